@@ -1,0 +1,123 @@
+//! The state of the program as a whole.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::jobs::Job;
+
+/// For commands that take or give nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Nothing {}
+
+/// Whether this process has the store or talks to the one that has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It has the store.
+    Owner,
+    /// It asks the owner.
+    Client,
+}
+
+/// Whether meaning can be searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelState {
+    /// No model on this machine: keywords only.
+    Missing,
+    /// Being loaded.
+    Loading,
+    /// Ready.
+    Ready,
+    /// Its files do not serve; see `model_error`.
+    Failed,
+}
+
+/// What the shell shows.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Status {
+    /// Version of AutoKit.
+    pub version: String,
+    /// The data directory.
+    pub data_dir: String,
+    /// Process id of the store's owner.
+    pub owner_pid: u32,
+    /// Cards in the library.
+    pub cards: u32,
+    /// Cards that can be found by meaning.
+    pub embedded: u32,
+    /// The model in use.
+    pub model: String,
+    /// Whether it works.
+    pub model_state: ModelState,
+    /// Why it does not.
+    pub model_error: Option<String>,
+    /// Whether the library was created by this start, so that the first-run tour fits.
+    pub first_run: bool,
+    /// What `undo` would take back.
+    pub undoable: Option<String>,
+    /// Position in the journal; changes with every change to a card.
+    #[ts(type = "number")]
+    pub cursor: u64,
+    /// Folder of the backup made because this start moved the schema forward.
+    pub migrated_from: Option<String>,
+}
+
+/// News a host passes on.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A job began, moved or ended.
+    Job {
+        /// Its state now.
+        job: Box<Job>,
+    },
+    /// Cards changed.
+    Library {
+        /// Position in the journal.
+        #[ts(type = "number")]
+        cursor: u64,
+    },
+    /// The model was loaded, switched or failed, or more cards can be found by meaning.
+    Model {
+        /// Its state now.
+        state: ModelState,
+    },
+    /// Another process took the store over, or this one did.
+    Owner {
+        /// What this process is now.
+        role: Role,
+    },
+}
+
+/// How one check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    /// As it should be.
+    Good,
+    /// Works, but a person should know.
+    Warning,
+    /// Does not work.
+    Bad,
+}
+
+/// One thing looked at.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Check {
+    /// What was looked at.
+    pub name: String,
+    /// How it came out.
+    pub state: CheckState,
+    /// What was seen.
+    pub detail: String,
+    /// What to do, when not good.
+    pub remedy: Option<String>,
+}
+
+/// The state of the installation.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Doctor {
+    /// What was looked at, in order.
+    pub checks: Vec<Check>,
+}

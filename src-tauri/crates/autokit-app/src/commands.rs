@@ -1,0 +1,220 @@
+//! The one list of commands.
+//!
+//! Each line names a command, what it takes and what it gives. From the list come the marker
+//! types, [`dispatch`] for the hosts (which does not compile unless the engine handles every
+//! command) and the TypeScript the window is built against.
+
+use std::future::Future;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use ts_rs::{Config, TS};
+
+use crate::api::{
+    Answer, AskRequest, CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore,
+    CardUpdate, CardsDelete, CardsPage, CardsQuery, Doctor, Event, ExportOutcome, ExportRequest, Facets,
+    ImportPreview, ImportPreviewRequest, ImportRequest, Job, JobRef, JobWait, ModelChoice, Models, Nothing,
+    RevisionView, SearchRequest, SearchResponse, Status, UndoOutcome,
+};
+use crate::error::{ApiError, ErrorCode, Result};
+
+/// One entry of the list.
+pub trait Command: Send + Sync + 'static {
+    /// Its name on the wire.
+    const NAME: &'static str;
+    /// What it takes.
+    type Request: Serialize + DeserializeOwned + TS + Send + 'static;
+    /// What it gives.
+    type Response: Serialize + DeserializeOwned + TS + Send + 'static;
+}
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Key of this request: a host that asks again after losing the connection uses the same key
+    /// and gets the first outcome instead of a second change.
+    pub request: Option<String>,
+    /// Who is making changes.
+    pub author: String,
+}
+
+/// Carries out one command.
+pub trait Handle<C: Command> {
+    /// Carries it out.
+    fn handle(
+        &self,
+        context: &Context,
+        request: C::Request,
+    ) -> impl Future<Output = Result<C::Response>> + Send;
+}
+
+macro_rules! commands {
+    ($($(#[doc = $doc:literal])+ $command:ident = $name:literal ($request:ty) -> $response:ty;)+) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Clone, Copy, Debug)]
+            pub struct $command;
+            impl Command for $command {
+                const NAME: &'static str = $name;
+                type Request = $request;
+                type Response = $response;
+            }
+        )+
+
+        /// The names of all commands.
+        pub const NAMES: &[&str] = &[$($name),+];
+
+        /// Carries out a command given by name and JSON: the one way into a host.
+        ///
+        /// # Errors
+        /// The command's own error, or `bad_request` when the name or the body does not fit.
+        pub async fn dispatch<H>(host: &H, context: &Context, name: &str, body: Value) -> Result<Value>
+        where
+            H: $(Handle<$command> +)+ Sync,
+        {
+            match name {
+                $($name => answer::<$command, H>(host, context, body).await,)+
+                _ => Err(ApiError::new(
+                    ErrorCode::BadRequest,
+                    format!("there is no command {name:?}"),
+                    "Use the same version of AutoKit everywhere.",
+                )),
+            }
+        }
+
+        fn typescript_of_commands(types: &mut TypeScript) -> String {
+            let mut lines = String::new();
+            $(
+                lines.push_str(&format!("  /**{} */\n", concat!($($doc),+)));
+                lines.push_str(&format!(
+                    "  {}: {{ request: {}; response: {} }};\n",
+                    $name,
+                    types.name::<$request>(),
+                    types.name::<$response>(),
+                ));
+            )+
+            lines
+        }
+    };
+}
+
+commands! {
+    /// What the shell shows.
+    GetStatus = "status" (Nothing) -> Status;
+    /// The best tools for a request in words, with why.
+    Ask = "ask" (AskRequest) -> Answer;
+    /// Ranked cards with the parts of their scores.
+    Search = "search" (SearchRequest) -> SearchResponse;
+    /// A window into the list of cards.
+    ListCards = "cards_list" (CardList) -> CardsPage;
+    /// What can be filtered by.
+    GetFacets = "cards_facets" (CardsQuery) -> Facets;
+    /// Everything about one card.
+    GetCard = "card_get" (CardRef) -> CardDetail;
+    /// What is wrong with fields as a card, before they are saved.
+    CheckCard = "card_check" (CardCheck) -> Vec<autokit_toolcard::Problem>;
+    /// Adds a card.
+    CreateCard = "card_create" (CardCreate) -> CardDetail;
+    /// Replaces the fields of a card.
+    UpdateCard = "card_update" (CardUpdate) -> CardDetail;
+    /// Removes cards in one undoable change.
+    DeleteCards = "cards_delete" (CardsDelete) -> CardChange;
+    /// The revisions of a card, newest first, each with what it changed.
+    GetHistory = "card_history" (CardRef) -> Vec<RevisionView>;
+    /// Brings a revision back; also revives a deleted card.
+    RestoreCard = "card_restore" (CardRestore) -> CardDetail;
+    /// Takes the newest change back.
+    Undo = "undo" (Nothing) -> UndoOutcome;
+    /// What an import would do.
+    PreviewImport = "import_preview" (ImportPreviewRequest) -> ImportPreview;
+    /// Imports cards in the background, as one undoable change.
+    StartImport = "import_start" (ImportRequest) -> JobRef;
+    /// Loads the cards AutoKit comes with.
+    LoadStarter = "starter_load" (Nothing) -> JobRef;
+    /// Writes cards as AutoKit JSON.
+    Export = "export" (ExportRequest) -> ExportOutcome;
+    /// Jobs at work and lately finished, newest first.
+    ListJobs = "jobs_list" (Nothing) -> Vec<Job>;
+    /// Waits for news of a job.
+    WaitJob = "job_wait" (JobWait) -> Job;
+    /// Stops a job.
+    CancelJob = "job_cancel" (JobRef) -> Job;
+    /// The embedding models on offer.
+    ListModels = "models_list" (Nothing) -> Models;
+    /// Fetches a model's files in the background.
+    PullModel = "model_pull" (ModelChoice) -> JobRef;
+    /// Switches to a model: vectors are made in the background, the old ones serve until then.
+    UseModel = "model_use" (ModelChoice) -> JobRef;
+    /// Looks the installation over.
+    RunDoctor = "doctor" (Nothing) -> Doctor;
+}
+
+async fn answer<C: Command, H: Handle<C>>(host: &H, context: &Context, body: Value) -> Result<Value> {
+    let request: C::Request = serde_json::from_value(body).map_err(|error| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            format!("the request for {} does not fit: {error}", C::NAME),
+            "Use the same version of AutoKit everywhere.",
+        )
+    })?;
+    let response = host.handle(context, request).await?;
+    serde_json::to_value(response).map_err(|error| ApiError::internal(error.to_string()))
+}
+
+/// Collects declarations while the list is written out.
+struct TypeScript {
+    config: Config,
+    declarations: std::collections::BTreeMap<String, String>,
+}
+
+impl TypeScript {
+    fn name<T: TS + 'static>(&mut self) -> String {
+        self.add::<T>();
+        T::name(&self.config)
+    }
+
+    /// Declares a type, if it is a named one of ours, and every type it uses.
+    fn add<T: TS + 'static + ?Sized>(&mut self) {
+        if T::output_path().is_some() {
+            let name = T::ident(&self.config);
+            if self.declarations.contains_key(&name) {
+                return;
+            }
+            let docs = T::docs().unwrap_or_default();
+            self.declarations.insert(name, format!("{docs}export {}", T::decl_concrete(&self.config)));
+        }
+        T::visit_dependencies(&mut Visit(self));
+        T::visit_generics(&mut Visit(self));
+    }
+}
+
+/// Walks from a type to those it uses.
+struct Visit<'a>(&'a mut TypeScript);
+
+impl ts_rs::TypeVisitor for Visit<'_> {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        self.0.add::<T>();
+    }
+}
+
+/// The TypeScript of every command and every type it uses, as committed in the window's sources.
+pub fn typescript() -> String {
+    let mut types = TypeScript { config: Config::default(), declarations: std::collections::BTreeMap::new() };
+    let commands = typescript_of_commands(&mut types);
+    types.add::<Event>();
+    types.add::<ApiError>();
+    let mut out = String::from(
+        "// Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.\n\n",
+    );
+    for declaration in types.declarations.values() {
+        out.push_str(declaration);
+        out.push_str("\n\n");
+    }
+    out.push_str(
+        "/** Every command by name, with what it takes and gives. */\nexport interface Commands {\n",
+    );
+    out.push_str(&commands);
+    out.push_str("}\n");
+    out
+}

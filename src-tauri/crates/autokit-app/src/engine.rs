@@ -1,0 +1,265 @@
+//! How commands are carried out, by the process that owns the store.
+
+mod cards;
+mod catalogue;
+mod doctor;
+mod edit;
+mod find;
+mod finder;
+mod models;
+mod transfer;
+
+pub use transfer::BATCH;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use autokit_embed::{Embedder, ModelStore};
+use autokit_library::{Clock, Library, Ownership, Place};
+use tokio::sync::{broadcast, watch};
+
+use crate::api::{Event, Job, JobRef, JobWait, ModelState, Nothing, Status};
+use crate::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, WaitJob};
+use crate::error::{ApiError, Result};
+use crate::jobs::Jobs;
+
+use catalogue::ListCache;
+use finder::Finder;
+use transfer::PreviewCache;
+
+/// Where vectors come from.
+#[derive(Clone, Debug, Default)]
+pub enum Vectors {
+    /// The model the library names, from the store of models.
+    #[default]
+    Model,
+    /// A model in a folder, whatever the library names.
+    Folder {
+        /// Name in the manifest.
+        model: String,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The deterministic stand-in of tests, with vectors of this length.
+    StandIn(usize),
+    /// None: keywords only.
+    Off,
+}
+
+/// What an engine needs to start.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Folder of downloaded models.
+    pub models_dir: PathBuf,
+    /// Where vectors come from.
+    pub vectors: Vectors,
+    /// Load the starter cards into a library that is new.
+    pub starter: bool,
+    /// Where the time comes from.
+    pub clock: Clock,
+}
+
+impl EngineOptions {
+    /// The person's models, the library's own choice of one, the system's clock, no starter cards.
+    pub fn new() -> EngineOptions {
+        EngineOptions {
+            models_dir: crate::paths::models_dir(),
+            vectors: Vectors::default(),
+            starter: false,
+            clock: Clock::system(),
+        }
+    }
+}
+
+impl Default for EngineOptions {
+    fn default() -> EngineOptions {
+        EngineOptions::new()
+    }
+}
+
+/// The embedding model's standing.
+#[derive(Clone, Debug)]
+struct Model {
+    name: String,
+    state: ModelState,
+    error: Option<ApiError>,
+}
+
+/// Setting: name of the model.
+const MODEL_SETTING: &str = "model";
+/// Setting: folder of the model's files, empty for the store of models.
+const MODEL_FOLDER_SETTING: &str = "model_folder";
+/// Setting: whether starter cards were offered to this library.
+const STARTER_SETTING: &str = "starter";
+
+/// Everything behind the commands.
+#[derive(Debug)]
+pub struct Engine {
+    core: Arc<Core>,
+}
+
+/// What jobs share with the commands.
+#[derive(Debug)]
+pub(crate) struct Core {
+    library: Library,
+    options: EngineOptions,
+    models: ModelStore,
+    /// Model and index together, so that both are switched at once.
+    finder: ArcSwap<Finder>,
+    model: watch::Sender<Model>,
+    jobs: Jobs,
+    events: broadcast::Sender<Event>,
+    /// A commit and its way into the index are one step.
+    writing: tokio::sync::Mutex<()>,
+    /// One embedding job at a time.
+    embedding: tokio::sync::Mutex<()>,
+    list: Mutex<ListCache>,
+    preview: Mutex<PreviewCache>,
+    first_run: bool,
+}
+
+impl Engine {
+    /// Opens the library and begins to load the model.
+    ///
+    /// # Errors
+    /// What kept the store from opening.
+    pub async fn start(
+        owned: Ownership,
+        options: &EngineOptions,
+        events: broadcast::Sender<Event>,
+    ) -> Result<Engine> {
+        Engine::open(Place::Disk(owned), options, events).await
+    }
+
+    /// As [`Engine::start`], for a library anywhere.
+    ///
+    /// # Errors
+    /// What kept the store from opening.
+    pub async fn open(
+        place: Place,
+        options: &EngineOptions,
+        events: broadcast::Sender<Event>,
+    ) -> Result<Engine> {
+        let library = Library::open(place, options.clock.clone()).await?;
+        let models = ModelStore::new(&options.models_dir);
+        let name = match &options.vectors {
+            Vectors::Folder { model, .. } => model.clone(),
+            Vectors::StandIn(_) => "stand-in".to_owned(),
+            Vectors::Off => "none".to_owned(),
+            Vectors::Model => {
+                library.setting(MODEL_SETTING).await?.unwrap_or_else(|| models.manifest().default.clone())
+            }
+        };
+        let first_run = library.read(|replica| replica.cursor() == 0)
+            && library.setting(STARTER_SETTING).await?.is_none();
+        let core = Arc::new(Core {
+            model: watch::Sender::new(Model { name, state: ModelState::Loading, error: None }),
+            finder: ArcSwap::from_pointee(Finder::without_model()),
+            jobs: Jobs::new(events.clone()),
+            library,
+            options: options.clone(),
+            models,
+            events,
+            writing: tokio::sync::Mutex::default(),
+            embedding: tokio::sync::Mutex::default(),
+            list: Mutex::default(),
+            preview: Mutex::default(),
+            first_run,
+        });
+        let loading = Arc::clone(&core);
+        tokio::spawn(async move { loading.load_model().await });
+        if options.starter && first_run {
+            core.library.set_setting(STARTER_SETTING, "loaded").await?;
+            core.start_starter();
+        }
+        Ok(Engine { core })
+    }
+
+    /// News of this library.
+    pub fn events(&self) -> &broadcast::Sender<Event> {
+        &self.core.events
+    }
+
+    /// Asks jobs to stop and waits until they have.
+    pub async fn stop_jobs(&self) {
+        self.core.jobs.stop_all().await;
+    }
+
+    /// Flushes the store and gives it up.
+    ///
+    /// # Errors
+    /// When it could not be flushed.
+    pub async fn close(&self) -> Result<()> {
+        // The model may still be loading; it holds on to the library until it is done.
+        self.core.model_settled().await;
+        self.core.library.close().await.map_err(ApiError::from)
+    }
+}
+
+impl Core {
+    pub(crate) fn tell(&self, event: Event) {
+        // Nobody listening is fine.
+        let _ = self.events.send(event);
+    }
+
+    pub(crate) fn tell_library(&self) {
+        self.tell(Event::Library { cursor: self.library.read(autokit_library::Replica::cursor) });
+    }
+
+    fn embedder(&self) -> Option<Arc<Embedder>> {
+        self.finder.load().embedder.clone()
+    }
+
+    /// The model once it is loaded, missing or failed.
+    async fn model_settled(&self) -> Model {
+        let mut model = self.model.subscribe();
+        // The sender lives as long as `self`.
+        let settled = model.wait_for(|model| model.state != ModelState::Loading).await;
+        settled.map_or_else(|_| self.model.borrow().clone(), |model| model.clone())
+    }
+}
+
+impl Handle<GetStatus> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Status> {
+        let core = &self.core;
+        let model = core.model.borrow().clone();
+        let undoable = core.library.undoable().await?.map(|(_, reason)| reason);
+        Ok(Status {
+            version: crate::VERSION.to_owned(),
+            data_dir: core.library.dir().map_or_else(String::new, |dir| dir.root().display().to_string()),
+            owner_pid: std::process::id(),
+            cards: core.library.read(|replica| replica.len() as u32),
+            embedded: core.finder.load().embedded() as u32,
+            model: model.name,
+            model_state: model.state,
+            model_error: model.error.map(|error| error.message),
+            first_run: core.first_run,
+            undoable,
+            cursor: core.library.read(autokit_library::Replica::cursor),
+            migrated_from: core.library.migrated_from().map(|path| path.display().to_string()),
+        })
+    }
+}
+
+/// How long an answer to `job_wait` may take before it says that nothing changed.
+const JOB_PATIENCE: Duration = Duration::from_secs(10);
+
+impl Handle<ListJobs> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Job>> {
+        Ok(self.core.jobs.list())
+    }
+}
+
+impl Handle<WaitJob> for Engine {
+    async fn handle(&self, _: &Context, request: JobWait) -> Result<Job> {
+        self.core.jobs.wait(&request.job, request.after, JOB_PATIENCE).await
+    }
+}
+
+impl Handle<CancelJob> for Engine {
+    async fn handle(&self, _: &Context, request: JobRef) -> Result<Job> {
+        self.core.jobs.cancel(&request.job)
+    }
+}

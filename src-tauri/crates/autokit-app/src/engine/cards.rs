@@ -1,0 +1,144 @@
+//! Cards as people see them: rows, details, and the words that name one.
+
+use std::sync::Arc;
+
+use autokit_library::{CardRecord, Replica};
+use autokit_toolcard::{CardId, Problem, Severity, Toolcard, check, fields};
+
+use crate::api::{CardCheck, CardDetail, CardRef, CardSummary};
+use crate::commands::{CheckCard, Context, GetCard, Handle};
+use crate::error::{ApiError, ErrorCode, Result};
+
+use super::{Core, Engine};
+
+/// Characters of a description in a row.
+const DESCRIPTION_CHARS: usize = 240;
+
+/// A row of a list.
+pub(crate) fn summary(record: &CardRecord) -> CardSummary {
+    summary_of(record, &record.card())
+}
+
+fn summary_of(record: &CardRecord, card: &Toolcard) -> CardSummary {
+    CardSummary {
+        id: record.id.to_string(),
+        name: card.name().to_owned(),
+        provider: record.key.provider.clone(),
+        kind: record.kind,
+        language: record.language.as_deref().map(str::to_owned),
+        description: shorten(card.description(), DESCRIPTION_CHARS),
+        documentation: card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()).map(str::to_owned),
+        verified: record.verified,
+        tags: card.tags().map(str::to_owned).collect(),
+        number: record.number,
+        updated_at: record.updated_at.to_string(),
+    }
+}
+
+/// The start of a text, cut at a word and marked when cut.
+pub(crate) fn shorten(text: &str, chars: usize) -> String {
+    let text = text.trim();
+    let Some((end, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
+    let cut = &text[..end];
+    let cut = cut.rsplit_once(char::is_whitespace).map_or(cut, |(before, _)| before);
+    format!("{}…", cut.trim_end())
+}
+
+/// The first sentence of a text, for an answer in one line.
+pub(crate) fn first_sentence(text: &str) -> String {
+    let text = text.trim();
+    let mut end = text.len();
+    for (at, mark) in text.match_indices(['.', '!', '?', '\n']) {
+        let rest = &text[at + mark.len()..];
+        let before = &text[..at];
+        // "e.g. this" and "v1.2" go on.
+        let abbreviation = before.rsplit(' ').next().is_some_and(|word| word.len() < 3 || word.contains('.'));
+        if mark == "\n" || (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !abbreviation {
+            end = if mark == "\n" { at } else { at + mark.len() };
+            break;
+        }
+    }
+    shorten(&text[..end], DESCRIPTION_CHARS)
+}
+
+pub(crate) fn detail(record: &CardRecord) -> CardDetail {
+    let card = record.card();
+    let warnings: Vec<Problem> =
+        check(card.object()).into_iter().filter(|problem| problem.severity == Severity::Warning).collect();
+    CardDetail {
+        summary: summary_of(record, &card),
+        warnings,
+        stub: card.stub(),
+        fields: card.into_object(),
+        created_at: record.created_at.to_string(),
+    }
+}
+
+/// The card a person means: by id, or by name when one card alone has it.
+pub(crate) fn find(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
+    if let Some(record) = replica.get(&CardId::new(text)) {
+        return Ok(Arc::clone(record));
+    }
+    let same = |record: &&Arc<CardRecord>| {
+        record.key.name.eq_ignore_ascii_case(text) || record.key.to_string().eq_ignore_ascii_case(text)
+    };
+    let mut named: Vec<&Arc<CardRecord>> = replica.iter().filter(same).collect();
+    named.sort_by(|a, b| a.id.cmp(&b.id));
+    match named.as_slice() {
+        [one] => Ok(Arc::clone(one)),
+        [] => Err(ApiError::new(
+            ErrorCode::NotFound,
+            format!("there is no card {text:?}"),
+            "Look for it with `autokit search`, or list all with `autokit cards list`.",
+        )),
+        several => {
+            let ids: Vec<String> = several.iter().map(|record| record.id.to_string()).collect();
+            Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("{} cards are named {text:?}", several.len()),
+                format!("Use one of the ids: {}", ids.join(", ")),
+            ))
+        }
+    }
+}
+
+impl Core {
+    pub(crate) fn find(&self, text: &str) -> Result<Arc<CardRecord>> {
+        self.library.read(|replica| find(replica, text))
+    }
+}
+
+impl Handle<GetCard> for Engine {
+    async fn handle(&self, _: &Context, request: CardRef) -> Result<CardDetail> {
+        Ok(detail(&*self.core.find(&request.card)?))
+    }
+}
+
+impl Handle<CheckCard> for Engine {
+    async fn handle(&self, _: &Context, request: CardCheck) -> Result<Vec<Problem>> {
+        Ok(check(&request.fields))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_people_end_them() {
+        assert_eq!(first_sentence("Search the web. Free to use."), "Search the web.");
+        assert_eq!(
+            first_sentence("Uses v1.2 of it, e.g. for logs. More."),
+            "Uses v1.2 of it, e.g. for logs."
+        );
+        assert_eq!(first_sentence("A line\nand another"), "A line");
+        assert_eq!(first_sentence("No end"), "No end");
+        assert_eq!(first_sentence(""), "");
+    }
+
+    #[test]
+    fn shortened_text_ends_at_a_word() {
+        assert_eq!(shorten("one two three", 9), "one two…");
+        assert_eq!(shorten("one", 9), "one");
+    }
+}

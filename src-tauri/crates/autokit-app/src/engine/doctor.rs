@@ -1,0 +1,101 @@
+//! Looks the installation over and says what to do about what is not well.
+
+use std::fs;
+use std::path::Path;
+
+use crate::api::{Check, CheckState, Doctor, ModelState, Nothing};
+use crate::commands::{Context, Handle, RunDoctor};
+use crate::error::Result;
+
+use super::Engine;
+
+fn check(name: &str, state: CheckState, detail: impl Into<String>, remedy: Option<&str>) -> Check {
+    Check { name: name.to_owned(), state, detail: detail.into(), remedy: remedy.map(str::to_owned) }
+}
+
+impl Handle<RunDoctor> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Doctor> {
+        let core = &self.core;
+        let mut checks = vec![check("AutoKit", CheckState::Good, crate::VERSION, None)];
+        if let Some(dir) = core.library.dir() {
+            let store = dir.store();
+            let detail = format!("{}, {} on disk", dir.root().display(), bytes(size_of_tree(&store)));
+            checks.push(check("Data directory", CheckState::Good, detail, None));
+            let backups = fs::read_dir(dir.backups()).map_or(0, |entries| entries.flatten().count());
+            if backups > 0 {
+                let detail = format!("{backups} in {}", dir.backups().display());
+                checks.push(check("Backups", CheckState::Good, detail, None));
+            }
+        }
+        let (cards, undocumented) = core
+            .library
+            .read(|replica| (replica.len(), replica.iter().filter(|record| !record.documented).count()));
+        let detail = format!("{cards} cards, schema {}", autokit_library::SCHEMA_VERSION);
+        checks.push(if cards == 0 {
+            let remedy = "Import a file with `autokit import FILE`, or load the starter cards in the window.";
+            check("Library", CheckState::Warning, "empty", Some(remedy))
+        } else {
+            check("Library", CheckState::Good, detail, None)
+        });
+        if undocumented > 0 {
+            let detail = format!("{undocumented} cards name no documentation page");
+            let remedy = "Add the address with `autokit cards edit`.";
+            checks.push(check("Documentation", CheckState::Warning, detail, Some(remedy)));
+        }
+        let model = core.model_settled().await;
+        checks.push(match (model.state, &model.error) {
+            (ModelState::Ready | ModelState::Loading, _) => {
+                check("Model", CheckState::Good, model.name, None)
+            }
+            (ModelState::Missing, _) => check(
+                "Model",
+                CheckState::Warning,
+                format!("{} is not on this machine: search goes by keywords alone", model.name),
+                Some("Fetch it with `autokit models pull`, or name a folder with --model-folder."),
+            ),
+            (ModelState::Failed, error) => check(
+                "Model",
+                CheckState::Bad,
+                error.as_ref().map_or_else(|| model.name.clone(), |error| error.message.clone()),
+                Some(
+                    error
+                        .as_ref()
+                        .map_or("Fetch it again with `autokit models pull`.", |error| &error.remedy),
+                ),
+            ),
+        });
+        let finder = core.finder.load();
+        if finder.embedder.is_some() {
+            let missing = finder.missing(&core.library).len();
+            checks.push(if missing == 0 {
+                check("Search by meaning", CheckState::Good, format!("all {cards} cards"), None)
+            } else {
+                let detail = format!("{missing} of {cards} cards are still being prepared");
+                check("Search by meaning", CheckState::Warning, detail, Some("Wait for the job to end."))
+            });
+        }
+        Ok(Doctor { checks })
+    }
+}
+
+fn size_of_tree(path: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(path) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => size_of_tree(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+/// A number of bytes as people write it.
+pub(crate) fn bytes(count: u64) -> String {
+    match count {
+        0..1024 => format!("{count} B"),
+        1024..1_048_576 => format!("{:.0} KiB", count as f64 / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", count as f64 / 1_073_741_824.0),
+    }
+}

@@ -1,0 +1,163 @@
+//! A person's own changes: each is a revision, each can be undone.
+
+use autokit_library::{Meta, PutMode, Write};
+use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards};
+use serde_json::{Map, Value};
+
+use crate::api::{
+    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, Nothing, RevisionView,
+    UndoOutcome,
+};
+use crate::commands::{Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UpdateCard};
+use crate::error::{ApiError, ErrorCode, Result};
+
+use super::cards::detail;
+use super::{Core, Engine};
+
+fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
+    Toolcard::new(fields).map_err(|problems| {
+        let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        ApiError::new(ErrorCode::Invalid, reasons.join("; "), "Correct the field and save again.")
+    })
+}
+
+fn meta(context: &Context, operation: Operation, reason: &str, fallback: &str) -> Meta {
+    let reason = if reason.trim().is_empty() { fallback } else { reason };
+    Meta {
+        operation,
+        author: Author(context.author.clone()),
+        reason: reason.to_owned(),
+        change: None,
+        request: context.request.clone(),
+    }
+}
+
+impl Core {
+    fn detail_of(&self, id: &CardId) -> Result<CardDetail> {
+        Ok(detail(&*self.library.card(id)?))
+    }
+}
+
+impl Handle<CreateCard> for Engine {
+    async fn handle(&self, context: &Context, request: CardCreate) -> Result<CardDetail> {
+        let card = card_from(request.fields)?;
+        let key = card.key();
+        let meta = meta(context, Operation::Create, &request.reason, &format!("Added {key}"));
+        let vectors = self.core.embed_card(&card).await?;
+        let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
+        self.core.commit(&meta, &[write]).await?;
+        let id = self.core.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
+        self.core.detail_of(&id.ok_or_else(|| ApiError::internal("the new card vanished"))?)
+    }
+}
+
+impl Handle<UpdateCard> for Engine {
+    async fn handle(&self, context: &Context, request: CardUpdate) -> Result<CardDetail> {
+        let record = self.core.find(&request.card)?;
+        let card = card_from(request.fields)?;
+        let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {}", record.key));
+        let vectors = self.core.embed_card(&card).await?;
+        let write =
+            Write::Edit { id: record.id.clone(), expected: request.expected, card: Box::new(card), vectors };
+        self.core.commit(&meta, &[write]).await?;
+        self.core.detail_of(&record.id)
+    }
+}
+
+impl Handle<DeleteCards> for Engine {
+    async fn handle(&self, context: &Context, request: CardsDelete) -> Result<CardChange> {
+        let records = request.cards.iter().map(|text| self.core.find(text)).collect::<Result<Vec<_>>>()?;
+        let what = match records.as_slice() {
+            [one] => one.key.to_string(),
+            several => format!("{} cards", several.len()),
+        };
+        let meta = meta(context, Operation::Delete, &request.reason, &format!("Removed {what}"));
+        let writes: Vec<Write> =
+            records.iter().map(|record| Write::Delete { id: record.id.clone() }).collect();
+        let committed = self.core.commit(&meta, &writes).await?;
+        Ok(CardChange {
+            change: committed.change,
+            cards: committed.deleted.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+impl Handle<GetHistory> for Engine {
+    async fn handle(&self, _: &Context, request: CardRef) -> Result<Vec<RevisionView>> {
+        // A deleted card is no longer found by name; its id still has a history.
+        let id = self
+            .core
+            .find(&request.card)
+            .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
+        let revisions = self.core.library.history(&id).await?;
+        let object = |body: &Option<String>| -> Result<Option<Map<String, Value>>> {
+            body.as_deref()
+                .map(|text| serde_json::from_str(text).map_err(|error| ApiError::internal(error.to_string())))
+                .transpose()
+        };
+        let empty = Map::new();
+        let mut views = Vec::with_capacity(revisions.len());
+        for (index, revision) in revisions.iter().enumerate() {
+            let fields = object(&revision.body)?;
+            // Newest first: the revision before this one comes next.
+            let before = revisions.get(index + 1).map(|older| object(&older.body)).transpose()?.flatten();
+            let diff = diff_cards(before.as_ref().unwrap_or(&empty), fields.as_ref().unwrap_or(&empty));
+            views.push(RevisionView {
+                number: revision.number,
+                operation: revision.operation,
+                author: revision.author.0.clone(),
+                reason: revision.reason.clone(),
+                at: revision.at.clone(),
+                fields,
+                diff,
+            });
+        }
+        Ok(views)
+    }
+}
+
+impl Handle<RestoreCard> for Engine {
+    async fn handle(&self, context: &Context, request: CardRestore) -> Result<CardDetail> {
+        let id = self
+            .core
+            .find(&request.card)
+            .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
+        let author = Author(context.author.clone());
+        {
+            let _turn = self.core.writing.lock().await;
+            self.core.library.restore(&id, request.number, author, context.request.clone()).await?;
+            self.core.index_cards(std::slice::from_ref(&id)).await?;
+        }
+        self.core.refresh(std::slice::from_ref(&id)).await?;
+        self.core.tell_library();
+        self.core.detail_of(&id)
+    }
+}
+
+impl Handle<Undo> for Engine {
+    async fn handle(&self, context: &Context, _: Nothing) -> Result<UndoOutcome> {
+        let undone = {
+            let _turn = self.core.writing.lock().await;
+            // Asked again after a lost answer: the newest change is by now another one.
+            if let Some(done) = self.core.library.outcome_of(context.request.as_deref()).await? {
+                let touched = [done.added, done.changed, done.deleted].concat();
+                return Ok(UndoOutcome {
+                    reason: "the last change".to_owned(),
+                    cards: touched.iter().map(ToString::to_string).collect(),
+                    kept: Vec::new(),
+                });
+            }
+            let Some((change, _)) = self.core.library.undoable().await? else {
+                return Err(autokit_library::LibraryError::NothingToUndo.into());
+            };
+            let author = Author(context.author.clone());
+            let undone = self.core.library.undo(&change, author, context.request.clone()).await?;
+            self.core.index_cards(&undone.cards).await?;
+            undone
+        };
+        self.core.refresh(&undone.cards).await?;
+        self.core.tell_library();
+        let text = |ids: &[CardId]| ids.iter().map(ToString::to_string).collect();
+        Ok(UndoOutcome { reason: undone.reason, cards: text(&undone.cards), kept: text(&undone.kept) })
+    }
+}

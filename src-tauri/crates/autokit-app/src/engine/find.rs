@@ -1,0 +1,167 @@
+//! Asking and searching, by what is on this machine alone.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use autokit_embed::Embedder;
+use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
+use autokit_toolcard::CardId;
+
+use crate::api::{
+    Answer, AskRequest, Candidate, ModelState, SearchHit, SearchRequest, SearchResponse, Verdict,
+};
+use crate::commands::{Ask, Context, Handle, Search};
+use crate::error::{ApiError, ErrorCode, Result};
+
+use super::cards::{first_sentence, shorten, summary};
+use super::transfer::in_background;
+use super::{Core, Engine, Model};
+
+/// Results of one search at most.
+const MOST_RESULTS: u32 = 200;
+/// A first candidate at or above this is recommended without reserve.
+const SURE: f32 = 0.55;
+/// Below this nothing is recommended.
+const NOTHING: f32 = 0.2;
+
+/// The vectors a plan asks for.
+fn embed(embedder: &Embedder, plan: &QueryPlan) -> Result<Vec<Vec<f32>>> {
+    plan.texts_to_embed().iter().map(|text| Ok(embedder.embed_query(text)?)).collect()
+}
+
+impl Core {
+    /// Ranks cards; falls back to keywords when there is no model, and says so by the mode it
+    /// returns.
+    async fn rank(&self, text: &str, mode: Mode, limit: u32) -> Result<(Vec<Hit>, Mode)> {
+        if text.trim().is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "the query is empty",
+                "Say in words what you look for.",
+            ));
+        }
+        if limit > MOST_RESULTS {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{limit} results were asked for; one search gives at most {MOST_RESULTS}"),
+                "Ask for fewer.",
+            ));
+        }
+        let model =
+            if mode == Mode::Keyword { self.model.borrow().clone() } else { self.model_settled().await };
+        let finder = self.finder.load_full();
+        let mode = if finder.embedder.is_none() && mode != Mode::Keyword {
+            if mode == Mode::Vector {
+                return Err(no_model(&model));
+            }
+            Mode::Keyword
+        } else {
+            mode
+        };
+        let text = text.to_owned();
+        let hits = in_background(move || {
+            let plan = QueryPlan::new(&text);
+            let vectors = match &finder.embedder {
+                Some(embedder) if mode != Mode::Keyword => embed(embedder, &plan)?,
+                _ => Vec::new(),
+            };
+            let query = Query { plan: &plan, vectors: &vectors, mode, limit: limit as usize, filter: None };
+            finder.read(|index| index.search(&query)).map_err(|error| ApiError::internal(error.to_string()))
+        })
+        .await?;
+        Ok((hits, mode))
+    }
+
+    fn found(&self, hit: &Hit) -> Option<Arc<autokit_library::CardRecord>> {
+        // A card deleted since the search ran is no answer.
+        self.library.read(|replica| replica.get(&CardId::new(&hit.id)).cloned())
+    }
+}
+
+fn no_model(model: &Model) -> ApiError {
+    match &model.error {
+        Some(error) => error.clone(),
+        None => ApiError::new(
+            ErrorCode::NoModel,
+            "there is no embedding model to search by meaning with",
+            "Fetch one with `autokit models pull`.",
+        ),
+    }
+}
+
+impl Handle<Search> for Engine {
+    async fn handle(&self, _: &Context, request: SearchRequest) -> Result<SearchResponse> {
+        let began = Instant::now();
+        let mode = request.mode.unwrap_or(Mode::Hybrid);
+        let (hits, mode) = self.core.rank(&request.query, mode, request.limit.unwrap_or(10)).await?;
+        let results = hits
+            .into_iter()
+            .filter_map(|hit| {
+                let record = self.core.found(&hit)?;
+                Some(SearchHit {
+                    name: record.key.name.clone(),
+                    provider: record.key.provider.clone(),
+                    description: shorten(record.card().description(), 240),
+                    id: hit.id,
+                    score: hit.score,
+                    parts: hit.parts,
+                })
+            })
+            .collect();
+        Ok(SearchResponse {
+            query: request.query,
+            mode,
+            results,
+            took_ms: began.elapsed().as_secs_f64() * 1e3,
+        })
+    }
+}
+
+impl Handle<Ask> for Engine {
+    async fn handle(&self, _: &Context, request: AskRequest) -> Result<Answer> {
+        let began = Instant::now();
+        let (hits, mode) =
+            self.core.rank(&request.question, Mode::Hybrid, request.limit.unwrap_or(5)).await?;
+        let candidates: Vec<Candidate> = hits
+            .into_iter()
+            .filter_map(|hit| {
+                let record = self.core.found(&hit)?;
+                let card = record.card();
+                Some(Candidate {
+                    card: summary(&record),
+                    sentence: first_sentence(card.description()),
+                    stub: card.stub(),
+                    score: hit.score,
+                    parts: hit.parts,
+                })
+            })
+            .collect();
+        let verdict = match candidates.first().map(|best| best.score) {
+            None => Verdict::Nothing,
+            Some(score) if score < NOTHING => Verdict::Nothing,
+            Some(score) if score < SURE => Verdict::Unsure,
+            Some(_) => Verdict::Answered,
+        };
+        let mut notes =
+            vec!["Answered on this machine: ranked by words and meaning, no language model.".to_owned()];
+        if mode == Mode::Keyword {
+            let model = self.core.model.borrow().clone();
+            let why = match model.state {
+                ModelState::Missing => format!("{} is not on this machine", model.name),
+                ModelState::Failed => {
+                    model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
+                }
+                ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
+            };
+            notes = vec![format!("Ranked by words alone: {why}.")];
+        }
+        Ok(Answer {
+            question: request.question,
+            verdict,
+            candidates,
+            notes,
+            searched: self.core.library.read(|replica| replica.len() as u32),
+            took_ms: began.elapsed().as_secs_f64() * 1e3,
+        })
+    }
+}

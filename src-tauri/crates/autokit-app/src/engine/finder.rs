@@ -1,0 +1,150 @@
+//! The model and the index over the cards it embedded: what is switched when the model is.
+
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+use autokit_embed::Embedder;
+use autokit_library::{CardRecord, Library, StoredVectors};
+use autokit_retrieve::SearchIndex;
+use autokit_retrieve::eval::ToolText;
+use autokit_toolcard::{CardId, Toolcard};
+
+use crate::error::{ApiError, Result};
+
+use super::Core;
+
+/// An index with the model its vectors come from.
+#[derive(Debug)]
+pub(crate) struct Finder {
+    pub(crate) embedder: Option<Arc<Embedder>>,
+    index: RwLock<Indexed>,
+}
+
+#[derive(Debug)]
+struct Indexed {
+    search: SearchIndex,
+    /// Revision each card's vector was made from.
+    embedded: HashMap<CardId, u32>,
+}
+
+/// The text of a card that is embedded.
+pub(crate) fn dense_text(card: &Toolcard) -> String {
+    ToolText::from_card(String::new(), card.object()).document(None).dense_text()
+}
+
+impl Indexed {
+    fn put(&mut self, record: &CardRecord, vectors: Option<&StoredVectors>) -> Result<()> {
+        // Vectors of an earlier revision describe another text.
+        let fresh = vectors.filter(|vectors| vectors.number == record.number);
+        let text = ToolText::from_card(record.id.to_string(), record.card().object());
+        let document = text.document(fresh.map(|vectors| vectors.values.as_slice()));
+        self.search.upsert(&document).map_err(|error| ApiError::internal(error.to_string()))?;
+        match fresh {
+            Some(_) => self.embedded.insert(record.id.clone(), record.number),
+            None => self.embedded.remove(&record.id),
+        };
+        Ok(())
+    }
+}
+
+impl Finder {
+    /// An empty index that knows keywords alone.
+    pub(crate) fn without_model() -> Finder {
+        Finder {
+            embedder: None,
+            index: RwLock::new(Indexed { search: SearchIndex::new(), embedded: HashMap::new() }),
+        }
+    }
+
+    /// An index over `records`, with the vectors made from their present revisions.
+    pub(crate) fn build(
+        embedder: Option<Arc<Embedder>>,
+        records: &[Arc<CardRecord>],
+        vectors: Vec<StoredVectors>,
+    ) -> Result<Finder> {
+        let mut indexed =
+            Indexed { search: SearchIndex::new(), embedded: HashMap::with_capacity(vectors.len()) };
+        let by_card: HashMap<CardId, StoredVectors> =
+            vectors.into_iter().map(|vectors| (vectors.card.clone(), vectors)).collect();
+        for record in records {
+            indexed.put(record, by_card.get(&record.id))?;
+        }
+        Ok(Finder { embedder, index: RwLock::new(indexed) })
+    }
+
+    /// Looks at the index.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&SearchIndex) -> T) -> T {
+        look(&self.index.read().expect("no holder panics").search)
+    }
+
+    /// Cards with a vector.
+    pub(crate) fn embedded(&self) -> usize {
+        self.index.read().expect("no holder panics").embedded.len()
+    }
+
+    /// Cards of the library whose present revision has no vector here.
+    pub(crate) fn missing(&self, library: &Library) -> Vec<CardId> {
+        let indexed = self.index.read().expect("no holder panics");
+        let mut missing: Vec<CardId> = library.read(|replica| {
+            replica
+                .iter()
+                .filter(|record| indexed.embedded.get(&record.id) != Some(&record.number))
+                .map(|record| record.id.clone())
+                .collect()
+        });
+        missing.sort();
+        missing
+    }
+
+    /// Brings the index up to the library for some cards.
+    fn apply(&self, library: &Library, ids: &[CardId], vectors: Vec<StoredVectors>) -> Result<()> {
+        let by_card: HashMap<CardId, StoredVectors> =
+            vectors.into_iter().map(|vectors| (vectors.card.clone(), vectors)).collect();
+        let mut indexed = self.index.write().expect("no holder panics");
+        for id in ids {
+            if let Some(record) = library.read(|replica| replica.get(id).cloned()) {
+                indexed.put(&record, by_card.get(id))?;
+            } else {
+                indexed.search.remove(id.as_str());
+                indexed.embedded.remove(id);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Commits a batch and brings the index up to it: a card is found as soon as it is there.
+    pub(crate) async fn commit(
+        &self,
+        meta: &autokit_library::Meta,
+        writes: &[autokit_library::Write],
+    ) -> Result<autokit_library::Committed> {
+        let committed = {
+            let _turn = self.writing.lock().await;
+            let committed = self.library.commit(meta, writes).await?;
+            let touched =
+                [committed.added.as_slice(), committed.changed.as_slice(), committed.deleted.as_slice()]
+                    .concat();
+            self.index_cards(&touched).await?;
+            committed
+        };
+        if committed.change.is_some() {
+            self.tell_library();
+        }
+        Ok(committed)
+    }
+
+    /// Brings the index up to the library for some cards. The caller holds `writing`.
+    pub(crate) async fn index_cards(&self, ids: &[CardId]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let finder = self.finder.load_full();
+        let vectors = match &finder.embedder {
+            Some(embedder) => self.library.vectors_of(embedder.id(), ids).await?,
+            None => Vec::new(),
+        };
+        finder.apply(&self.library, ids, vectors)
+    }
+}

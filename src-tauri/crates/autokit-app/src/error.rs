@@ -1,0 +1,121 @@
+//! The one error every host hands to people: a code, a sentence and a remedy.
+
+use autokit_library::LibraryError;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Result of a command.
+pub type Result<T, E = ApiError> = std::result::Result<T, E>;
+
+/// What the window and the terminal branch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// The request does not fit the command.
+    BadRequest,
+    /// No such card, revision, job or model.
+    NotFound,
+    /// The card changed since it was read.
+    Conflict,
+    /// Provider and name are taken.
+    Duplicate,
+    /// A card or a setting breaks a rule.
+    Invalid,
+    /// A file cannot be read as cards.
+    UnreadableFile,
+    /// The data directory cannot be written.
+    ReadOnly,
+    /// The disk is full.
+    DiskFull,
+    /// The store was written by a newer version.
+    NewerSchema,
+    /// The store cannot be read.
+    Damaged,
+    /// The process that owns the library does not answer.
+    OwnerUnreachable,
+    /// The owner speaks another version of the protocol.
+    VersionMismatch,
+    /// There is no embedding model on this machine.
+    NoModel,
+    /// The model's files do not serve.
+    BadModel,
+    /// The person stopped it.
+    Cancelled,
+    /// A bug or a failing database.
+    Internal,
+}
+
+/// An error a person can act on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    /// What to branch on.
+    pub code: ErrorCode,
+    /// What happened, as a sentence.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl ApiError {
+    /// An error with its parts.
+    pub fn new(code: ErrorCode, message: impl Into<String>, remedy: impl Into<String>) -> ApiError {
+        ApiError { code, message: message.into(), remedy: remedy.into() }
+    }
+
+    /// Something that should not happen.
+    pub fn internal(message: impl Into<String>) -> ApiError {
+        ApiError::new(
+            ErrorCode::Internal,
+            message,
+            "Try again; if it stays, run `autokit doctor` and report it.",
+        )
+    }
+
+    /// The person cancelled.
+    pub fn cancelled() -> ApiError {
+        ApiError::new(ErrorCode::Cancelled, "stopped", "Start it again to go on.")
+    }
+
+    /// Capital at the start and a full stop, for display.
+    pub fn sentence(&self) -> String {
+        let mut chars = self.message.chars();
+        let mut text: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
+        text.push_str(chars.as_str());
+        if !text.ends_with(['.', '!', '?']) {
+            text.push('.');
+        }
+        text
+    }
+}
+
+impl From<LibraryError> for ApiError {
+    fn from(error: LibraryError) -> ApiError {
+        use autokit_library::Code;
+        let code = match error.code() {
+            Code::ReadOnly => ErrorCode::ReadOnly,
+            Code::DiskFull => ErrorCode::DiskFull,
+            Code::Owned => ErrorCode::OwnerUnreachable,
+            Code::NewerSchema => ErrorCode::NewerSchema,
+            Code::Damaged => ErrorCode::Damaged,
+            Code::NotFound => ErrorCode::NotFound,
+            Code::Conflict => ErrorCode::Conflict,
+            Code::Duplicate => ErrorCode::Duplicate,
+            Code::Invalid => ErrorCode::Invalid,
+            Code::Database => ErrorCode::Internal,
+        };
+        ApiError::new(code, error.to_string(), error.remedy())
+    }
+}
+
+impl From<autokit_embed::Error> for ApiError {
+    fn from(error: autokit_embed::Error) -> ApiError {
+        use autokit_embed::Error;
+        let code = match &error {
+            Error::Cancelled => ErrorCode::Cancelled,
+            _ => ErrorCode::BadModel,
+        };
+        let remedy = error.remedy().unwrap_or_else(|| "Run `autokit doctor`.".to_owned());
+        ApiError::new(code, error.to_string(), remedy)
+    }
+}

@@ -1,0 +1,271 @@
+//! The loopback HTTP host: how other processes, and the window's own tests in a browser, reach
+//! the process that owns the store.
+//!
+//! * `GET  /v1/hello` — who this is and which protocol it speaks
+//! * `POST /v1/call/{command}` — one command, JSON in and out
+//! * `GET  /v1/events` — news, one JSON object a line, until the caller leaves
+//!
+//! Only loopback is bound. Every request carries the token from the endpoint file (readable by
+//! the person alone), and a `Host` header that names this machine, so that a web page cannot
+//! reach it by DNS rebinding.
+
+use std::convert::Infallible;
+use std::fs;
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Path as UrlPath, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Json, Response};
+use axum::routing::{get, post};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::{Context, dispatch};
+use crate::engine::Engine;
+use crate::error::{ApiError, ErrorCode, Result};
+
+/// Version of the protocol between processes. Raised when a command changes its shape.
+pub const PROTOCOL: u32 = 1;
+
+/// Header with the key of a request.
+pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";
+/// Header with who is asking.
+pub(crate) const AUTHOR_HEADER: &str = "x-autokit-author";
+/// Header with the protocol the caller speaks.
+pub(crate) const PROTOCOL_HEADER: &str = "x-autokit-protocol";
+
+/// Largest request: a pasted import.
+const MAX_BODY: usize = 256 << 20;
+
+/// How to reach the owner, as published in the data directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// Process id of the owner.
+    pub pid: u32,
+    /// Loopback port.
+    pub port: u16,
+    /// What a caller has to present.
+    pub token: String,
+    /// Version of AutoKit.
+    pub version: String,
+    /// [`PROTOCOL`] of the owner.
+    pub protocol: u32,
+}
+
+impl Endpoint {
+    /// Base of all addresses.
+    pub fn base(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Reads what the present or last owner published.
+    pub fn read(path: &Path) -> Option<Endpoint> {
+        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+    }
+
+    fn publish(&self, path: &Path) -> std::io::Result<()> {
+        let partial = path.with_extension(format!("{}.partial", self.pid));
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&partial)?;
+        file.write_all(serde_json::to_string(self)?.as_bytes())?;
+        drop(file);
+        fs::rename(&partial, path)
+    }
+}
+
+/// What `hello` says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// Process id.
+    pub pid: u32,
+    /// Version of AutoKit.
+    pub version: String,
+    /// Protocol spoken.
+    pub protocol: u32,
+}
+
+/// A running host; it serves until dropped or stopped.
+#[derive(Debug)]
+pub struct Host {
+    /// How to reach it.
+    pub endpoint: Endpoint,
+    stop: CancellationToken,
+    served: tokio::task::JoinHandle<()>,
+}
+
+#[derive(Clone)]
+struct Shared {
+    engine: Arc<Engine>,
+    token: Arc<str>,
+    stop: CancellationToken,
+}
+
+impl Host {
+    /// Binds a free loopback port and publishes the endpoint in `file`.
+    ///
+    /// # Errors
+    /// When the port cannot be bound or the file cannot be written.
+    pub async fn start(engine: Arc<Engine>, file: &Path) -> Result<Host> {
+        let failed = |what: &str, error: std::io::Error| {
+            ApiError::new(
+                ErrorCode::ReadOnly,
+                format!("{what}: {error}"),
+                "Make the data directory writable, or choose another one with --data-dir.",
+            )
+        };
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
+            .await
+            .map_err(|error| failed("the loopback endpoint cannot be opened", error))?;
+        let port = listener
+            .local_addr()
+            .map_err(|error| failed("the loopback endpoint has no address", error))?
+            .port();
+        let endpoint = Endpoint {
+            pid: std::process::id(),
+            port,
+            token: crate::token(32),
+            version: crate::VERSION.to_owned(),
+            protocol: PROTOCOL,
+        };
+        let stop = CancellationToken::new();
+        let shared = Shared { engine, token: endpoint.token.as_str().into(), stop: stop.clone() };
+        let app = Router::new()
+            .route("/v1/hello", get(hello))
+            .route("/v1/call/{command}", post(call))
+            .route("/v1/events", get(events))
+            .layer(DefaultBodyLimit::max(MAX_BODY))
+            .layer(middleware::from_fn_with_state(shared.clone(), admit))
+            .with_state(shared);
+        let signal = stop.clone();
+        let served = tokio::spawn(async move {
+            let server = axum::serve(listener, app).with_graceful_shutdown(signal.cancelled_owned());
+            if let Err(error) = server.await {
+                tracing::error!(%error, "the loopback host ended");
+            }
+        });
+        // Published only now: whoever reads the file finds someone answering.
+        endpoint.publish(file).map_err(|error| failed("the endpoint file cannot be written", error))?;
+        Ok(Host { endpoint, stop, served })
+    }
+
+    /// Stops taking requests and finishes those begun.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        if let Err(error) = self.served.await {
+            tracing::error!(%error, "the loopback host broke off");
+        }
+    }
+}
+
+async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let named = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = named(header::HOST).unwrap_or("");
+    let local = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    if !matches!(local, "127.0.0.1" | "localhost") {
+        return (StatusCode::FORBIDDEN, "not this host").into_response();
+    }
+    let token = named(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or("");
+    if !same(token.as_bytes(), shared.token.as_bytes()) {
+        return (StatusCode::UNAUTHORIZED, "no valid token").into_response();
+    }
+    next.run(request).await
+}
+
+/// Compares in a time that does not tell where the difference is.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (x, y)| difference | (x ^ y)) == 0
+}
+
+async fn hello() -> Json<Hello> {
+    Json(Hello { pid: std::process::id(), version: crate::VERSION.to_owned(), protocol: PROTOCOL })
+}
+
+async fn call(
+    State(shared): State<Shared>,
+    UrlPath(command): UrlPath<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let spoken = header(PROTOCOL_HEADER).and_then(|text| text.parse().ok()).unwrap_or(0);
+    let outcome = if spoken == PROTOCOL {
+        let context = Context {
+            request: header(REQUEST_HEADER),
+            author: header(AUTHOR_HEADER).unwrap_or_else(crate::person),
+        };
+        match serde_json::from_slice::<Value>(&body) {
+            Ok(body) => dispatch(&*shared.engine, &context, &command, body).await,
+            Err(error) => Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("the body is not JSON: {error}"),
+                "Send JSON.",
+            )),
+        }
+    } else {
+        Err(version_mismatch(&format!("protocol {spoken}")))
+    };
+    match outcome {
+        Ok(value) => Json(value).into_response(),
+        Err(error) => (status_of(error.code), Json(error)).into_response(),
+    }
+}
+
+/// The error for a caller of another generation.
+pub(crate) fn version_mismatch(other: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::VersionMismatch,
+        format!("the process that owns the library speaks protocol {PROTOCOL}, the other side {other}"),
+        "Close every AutoKit window and command, then start the same version everywhere.",
+    )
+}
+
+fn status_of(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::BadRequest | ErrorCode::Invalid | ErrorCode::UnreadableFile => StatusCode::BAD_REQUEST,
+        ErrorCode::NotFound => StatusCode::NOT_FOUND,
+        ErrorCode::Conflict | ErrorCode::Duplicate => StatusCode::CONFLICT,
+        ErrorCode::VersionMismatch => StatusCode::UPGRADE_REQUIRED,
+        ErrorCode::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+async fn events(State(shared): State<Shared>) -> Response {
+    let news = shared.engine.events().subscribe();
+    let stop = shared.stop.clone();
+    let lines = futures_util::stream::unfold((news, stop), |(mut news, stop)| async move {
+        loop {
+            let event = tokio::select! {
+                () = stop.cancelled() => return None,
+                event = news.recv() => event,
+            };
+            match event {
+                Ok(event) => {
+                    let mut line = serde_json::to_vec(&event).unwrap_or_default();
+                    line.push(b'\n');
+                    return Some((Ok::<_, Infallible>(Bytes::from(line)), (news, stop)));
+                }
+                // A slow reader misses old news; the next is newer anyway.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    });
+    Response::builder()
+        .header(header::CONTENT_TYPE, "application/x-ndjson")
+        .body(Body::from_stream(lines))
+        .unwrap_or_else(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response())
+}

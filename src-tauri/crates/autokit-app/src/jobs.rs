@@ -1,0 +1,267 @@
+//! Jobs: work in the background with progress, an end and a stop button.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::api::{Event, Job, JobKind, JobRef, JobState, JobTally};
+use crate::error::{ApiError, ErrorCode, Result};
+
+/// Finished jobs remembered.
+const REMEMBERED: usize = 50;
+
+/// The jobs of this process.
+#[derive(Clone, Debug)]
+pub struct Jobs {
+    all: Arc<Mutex<VecDeque<Entry>>>,
+    events: broadcast::Sender<Event>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    state: watch::Sender<Job>,
+    started: Instant,
+    cancel: CancellationToken,
+}
+
+/// A job's own hold on its entry.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    state: watch::Sender<Job>,
+    started: Instant,
+    cancel: CancellationToken,
+    events: broadcast::Sender<Event>,
+}
+
+/// What a job leaves behind.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What it did, in words.
+    pub summary: String,
+    /// Counts, when it changed cards.
+    pub tally: Option<JobTally>,
+}
+
+impl Jobs {
+    /// No jobs yet; news goes to `events`.
+    pub fn new(events: broadcast::Sender<Event>) -> Jobs {
+        Jobs { all: Arc::default(), events }
+    }
+
+    /// Starts a job on the present runtime.
+    pub fn start<F>(&self, kind: JobKind, title: &str, unit: &str, work: impl FnOnce(Progress) -> F) -> JobRef
+    where
+        F: Future<Output = Result<Outcome>> + Send + 'static,
+    {
+        let id = crate::token(8);
+        let job = Job {
+            id: id.clone(),
+            kind,
+            title: title.to_owned(),
+            state: JobState::Running,
+            version: 1,
+            done: 0,
+            total: 0,
+            unit: unit.to_owned(),
+            eta_ms: None,
+            elapsed_ms: 0,
+            summary: None,
+            tally: None,
+            error: None,
+        };
+        let (state, _) = watch::channel(job);
+        let cancel = CancellationToken::new();
+        let progress = Progress {
+            state: state.clone(),
+            started: Instant::now(),
+            cancel: cancel.clone(),
+            events: self.events.clone(),
+        };
+        {
+            let mut all = self.all.lock().expect("no holder panics");
+            all.push_front(Entry { state, started: progress.started, cancel });
+            while all.len() > REMEMBERED
+                && all.back().is_some_and(|entry| entry.state.borrow().state != JobState::Running)
+            {
+                all.pop_back();
+            }
+        }
+        progress.change(|_| {});
+        let work = work(progress.clone());
+        tokio::spawn(async move {
+            let outcome = tokio::spawn(work).await;
+            progress.change(|job| match outcome {
+                Ok(Ok(outcome)) => {
+                    job.state = JobState::Done;
+                    job.summary = Some(outcome.summary);
+                    job.tally = outcome.tally;
+                    job.done = job.total.max(job.done);
+                }
+                Ok(Err(error)) => {
+                    let cancelled = error.code == ErrorCode::Cancelled;
+                    job.state = if cancelled { JobState::Cancelled } else { JobState::Failed };
+                    job.error = Some(error);
+                }
+                Err(panic) => {
+                    job.state = JobState::Failed;
+                    job.error = Some(ApiError::internal(format!("the job broke off: {panic}")));
+                }
+            });
+        });
+        JobRef { job: id }
+    }
+
+    /// All jobs, newest first.
+    pub fn list(&self) -> Vec<Job> {
+        self.all.lock().expect("no holder panics").iter().map(Entry::snapshot).collect()
+    }
+
+    /// Whether any job is at work.
+    pub fn busy(&self) -> bool {
+        self.list().iter().any(|job| job.state == JobState::Running)
+    }
+
+    /// The job's state once its version is above `after`, or as it is when `patience` runs out.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn wait(&self, id: &str, after: u64, patience: Duration) -> Result<Job> {
+        let (mut watch, started) = {
+            let all = self.all.lock().expect("no holder panics");
+            let entry = find(&all, id)?;
+            (entry.state.subscribe(), entry.started)
+        };
+        // Running out of patience is an answer too: the state as it is.
+        let _ = tokio::time::timeout(patience, watch.wait_for(|job| job.version > after)).await;
+        let job = watch.borrow().clone();
+        Ok(with_time(job, started))
+    }
+
+    /// Asks a job to stop. It ends at its next safe point.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn cancel(&self, id: &str) -> Result<Job> {
+        let all = self.all.lock().expect("no holder panics");
+        let entry = find(&all, id)?;
+        entry.cancel.cancel();
+        Ok(entry.snapshot())
+    }
+
+    /// Asks all to stop and waits until they have.
+    pub async fn stop_all(&self) {
+        let watches: Vec<_> = {
+            let all = self.all.lock().expect("no holder panics");
+            all.iter().for_each(|entry| entry.cancel.cancel());
+            all.iter().map(|entry| entry.state.subscribe()).collect()
+        };
+        for mut watch in watches {
+            // An error means the entry is gone, which is as good as ended.
+            let _ = watch.wait_for(|job| job.state != JobState::Running).await;
+        }
+    }
+}
+
+fn find<'a>(all: &'a VecDeque<Entry>, id: &str) -> Result<&'a Entry> {
+    all.iter().find(|entry| entry.state.borrow().id == id).ok_or_else(|| {
+        ApiError::new(ErrorCode::NotFound, format!("there is no job {id:?}"), "It may have ended long ago.")
+    })
+}
+
+impl Entry {
+    fn snapshot(&self) -> Job {
+        with_time(self.state.borrow().clone(), self.started)
+    }
+}
+
+fn with_time(mut job: Job, started: Instant) -> Job {
+    if job.state == JobState::Running {
+        job.elapsed_ms = started.elapsed().as_millis() as u64;
+    }
+    job
+}
+
+impl Progress {
+    fn change(&self, edit: impl FnOnce(&mut Job)) {
+        self.state.send_modify(|job| {
+            edit(job);
+            job.version += 1;
+            job.elapsed_ms = self.started.elapsed().as_millis() as u64;
+            job.eta_ms = (job.state == JobState::Running && job.done > 0 && job.total > job.done)
+                .then(|| job.elapsed_ms * (job.total - job.done) / job.done);
+        });
+        // Nobody listening is fine.
+        let _ = self.events.send(Event::Job { job: Box::new(self.state.borrow().clone()) });
+    }
+
+    /// Says how far the job is.
+    pub fn at(&self, done: u64, total: u64) {
+        self.change(|job| {
+            job.done = done;
+            job.total = total;
+        });
+    }
+
+    /// Whether the person asked to stop.
+    pub fn cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// An error if the person asked to stop.
+    ///
+    /// # Errors
+    /// `cancelled`.
+    pub fn check(&self) -> Result<()> {
+        if self.cancelled() { Err(ApiError::cancelled()) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_job_reports_progress_and_its_end() {
+        let (events, mut news) = broadcast::channel(16);
+        let jobs = Jobs::new(events);
+        let (go, gate) = tokio::sync::oneshot::channel::<()>();
+        let started = jobs.start(JobKind::Import, "Import", "cards", |progress| async move {
+            gate.await.expect("opened");
+            progress.at(3, 6);
+            Ok(Outcome { summary: "Imported 6 cards".into(), tally: None })
+        });
+        let first = jobs.wait(&started.job, 0, Duration::from_secs(5)).await.expect("known");
+        assert_eq!(first.state, JobState::Running);
+        go.send(()).expect("waiting");
+        let mut seen = first.version;
+        let end = loop {
+            let job = jobs.wait(&started.job, seen, Duration::from_secs(5)).await.expect("known");
+            if job.state != JobState::Running {
+                break job;
+            }
+            seen = job.version;
+        };
+        assert_eq!((end.state, end.done, end.total), (JobState::Done, 6, 6));
+        assert!(matches!(news.recv().await, Ok(Event::Job { .. })));
+        assert!(jobs.wait("nothing", 0, Duration::ZERO).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn cancelling_and_panicking_are_ends_too() {
+        let (events, _) = broadcast::channel(16);
+        let jobs = Jobs::new(events);
+        let stopped = jobs.start(JobKind::Embed, "Embed", "cards", |progress| async move {
+            progress.cancel.cancelled().await;
+            progress.check().map(|()| Outcome::default())
+        });
+        jobs.cancel(&stopped.job).expect("known");
+        let broken = jobs.start(JobKind::Embed, "Embed", "cards", |_| async { panic!("a bug") });
+        jobs.stop_all().await;
+        let ends: Vec<_> = jobs.list().into_iter().map(|job| (job.id, job.state)).collect();
+        assert_eq!(ends, [(broken.job, JobState::Failed), (stopped.job, JobState::Cancelled)]);
+    }
+}

@@ -1,0 +1,63 @@
+//! AutoKit put together: the engine behind every host, the one list of commands, background jobs,
+//! and the rules by which processes share one library.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`commands`] | the list of commands, dispatch by name, TypeScript |
+//! | [`api`] | what commands take and give |
+//! | [`engine`] | how they are carried out, by the process that owns the store |
+//! | [`node`] | owner or client, hand-over |
+//! | [`host`] | the loopback HTTP host |
+//! | [`jobs`] | work in the background |
+
+pub mod api;
+pub mod commands;
+pub mod engine;
+mod error;
+pub mod eval;
+pub mod host;
+pub mod jobs;
+pub mod node;
+pub mod paths;
+mod remote;
+pub mod starter;
+
+pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
+pub use autokit_retrieve::{Mode, ScoreParts};
+pub use autokit_toolcard::{ChangeKind, FieldDiff, Kind, SpanOp};
+pub use error::{ApiError, ErrorCode, Result};
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+use std::fmt::Write as _;
+
+/// Version of AutoKit.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// `bytes` random bytes as hexadecimal text.
+///
+/// # Panics
+/// When the system has no randomness to give, which leaves nothing safe to do.
+pub fn token(bytes: usize) -> String {
+    let mut buffer = vec![0u8; bytes];
+    getrandom::fill(&mut buffer).expect("the system gives random bytes");
+    buffer.iter().fold(String::with_capacity(2 * bytes), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The name of the person at this machine, for signing changes.
+pub fn person() -> String {
+    ["AUTOKIT_AUTHOR", "USER", "USERNAME", "LOGNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()))
+        .unwrap_or_else(|| "someone".to_owned())
+}
+
+/// The model a new library uses.
+pub fn default_model() -> &'static str {
+    &autokit_embed::Manifest::built_in().default
+}

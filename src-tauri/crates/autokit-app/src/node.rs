@@ -1,0 +1,272 @@
+//! A process's place in the house: it owns the store, or it talks to the one that does.
+//!
+//! The first process takes the lock and publishes an endpoint; the others connect to it. When the
+//! owner ends, however it ends, the system frees the lock and whoever asks first takes over.
+//! Calls that were on their way are asked again under the same key, so nothing happens twice.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use autokit_library::{DataDir, LibraryError, Ownership};
+use serde_json::Value;
+use tokio::sync::{Mutex, RwLock, broadcast};
+
+use crate::api::{Event, Role};
+use crate::commands::{Command, Context, dispatch};
+use crate::engine::{Engine, EngineOptions};
+use crate::error::{ApiError, ErrorCode, Result};
+use crate::host::{Endpoint, Host};
+use crate::remote::{CallError, Remote};
+
+/// How long a caller waits for some owner to answer, hand-over included.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long between looks at the endpoint file while an owner starts up.
+const RETRY: Duration = Duration::from_millis(20);
+
+/// How a process takes part.
+#[derive(Clone, Debug)]
+pub struct NodeOptions {
+    /// The data directory.
+    pub data_dir: PathBuf,
+    /// What the engine needs if this process becomes the owner.
+    pub engine: EngineOptions,
+    /// Take the store over as soon as its owner ends. For processes that stay; a command that
+    /// ends soon takes it only when it has to.
+    pub standby: bool,
+    /// Name to sign changes with.
+    pub author: String,
+}
+
+/// This process's link to the library.
+#[derive(Clone, Debug)]
+pub struct Node {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    options: NodeOptions,
+    dir: DataDir,
+    state: RwLock<State>,
+    /// One reconnection at a time.
+    turning: Mutex<()>,
+    /// The store, won by the thread that stands by and not yet opened.
+    won: std::sync::Mutex<Option<Ownership>>,
+    events: broadcast::Sender<Event>,
+}
+
+#[derive(Debug)]
+enum State {
+    Owner { engine: Arc<Engine>, host: Host },
+    Client(Remote),
+    Closed,
+}
+
+impl Node {
+    /// Takes the store or connects to its owner.
+    ///
+    /// # Errors
+    /// What kept the store from opening, `version_mismatch`, or `owner_unreachable` when an owner
+    /// holds the store but does not answer.
+    pub async fn open(options: NodeOptions) -> Result<Node> {
+        let (events, _) = broadcast::channel(1024);
+        let dir = DataDir::new(&options.data_dir);
+        let inner = Arc::new(Inner {
+            options,
+            dir,
+            state: RwLock::new(State::Closed),
+            turning: Mutex::default(),
+            won: std::sync::Mutex::default(),
+            events,
+        });
+        let node = Node { inner };
+        node.inner.attach().await?;
+        if node.inner.options.standby {
+            node.stand_by();
+        }
+        Ok(node)
+    }
+
+    /// Carries out a command, here or at the owner.
+    ///
+    /// # Errors
+    /// The command's own, or `owner_unreachable`.
+    pub async fn call<C: Command>(&self, request: C::Request) -> Result<C::Response> {
+        let body = serde_json::to_value(request).map_err(|error| ApiError::internal(error.to_string()))?;
+        let value = self.call_json(C::NAME, body).await?;
+        serde_json::from_value(value).map_err(|error| ApiError::internal(format!("{}: {error}", C::NAME)))
+    }
+
+    /// Carries out a command given by name.
+    ///
+    /// # Errors
+    /// As [`Node::call`].
+    pub async fn call_json(&self, name: &str, body: Value) -> Result<Value> {
+        let request = crate::token(16);
+        let author = self.inner.options.author.clone();
+        let began = Instant::now();
+        loop {
+            let lost = match &*self.inner.state.read().await {
+                State::Owner { engine, .. } => {
+                    let context = Context { request: Some(request), author };
+                    return dispatch(&**engine, &context, name, body).await;
+                }
+                State::Client(remote) => match remote.call(name, &body, &request, &author).await {
+                    Ok(value) => return Ok(value),
+                    Err(CallError::Answered(error)) => return Err(error),
+                    Err(CallError::Lost(reason)) => (remote.endpoint().clone(), reason),
+                },
+                State::Closed => return Err(ApiError::cancelled()),
+            };
+            if began.elapsed() > PATIENCE {
+                return Err(unreachable(self.inner.dir.root(), &lost.1));
+            }
+            self.inner.replace(&lost.0).await?;
+        }
+    }
+
+    /// News of this library, whoever owns it.
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.inner.events.subscribe()
+    }
+
+    /// What this process is now.
+    pub async fn role(&self) -> Role {
+        match &*self.inner.state.read().await {
+            State::Owner { .. } => Role::Owner,
+            State::Client(_) | State::Closed => Role::Client,
+        }
+    }
+
+    /// How to reach the owner.
+    pub async fn endpoint(&self) -> Option<Endpoint> {
+        match &*self.inner.state.read().await {
+            State::Owner { host, .. } => Some(host.endpoint.clone()),
+            State::Client(remote) => Some(remote.endpoint().clone()),
+            State::Closed => None,
+        }
+    }
+
+    /// Lets go: jobs stop at a safe point, the store is flushed and given up.
+    ///
+    /// # Errors
+    /// When the store could not be flushed.
+    pub async fn close(&self) -> Result<()> {
+        let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
+        match state {
+            State::Owner { engine, host } => {
+                engine.stop_jobs().await;
+                host.stop().await;
+                engine.close().await
+            }
+            State::Client(_) | State::Closed => Ok(()),
+        }
+    }
+
+    /// Waits in the background for the owner to end and takes over.
+    fn stand_by(&self) {
+        let inner = Arc::downgrade(&self.inner);
+        let dir = self.inner.dir.clone();
+        let runtime = tokio::runtime::Handle::current();
+        // A thread of its own: the system offers no way to wait for a file lock without blocking.
+        let started = std::thread::Builder::new().name("autokit-standby".into()).spawn(move || {
+            let waited = dir.wait_to_own();
+            let Some(inner) = inner.upgrade() else { return };
+            match waited {
+                Ok(owned) => *inner.won.lock().expect("no holder panics") = Some(owned),
+                Err(error) => tracing::error!(%error, "cannot stand by for the library"),
+            }
+            runtime.block_on(inner.succeed());
+        });
+        if let Err(error) = started {
+            tracing::error!(%error, "no thread to stand by with");
+        }
+    }
+}
+
+impl Inner {
+    /// Becomes the owner or finds one that answers.
+    async fn attach(self: &Arc<Self>) -> Result<()> {
+        let began = Instant::now();
+        let mut reason = String::from("no endpoint was published");
+        loop {
+            if let Some(owned) = self.won() {
+                return self.own(owned).await;
+            }
+            match self.dir.try_own() {
+                Ok(owned) => return self.own(owned).await,
+                Err(LibraryError::Owned { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if let Some(endpoint) = Endpoint::read(&self.dir.endpoint_file()) {
+                match Remote::connect(endpoint).await {
+                    Ok(remote) => {
+                        self.follow(remote.clone());
+                        *self.state.write().await = State::Client(remote);
+                        // Nobody listening is fine.
+                        let _ = self.events.send(Event::Owner { role: Role::Client });
+                        return Ok(());
+                    }
+                    Err(CallError::Answered(error)) => return Err(error),
+                    Err(CallError::Lost(why)) => reason = why,
+                }
+            }
+            if began.elapsed() > PATIENCE {
+                return Err(unreachable(self.dir.root(), &reason));
+            }
+            // The owner is between taking the lock and publishing its endpoint, or between
+            // ending and the system freeing the lock. Neither can be waited for.
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+
+    async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
+        let engine = Arc::new(Engine::start(owned, &self.options.engine, self.events.clone()).await?);
+        let host = Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await?;
+        *self.state.write().await = State::Owner { engine, host };
+        // Nobody listening is fine.
+        let _ = self.events.send(Event::Owner { role: Role::Owner });
+        Ok(())
+    }
+
+    fn won(&self) -> Option<Ownership> {
+        self.won.lock().expect("no holder panics").take()
+    }
+
+    /// Opens the store this process won while it was a client, unless a call did so already.
+    async fn succeed(self: &Arc<Self>) {
+        let _turn = self.turning.lock().await;
+        let client = matches!(*self.state.read().await, State::Client(_));
+        if let Some(owned) = self.won().filter(|_| client)
+            && let Err(error) = self.own(owned).await
+        {
+            tracing::error!(%error, "the library could not be taken over");
+        }
+    }
+
+    /// Finds a new owner in place of one that stopped answering.
+    async fn replace(self: &Arc<Self>, lost: &Endpoint) -> Result<()> {
+        let _turn = self.turning.lock().await;
+        match &*self.state.read().await {
+            State::Client(remote) if remote.endpoint() == lost => {}
+            // Someone else of this process was quicker.
+            _ => return Ok(()),
+        }
+        self.attach().await
+    }
+
+    /// Passes the owner's news on as long as it lives.
+    fn follow(&self, remote: Remote) {
+        let events = self.events.clone();
+        tokio::spawn(async move { remote.forward_events(&events).await });
+    }
+}
+
+fn unreachable(root: &Path, reason: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::OwnerUnreachable,
+        format!("the process that owns the library in {} does not answer: {reason}", root.display()),
+        "Wait a moment and try again, or end the other AutoKit process.",
+    )
+}

@@ -1,0 +1,115 @@
+//! Talking to the process that owns the store.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use serde_json::Value;
+use tokio::sync::broadcast;
+
+use crate::api::Event;
+use crate::error::{ApiError, Result};
+use crate::host::{
+    AUTHOR_HEADER, Endpoint, Hello, PROTOCOL, PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,
+};
+
+/// A connection to an owner.
+#[derive(Clone, Debug)]
+pub(crate) struct Remote {
+    endpoint: Endpoint,
+    client: reqwest::Client,
+}
+
+/// Why a call did not come back.
+pub(crate) enum CallError {
+    /// The owner answered with an error.
+    Answered(ApiError),
+    /// The owner is gone or went away in the middle: ask the next one.
+    Lost(String),
+}
+
+impl Remote {
+    /// Shakes hands with the owner of `endpoint`.
+    pub(crate) async fn connect(endpoint: Endpoint) -> Result<Remote, CallError> {
+        let client = reqwest::Client::builder()
+            // Straight to loopback, whatever proxy the environment names.
+            .no_proxy()
+            .connect_timeout(Duration::from_secs(2))
+            .build()
+            .map_err(|error| CallError::Lost(error.to_string()))?;
+        let remote = Remote { endpoint, client };
+        let hello: Hello = remote
+            .request(reqwest::Method::GET, "/v1/hello")
+            .timeout(Duration::from_secs(2))
+            .send()
+            .await
+            .and_then(reqwest::Response::error_for_status)
+            .map_err(|error| CallError::Lost(error.to_string()))?
+            .json()
+            .await
+            .map_err(|error| CallError::Lost(error.to_string()))?;
+        if hello.protocol != PROTOCOL {
+            return Err(CallError::Answered(version_mismatch(&format!(
+                "{} (version {})",
+                hello.protocol, hello.version
+            ))));
+        }
+        Ok(remote)
+    }
+
+    fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+        self.client
+            .request(method, format!("{}{path}", self.endpoint.base()))
+            .bearer_auth(&self.endpoint.token)
+            .header(PROTOCOL_HEADER, PROTOCOL)
+    }
+
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Carries out one command at the owner.
+    pub(crate) async fn call(
+        &self,
+        name: &str,
+        body: &Value,
+        request: &str,
+        author: &str,
+    ) -> Result<Value, CallError> {
+        let lost = |error: reqwest::Error| CallError::Lost(error.to_string());
+        let response = self
+            .request(reqwest::Method::POST, &format!("/v1/call/{name}"))
+            .header(REQUEST_HEADER, request)
+            .header(AUTHOR_HEADER, author)
+            .json(body)
+            .send()
+            .await
+            .map_err(lost)?;
+        let good = response.status().is_success();
+        let bytes = response.bytes().await.map_err(lost)?;
+        if good {
+            return serde_json::from_slice(&bytes).map_err(|error| CallError::Lost(error.to_string()));
+        }
+        match serde_json::from_slice::<ApiError>(&bytes) {
+            Ok(error) => Err(CallError::Answered(error)),
+            // Not one of ours: something else took the port.
+            Err(_) => Err(CallError::Lost(String::from_utf8_lossy(&bytes).chars().take(200).collect())),
+        }
+    }
+
+    /// Passes the owner's news on until the connection ends.
+    pub(crate) async fn forward_events(&self, to: &broadcast::Sender<Event>) {
+        let Ok(response) = self.request(reqwest::Method::GET, "/v1/events").send().await else { return };
+        let mut stream = response.bytes_stream();
+        let mut buffer: Vec<u8> = Vec::new();
+        while let Some(Ok(chunk)) = stream.next().await {
+            buffer.extend_from_slice(&chunk);
+            while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = buffer.drain(..=end).collect();
+                if let Ok(event) = serde_json::from_slice(&line) {
+                    // Nobody listening is fine.
+                    let _ = to.send(event);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The cards AutoKit comes with, so that a new library answers from the first minute.
+//!
+//! Written from public facts; each names its documentation page and where the facts came from.
+//! None is marked verified: that is for FUEL to decide when it has seen the page.
+
+use autokit_toolcard::{ReadCards, read_cards};
+
+use crate::error::{ApiError, Result};
+
+const FILES: &[(&str, &str)] = &[
+    ("python.json", include_str!("../starter/python.json")),
+    ("rest.json", include_str!("../starter/rest.json")),
+    ("mcp.json", include_str!("../starter/mcp.json")),
+    ("cli.json", include_str!("../starter/cli.json")),
+];
+
+/// All starter cards.
+///
+/// # Errors
+/// When a file that was compiled in is not a card file, which a test rules out.
+pub fn cards() -> Result<ReadCards> {
+    let mut all = ReadCards::default();
+    for (name, text) in FILES {
+        let read =
+            read_cards(text.as_bytes()).map_err(|error| ApiError::internal(format!("{name}: {error}")))?;
+        all.cards.extend(read.cards);
+        all.rejected.extend(read.rejected);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_toolcard::{Kind, fields};
+
+    #[test]
+    fn every_starter_card_is_good_and_tells_where_its_facts_came_from() {
+        let read = super::cards().expect("card files");
+        assert!(read.rejected.is_empty(), "{:?}", read.rejected);
+        assert!(read.cards.len() >= 80, "{} cards", read.cards.len());
+        let mut keys = std::collections::HashSet::new();
+        for item in &read.cards {
+            let card = &item.card;
+            assert!(item.warnings.is_empty(), "{}: {:?}", card.name(), item.warnings);
+            assert!(keys.insert(card.key()), "{} stands twice", card.key());
+            assert!(!card.verified(), "{} has not been seen by FUEL", card.name());
+            let page = card.text(fields::DOCUMENTATION).unwrap_or("");
+            assert!(page.starts_with("https://"), "{} has no page", card.name());
+            let sources = card.object().get(fields::SOURCES).and_then(|value| value.as_array());
+            assert!(sources.is_some_and(|sources| !sources.is_empty()), "{} names no source", card.name());
+            assert!(card.stub().is_some(), "{} cannot be called", card.name());
+        }
+        for kind in [Kind::Class, Kind::RestOperation, Kind::McpTool, Kind::Cli] {
+            let count = read.cards.iter().filter(|item| item.card.kind() == kind).count();
+            assert!(count >= 10, "{count} cards of kind {}", kind.as_str());
+        }
+    }
+}

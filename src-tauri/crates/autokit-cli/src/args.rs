@@ -1,0 +1,250 @@
+//! What the command line takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Find, keep and repair knowledge about tools.
+///
+/// Everything works offline and without a key. Exit codes: 0 done; 1 failed; 2 wrong usage;
+/// 3 nothing found; 4 refused (invalid, conflicting or unreadable input); 5 the library cannot be
+/// used (read-only, full, damaged, newer or unreachable); 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "autokit", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Print JSON instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Keep the library in this folder (a new folder is an empty library).
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Load the starter cards if the library is new.
+    #[arg(long, global = true, hide = true)]
+    pub(crate) starter: bool,
+    /// Use the default model from this folder instead of the store of models.
+    #[arg(long, global = true, value_name = "DIR", env = "AUTOKIT_MODEL_FOLDER")]
+    pub(crate) model_folder: Option<PathBuf>,
+    /// Search by keywords alone.
+    #[arg(long, global = true)]
+    pub(crate) no_model: bool,
+    /// Use the deterministic stand-in of tests instead of a model, with vectors of this length.
+    #[arg(long, global = true, hide = true, value_name = "N")]
+    pub(crate) stand_in: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Ask for a tool in words; the best one comes with its import lines.
+    Ask {
+        /// The question.
+        #[arg(required = true, num_args = 1..)]
+        question: Vec<String>,
+        /// How many candidates.
+        #[arg(short, long, default_value_t = 5)]
+        limit: u32,
+    },
+    /// Rank cards for a query and show what the scores are made of.
+    Search {
+        /// The query.
+        #[arg(required = true, num_args = 1..)]
+        query: Vec<String>,
+        /// How many results.
+        #[arg(short, long, default_value_t = 10)]
+        limit: u32,
+        /// Which ranking.
+        #[arg(short, long, value_enum, default_value_t = Ranking::Hybrid)]
+        mode: Ranking,
+    },
+    /// Look at cards and change them.
+    #[command(subcommand)]
+    Cards(CardsCommand),
+    /// Take the newest change back.
+    Undo,
+    /// Import AutoKit JSON files (`-` reads standard input).
+    Import {
+        /// Files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Show what would happen and change nothing.
+        #[arg(long)]
+        preview: bool,
+        /// Keep the library's version of cards it has already.
+        #[arg(long)]
+        keep_existing: bool,
+    },
+    /// Write cards as AutoKit JSON, to a file or to standard output.
+    Export {
+        /// File to write.
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        filter: Filter,
+    },
+    /// Measure ranking on data sets.
+    #[command(subcommand)]
+    Eval(EvalCommand),
+    /// Embedding models.
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Look the installation over.
+    Doctor,
+    /// Hold the library open and serve it to other processes until interrupted.
+    Serve,
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Which ranking to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ranking {
+    /// Words and meaning fused.
+    Hybrid,
+    /// Words alone.
+    Keyword,
+    /// Meaning alone.
+    Vector,
+}
+
+/// Which cards.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Filter {
+    /// Only cards whose name, provider or description contains this.
+    #[arg(long)]
+    pub(crate) text: Option<String>,
+    /// Only this kind: class, rest_operation, mcp_tool, cli, other.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Only this programming language.
+    #[arg(long)]
+    pub(crate) language: Option<String>,
+    /// Only this provider.
+    #[arg(long)]
+    pub(crate) provider: Option<String>,
+    /// Only cards with this label.
+    #[arg(long)]
+    pub(crate) tag: Option<String>,
+    /// Only verified cards.
+    #[arg(long, conflicts_with = "unverified")]
+    pub(crate) verified: bool,
+    /// Only cards not verified.
+    #[arg(long)]
+    pub(crate) unverified: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CardsCommand {
+    /// List cards.
+    List {
+        #[command(flatten)]
+        filter: Filter,
+        /// How many rows; all when not given.
+        #[arg(short, long)]
+        limit: Option<u32>,
+    },
+    /// Show a card.
+    Show {
+        /// Id or name.
+        card: String,
+    },
+    /// Add a card from `--set`, from a file, or from standard input (`-`).
+    Add {
+        /// File with one card as JSON, `-` for standard input.
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        change: FieldChanges,
+    },
+    /// Change fields of a card; without `--set` or `--unset`, opens `$EDITOR`.
+    Edit {
+        /// Id or name.
+        card: String,
+        #[command(flatten)]
+        change: FieldChanges,
+    },
+    /// Remove cards; their history stays.
+    Rm {
+        /// Ids or names.
+        #[arg(required = true)]
+        cards: Vec<String>,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Show the revisions of a card with what each changed.
+    History {
+        /// Id or name.
+        card: String,
+    },
+    /// Bring a revision of a card back.
+    Restore {
+        /// Id or name.
+        card: String,
+        /// Number of the revision.
+        revision: u32,
+    },
+}
+
+/// Fields to set and to remove.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct FieldChanges {
+    /// Set a field: `name=Value`; a value that is JSON is taken as JSON.
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Remove a field.
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) unset: Vec<String>,
+    /// Why.
+    #[arg(long, default_value = "")]
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvalCommand {
+    /// NDCG, recall and MRR of keyword, vector and hybrid ranking over data sets.
+    Retrieval {
+        /// Folders with tools.jsonl and queries.jsonl.
+        #[arg(required = true)]
+        dirs: Vec<PathBuf>,
+    },
+    /// hit@1/3/5 of everyday questions over cards.
+    Ask {
+        /// Cards: AutoKit JSON, or an object with `cards[].card`.
+        #[arg(long)]
+        cards: PathBuf,
+        /// Questions, one JSON object a line: `q` and the acceptable names in `gold`.
+        #[arg(long)]
+        questions: PathBuf,
+        /// List the questions whose first answer is wrong.
+        #[arg(long)]
+        misses: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List the models on offer.
+    List,
+    /// Fetch a model's files.
+    Pull {
+        /// Name; the default model when not given.
+        name: Option<String>,
+    },
+    /// Switch this library to a model.
+    Use {
+        /// Name.
+        name: String,
+        /// Folder with the model's files, instead of downloading.
+        #[arg(long)]
+        folder: Option<PathBuf>,
+    },
+}

@@ -1,0 +1,150 @@
+//! `autokit ask` and `autokit search`.
+
+use std::io::{self, Write};
+
+use autokit_app::api::{Answer, AskRequest, Candidate, SearchRequest, SearchResponse, Verdict};
+use autokit_app::commands::{Ask, Search};
+use autokit_app::node::Node;
+use autokit_app::{Mode, ScoreParts};
+use owo_colors::OwoColorize;
+
+use crate::args::Ranking;
+use crate::cards::one_line;
+use crate::output::{Output, printable};
+use crate::{End, Result};
+
+pub(crate) async fn ask(node: &Node, out: &Output, question: String, limit: u32) -> Result<End> {
+    let answer = node.call::<Ask>(AskRequest { question, limit: Some(limit) }).await?;
+    out.show(&answer, |text| write_answer(text, &answer))?;
+    Ok(if answer.verdict == Verdict::Nothing { End::Nothing } else { End::Done })
+}
+
+pub(crate) async fn search(
+    node: &Node,
+    out: &Output,
+    query: String,
+    limit: u32,
+    mode: Ranking,
+) -> Result<End> {
+    let mode = match mode {
+        Ranking::Hybrid => Mode::Hybrid,
+        Ranking::Keyword => Mode::Keyword,
+        Ranking::Vector => Mode::Vector,
+    };
+    let response = node.call::<Search>(SearchRequest { query, mode: Some(mode), limit: Some(limit) }).await?;
+    out.show(&response, |text| write_results(text, &response))?;
+    Ok(if response.results.is_empty() { End::Nothing } else { End::Done })
+}
+
+fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+    match (answer.verdict, answer.candidates.split_first()) {
+        (Verdict::Nothing, _) | (_, None) => {
+            writeln!(out, "{}", "No suitable tool in this library.".bold())?;
+            if let Some(nearest) = answer.candidates.first() {
+                writeln!(
+                    out,
+                    "  The nearest is {}, which does not fit well.",
+                    printable(&nearest.card.name)
+                )?;
+            }
+        }
+        (verdict, Some((best, others))) => {
+            write_best(out, best, verdict)?;
+            if !others.is_empty() {
+                writeln!(out, "\n{}", "Other candidates".dimmed())?;
+                for candidate in others {
+                    writeln!(
+                        out,
+                        "  {} {}  {}",
+                        format!("{:>3.0} %", candidate.score * 100.0).dimmed(),
+                        printable(&candidate.card.name).bold(),
+                        one_line(&candidate.sentence, 64).dimmed()
+                    )?;
+                }
+            }
+        }
+    }
+    writeln!(out)?;
+    for note in &answer.notes {
+        writeln!(out, "{}", note.dimmed())?;
+    }
+    writeln!(out, "{}", format!("{} cards searched in {:.0} ms", answer.searched, answer.took_ms).dimmed())
+}
+
+fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict) -> io::Result<()> {
+    let card = &best.card;
+    let badge = if card.verified {
+        "✓ verified".green().to_string()
+    } else {
+        "not verified yet".yellow().to_string()
+    };
+    writeln!(out, "{}  {badge}", printable(&card.name).bold())?;
+    let mut facts = Vec::new();
+    if !card.provider.is_empty() {
+        facts.push(printable(&card.provider));
+    }
+    facts.push(card.kind.as_str().replace('_', " "));
+    facts.extend(card.language.as_deref().map(printable));
+    writeln!(out, "{}", facts.join(" · ").dimmed())?;
+    if !best.sentence.is_empty() {
+        writeln!(out, "\n{}", printable(&best.sentence))?;
+    }
+    if verdict == Verdict::Unsure {
+        writeln!(out, "{}", "This may not be what you mean; see the other candidates.".yellow())?;
+    }
+    writeln!(out, "\n  {} {:.0} %: {}", "Why ".cyan(), best.score * 100.0, why(&best.parts))?;
+    if let Some(url) = &card.documentation {
+        writeln!(out, "  {} {}", "Docs".cyan(), printable(url))?;
+    }
+    if let Some(stub) = &best.stub {
+        writeln!(out)?;
+        for line in printable(&stub.code).lines() {
+            writeln!(out, "    {line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// What a score is made of, in words.
+fn why(parts: &ScoreParts) -> String {
+    let mut reasons = Vec::new();
+    if parts.name > 0.0 {
+        reasons.push(format!("its name {:.2}", parts.name));
+    }
+    reasons.push(format!("words {:.2}", parts.keyword));
+    if let Some(cosine) = parts.cosine {
+        reasons.push(format!("meaning {:.2} (cosine {cosine:.2})", parts.vector));
+    }
+    let mut words: Vec<&str> = parts.matched_terms.iter().map(|term| term.word.as_str()).collect();
+    words.sort_unstable();
+    words.dedup();
+    if !words.is_empty() {
+        reasons.push(format!("matched {}", printable(&words.join(", "))));
+    }
+    reasons.join(" · ")
+}
+
+fn write_results(out: &mut dyn Write, response: &SearchResponse) -> io::Result<()> {
+    if response.results.is_empty() {
+        return writeln!(out, "Nothing found.");
+    }
+    for (rank, hit) in response.results.iter().enumerate() {
+        let provider =
+            if hit.provider.is_empty() { String::new() } else { format!(" · {}", printable(&hit.provider)) };
+        writeln!(
+            out,
+            "{:>3}. {}{}  {}",
+            rank + 1,
+            printable(&hit.name).bold(),
+            provider.dimmed(),
+            format!("{:.3}", hit.score).cyan()
+        )?;
+        writeln!(out, "     {}", one_line(&hit.description, 90))?;
+        writeln!(out, "     {}", why(&hit.parts).dimmed())?;
+    }
+    writeln!(
+        out,
+        "{}",
+        format!("{:?} ranking, {:.1} ms", response.mode, response.took_ms).to_lowercase().dimmed()
+    )
+}

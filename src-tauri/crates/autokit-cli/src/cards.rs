@@ -1,0 +1,309 @@
+//! `autokit cards`.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use autokit_app::api::{
+    CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
+    RevisionView,
+};
+use autokit_app::commands::{
+    CreateCard, DeleteCards, GetCard, GetHistory, ListCards, RestoreCard, UpdateCard,
+};
+use autokit_app::node::Node;
+use autokit_app::{ApiError, ChangeKind, ErrorCode, FieldDiff, Kind, SpanOp};
+use comfy_table::{ContentArrangement, Table, presets};
+use owo_colors::OwoColorize;
+use serde_json::{Map, Value};
+
+use crate::args::{CardsCommand, FieldChanges, Filter};
+use crate::output::{Output, printable};
+use crate::{End, Result};
+
+/// Rows asked for at a time.
+const WINDOW: u32 = 1000;
+
+pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Result<End> {
+    match command {
+        CardsCommand::List { filter, limit } => list(node, out, filter, limit).await,
+        CardsCommand::Show { card } => {
+            let detail = node.call::<GetCard>(CardRef { card }).await?;
+            out.show(&detail, |text| write_card(text, &detail))?;
+            Ok(End::Done)
+        }
+        CardsCommand::Add { file, change } => {
+            let mut fields = match &file {
+                Some(path) => read_object(path)?,
+                None => Map::new(),
+            };
+            apply(&mut fields, &change)?;
+            if fields.is_empty() {
+                return Err(usage("no fields were given", "Use --set name=… or give a file.").into());
+            }
+            let detail = node.call::<CreateCard>(CardCreate { fields, reason: change.reason }).await?;
+            out.show(&detail, |text| {
+                writeln!(text, "Added {} ({})", printable(&detail.summary.name).bold(), detail.summary.id)
+            })?;
+            Ok(End::Done)
+        }
+        CardsCommand::Edit { card, change } => edit(node, out, card, change).await,
+        CardsCommand::Rm { cards, reason } => {
+            let change = node.call::<DeleteCards>(CardsDelete { cards, reason }).await?;
+            out.show(&change, |text| {
+                writeln!(text, "Removed {} cards; `autokit undo` brings them back", change.cards.len())
+            })?;
+            Ok(End::Done)
+        }
+        CardsCommand::History { card } => {
+            let history = node.call::<GetHistory>(CardRef { card }).await?;
+            out.show(&history, |text| {
+                history.iter().try_for_each(|revision| write_revision(text, revision))
+            })?;
+            Ok(End::Done)
+        }
+        CardsCommand::Restore { card, revision } => {
+            let detail = node.call::<RestoreCard>(CardRestore { card, number: revision }).await?;
+            out.show(&detail, |text| {
+                writeln!(
+                    text,
+                    "{} is as in revision {revision} again (now revision {})",
+                    printable(&detail.summary.name).bold(),
+                    detail.summary.number
+                )
+            })?;
+            Ok(End::Done)
+        }
+    }
+}
+
+/// The query a filter stands for.
+pub(crate) fn query_of(filter: Filter) -> Result<CardsQuery> {
+    let kind = match filter.kind {
+        None => None,
+        Some(text) => Some(Kind::parse(&text).ok_or_else(|| {
+            usage(
+                &format!("there is no kind {text:?}"),
+                "Use one of: class, rest_operation, mcp_tool, cli, other.",
+            )
+        })?),
+    };
+    let verified = match (filter.verified, filter.unverified) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    };
+    Ok(CardsQuery {
+        text: filter.text,
+        kind,
+        language: filter.language,
+        provider: filter.provider,
+        tag: filter.tag,
+        verified,
+        ..CardsQuery::default()
+    })
+}
+
+async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> Result<End> {
+    let query = query_of(filter)?;
+    let wanted = limit.unwrap_or(u32::MAX);
+    let mut page = CardsPage { total: 0, offset: 0, rows: Vec::new() };
+    loop {
+        let offset = page.rows.len() as u32;
+        let next = CardList { query: query.clone(), offset, limit: WINDOW.min(wanted - offset) };
+        let window = node.call::<ListCards>(next).await?;
+        page.total = window.total;
+        let exhausted = window.rows.is_empty();
+        page.rows.extend(window.rows);
+        if exhausted || page.rows.len() as u32 >= wanted.min(page.total) {
+            break;
+        }
+    }
+    out.show(&page, |text| {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_header(["NAME", "PROVIDER", "KIND", "LANGUAGE", "DESCRIPTION"]);
+        for row in &page.rows {
+            table.add_row([
+                printable(&row.name),
+                printable(&row.provider),
+                row.kind.as_str().to_owned(),
+                row.language.clone().unwrap_or_default(),
+                one_line(&row.description, 60),
+            ]);
+        }
+        writeln!(text, "{table}")?;
+        writeln!(text, "{}", format!("{} of {} cards", page.rows.len(), page.total).dimmed())
+    })?;
+    Ok(if page.rows.is_empty() { End::Nothing } else { End::Done })
+}
+
+/// A text on one line, cut with a mark.
+pub(crate) fn one_line(text: &str, chars: usize) -> String {
+    let line = printable(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", &line[..end].trim_end()),
+        None => line,
+    }
+}
+
+async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> Result<End> {
+    let before = node.call::<GetCard>(CardRef { card }).await?;
+    let mut fields = before.fields.clone();
+    if change.set.is_empty() && change.unset.is_empty() {
+        fields = in_editor(&fields)?;
+    } else {
+        apply(&mut fields, &change)?;
+    }
+    if fields == before.fields {
+        out.show(&before, |text| writeln!(text, "Nothing changed"))?;
+        return Ok(End::Done);
+    }
+    let request = CardUpdate {
+        card: before.summary.id.clone(),
+        expected: Some(before.summary.number),
+        fields,
+        reason: change.reason,
+    };
+    let after = node.call::<UpdateCard>(request).await?;
+    out.show(&after, |text| {
+        writeln!(text, "{} is at revision {}", printable(&after.summary.name).bold(), after.summary.number)
+    })?;
+    Ok(End::Done)
+}
+
+fn usage(message: &str, remedy: &str) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, message, remedy)
+}
+
+fn apply(fields: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
+    for assignment in &change.set {
+        let Some((field, text)) = assignment.split_once('=') else {
+            return Err(
+                usage(&format!("{assignment:?} is not FIELD=VALUE"), "Write --set name=Value.").into()
+            );
+        };
+        // `true`, `null`, numbers, lists and objects are JSON; everything else is text.
+        let value = match serde_json::from_str::<Value>(text) {
+            Ok(value) => value,
+            Err(_) => Value::String(text.to_owned()),
+        };
+        fields.insert(field.trim().to_owned(), value);
+    }
+    for field in &change.unset {
+        if fields.shift_remove(field).is_none() {
+            return Err(
+                usage(&format!("the card has no field {field:?}"), "See `autokit cards show`.").into()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn read_object(path: &Path) -> Result<Map<String, Value>> {
+    let unreadable = |reason: String| {
+        ApiError::new(
+            ErrorCode::UnreadableFile,
+            format!("{}: {reason}", path.display()),
+            "Give a file with one card as a JSON object.",
+        )
+    };
+    let mut text = String::new();
+    if path == Path::new("-") {
+        io::stdin().read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
+    } else {
+        text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    }
+    Ok(serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?)
+}
+
+fn in_editor(fields: &Map<String, Value>) -> Result<Map<String, Value>> {
+    let editor = std::env::var("VISUAL")
+        .or_else(|_| std::env::var("EDITOR"))
+        .ok()
+        .filter(|_| io::stdin().is_terminal());
+    let Some(editor) = editor else {
+        return Err(usage("there is no terminal and $EDITOR to edit in", "Use --set FIELD=VALUE.").into());
+    };
+    let failed = |error: io::Error| ApiError::internal(format!("the editor could not be used: {error}"));
+    let path: PathBuf = std::env::temp_dir().join(format!("autokit-{}.json", std::process::id()));
+    let text = serde_json::to_string_pretty(fields).map_err(io::Error::from).map_err(failed)?;
+    std::fs::write(&path, text).map_err(failed)?;
+    // $EDITOR may carry options, as in `code --wait`.
+    let mut words = editor.split_whitespace();
+    let status = std::process::Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status();
+    let edited = status.and_then(|_| std::fs::read_to_string(&path)).map_err(failed);
+    // The text is in memory; a file left behind in the temporary folder does no harm.
+    let _ = std::fs::remove_file(&path);
+    let text = edited?;
+    Ok(serde_json::from_str(&text).map_err(|error| {
+        ApiError::new(ErrorCode::Invalid, format!("the edited card is not JSON: {error}"), "Edit it again.")
+    })?)
+}
+
+fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
+    let card = &detail.summary;
+    writeln!(out, "{}", printable(&card.name).bold())?;
+    writeln!(
+        out,
+        "{}",
+        format!("{} · revision {} · changed {}", card.id, card.number, card.updated_at).dimmed()
+    )?;
+    for (field, value) in &detail.fields {
+        if field == "name" {
+            continue;
+        }
+        let shown = match value {
+            Value::String(text) => printable(text),
+            other => serde_json::to_string_pretty(other).map_err(io::Error::from)?,
+        };
+        let indented = shown.replace('\n', "\n    ");
+        writeln!(out, "  {} {indented}", format!("{field}:").cyan())?;
+    }
+    if let Some(stub) = &detail.stub {
+        writeln!(out, "\n{}", printable(&stub.code))?;
+    }
+    for warning in &detail.warnings {
+        writeln!(out, "{} `{}` {}", "!".yellow(), warning.field, warning.reason)?;
+    }
+    Ok(())
+}
+
+fn write_revision(out: &mut dyn Write, revision: &RevisionView) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} {} {}",
+        format!("revision {}", revision.number).bold(),
+        printable(&revision.reason),
+        format!("· {} · {}", printable(&revision.author), revision.at).dimmed()
+    )?;
+    revision.diff.iter().try_for_each(|diff| write_diff(out, diff))
+}
+
+/// One changed field: words marked by sign and colour, so that neither is needed alone.
+pub(crate) fn write_diff(out: &mut dyn Write, diff: &FieldDiff) -> io::Result<()> {
+    let sign = match diff.kind {
+        ChangeKind::Added => "+".green().to_string(),
+        ChangeKind::Removed => "-".red().to_string(),
+        ChangeKind::Changed => "~".yellow().to_string(),
+    };
+    write!(out, "  {sign} {} ", format!("{}:", diff.field).cyan())?;
+    if diff.kind == ChangeKind::Changed && !diff.spans.is_empty() {
+        for span in &diff.spans {
+            let text = printable(&span.text);
+            match span.op {
+                SpanOp::Equal => write!(out, "{}", text.dimmed())?,
+                SpanOp::Delete => write!(out, "{}", format!("[-{text}-]").red())?,
+                SpanOp::Insert => write!(out, "{}", format!("{{+{text}+}}").green())?,
+            }
+        }
+        return writeln!(out);
+    }
+    let show = |value: &Option<Value>| {
+        value.as_ref().map_or_else(String::new, |value| one_line(&value.to_string(), 160))
+    };
+    match diff.kind {
+        ChangeKind::Added => writeln!(out, "{}", show(&diff.after)),
+        ChangeKind::Removed => writeln!(out, "{}", show(&diff.before)),
+        ChangeKind::Changed => writeln!(out, "{} → {}", show(&diff.before), show(&diff.after)),
+    }
+}

@@ -1,0 +1,92 @@
+//! `autokit eval`: figures as tables, or as JSON.
+
+use std::io::{self, Write};
+
+use autokit_app::{AskReport, RetrievalReport};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use owo_colors::OwoColorize;
+
+use crate::args::{EvalCommand, Global};
+use crate::output::{Output, printable};
+use crate::{End, Result};
+
+pub(crate) fn run(global: &Global, out: &Output, command: EvalCommand) -> Result<End> {
+    let vectors = crate::vectors(global);
+    // Embedding takes every core for a while; the runtime has nothing else to do.
+    match command {
+        EvalCommand::Retrieval { dirs } => {
+            let reports = tokio::task::block_in_place(|| autokit_app::eval::retrieval(&dirs, &vectors))?;
+            out.show(&reports, |text| reports.iter().try_for_each(|report| write_retrieval(text, report)))?;
+        }
+        EvalCommand::Ask { cards, questions, misses } => {
+            let report =
+                tokio::task::block_in_place(|| autokit_app::eval::ask(&cards, &questions, &vectors))?;
+            out.show(&report, |text| write_ask(text, &report, misses))?;
+        }
+    }
+    Ok(End::Done)
+}
+
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}", share * 100.0)
+}
+
+/// Shares as percentages, as papers print them.
+fn write_retrieval(out: &mut dyn Write, report: &RetrievalReport) -> io::Result<()> {
+    writeln!(out, "{}  {} tools, {} queries", printable(&report.name).bold(), report.tools, report.queries)?;
+    let mut table = table(&["", "NDCG@1", "NDCG@5", "NDCG@10", "R@1", "R@5", "R@10", "MRR"]);
+    for (mode, m) in [("keyword", &report.keyword), ("vector", &report.vector), ("hybrid", &report.hybrid)] {
+        let mut row = vec![mode.to_owned()];
+        row.extend([m.ndcg1, m.ndcg5, m.ndcg10, m.recall1, m.recall5, m.recall10, m.mrr].map(percent));
+        table.add_row(row);
+    }
+    writeln!(out, "{table}")?;
+    let gain = &report.hybrid_minus_best;
+    writeln!(
+        out,
+        "{}\n",
+        format!(
+            "hybrid NDCG@10 {} [{}, {}]; hybrid − {:?} {:+.1} [{:+.1}, {:+.1}] (95 %, paired bootstrap)",
+            percent(report.hybrid_ndcg10.mean),
+            percent(report.hybrid_ndcg10.low),
+            percent(report.hybrid_ndcg10.high),
+            report.best_single,
+            gain.mean * 100.0,
+            gain.low * 100.0,
+            gain.high * 100.0
+        )
+        .dimmed()
+    )
+}
+
+fn write_ask(out: &mut dyn Write, report: &AskReport, misses: bool) -> io::Result<()> {
+    writeln!(out, "{} cards, {} questions", report.cards, report.questions)?;
+    let mut table = table(&["", "hit@1", "hit@3", "hit@5", "MRR"]);
+    for (mode, m) in [("keyword", &report.keyword), ("vector", &report.vector), ("hybrid", &report.hybrid)] {
+        let mut row = vec![mode.to_owned()];
+        row.extend([m.hit1, m.hit3, m.hit5, m.mrr].map(percent));
+        table.add_row(row);
+    }
+    writeln!(out, "{table}")?;
+    if misses {
+        for outcome in report.outcomes.iter().filter(|outcome| outcome.hybrid != Some(1)) {
+            let rank = outcome.hybrid.map_or_else(|| "not found".to_owned(), |rank| format!("rank {rank}"));
+            writeln!(out, "{} {}", printable(&outcome.question).bold(), rank.yellow())?;
+            writeln!(out, "  wanted {}", printable(&outcome.gold.join(" | ")))?;
+            writeln!(out, "  got    {}", printable(&outcome.first.join(" | ")).dimmed())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! The `autokit` command: every command of the list, in a terminal.
+
+mod args;
+mod ask;
+mod cards;
+mod eval;
+mod jobs;
+mod models;
+mod output;
+mod serve;
+mod transfer;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use autokit_app::commands::{GetStatus, ListJobs, RunDoctor, Undo};
+use autokit_app::engine::{EngineOptions, Vectors};
+use autokit_app::node::{Node, NodeOptions};
+use autokit_app::{ApiError, ErrorCode, paths};
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command, Global};
+use output::Output;
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+/// How a command ended.
+pub(crate) enum End {
+    /// It did what was asked.
+    Done,
+    /// It looked and found nothing.
+    Nothing,
+}
+
+/// What ends a command early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// An error with a remedy.
+    Api(ApiError),
+    /// The reader of the output went away.
+    ClosedPipe,
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Failure {
+        Failure::Api(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Api(ApiError::internal(format!("the output cannot be written: {error}"))),
+        }
+    }
+}
+
+type Result<T, E = Failure> = std::result::Result<T, E>;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("AUTOKIT_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error,surrealdb=off,surrealkv=off")),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        // The database's query executor nests deeply.
+        .thread_stack_size(8 << 20)
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            return report(cli.global.json, &ApiError::internal(format!("no threads to run on: {error}")));
+        }
+    };
+    let json = cli.global.json;
+    match runtime.block_on(run(cli)) {
+        Ok(End::Done) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Ok(End::Nothing) => ExitCode::from(3),
+        Err(Failure::Api(error)) => report(json, &error),
+    }
+}
+
+fn report(json: bool, error: &ApiError) -> ExitCode {
+    let mut err = anstream::stderr();
+    // With stderr gone there is nobody left to tell.
+    let _ = if json {
+        writeln!(err, "{}", serde_json::to_string(error).unwrap_or_default())
+    } else {
+        output::write_error(&mut err, error)
+    };
+    ExitCode::from(exit_code(error.code))
+}
+
+/// Exit codes, as `--help` documents them.
+fn exit_code(code: ErrorCode) -> u8 {
+    match code {
+        ErrorCode::BadRequest => 2,
+        ErrorCode::NotFound => 3,
+        ErrorCode::Conflict | ErrorCode::Duplicate | ErrorCode::Invalid | ErrorCode::UnreadableFile => 4,
+        ErrorCode::ReadOnly
+        | ErrorCode::DiskFull
+        | ErrorCode::NewerSchema
+        | ErrorCode::Damaged
+        | ErrorCode::OwnerUnreachable
+        | ErrorCode::VersionMismatch => 5,
+        ErrorCode::Cancelled => 130,
+        ErrorCode::NoModel | ErrorCode::BadModel | ErrorCode::Internal => 1,
+    }
+}
+
+async fn run(cli: Cli) -> Result<End> {
+    let out = Output::new(cli.global.json);
+    let command = match cli.command {
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "autokit", &mut text);
+            Output::raw(&text)?;
+            return Ok(End::Done);
+        }
+        // Measures ranking alone: no library is opened.
+        Command::Eval(command) => return eval::run(&cli.global, &out, command),
+        command => command,
+    };
+    let node = open(&cli.global, matches!(command, Command::Serve)).await?;
+    let outcome = Box::pin(with_library(&node, &out, command)).await;
+    let closed = node.close().await;
+    let end = outcome?;
+    closed?;
+    Ok(end)
+}
+
+/// Where the options say vectors come from.
+pub(crate) fn vectors(global: &Global) -> Vectors {
+    if let Some(dim) = global.stand_in {
+        Vectors::StandIn(dim)
+    } else if global.no_model {
+        Vectors::Off
+    } else if let Some(folder) = &global.model_folder {
+        Vectors::Folder { model: autokit_app::default_model().to_owned(), folder: folder.clone() }
+    } else {
+        Vectors::Model
+    }
+}
+
+async fn open(global: &Global, standby: bool) -> Result<Node> {
+    let options = NodeOptions {
+        data_dir: global.data_dir.clone().unwrap_or_else(paths::data_dir),
+        engine: EngineOptions {
+            vectors: vectors(global),
+            // A folder someone names starts empty; the person's own library starts useful.
+            starter: global.starter || global.data_dir.is_none(),
+            ..EngineOptions::new()
+        },
+        standby,
+        author: autokit_app::person(),
+    };
+    Ok(Node::open(options).await?)
+}
+
+async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End> {
+    // The first answer should come from the starter cards, not from a library still filling up.
+    for job in node.call::<ListJobs>(autokit_app::api::Nothing {}).await? {
+        if job.kind == autokit_app::api::JobKind::Starter && job.state == autokit_app::api::JobState::Running
+        {
+            jobs::watch(node, out, &job.id).await?;
+        }
+    }
+    match command {
+        Command::Ask { question, limit } => ask::ask(node, out, question.join(" "), limit).await,
+        Command::Search { query, limit, mode } => ask::search(node, out, query.join(" "), limit, mode).await,
+        Command::Cards(command) => Box::pin(cards::run(node, out, command)).await,
+        Command::Undo => {
+            let undone = node.call::<Undo>(autokit_app::api::Nothing {}).await?;
+            out.show(&undone, |text| {
+                writeln!(text, "Undone: {} ({} cards)", undone.reason, undone.cards.len())?;
+                for id in &undone.kept {
+                    writeln!(text, "  kept as it is, because it changed again: {id}")?;
+                }
+                Ok(())
+            })?;
+            Ok(End::Done)
+        }
+        Command::Import { files, preview, keep_existing } => {
+            transfer::import(node, out, &files, preview, keep_existing).await
+        }
+        Command::Export { file, filter } => transfer::export(node, out, file, filter).await,
+        Command::Models(command) => models::run(node, out, command).await,
+        Command::Doctor => {
+            let doctor = node.call::<RunDoctor>(autokit_app::api::Nothing {}).await?;
+            out.show(&doctor, |text| output::write_doctor(text, &doctor))?;
+            Ok(End::Done)
+        }
+        Command::Serve => {
+            let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
+            serve::run(node, out, &status).await
+        }
+        Command::Completions { .. } | Command::Eval(_) => Ok(End::Done),
+    }
+}

@@ -1,0 +1,57 @@
+//! `autokit models`.
+
+use autokit_app::api::{ModelChoice, Nothing};
+use autokit_app::commands::{ListModels, PullModel, UseModel};
+use autokit_app::node::Node;
+use owo_colors::OwoColorize;
+
+use crate::args::ModelsCommand;
+use crate::output::Output;
+use crate::{End, Result, jobs};
+
+pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Result<End> {
+    match command {
+        ModelsCommand::List => {
+            let models = node.call::<ListModels>(Nothing {}).await?;
+            out.show(&models, |text| {
+                for entry in &models.models {
+                    let model = &entry.model;
+                    let state = match (entry.current, model.installed, model.folder_only) {
+                        (true, true, _) => "in use".green().to_string(),
+                        (true, false, _) => "chosen, not on this machine".yellow().to_string(),
+                        (false, true, _) => "on this machine".to_owned(),
+                        (false, false, true) => "from a folder only".dimmed().to_string(),
+                        (false, false, false) => "can be pulled".dimmed().to_string(),
+                    };
+                    writeln!(text, "{}  {state}", model.name.bold())?;
+                    writeln!(
+                        text,
+                        "  {} · {} numbers · {:.0} MB · {}",
+                        model.title,
+                        model.dim,
+                        model.size_bytes as f64 / 1e6,
+                        model.licence
+                    )?;
+                }
+                writeln!(text, "{}", format!("Kept in {}", models.store).dimmed())
+            })?;
+        }
+        ModelsCommand::Pull { name } => {
+            let name = name.unwrap_or_else(|| autokit_app::default_model().to_owned());
+            let started = node.call::<PullModel>(ModelChoice { name, folder: None }).await?;
+            finish(node, out, &started.job).await?;
+        }
+        ModelsCommand::Use { name, folder } => {
+            let folder =
+                folder.map(|folder| std::path::absolute(&folder).unwrap_or(folder).display().to_string());
+            let started = node.call::<UseModel>(ModelChoice { name, folder }).await?;
+            finish(node, out, &started.job).await?;
+        }
+    }
+    Ok(End::Done)
+}
+
+async fn finish(node: &Node, out: &Output, job: &str) -> Result<()> {
+    let job = jobs::watch(node, out, job).await?;
+    out.show(&job, |text| writeln!(text, "{}", job.summary.as_deref().unwrap_or("Done")))
+}

@@ -1,0 +1,50 @@
+//! Holding the library open for other processes.
+
+use autokit_app::ApiError;
+use autokit_app::api::Status;
+use autokit_app::node::Node;
+use serde::Serialize;
+
+use crate::output::Output;
+use crate::{End, Result};
+
+#[derive(Serialize)]
+struct Serving<'a> {
+    pid: u32,
+    address: String,
+    data_dir: &'a str,
+    cards: u32,
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<End> {
+    let endpoint =
+        node.endpoint().await.ok_or_else(|| ApiError::internal("there is no endpoint to serve at"))?;
+    let serving = Serving {
+        pid: std::process::id(),
+        address: endpoint.base(),
+        data_dir: &status.data_dir,
+        cards: status.cards,
+    };
+    out.show(&serving, |text| {
+        writeln!(text, "Serving {} cards from {}", status.cards, status.data_dir)?;
+        writeln!(text, "Ctrl-C ends it.")
+    })?;
+    interrupted().await?;
+    Ok(End::Done)
+}
+
+/// Returns when the person or the system asks this process to end.
+async fn interrupted() -> Result<()> {
+    let failed = |error: std::io::Error| ApiError::internal(format!("signals cannot be received: {error}"));
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        tokio::select! {
+            _ = terminate.recv() => Ok(()),
+            result = tokio::signal::ctrl_c() => Ok(result.map_err(failed)?),
+        }
+    }
+    #[cfg(not(unix))]
+    Ok(tokio::signal::ctrl_c().await.map_err(failed)?)
+}

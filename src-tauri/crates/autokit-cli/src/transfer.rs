@@ -1,0 +1,141 @@
+//! `autokit import` and `autokit export`.
+
+use std::io::{Read as _, Write};
+use std::path::{Path, PathBuf};
+
+use autokit_app::api::{
+    ExistingCards, ExportRequest, ImportItem, ImportPreview, ImportPreviewRequest, ImportRequest,
+    ImportSource, ItemStatus, Job,
+};
+use autokit_app::commands::{Export, PreviewImport, StartImport};
+use autokit_app::node::Node;
+use autokit_app::{ApiError, ErrorCode};
+use owo_colors::OwoColorize;
+use serde::Serialize;
+
+use crate::args::Filter;
+use crate::cards::{query_of, write_diff};
+use crate::output::{Output, printable};
+use crate::{End, Result, jobs};
+
+/// Items asked for at a time.
+const WINDOW: u32 = 1000;
+
+#[derive(Serialize)]
+struct Imported {
+    file: String,
+    job: Job,
+    rejected: Vec<ImportItem>,
+}
+
+pub(crate) async fn import(
+    node: &Node,
+    out: &Output,
+    files: &[PathBuf],
+    preview: bool,
+    keep_existing: bool,
+) -> Result<End> {
+    let existing = if keep_existing { ExistingCards::Keep } else { ExistingCards::Replace };
+    let (mut previews, mut imports) = (Vec::new(), Vec::new());
+    for file in files {
+        let source = source_of(file)?;
+        if preview {
+            previews.push(preview_all(node, &source, None).await?);
+            continue;
+        }
+        // Read before the import, while the file's cards can still be told from the library's.
+        let rejected = preview_all(node, &source, Some(ItemStatus::Invalid)).await?.items;
+        let started =
+            node.call::<StartImport>(ImportRequest { source, existing, reason: String::new() }).await?;
+        let job = jobs::watch(node, out, &started.job).await?;
+        imports.push(Imported { file: file.display().to_string(), job, rejected });
+    }
+    if preview {
+        out.show(&previews, |text| previews.iter().try_for_each(|preview| write_preview(text, preview)))?;
+        return Ok(End::Done);
+    }
+    out.show(&imports, |text| {
+        for done in &imports {
+            writeln!(text, "{}: {}", printable(&done.file), done.job.summary.as_deref().unwrap_or("done"))?;
+            done.rejected.iter().try_for_each(|item| write_item(text, item))?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+fn source_of(file: &Path) -> Result<ImportSource> {
+    if file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(|error| {
+            ApiError::new(ErrorCode::UnreadableFile, format!("standard input: {error}"), "Pipe UTF-8 text.")
+        })?;
+        return Ok(ImportSource::Text(text));
+    }
+    // The owner of the library may run in another folder.
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    Ok(ImportSource::Path(path.display().to_string()))
+}
+
+async fn preview_all(
+    node: &Node,
+    source: &ImportSource,
+    status: Option<ItemStatus>,
+) -> Result<ImportPreview> {
+    let mut all: Option<ImportPreview> = None;
+    loop {
+        let offset = all.as_ref().map_or(0, |preview| preview.items.len() as u32);
+        let request = ImportPreviewRequest { source: source.clone(), status, offset, limit: WINDOW };
+        let window = node.call::<PreviewImport>(request).await?;
+        let done = offset + window.items.len() as u32 >= window.total || window.items.is_empty();
+        match &mut all {
+            None => all = Some(window),
+            Some(preview) => preview.items.extend(window.items),
+        }
+        if let (true, Some(preview)) = (done, all.take_if(|_| done)) {
+            return Ok(preview);
+        }
+    }
+}
+
+fn write_preview(out: &mut dyn Write, preview: &ImportPreview) -> std::io::Result<()> {
+    for item in preview.items.iter().filter(|item| item.status != ItemStatus::Identical) {
+        write_item(out, item)?;
+    }
+    writeln!(
+        out,
+        "{} new, {} changed, {} identical, {} invalid",
+        preview.new, preview.changed, preview.identical, preview.invalid
+    )
+}
+
+fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Result<()> {
+    let status = match item.status {
+        ItemStatus::New => "new      ".green().to_string(),
+        ItemStatus::Changed => "changed  ".yellow().to_string(),
+        ItemStatus::Identical => "identical".dimmed().to_string(),
+        ItemStatus::Invalid => "invalid  ".red().to_string(),
+    };
+    let name = if item.name.is_empty() { format!("item {}", item.position) } else { printable(&item.name) };
+    writeln!(out, "{status} {name}")?;
+    for problem in &item.problems {
+        let field =
+            if problem.field.is_empty() { "the card".to_owned() } else { format!("`{}`", problem.field) };
+        writeln!(out, "          {} {field} {}", "→".cyan(), printable(&problem.reason))?;
+    }
+    item.diff.iter().try_for_each(|diff| write_diff(out, diff))
+}
+
+pub(crate) async fn export(node: &Node, out: &Output, file: Option<PathBuf>, filter: Filter) -> Result<End> {
+    let path = file.map(|file| std::path::absolute(&file).unwrap_or(file).display().to_string());
+    let request = ExportRequest { query: query_of(filter)?, cards: None, path };
+    let outcome = node.call::<Export>(request).await?;
+    match &outcome.text {
+        // The text is the file: nothing is wrapped round it, with --json or without.
+        Some(text) => Output::raw(text.as_bytes())?,
+        None => out.show(&outcome, |text| {
+            writeln!(text, "{} cards written to {}", outcome.cards, outcome.path.as_deref().unwrap_or("-"))
+        })?,
+    }
+    Ok(End::Done)
+}

@@ -1,0 +1,83 @@
+//! Measures embedding for the peer benchmark: what to embed comes in `PEERS_*` environment
+//! variables, the figures go to stdout as one line of JSON.
+//!
+//! `PEERS_TEXTS` JSON list of texts, `PEERS_SHORT` how many of the first make the short run,
+//! `PEERS_QUESTIONS` JSON list of single questions, `PEERS_THREADS`, `PEERS_EMB_OUT` where to write
+//! all vectors as raw little-endian f32. The model comes from `AUTOKIT_MODEL_DIR` or the user's
+//! store; `AUTOKIT_BACKEND=candle` measures the stock network instead.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use autokit_embed::{Backend, Embedder, EmbedderOptions, Manifest, ModelStore};
+
+type Failure = Box<dyn std::error::Error>;
+
+fn texts(variable: &str) -> Result<Vec<String>, Failure> {
+    let path = std::env::var(variable).map_err(|_| format!("{variable} is not set"))?;
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+}
+
+fn number(variable: &str) -> Result<usize, Failure> {
+    Ok(std::env::var(variable).map_err(|_| format!("{variable} is not set"))?.parse()?)
+}
+
+/// Resident memory in MB, where the system tells.
+fn resident_mb() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
+#[allow(clippy::print_stdout, reason = "the result is a line on stdout")]
+fn main() -> Result<(), Failure> {
+    let all = texts("PEERS_TEXTS")?;
+    let short = &all[..number("PEERS_SHORT")?.min(all.len())];
+    let questions = texts("PEERS_QUESTIONS")?;
+    let threads = NonZeroUsize::new(number("PEERS_THREADS")?);
+
+    let started = Instant::now();
+    let root = ModelStore::default_root().ok_or("neither HOME nor XDG_DATA_HOME is set")?;
+    let folder = std::env::var_os("AUTOKIT_MODEL_DIR").map(PathBuf::from);
+    let files = ModelStore::new(root).resolve(&Manifest::built_in().default, folder.as_deref())?;
+    let backend = match std::env::var("AUTOKIT_BACKEND").as_deref() {
+        Ok("candle") => Backend::Candle,
+        _ => Backend::Fastest,
+    };
+    let embedder = Embedder::load(&files, &EmbedderOptions { threads, backend })?;
+    let load_s = started.elapsed().as_secs_f64();
+
+    for question in questions.iter().take(3) {
+        embedder.embed_query(question)?;
+    }
+    let mut query_ms = Vec::new();
+    for question in &questions {
+        let at = Instant::now();
+        embedder.embed_query(question)?;
+        query_ms.push(at.elapsed().as_secs_f64() * 1e3);
+    }
+    let at = Instant::now();
+    embedder.embed_passages(short)?;
+    let short_texts_per_s = short.len() as f64 / at.elapsed().as_secs_f64();
+    let at = Instant::now();
+    let vectors = embedder.embed_passages(&all)?;
+    let all_texts_per_s = all.len() as f64 / at.elapsed().as_secs_f64();
+
+    if let Ok(path) = std::env::var("PEERS_EMB_OUT") {
+        let bytes: Vec<u8> = vectors.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+        std::fs::write(path, bytes)?;
+    }
+    let mut report = serde_json::json!({
+        "query_ms": query_ms,
+        "short_texts_per_s": { "8": short_texts_per_s },
+        "all_texts_per_s": all_texts_per_s,
+        "load_s": load_s,
+    });
+    if let Some(mb) = resident_mb() {
+        report["rss_mb"] = mb.into();
+    }
+    println!("{report}");
+    Ok(())
+}

@@ -1,0 +1,381 @@
+//! Text in, vectors out.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use crate::encoder::{self, Encoder};
+use crate::error::{Error, Result};
+use crate::manifest::{ModelSpec, TOKENIZER_FILE, WEIGHTS_FILE};
+use crate::stand_in::{StandInEncoder, hash_tokens};
+use crate::store::ModelFiles;
+use crate::tokenize::TextTokenizer;
+
+/// Called between chunks with the number of texts done and the total; `Break` stops the work.
+pub type OnProgress<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
+
+/// Texts tokenised at a time: bounds memory and is the grain in which lengths are sorted.
+const BLOCK: usize = 8192;
+/// Tokens encoded between two calls of the progress callback.
+const TOKENS_BETWEEN_CALLS: usize = 16 * 1024;
+/// Fewer texts than this are tokenised on the calling thread: waking others costs more.
+const PARALLEL_TEXTS: usize = 16;
+
+/// A tokenizer and an encoder that belong together.
+///
+/// `Send + Sync`: share one behind an `Arc`. It owns a thread pool whose threads sleep when idle.
+pub struct Embedder {
+    tokens: Tokens,
+    encoder: Box<dyn Encoder>,
+    pool: Arc<rayon::ThreadPool>,
+    query_prefix: String,
+    passage_prefix: String,
+    id: String,
+    name: String,
+}
+
+enum Tokens {
+    Model(Box<TextTokenizer>),
+    StandIn,
+}
+
+impl std::fmt::Debug for Embedder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Embedder").field("id", &self.id).field("dim", &self.dim()).finish_non_exhaustive()
+    }
+}
+
+/// Which encoder runs a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// This crate's own encoder where it can run the model, candle's otherwise.
+    #[default]
+    Fastest,
+    /// candle-transformers' network: slower; the reference the own encoder is tested against.
+    Candle,
+}
+
+/// How an [`Embedder`] runs.
+#[derive(Debug, Clone, Default)]
+pub struct EmbedderOptions {
+    /// Threads to compute with; `None`: one per core this process may use.
+    pub threads: Option<NonZeroUsize>,
+    /// Which encoder runs the model.
+    pub backend: Backend,
+}
+
+impl Embedder {
+    /// Loads the model whose files were found by [`crate::ModelStore::resolve`] or
+    /// [`crate::ModelStore::pull`].
+    ///
+    /// # Errors
+    /// The files are missing, damaged or do not fit together; each error names the file.
+    pub fn load(files: &ModelFiles, options: &EmbedderOptions) -> Result<Self> {
+        let spec: &ModelSpec = files.spec();
+        let pool = thread_pool(options.threads)?;
+        let encoder: Box<dyn Encoder> = match options.backend {
+            Backend::Fastest => encoder::open(spec, files.folder(), &pool)?,
+            Backend::Candle => Box::new(encoder::CandleEncoder::open(spec, files.folder())?),
+        };
+        if encoder.dim() != spec.dim {
+            return Err(Error::BadWeights {
+                path: files.folder().join(WEIGHTS_FILE),
+                reason: format!("its vectors have {} numbers, {} has {}", encoder.dim(), spec.name, spec.dim),
+            });
+        }
+        let path = files.folder().join(TOKENIZER_FILE);
+        let tokens = TextTokenizer::from_file(&path, spec.max_tokens.min(encoder.max_positions()))?;
+        if tokens.vocab_size() > encoder.vocab_size() {
+            return Err(Error::BadTokenizer {
+                path,
+                reason: format!(
+                    "it knows {} tokens, the weights {}",
+                    tokens.vocab_size(),
+                    encoder.vocab_size()
+                ),
+            });
+        }
+        Ok(Self {
+            tokens: Tokens::Model(Box::new(tokens)),
+            encoder,
+            pool,
+            query_prefix: spec.query_prefix.clone(),
+            passage_prefix: spec.passage_prefix.clone(),
+            id: files.id(),
+            name: spec.name.clone(),
+        })
+    }
+
+    /// A deterministic stand-in for tests: no model file, hashed word features of length `dim`.
+    ///
+    /// # Panics
+    /// When `dim` is 0.
+    pub fn stand_in(dim: usize) -> Self {
+        assert!(dim > 0, "a vector needs at least one number");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap_or_else(|e| panic!("a thread could not be started: {e}"));
+        Self {
+            tokens: Tokens::StandIn,
+            encoder: Box::new(StandInEncoder { dim }),
+            pool: Arc::new(pool),
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            id: format!("stand-in-{dim}"),
+            name: "stand-in".to_owned(),
+        }
+    }
+
+    /// Length of a vector.
+    pub fn dim(&self) -> usize {
+        self.encoder.dim()
+    }
+
+    /// Identity to record beside stored vectors: model name and the start of the weights' sha256.
+    /// Vectors of different identities must not be compared.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Name of the model.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The vector of a question, `[dim]`.
+    ///
+    /// # Errors
+    /// [`Error::Tokenise`] or [`Error::Encode`].
+    pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        let ids = self.tokenise(&self.query_prefix, text, 0)?;
+        self.encoder.encode(&[&ids])
+    }
+
+    /// The vectors of texts that are searched, in the order given, each `[dim]`.
+    ///
+    /// # Errors
+    /// [`Error::Tokenise`] or [`Error::Encode`].
+    pub fn embed_passages<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<Vec<f32>>> {
+        self.embed_passages_with(texts, &|_, _| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::embed_passages`], reporting progress between chunks.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when `progress` said so; [`Error::Tokenise`] or [`Error::Encode`].
+    pub fn embed_passages_with<S: AsRef<str>>(
+        &self,
+        texts: &[S],
+        progress: OnProgress<'_>,
+    ) -> Result<Vec<Vec<f32>>> {
+        // The work is not generic, so that it is compiled with this crate's optimisation.
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        self.embed_all(&texts, progress)
+    }
+
+    fn embed_all(&self, texts: &[&str], progress: OnProgress<'_>) -> Result<Vec<Vec<f32>>> {
+        let dim = self.dim();
+        let mut out = vec![Vec::new(); texts.len()];
+        let mut done = 0;
+        for (block_at, block) in texts.chunks(BLOCK).enumerate() {
+            let first = block_at * BLOCK;
+            let ids = self.tokenise_all(block, first)?;
+            // Longest first: the last, shortest sequences even out what each thread has left.
+            let mut order: Vec<usize> = (0..ids.len()).collect();
+            order.sort_by_key(|i| std::cmp::Reverse(ids[*i].len()));
+            let mut rest = order.as_slice();
+            while !rest.is_empty() {
+                if progress(done, texts.len()).is_break() {
+                    return Err(Error::Cancelled);
+                }
+                let mut tokens = 0;
+                let n = rest
+                    .iter()
+                    .take_while(|i| {
+                        tokens += ids[**i].len();
+                        tokens <= TOKENS_BETWEEN_CALLS
+                    })
+                    .count()
+                    .max(1);
+                let (now, later) = rest.split_at(n);
+                let batch: Vec<&[u32]> = now.iter().map(|i| ids[*i].as_slice()).collect();
+                let vectors = self.encoder.encode(&batch)?;
+                for (i, vector) in now.iter().zip(vectors.chunks_exact(dim)) {
+                    out[first + i] = vector.to_vec();
+                }
+                done += n;
+                rest = later;
+            }
+        }
+        // The last call reports completion; there is nothing left to stop.
+        let _ = progress(done, texts.len());
+        Ok(out)
+    }
+
+    fn tokenise_all(&self, texts: &[&str], first: usize) -> Result<Vec<Vec<u32>>> {
+        let one = |(i, text): (usize, &&str)| self.tokenise(&self.passage_prefix, text, first + i);
+        if texts.len() < PARALLEL_TEXTS {
+            texts.iter().enumerate().map(one).collect()
+        } else {
+            self.pool.install(|| texts.par_iter().enumerate().map(one).collect())
+        }
+    }
+
+    fn tokenise(&self, prefix: &str, text: &str, index: usize) -> Result<Vec<u32>> {
+        match &self.tokens {
+            Tokens::Model(tokenizer) => {
+                tokenizer.encode(prefix, text).map_err(|reason| Error::Tokenise { index, reason })
+            }
+            Tokens::StandIn => Ok(hash_tokens(text)),
+        }
+    }
+}
+
+/// A pool of this embedder's own: the global one belongs to the program, and candle uses it.
+fn thread_pool(threads: Option<NonZeroUsize>) -> Result<Arc<rayon::ThreadPool>> {
+    let threads = match threads {
+        Some(n) => n.get(),
+        None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+    };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|i| format!("embed-{i}"))
+        .build()
+        .map(Arc::new)
+        .map_err(|e| Error::Encode { reason: format!("threads could not be started: {e}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoder::tiny;
+
+    fn cosine(a: &[f32], b: &[f32]) -> f32 {
+        a.iter().zip(b).map(|(x, y)| x * y).sum()
+    }
+
+    #[test]
+    fn the_stand_in_is_deterministic_and_knows_shared_words() {
+        let embedder = Embedder::stand_in(64);
+        assert_eq!((embedder.dim(), embedder.id()), (64, "stand-in-64"));
+        let texts = ["Create a calendar event", "create an EVENT", "weather in Oslo"];
+        let vectors = embedder.embed_passages(&texts).unwrap();
+        assert_eq!(vectors, Embedder::stand_in(64).embed_passages(&texts).unwrap());
+        assert!(cosine(&vectors[0], &vectors[1]) > cosine(&vectors[0], &vectors[2]) + 0.2);
+        assert!((cosine(&vectors[0], &vectors[0]) - 1.0).abs() < 1e-6);
+        assert_eq!(embedder.embed_query(texts[0]).unwrap(), vectors[0]);
+    }
+
+    #[test]
+    fn can_be_shared_among_threads() {
+        fn shared<T: Send + Sync>(_: &T) {}
+        shared(&Embedder::stand_in(4));
+    }
+
+    #[test]
+    fn progress_counts_up_and_can_stop() {
+        let embedder = Embedder::stand_in(8);
+        let texts: Vec<String> = (0..20_000).map(|i| format!("text number {i} about things")).collect();
+        let calls = std::cell::RefCell::new(Vec::new());
+        let vectors = embedder
+            .embed_passages_with(&texts, &|done, total| {
+                calls.borrow_mut().push((done, total));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        let calls = calls.into_inner();
+        assert!(calls.len() > 3 && calls.is_sorted());
+        assert_eq!((calls[0], calls[calls.len() - 1]), ((0, 20_000), (20_000, 20_000)));
+        assert_eq!(vectors[12_345], embedder.embed_query(&texts[12_345]).unwrap());
+
+        let error = embedder
+            .embed_passages_with(&texts, &|done, _| {
+                if done > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .unwrap_err();
+        assert_eq!(error.code(), "embed.cancelled");
+    }
+
+    fn tiny(folder: &std::path::Path, words: usize) -> Result<Embedder> {
+        use crate::manifest::{Architecture, Manifest};
+        tiny::write(Architecture::Bert, folder);
+        tiny::write_tokenizer(folder, words);
+        let spec = tiny::spec(Architecture::Bert, crate::Pooling::Mean);
+        let manifest = Manifest { default: spec.name.clone(), models: vec![spec] };
+        let store = crate::ModelStore::new(folder.join("store")).with_manifest(manifest);
+        Embedder::load(&store.resolve("tiny", Some(folder))?, &EmbedderOptions::default())
+    }
+
+    #[test]
+    fn questions_and_passages_have_their_own_prefixes() {
+        let folder = tempfile::tempdir().unwrap();
+        let embedder = tiny(folder.path(), tiny::VOCAB).unwrap();
+        let text = "w5 w6 w7";
+        let question = embedder.embed_query(text).unwrap();
+        let passages = embedder.embed_passages(&[text, "query: w5 w6 w7"]).unwrap();
+        assert_ne!(question, passages[0]);
+        assert_eq!(question, passages[1]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_to_the_models_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let embedder = tiny(folder.path(), tiny::VOCAB).unwrap();
+        // 32 tokens: [CLS], 30 words, [SEP].
+        let text = |n: usize| {
+            let words: Vec<String> = (0..n).map(|i| format!("w{}", i % 50 + 5)).collect();
+            words.join(" ")
+        };
+        let v = embedder.embed_passages(&[text(30), text(31), text(5000), text(29)]).unwrap();
+        assert!(v[0] == v[1] && v[0] == v[2] && v[0] != v[3]);
+    }
+
+    #[test]
+    fn order_is_kept_whatever_the_lengths() {
+        let folder = tempfile::tempdir().unwrap();
+        let embedder = tiny(folder.path(), tiny::VOCAB).unwrap();
+        let texts: Vec<String> =
+            (0..200).map(|i| format!("w{} ", i % 90 + 4).repeat(i * 7 % 29 + 1)).collect();
+        let together = embedder.embed_passages(&texts).unwrap();
+        for (text, vector) in texts.iter().zip(&together) {
+            assert_eq!(&embedder.embed_passages(&[text]).unwrap()[0], vector);
+        }
+    }
+
+    #[test]
+    fn a_tokenizer_that_does_not_fit_or_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = tiny(folder.path(), tiny::VOCAB + 1).unwrap_err();
+        assert_eq!(error.code(), "embed.bad_tokenizer");
+        assert!(error.to_string().contains("98") && error.to_string().contains("97"), "{error}");
+        let path = folder.path().join(TOKENIZER_FILE);
+        let error = TextTokenizer::from_file(&path.with_file_name("none"), 32).err().unwrap();
+        assert_eq!(error.code(), "embed.io");
+        std::fs::write(&path, "{\"model\": 5}").unwrap();
+        let error = TextTokenizer::from_file(&path, 32).err().unwrap();
+        assert_eq!(error.code(), "embed.bad_tokenizer");
+        assert!(error.remedy().is_some());
+    }
+
+    #[test]
+    fn a_folder_without_weights() {
+        let folder = tempfile::tempdir().unwrap();
+        tiny(folder.path(), tiny::VOCAB).unwrap();
+        std::fs::remove_file(folder.path().join(WEIGHTS_FILE)).unwrap();
+        let spec = tiny::spec(crate::Architecture::Bert, crate::Pooling::Mean);
+        let manifest = crate::Manifest { default: spec.name.clone(), models: vec![spec] };
+        let store = crate::ModelStore::new(folder.path().join("store")).with_manifest(manifest);
+        let error = store.resolve("tiny", Some(folder.path())).unwrap_err();
+        assert_eq!(error.code(), "embed.missing_file");
+        assert!(error.remedy().unwrap().contains(WEIGHTS_FILE));
+    }
+
+    #[test]
+    fn nothing_in_nothing_out() {
+        let none: [&str; 0] = [];
+        assert!(Embedder::stand_in(4).embed_passages(&none).unwrap().is_empty());
+    }
+}

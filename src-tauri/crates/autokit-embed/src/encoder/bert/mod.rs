@@ -1,0 +1,155 @@
+//! This crate's own encoder for BERT-shaped models.
+//!
+//! What makes it quicker than running the layers one by one: nothing is padded (the tokens of a
+//! chunk of sequences are one matrix), weights are packed once, one product makes queries, keys
+//! and values, bias, GELU and residual are applied while the sums are in registers, and chunks of
+//! sequences go to threads whole, so that threads meet once per batch and not once per layer.
+
+mod config;
+mod forward;
+mod layers;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+
+pub(crate) use config::BertConfig;
+
+use self::forward::Workspace;
+use self::layers::Network;
+use super::{Encoder, check_batch};
+use crate::error::{Error, Result};
+use crate::kernel::Isa;
+use crate::manifest::{CONFIG_FILE, ModelSpec, WEIGHTS_FILE};
+use crate::pooling::Pooling;
+
+/// Tokens computed together. Enough that reading the weights costs little beside using them; few
+/// enough that the widest activations (`[tokens, 4 * hidden]`) stay in a core's cache.
+const TOKENS_AT_ONCE: usize = 128;
+
+/// Runs BERT on the CPU in f32.
+pub struct BertEncoder {
+    network: Network,
+    isa: Isa,
+    pool: Arc<rayon::ThreadPool>,
+    pooling: Pooling,
+    normalise: bool,
+    /// Memory for activations, as many as were ever needed at once.
+    workspaces: Mutex<Vec<Workspace>>,
+}
+
+impl BertEncoder {
+    /// Reads `config.json` and `model.safetensors` of `folder`.
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`] also for a BERT this encoder does not compute (another activation);
+    /// [`Error::BadWeights`] or [`Error::Io`].
+    pub fn open(spec: &ModelSpec, folder: &Path, pool: Arc<rayon::ThreadPool>) -> Result<Self> {
+        Self::open_for(Isa::detect(), spec, folder, pool)
+    }
+
+    /// As [`Self::open`], for one instruction set.
+    pub(super) fn open_for(
+        isa: Isa,
+        spec: &ModelSpec,
+        folder: &Path,
+        pool: Arc<rayon::ThreadPool>,
+    ) -> Result<Self> {
+        let path = folder.join(CONFIG_FILE);
+        let config = BertConfig::from_file(&path)?;
+        if !config.is_plain() {
+            return Err(Error::BadConfig {
+                path,
+                reason: "only absolute positions and the exact GELU are computed here".to_owned(),
+            });
+        }
+        let network = Network::load(isa, &config, &folder.join(WEIGHTS_FILE))?;
+        Ok(Self {
+            network,
+            isa,
+            pool,
+            pooling: spec.pooling,
+            normalise: spec.normalise,
+            workspaces: Mutex::default(),
+        })
+    }
+
+    /// Runs `work` with memory for activations.
+    fn with_workspace<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
+        // A panic elsewhere cannot leave the list in a bad state: entries are moved in and out.
+        let list = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workspace = list().pop().unwrap_or_default();
+        let done = work(&mut workspace);
+        list().push(workspace);
+        done
+    }
+
+    fn chunk(&self, sequences: &[&[u32]], out: &mut [f32], threads: Option<&rayon::ThreadPool>) {
+        self.with_workspace(|workspace| {
+            self.network.forward(self.isa, sequences, workspace, threads);
+            workspace.pool(sequences, self.network.hidden, self.pooling, self.normalise, out);
+        });
+    }
+}
+
+impl Encoder for BertEncoder {
+    fn dim(&self) -> usize {
+        self.network.hidden
+    }
+
+    fn vocab_size(&self) -> usize {
+        self.network.vocab_size
+    }
+
+    fn max_positions(&self) -> usize {
+        self.network.max_positions
+    }
+
+    fn encode(&self, batch: &[&[u32]]) -> Result<Vec<f32>> {
+        check_batch(batch, self.vocab_size(), self.max_positions())?;
+        let dim = self.dim();
+        let mut out = vec![0.0; batch.len() * dim];
+        let limit = chunk_tokens(batch, self.pool.current_num_threads());
+        let mut chunks = Vec::new();
+        let (mut sequences, mut vectors) = (batch, out.as_mut_slice());
+        while !sequences.is_empty() {
+            let n = chunk_len(sequences, limit);
+            let (now, later) = sequences.split_at(n);
+            let (here, rest) = std::mem::take(&mut vectors).split_at_mut(n * dim);
+            chunks.push((now, here));
+            (sequences, vectors) = (later, rest);
+        }
+        if let [(sequences, out)] = chunks.as_mut_slice() {
+            self.chunk(sequences, out, Some(&self.pool));
+        } else {
+            self.pool.install(|| {
+                chunks
+                    .into_par_iter()
+                    .with_max_len(1)
+                    .for_each(|(sequences, out)| self.chunk(sequences, out, None));
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// Tokens of a chunk: one chunk if all fit, else such that every thread gets as many chunks.
+fn chunk_tokens(batch: &[&[u32]], threads: usize) -> usize {
+    let tokens: usize = batch.iter().map(|ids| ids.len()).sum();
+    if tokens <= TOKENS_AT_ONCE {
+        return TOKENS_AT_ONCE;
+    }
+    let chunks = tokens.div_ceil(TOKENS_AT_ONCE).next_multiple_of(threads);
+    tokens.div_ceil(chunks)
+}
+
+/// How many of the first sequences make a chunk of at most `limit` tokens: at least one.
+fn chunk_len(sequences: &[&[u32]], limit: usize) -> usize {
+    let mut tokens = 0;
+    let fits = |ids: &&&[u32]| {
+        tokens += ids.len();
+        tokens <= limit
+    };
+    sequences.iter().take_while(fits).count().max(1)
+}

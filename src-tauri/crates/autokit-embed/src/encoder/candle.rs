@@ -1,0 +1,159 @@
+//! Networks from candle-transformers.
+//!
+//! Sequences of equal length are encoded together and nothing is padded: the masks of these
+//! networks are large negative numbers, not exclusions, and padding would cost time besides.
+
+use std::path::Path;
+
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use candle_transformers::models::{bert, modernbert, nomic_bert, xlm_roberta};
+use serde::de::DeserializeOwned;
+
+use super::{Encoder, check_batch};
+use crate::error::{Error, Result};
+use crate::manifest::{Architecture, CONFIG_FILE, ModelSpec, WEIGHTS_FILE};
+use crate::pooling::{Pooling, normalise};
+
+/// Sequences of equal length encoded in one call; more gain nothing on a CPU.
+const SEQUENCES_AT_ONCE: usize = 16;
+
+/// Runs a network of candle-transformers on the CPU in f32.
+pub struct CandleEncoder {
+    network: Network,
+    device: Device,
+    pooling: Pooling,
+    normalise: bool,
+    dim: usize,
+    vocab_size: usize,
+    max_positions: usize,
+}
+
+enum Network {
+    Bert(bert::BertModel),
+    NomicBert(nomic_bert::NomicBertModel),
+    XlmRoberta(xlm_roberta::XLMRobertaModel),
+    ModernBert(modernbert::ModernBert),
+}
+
+impl CandleEncoder {
+    /// Reads `config.json` and `model.safetensors` of `folder` as `spec.architecture`.
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`], [`Error::BadWeights`] or [`Error::Io`].
+    pub fn open(spec: &ModelSpec, folder: &Path) -> Result<Self> {
+        let device = Device::Cpu;
+        let config_path = folder.join(CONFIG_FILE);
+        let weights_path = folder.join(WEIGHTS_FILE);
+        let bytes = std::fs::read(&weights_path).map_err(Error::io("reading", &weights_path))?;
+        let bad = |e: candle_core::Error| Error::BadWeights {
+            path: weights_path.clone(),
+            reason: first_line(&e.to_string()),
+        };
+        let vb = VarBuilder::from_buffered_safetensors(bytes, DType::F32, &device).map_err(bad)?;
+        let (network, dim, vocab_size, max_positions) = match spec.architecture {
+            Architecture::Bert => {
+                let c: bert::Config = read_config(&config_path)?;
+                let network = Network::Bert(bert::BertModel::load(vb, &c).map_err(bad)?);
+                (network, c.hidden_size, c.vocab_size, c.max_position_embeddings)
+            }
+            Architecture::NomicBert => {
+                let c: nomic_bert::Config = read_config(&config_path)?;
+                let network = Network::NomicBert(nomic_bert::NomicBertModel::load(vb, &c).map_err(bad)?);
+                (network, c.n_embd, c.vocab_size, c.n_positions)
+            }
+            Architecture::XlmRoberta => {
+                let c: xlm_roberta::Config = read_config(&config_path)?;
+                let vb = if vb.contains_tensor("roberta.embeddings.word_embeddings.weight") {
+                    vb.pp("roberta")
+                } else {
+                    vb
+                };
+                let network = Network::XlmRoberta(xlm_roberta::XLMRobertaModel::new(&c, vb).map_err(bad)?);
+                // Positions are counted from the padding id up.
+                let positions = c.max_position_embeddings.saturating_sub(c.pad_token_id as usize + 1);
+                (network, c.hidden_size, c.vocab_size, positions)
+            }
+            Architecture::ModernBert => {
+                let c: modernbert::Config = read_config(&config_path)?;
+                // The network asks for names under `model.`; encoder-only files have none.
+                let vb = if vb.contains_tensor("model.embeddings.tok_embeddings.weight") {
+                    vb
+                } else {
+                    vb.rename_f(|name| name.strip_prefix("model.").unwrap_or(name).to_owned())
+                };
+                let network = Network::ModernBert(modernbert::ModernBert::load(vb, &c).map_err(bad)?);
+                (network, c.hidden_size, c.vocab_size, c.max_position_embeddings)
+            }
+        };
+        Ok(Self {
+            network,
+            device,
+            pooling: spec.pooling,
+            normalise: spec.normalise,
+            dim,
+            vocab_size,
+            max_positions,
+        })
+    }
+
+    /// States `[sequences, length, dim]` of sequences that all have the same length.
+    fn states(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
+        let mask = ids.ones_like()?;
+        let types = ids.zeros_like()?;
+        match &self.network {
+            Network::Bert(m) => m.forward(ids, &types, Some(&mask)),
+            Network::NomicBert(m) => m.forward(ids, Some(&types), Some(&mask)),
+            Network::XlmRoberta(m) => m.forward(ids, &mask, &types, None, None, None),
+            Network::ModernBert(m) => m.forward(ids, &mask),
+        }
+    }
+}
+
+impl Encoder for CandleEncoder {
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn vocab_size(&self) -> usize {
+        self.vocab_size
+    }
+
+    fn max_positions(&self) -> usize {
+        self.max_positions
+    }
+
+    fn encode(&self, batch: &[&[u32]]) -> Result<Vec<f32>> {
+        check_batch(batch, self.vocab_size, self.max_positions)?;
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        order.sort_by_key(|i| batch[*i].len());
+        let mut out = vec![0.0; batch.len() * self.dim];
+        for same in order.chunk_by(|a, b| batch[*a].len() == batch[*b].len()) {
+            for group in same.chunks(SEQUENCES_AT_ONCE) {
+                let length = batch[group[0]].len();
+                let ids: Vec<u32> = group.iter().flat_map(|i| batch[*i]).copied().collect();
+                let ids = Tensor::from_vec(ids, (group.len(), length), &self.device)?;
+                let states = self.states(&ids)?.flatten_all()?.to_vec1::<f32>()?;
+                for (i, states) in group.iter().zip(states.chunks_exact(length * self.dim)) {
+                    let vector = &mut out[i * self.dim..(i + 1) * self.dim];
+                    self.pooling.pool(states, vector);
+                    if self.normalise {
+                        normalise(vector);
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn read_config<C: DeserializeOwned>(path: &Path) -> Result<C> {
+    let text = std::fs::read(path).map_err(Error::io("reading", path))?;
+    serde_json::from_slice(&text)
+        .map_err(|e| Error::BadConfig { path: path.to_path_buf(), reason: e.to_string() })
+}
+
+/// candle's messages may go on with a backtrace.
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}

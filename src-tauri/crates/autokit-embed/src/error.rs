@@ -1,0 +1,209 @@
+//! What can go wrong, in a sentence, with a code to branch on and a remedy to act on.
+
+use std::path::{Path, PathBuf};
+
+/// Every failure of this crate.
+///
+/// [`Error::code`] is stable and is what programs compare; the `Display` text is for people;
+/// [`Error::remedy`] says what a person can do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No model of this name is in `models/manifest.toml`.
+    #[error("there is no model named \"{name}\"")]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// The model is offered, but its files are neither in the store nor in a named folder.
+    #[error("the model {model} is not installed: {} is missing", path.display())]
+    NotInstalled {
+        /// Name of the model.
+        model: String,
+        /// First file that is missing.
+        path: PathBuf,
+        /// The model has no checksums and so cannot be downloaded.
+        folder_only: bool,
+    },
+    /// A file the model needs is not in the folder that the user named.
+    #[error("{} is missing", path.display())]
+    MissingFile {
+        /// Name of the model.
+        model: String,
+        /// The file looked for.
+        path: PathBuf,
+    },
+    /// A file is not the one the manifest names.
+    #[error("{} is not the file that the model list names (sha256 expected {expected}, actual {actual})", path.display())]
+    ChecksumMismatch {
+        /// The file, or the address it came from.
+        path: PathBuf,
+        /// sha256 in `models/manifest.toml`, lower-case hex.
+        expected: String,
+        /// sha256 of what was found.
+        actual: String,
+    },
+    /// The weights cannot be read as safetensors, or are not those of this architecture.
+    #[error("the weights {} cannot be used: {reason}", path.display())]
+    BadWeights {
+        /// The weights file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// `config.json` cannot be read or describes a model that cannot be run.
+    #[error("the model description {} cannot be used: {reason}", path.display())]
+    BadConfig {
+        /// The configuration file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// `tokenizer.json` cannot be read or does not fit the weights.
+    #[error("the tokenizer {} cannot be used: {reason}", path.display())]
+    BadTokenizer {
+        /// The tokenizer file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The model list compiled into the program is malformed.
+    #[error("the model list is malformed: {reason}")]
+    BadManifest {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A text could not be split into tokens.
+    #[error("text {index} of the batch could not be tokenised: {reason}")]
+    Tokenise {
+        /// Position of the text in the batch.
+        index: usize,
+        /// What the tokenizer said.
+        reason: String,
+    },
+    /// The encoder failed on a batch.
+    #[error("the model could not encode a batch: {reason}")]
+    Encode {
+        /// What the encoder said.
+        reason: String,
+    },
+    /// No source could deliver the model.
+    #[error("the model {model} could not be fetched from anywhere: {}", list_attempts(attempts))]
+    NoSource {
+        /// Name of the model.
+        model: String,
+        /// Every source tried, in order, and why it failed.
+        attempts: Vec<Attempt>,
+    },
+    /// Reading or writing a file failed.
+    #[error("{action} {} failed: {source}", path.display())]
+    Io {
+        /// What was being done, e.g. "writing".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+    /// The caller asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// `Result` with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// One source that was tried for a model and did not deliver it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The source: an address or a command.
+    pub source: String,
+    /// Why it failed.
+    pub reason: String,
+}
+
+fn list_attempts(attempts: &[Attempt]) -> String {
+    attempts.iter().map(|a| format!("{} ({})", a.source, a.reason)).collect::<Vec<_>>().join("; ")
+}
+
+impl Error {
+    /// Stable identifier of the kind of failure.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownModel { .. } => "embed.unknown_model",
+            Self::NotInstalled { .. } => "embed.not_installed",
+            Self::MissingFile { .. } => "embed.missing_file",
+            Self::ChecksumMismatch { .. } => "embed.checksum_mismatch",
+            Self::BadWeights { .. } => "embed.bad_weights",
+            Self::BadConfig { .. } => "embed.bad_config",
+            Self::BadTokenizer { .. } => "embed.bad_tokenizer",
+            Self::BadManifest { .. } => "embed.bad_manifest",
+            Self::Tokenise { .. } => "embed.tokenise",
+            Self::Encode { .. } => "embed.encode",
+            Self::NoSource { .. } => "embed.no_source",
+            Self::Io { source, .. } => match source.kind() {
+                std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => "embed.disk_full",
+                std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                    "embed.permission"
+                }
+                _ => "embed.io",
+            },
+            Self::Cancelled => "embed.cancelled",
+        }
+    }
+
+    /// What a person can do about it, where there is something.
+    pub fn remedy(&self) -> Option<String> {
+        Some(match self {
+            Self::UnknownModel { known, .. } => {
+                format!("Choose one of: {}.", known.join(", "))
+            }
+            Self::NotInstalled { model, folder_only: false, .. } => {
+                format!("Run `autokit models pull {model}`, or name a folder that holds its files.")
+            }
+            Self::NotInstalled { model, folder_only: true, .. } => format!(
+                "Download {model} yourself and name the folder: its checksums are not known here, \
+                 so it is never downloaded for you."
+            ),
+            Self::MissingFile { model, path } => format!(
+                "Put {} into that folder, or name a folder that holds all files of {model}.",
+                path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
+            ),
+            Self::ChecksumMismatch { path, .. } => format!(
+                "{} was left as it is. Fetch the model again with `autokit models pull`, or name a folder that holds the original files.",
+                path.display()
+            ),
+            Self::BadWeights { .. } | Self::BadConfig { .. } | Self::BadTokenizer { .. } => {
+                "The file is damaged or belongs to another model: fetch the model again with `autokit models pull`, or name another folder."
+                    .to_owned()
+            }
+            Self::NoSource { model, .. } => format!(
+                "Check the network or proxy and try again (a broken download resumes), or copy the files of {model} to this machine and name their folder."
+            ),
+            Self::Io { path, source, .. } => match source.kind() {
+                std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                    format!("Free some space on the disk that holds {} and try again; what was downloaded is kept.", path.display())
+                }
+                std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                    format!("Make {} writable for this user, or choose another model folder.", path.display())
+                }
+                _ => return None,
+            },
+            Self::BadManifest { .. } | Self::Tokenise { .. } | Self::Encode { .. } | Self::Cancelled => return None,
+        })
+    }
+
+    /// Wraps an I/O error with what was being done to which path.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+impl From<candle_core::Error> for Error {
+    fn from(error: candle_core::Error) -> Self {
+        Self::Encode { reason: error.to_string() }
+    }
+}

@@ -1,0 +1,167 @@
+//! Scaled dot-product attention of one sequence (Vaswani et al., 2017), one head at a time.
+//!
+//! Sequences are not padded, so there is no mask. Keys are transposed into scratch memory, so that
+//! both products read whole registers; values are read where they are.
+
+use super::buffer::Buffer;
+use super::gemm::{Finish, Input, Out, Right, strided};
+use super::simd::Simd;
+use super::softmax::softmax;
+use super::{Isa, multiversion};
+
+/// Widest register, in numbers.
+const MOST_LANES: usize = 16;
+
+/// Memory for the heads of sequences, reused from one to the next.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    /// Keys of a head, transposed: `[head_dim, padded length]`.
+    keys: Buffer,
+    /// Scores, then weights: `[length, padded length]`.
+    scores: Buffer,
+    /// Values of a head where its size is not whole registers: `[length, padded head_dim]`.
+    values: Buffer,
+}
+
+/// Attention of one sequence.
+///
+/// `qkv` is `[length, 3 * heads * head_dim]`: all queries, all keys, all values, queries already
+/// divided by the root of `head_dim`. `out` is `[length, heads * head_dim]`.
+pub(crate) fn attention(
+    isa: Isa,
+    qkv: &[f32],
+    out: &mut [f32],
+    heads: usize,
+    head_dim: usize,
+    scratch: &mut Scratch,
+) {
+    let hidden = heads * head_dim;
+    let length = out.len() / hidden;
+    assert!(out.len() == length * hidden && qkv.len() == 3 * length * hidden);
+    let padded = length.next_multiple_of(MOST_LANES);
+    let padded_head = head_dim.next_multiple_of(MOST_LANES);
+    scratch.keys.resize(head_dim * padded);
+    scratch.scores.resize(length * padded);
+    if !head_dim.is_multiple_of(isa.lanes()) {
+        scratch.values.resize(length * padded_head);
+    }
+    for head in 0..heads {
+        // SAFETY: the instruction set was detected; sizes were asserted and scratch is large enough.
+        unsafe { one_head(isa, qkv, out, head, head_dim, length, scratch) };
+    }
+}
+
+multiversion! {
+    /// One head of one sequence.
+    fn one_head(qkv: &[f32], out: &mut [f32], head: usize, head_dim: usize, length: usize, scratch: &mut Scratch) = head_of
+}
+
+/// # Safety
+/// `qkv` and `out` must have the sizes that [`attention`] asserts, and `scratch` those it sets.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
+unsafe fn head_of<S: Simd, const ROWS: usize, const VECS: usize>(
+    qkv: &[f32],
+    out: &mut [f32],
+    head: usize,
+    head_dim: usize,
+    length: usize,
+    scratch: &mut Scratch,
+) {
+    let hidden = out.len() / length;
+    let stride = 3 * hidden;
+    let padded = length.next_multiple_of(S::LANES);
+    let queries = &qkv[head * head_dim..];
+    let keys = &qkv[hidden + head * head_dim..];
+    let values = &qkv[2 * hidden + head * head_dim..];
+
+    // The padding is never part of a result, but must be a number: NaN would make `largest` NaN.
+    for (d, row) in scratch.keys.chunks_exact_mut(padded).take(head_dim).enumerate() {
+        let (used, padding) = row.split_at_mut(length);
+        for (key, x) in used.iter_mut().zip(keys[d..].iter().step_by(stride)) {
+            *key = *x;
+        }
+        padding.fill(0.0);
+    }
+    let scores = scratch.scores.as_mut_ptr();
+    // SAFETY: queries are `length` rows of `head_dim`, transposed keys `head_dim` rows of `padded`,
+    // scores `length` rows of `padded`; the caller vouches for the sizes.
+    unsafe {
+        let rows = Input { at: queries.as_ptr(), stride };
+        let to = Out { at: scores, stride: padded, columns: padded, finish: Finish::Store };
+        let keys = Right { at: scratch.keys.as_ptr(), stride: padded, depth: head_dim };
+        strided::<S, ROWS, VECS>(length, rows, keys, to);
+        for row in 0..length {
+            softmax::<S>(scores.add(row * padded), length, padded);
+        }
+    }
+
+    let (values, value_stride) = if head_dim.is_multiple_of(S::LANES) {
+        (values.as_ptr(), stride)
+    } else {
+        let padded_head = head_dim.next_multiple_of(S::LANES);
+        for (row, values) in
+            scratch.values.chunks_exact_mut(padded_head).take(length).zip(values.chunks(stride))
+        {
+            row[..head_dim].copy_from_slice(&values[..head_dim]);
+            row[head_dim..].fill(0.0);
+        }
+        (scratch.values.as_ptr(), padded_head)
+    };
+    // SAFETY: weights are `length` rows of `length` (`padded` apart), values `length` rows that
+    // are readable in whole registers, the result `length` rows of `head_dim` (`hidden` apart).
+    unsafe {
+        let rows = Input { at: scores, stride: padded };
+        let to = Out {
+            at: out.as_mut_ptr().add(head * head_dim),
+            stride: hidden,
+            columns: head_dim,
+            finish: Finish::Store,
+        };
+        let values = Right { at: values, stride: value_stride, depth: length };
+        strided::<S, ROWS, VECS>(length, rows, values, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_f64() {
+        for isa in Isa::available() {
+            let mut scratch = Scratch::default();
+            for (length, heads, head_dim) in [(1, 1, 4), (3, 2, 20), (17, 3, 32), (50, 2, 64), (9, 2, 7)] {
+                let hidden = heads * head_dim;
+                let qkv: Vec<f32> =
+                    (0..3 * length * hidden).map(|i| ((i * 7919) % 1009) as f32 / 500.0 - 1.0).collect();
+                let mut out = vec![f32::NAN; length * hidden];
+                attention(isa, &qkv, &mut out, heads, head_dim, &mut scratch);
+                let at = |row: usize, part: usize, head: usize, d: usize| {
+                    f64::from(qkv[row * 3 * hidden + part * hidden + head * head_dim + d])
+                };
+                for head in 0..heads {
+                    for q in 0..length {
+                        let weights: Vec<f64> = (0..length)
+                            .map(|k| {
+                                (0..head_dim)
+                                    .map(|d| at(q, 0, head, d) * at(k, 1, head, d))
+                                    .sum::<f64>()
+                                    .exp()
+                            })
+                            .collect();
+                        let sum: f64 = weights.iter().sum();
+                        for d in 0..head_dim {
+                            let want: f64 = (0..length).map(|k| weights[k] / sum * at(k, 2, head, d)).sum();
+                            let got = f64::from(out[q * hidden + head * head_dim + d]);
+                            assert!(
+                                (got - want).abs() < 5e-5,
+                                "{isa:?} {length} {heads} {head_dim}: {got} {want}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

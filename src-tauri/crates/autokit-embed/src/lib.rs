@@ -1,0 +1,38 @@
+//! Sentence embeddings on the CPU.
+//!
+//! - [`Manifest`]: the models on offer (`models/manifest.toml`).
+//! - [`ModelStore`]: finds a model's files on this machine or fetches them, checked by sha256.
+//! - [`Embedder`]: tokenizer and encoder of one model; texts in, vectors out.
+//! - [`Encoder`]: the network itself. [`encoder::BertEncoder`] is this crate's own, for
+//!   BERT-shaped models; [`encoder::CandleEncoder`] runs candle-transformers' networks.
+//!
+//! ```
+//! let embedder = autokit_embed::Embedder::stand_in(32); // a test double, no model file
+//! let question = embedder.embed_query("send a message to a channel")?;
+//! let passages = embedder.embed_passages(&["Post a message", "Resize an image"])?;
+//! assert_eq!((question.len(), passages.len()), (32, 2));
+//! # Ok::<(), autokit_embed::Error>(())
+//! ```
+
+mod embedder;
+pub mod encoder;
+mod error;
+mod kernel;
+mod manifest;
+mod pooling;
+mod source;
+mod stand_in;
+mod store;
+mod tokenize;
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+pub use embedder::{Backend, Embedder, EmbedderOptions, OnProgress};
+pub use encoder::Encoder;
+pub use error::{Attempt, Error, Result};
+pub use manifest::{
+    Architecture, CONFIG_FILE, Manifest, ModelFile, ModelSpec, TOKENIZER_FILE, WEIGHTS_FILE, Wheel,
+};
+pub use pooling::{Pooling, normalise};
+pub use store::{ModelFiles, ModelInfo, ModelStore, Network, OnPull, PullProgress};

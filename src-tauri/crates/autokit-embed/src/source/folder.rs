@@ -1,0 +1,140 @@
+//! Files that are already on this machine: in a folder the user named, or in the store.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::manifest::{ModelFile, ModelSpec};
+
+/// File in a model's folder of the store that records what was checked, so that starting up does
+/// not read 90 MB twice.
+const CHECKED: &str = "checked.json";
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// sha256 of each file, by name.
+pub(crate) type Sums = Vec<(String, String)>;
+
+/// What a checked file looked like; if it still does, its checksum is believed.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Seen {
+    size: u64,
+    /// Nanoseconds since 1970, as text: JSON numbers do not hold them.
+    modified: String,
+    sha256: String,
+}
+
+/// Whether all files are there with the right sizes.
+pub(crate) fn looks_whole(spec: &ModelSpec, folder: &Path) -> bool {
+    spec.files.iter().all(|file| {
+        std::fs::metadata(folder.join(&file.name))
+            .is_ok_and(|m| m.is_file() && (file.size == 0 || m.len() == file.size))
+    })
+}
+
+/// Checks every file against the manifest.
+pub(crate) fn check(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
+    spec.files
+        .iter()
+        .map(|file| {
+            let path = folder.join(&file.name);
+            if !path.is_file() {
+                return Err(Error::MissingFile { model: spec.name.clone(), path });
+            }
+            let sum = sha256(&path)?;
+            compare(file, &path, &sum)?;
+            Ok((file.name.clone(), sum))
+        })
+        .collect()
+}
+
+/// As [`check`], but believes what was checked before and has not changed since.
+pub(crate) fn check_once(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
+    let record = folder.join(CHECKED);
+    let before: BTreeMap<String, Seen> =
+        std::fs::read(&record).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let mut now = BTreeMap::new();
+    for file in &spec.files {
+        let path = folder.join(&file.name);
+        let mut seen = look(&path)?;
+        seen.sha256 = match before.get(&file.name) {
+            Some(old) if old.size == seen.size && old.modified == seen.modified => old.sha256.clone(),
+            _ => sha256(&path)?,
+        };
+        compare(file, &path, &seen.sha256)?;
+        now.insert(file.name.clone(), seen);
+    }
+    if now != before {
+        // Losing the record costs time at the next start, nothing else: a store may be read-only.
+        if let Err(error) = serde_json::to_vec_pretty(&now)
+            .map_err(std::io::Error::other)
+            .and_then(|json| write_whole(&record, &json))
+        {
+            tracing::debug!(%error, path = %record.display(), "the record of checked files was not written");
+        }
+    }
+    Ok(now.into_iter().map(|(name, seen)| (name, seen.sha256)).collect())
+}
+
+/// The files that are not there, or are not those of the manifest.
+pub(crate) fn missing(spec: &ModelSpec, folder: &Path) -> Result<Vec<ModelFile>> {
+    let mut missing = Vec::new();
+    for file in &spec.files {
+        let path = folder.join(&file.name);
+        if !path.is_file() || sha256(&path)? != file.sha256 {
+            missing.push(file.clone());
+        }
+    }
+    Ok(missing)
+}
+
+/// Refuses a file whose checksum differs from the manifest's, if that has one.
+pub(crate) fn compare(file: &ModelFile, path: &Path, actual: &str) -> Result<()> {
+    if file.sha256.is_empty() || file.sha256 == actual {
+        return Ok(());
+    }
+    Err(Error::ChecksumMismatch {
+        path: path.to_path_buf(),
+        expected: file.sha256.clone(),
+        actual: actual.to_owned(),
+    })
+}
+
+/// sha256 of a file, lower-case hex.
+pub(crate) fn sha256(path: &Path) -> Result<String> {
+    let mut file = File::open(path).map_err(Error::io("opening", path))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let n = file.read(&mut buffer).map_err(Error::io("reading", path))?;
+        if n == 0 {
+            break;
+        }
+        hash.update(&buffer[..n]);
+    }
+    Ok(hash.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
+        hex.push(char::from(HEX[usize::from(byte >> 4)]));
+        hex.push(char::from(HEX[usize::from(byte & 15)]));
+        hex
+    }))
+}
+
+fn look(path: &Path) -> Result<Seen> {
+    let meta = std::fs::metadata(path).map_err(Error::io("reading", path))?;
+    let modified = meta.modified().map_err(Error::io("reading", path))?;
+    let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();
+    Ok(Seen { size: meta.len(), modified, sha256: String::new() })
+}
+
+/// Writes beside and renames, so that no reader sees half a file.
+fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+    std::fs::write(&beside, bytes)?;
+    std::fs::rename(&beside, path)
+}

@@ -1,0 +1,88 @@
+//! Where a model's files come from.
+
+pub(crate) mod folder;
+pub(crate) mod hub;
+pub(crate) mod wheel;
+
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::{Attempt, Error};
+use crate::manifest::ModelFile;
+use crate::store::{OnPull, PullProgress};
+
+/// How often a silent source lets the caller cancel.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Why a source did not deliver.
+pub(crate) enum Failure {
+    /// Another source may do better.
+    TryNext {
+        /// For the list of what was tried.
+        attempt: Attempt,
+        /// The error to report if this is the only source.
+        error: Option<Error>,
+    },
+    /// No other source would help: cancelled, disk full, no permission.
+    Stop(Error),
+}
+
+impl Failure {
+    fn next(source: &str, reason: impl Into<String>) -> Self {
+        Self::TryNext { attempt: Attempt { source: source.to_owned(), reason: reason.into() }, error: None }
+    }
+
+    /// A source delivered something else than the manifest names.
+    fn mismatch(source: &str, error: Error) -> Self {
+        Self::TryNext {
+            attempt: Attempt { source: source.to_owned(), reason: error.to_string() },
+            error: Some(error),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Stop(error)
+    }
+}
+
+/// Where a file is kept while it is incomplete.
+fn part_path(folder: &Path, file: &ModelFile) -> PathBuf {
+    folder.join(format!("{}.part", file.name))
+}
+
+/// What ended a wait.
+enum Waited<T> {
+    Done(T),
+    Stalled,
+    Cancelled,
+}
+
+/// Waits for `work`, at most `limit`, reporting `progress` meanwhile so that the caller can cancel.
+async fn wait<T>(
+    work: impl Future<Output = T>,
+    limit: Duration,
+    progress: &PullProgress,
+    on_progress: OnPull<'_>,
+) -> Waited<T> {
+    let mut work = std::pin::pin!(work);
+    let deadline = tokio::time::sleep(limit);
+    let mut deadline = std::pin::pin!(deadline);
+    let mut tick = tokio::time::interval(TICK);
+    tick.tick().await; // the first is immediate
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return Waited::Done(done),
+            () = &mut deadline => return Waited::Stalled,
+            _ = tick.tick() => {
+                if let ControlFlow::Break(()) = on_progress(progress.clone()) {
+                    return Waited::Cancelled;
+                }
+            }
+        }
+    }
+}

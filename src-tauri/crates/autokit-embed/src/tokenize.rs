@@ -1,0 +1,84 @@
+//! From text to token ids.
+
+use std::path::Path;
+
+use tokenizers::{Tokenizer, TruncationParams};
+
+use crate::error::{Error, Result};
+
+/// Turns a text into the ids a model was trained on, special tokens included.
+pub(crate) struct TextTokenizer {
+    inner: Tokenizer,
+    max_tokens: usize,
+}
+
+impl TextTokenizer {
+    /// Reads `tokenizer.json`; sequences are cut to `max_tokens`, special tokens included.
+    pub(crate) fn from_file(path: &Path, max_tokens: usize) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(Error::io("reading", path))?;
+        let bad = |reason: String| Error::BadTokenizer { path: path.to_path_buf(), reason };
+        let mut inner = Tokenizer::from_bytes(&bytes).map_err(|e| bad(e.to_string()))?;
+        // The file may carry its own padding and truncation (all-MiniLM-L6-v2's says 128);
+        // sequences are never padded here, and the model list decides where they are cut.
+        inner.with_padding(None);
+        inner
+            .with_truncation(Some(TruncationParams { max_length: max_tokens, ..Default::default() }))
+            .map_err(|e| bad(e.to_string()))?;
+        Ok(Self { inner, max_tokens })
+    }
+
+    /// One more than the largest id this tokenizer can produce.
+    pub(crate) fn vocab_size(&self) -> usize {
+        self.inner.get_vocab(true).values().max().map_or(0, |id| *id as usize + 1)
+    }
+
+    /// Ids of `prefix` followed by `text`.
+    pub(crate) fn encode(&self, prefix: &str, text: &str) -> Result<Vec<u32>, String> {
+        let text = first_words(text, self.max_tokens);
+        let encoding = if prefix.is_empty() {
+            self.inner.encode_fast(text, true)
+        } else {
+            self.inner.encode_fast(format!("{prefix}{text}"), true)
+        };
+        Ok(encoding.map_err(|e| e.to_string())?.get_ids().to_vec())
+    }
+}
+
+/// The shortest start of `text` that holds `limit` words, so that tokenising a huge text costs no
+/// more than the part the model will see.
+///
+/// Only words with a letter or digit are counted: each gives at least one token, while a word of
+/// control characters may give none. The tokens up to `limit` are therefore those of the whole.
+fn first_words(text: &str, limit: usize) -> &str {
+    // A word takes at least two bytes with its separator, so most texts need no scan.
+    if text.len() <= 2 * limit {
+        return text;
+    }
+    let (mut words, mut counted) = (0, false);
+    for (at, c) in text.char_indices() {
+        if c.is_whitespace() {
+            if counted && words == limit {
+                return &text[..at];
+            }
+            counted = false;
+        } else if !counted && c.is_alphanumeric() {
+            counted = true;
+            words += 1;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_words;
+
+    #[test]
+    fn cuts_after_the_word_that_reaches_the_limit() {
+        assert_eq!(first_words("one two three four five six", 2), "one two");
+        assert_eq!(first_words("one -- two -- three -- four", 2), "one -- two");
+        assert_eq!(first_words("one two", 5), "one two");
+        assert_eq!(first_words("日本語 の テキスト です ね", 3), "日本語 の テキスト");
+        assert_eq!(first_words("\u{1}\u{2} \u{3} word \u{4} other", 1), "\u{1}\u{2} \u{3} word");
+    }
+}

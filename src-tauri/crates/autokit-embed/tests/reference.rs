@@ -1,0 +1,114 @@
+//! The default model against vectors of a second implementation (`tests/reference/make_vectors.py`)
+//! and against candle's network.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use autokit_embed::{Backend, Embedder, EmbedderOptions, Error, Manifest, ModelStore};
+
+/// The default model, from `AUTOKIT_MODEL_DIR` or the user's store.
+fn model(threads: usize, backend: Backend) -> Embedder {
+    let root = ModelStore::default_root().expect("HOME or XDG_DATA_HOME must be set");
+    let folder = std::env::var_os("AUTOKIT_MODEL_DIR").map(PathBuf::from);
+    let name = &Manifest::built_in().default;
+    let files = ModelStore::new(root).resolve(name, folder.as_deref()).unwrap_or_else(|error| {
+        panic!("{error}\nThese tests need {name}: `cargo xtask test` installs it, or set AUTOKIT_MODEL_DIR to its folder.")
+    });
+    Embedder::load(&files, &EmbedderOptions { threads: NonZeroUsize::new(threads), backend }).unwrap()
+}
+
+fn texts() -> Vec<String> {
+    serde_json::from_str(include_str!("reference/texts.json")).unwrap()
+}
+
+fn reference() -> Vec<Vec<f32>> {
+    let numbers: Vec<f32> = include_bytes!("reference/vectors.f32")
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|b| f32::from_le_bytes(*b))
+        .collect();
+    numbers.chunks(384).map(<[f32]>::to_vec).collect()
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+#[test]
+fn every_vector_agrees_with_the_reference() {
+    let (texts, reference) = (texts(), reference());
+    assert!(texts.len() >= 60 && texts.len() == reference.len());
+    let embedder = model(2, Backend::Fastest);
+    assert_eq!((embedder.dim(), embedder.id()), (384, "all-MiniLM-L6-v2@53aa51172d142c89"));
+    let vectors = embedder.embed_passages(&texts).unwrap();
+    for ((text, vector), reference) in texts.iter().zip(&vectors).zip(&reference) {
+        let cosine = cosine(vector, reference);
+        assert!(cosine >= 0.999_999, "{cosine} for {text:?}");
+        let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>();
+        assert!((length - 1.0).abs() < 1e-5, "{length} for {text:?}");
+    }
+}
+
+#[test]
+fn a_vector_does_not_depend_on_the_batch_or_the_threads() {
+    let texts = texts();
+    let (two, one) = (model(2, Backend::Fastest), model(1, Backend::Fastest));
+    let all = two.embed_passages(&texts).unwrap();
+    assert_eq!(one.embed_passages(&texts).unwrap(), all);
+    for (text, vector) in texts.iter().zip(&all) {
+        assert_eq!(&two.embed_query(text).unwrap(), vector, "{text:?}");
+        assert_eq!(&one.embed_passages(&[text]).unwrap()[0], vector, "{text:?}");
+    }
+}
+
+#[test]
+fn the_own_encoder_agrees_with_the_stock_network() {
+    let texts: Vec<String> = texts().into_iter().step_by(3).collect();
+    let own = model(2, Backend::Fastest).embed_passages(&texts).unwrap();
+    let stock = model(2, Backend::Candle).embed_passages(&texts).unwrap();
+    for ((text, own), stock) in texts.iter().zip(&own).zip(&stock) {
+        assert!(cosine(own, stock) >= 0.999_999, "{} for {text:?}", cosine(own, stock));
+    }
+}
+
+#[test]
+fn related_texts_are_nearer_than_unrelated_ones() {
+    let embedder = model(2, Backend::Fastest);
+    let question = embedder.embed_query("I want a tool that can integrate with my google calendar").unwrap();
+    let passages = embedder
+        .embed_passages(&["Create an event in Google Calendar", "Resize an image to a given width"])
+        .unwrap();
+    assert!(cosine(&question, &passages[0]) > cosine(&question, &passages[1]) + 0.3);
+}
+
+#[test]
+fn a_huge_text_costs_no_more_than_what_the_model_sees() {
+    let embedder = model(2, Backend::Fastest);
+    let words = "several words of a very long field ";
+    let huge = words.repeat(10_000_000 / words.len());
+    let started = std::time::Instant::now();
+    let vector = embedder.embed_query(&huge).unwrap();
+    let took = started.elapsed();
+    assert_eq!(vector, embedder.embed_query(&words.repeat(100)).unwrap());
+    // Tokenising all ten megabytes takes seconds; encoding 256 tokens takes tens of milliseconds.
+    assert!(took.as_millis() < 1500, "{took:?}");
+    // One word of two megabytes is one unknown token, and must not be slow either.
+    let word = embedder.embed_query(&"x".repeat(2_000_000)).unwrap();
+    assert!((cosine(&word, &word) - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_named_folder_with_other_weights_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["config.json", "tokenizer.json", "model.safetensors"] {
+        std::fs::write(folder.path().join(file), "not what it says").unwrap();
+    }
+    let store = ModelStore::new(folder.path().join("store"));
+    let error = store.resolve(&Manifest::built_in().default, Some(folder.path())).unwrap_err();
+    assert!(matches!(error, Error::ChecksumMismatch { .. }), "{error}");
+    assert!(error.to_string().contains("953f9c0d") && error.to_string().contains("actual"), "{error}");
+    assert!(error.remedy().unwrap().contains("left as it is"));
+    assert_eq!(std::fs::read(folder.path().join("config.json")).unwrap(), b"not what it says");
+}

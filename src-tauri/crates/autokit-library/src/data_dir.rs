@@ -1,0 +1,112 @@
+//! A data directory: what lies where, and which process owns it.
+//!
+//! ```text
+//! DIR/lock            held (flock) by the process that owns the store; released by the system
+//!                     when that process ends, however it ends
+//! DIR/endpoint.json   how to reach the owner (written by the owner's host)
+//! DIR/schema.json     schema version, so that a newer store is refused before it is opened
+//! DIR/store/          SurrealKV
+//! DIR/backups/        a copy of the store from before each migration
+//! ```
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::error::{LibraryError, Result};
+
+/// The layout of one data directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataDir {
+    root: PathBuf,
+}
+
+/// The right to open the store: as long as this lives, no other process has it.
+#[derive(Debug)]
+pub struct Ownership {
+    dir: DataDir,
+    // The lock is the open file; dropping it gives the lock up.
+    _lock: File,
+}
+
+impl DataDir {
+    /// Takes a directory, which need not exist yet.
+    pub fn new(root: impl Into<PathBuf>) -> DataDir {
+        DataDir { root: root.into() }
+    }
+
+    /// The directory itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the owner says how to reach it.
+    pub fn endpoint_file(&self) -> PathBuf {
+        self.root.join("endpoint.json")
+    }
+
+    pub(crate) fn schema_file(&self) -> PathBuf {
+        self.root.join("schema.json")
+    }
+
+    /// The database's own folder.
+    pub fn store(&self) -> PathBuf {
+        self.root.join("store")
+    }
+
+    /// Copies of the store from before each migration.
+    pub fn backups(&self) -> PathBuf {
+        self.root.join("backups")
+    }
+
+    fn open_lock(&self) -> Result<File> {
+        let failed = |source| LibraryError::io(&self.root, source);
+        create(&self.root).map_err(failed)?;
+        OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(self.root.join("lock"))
+            .map_err(failed)
+    }
+
+    /// Takes the store if nobody has it.
+    ///
+    /// # Errors
+    /// [`LibraryError::Owned`] when another process has it, [`LibraryError::ReadOnly`] when the
+    /// directory cannot be made or written.
+    pub fn try_own(&self) -> Result<Ownership> {
+        let lock = self.open_lock()?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Ownership { dir: self.clone(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(LibraryError::Owned { path: self.root.clone() }),
+            Err(TryLockError::Error(error)) => Err(LibraryError::io(&self.root, error)),
+        }
+    }
+
+    /// Waits until the present owner ends and takes the store. Blocks the thread.
+    ///
+    /// # Errors
+    /// As [`DataDir::try_own`], save for `Owned`.
+    pub fn wait_to_own(&self) -> Result<Ownership> {
+        let lock = self.open_lock()?;
+        lock.lock().map_err(|error| LibraryError::io(&self.root, error))?;
+        Ok(Ownership { dir: self.clone(), _lock: lock })
+    }
+}
+
+impl Ownership {
+    /// The directory owned.
+    pub fn dir(&self) -> &DataDir {
+        &self.dir
+    }
+}
+
+/// Makes the directory for its owner's eyes alone; one that exists keeps its permissions.
+fn create(root: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(root)
+}

@@ -1,0 +1,185 @@
+//! What can go wrong with the store, each with a code to branch on and a remedy to show.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Result of the library's operations.
+pub type Result<T, E = LibraryError> = std::result::Result<T, E>;
+
+/// Stable codes; the window and the terminal branch on these, never on text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// The data directory cannot be written.
+    ReadOnly,
+    /// The disk is full.
+    DiskFull,
+    /// Another process owns the store.
+    Owned,
+    /// The store was written by a newer version.
+    NewerSchema,
+    /// The store cannot be opened or read.
+    Damaged,
+    /// No such card or revision.
+    NotFound,
+    /// The card changed since it was read.
+    Conflict,
+    /// Another card has this provider and name.
+    Duplicate,
+    /// The card breaks a rule.
+    Invalid,
+    /// The database refused or failed an operation.
+    Database,
+}
+
+/// An error of the library.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// The directory cannot be written.
+    #[error("the data directory {} cannot be written: {source}", path.display())]
+    ReadOnly {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No space is left.
+    #[error("the disk that holds {} is full; nothing of the last change was kept", path.display())]
+    DiskFull {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process has the lock.
+    #[error("the library in {} is in use by another process", path.display())]
+    Owned {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Written by a later version of AutoKit.
+    #[error("the library in {} has schema {found}; this version understands up to {known}", path.display())]
+    NewerSchema {
+        /// The directory.
+        path: PathBuf,
+        /// Schema of the store.
+        found: u32,
+        /// Newest schema this program knows.
+        known: u32,
+    },
+    /// Cannot be read.
+    #[error("the library in {} cannot be read: {reason}", path.display())]
+    Damaged {
+        /// The directory.
+        path: PathBuf,
+        /// What was wrong.
+        reason: String,
+    },
+    /// No such card.
+    #[error("there is no card {0:?}")]
+    NoCard(String),
+    /// No such revision.
+    #[error("card {card:?} has no revision {number}")]
+    NoRevision {
+        /// The card.
+        card: String,
+        /// The number asked for.
+        number: u32,
+    },
+    /// There is no change to take back.
+    #[error("there is nothing to undo")]
+    NothingToUndo,
+    /// Changed since it was read.
+    #[error("card {card:?} changed meanwhile: it is at revision {current}, the edit was made on {expected}")]
+    Conflict {
+        /// The card.
+        card: String,
+        /// Revision the edit was based on.
+        expected: u32,
+        /// Revision it has now.
+        current: u32,
+    },
+    /// The identity is taken.
+    #[error("there already is a card named {key}: {existing}")]
+    Duplicate {
+        /// Provider and name.
+        key: String,
+        /// Id of the card that has it.
+        existing: String,
+    },
+    /// A stored or given card breaks a rule.
+    #[error("{0}")]
+    Invalid(String),
+    /// The database failed.
+    #[error("the database failed: {0}")]
+    Database(String),
+}
+
+impl LibraryError {
+    /// The code.
+    pub fn code(&self) -> Code {
+        match self {
+            LibraryError::ReadOnly { .. } => Code::ReadOnly,
+            LibraryError::DiskFull { .. } => Code::DiskFull,
+            LibraryError::Owned { .. } => Code::Owned,
+            LibraryError::NewerSchema { .. } => Code::NewerSchema,
+            LibraryError::Damaged { .. } => Code::Damaged,
+            LibraryError::NoCard(_) | LibraryError::NoRevision { .. } | LibraryError::NothingToUndo => {
+                Code::NotFound
+            }
+            LibraryError::Conflict { .. } => Code::Conflict,
+            LibraryError::Duplicate { .. } => Code::Duplicate,
+            LibraryError::Invalid(_) => Code::Invalid,
+            LibraryError::Database(_) => Code::Database,
+        }
+    }
+
+    /// What a person can do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self.code() {
+            Code::ReadOnly => "Make the directory writable, or choose another one with --data-dir.",
+            Code::DiskFull => "Free some space on that disk and try again.",
+            Code::Owned => "Close the other AutoKit, or let this one talk to it by using the same version.",
+            Code::NewerSchema => {
+                "Update AutoKit, or open a backup from the `backups` folder with this version."
+            }
+            Code::Damaged => {
+                "Restore a folder from `backups` next to the store, or start with another --data-dir."
+            }
+            Code::NotFound => "Check the name with `autokit cards list`.",
+            Code::Conflict => "Look at the newer version and make the edit again.",
+            Code::Duplicate => "Edit the existing card, or give this one another name or provider.",
+            Code::Invalid => "Correct the field and try again.",
+            Code::Database => "Try again; if it stays, run `autokit doctor`.",
+        }
+    }
+
+    /// Sorts an I/O error of the data directory.
+    pub(crate) fn io(path: &Path, source: io::Error) -> LibraryError {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                LibraryError::DiskFull { path: path.to_owned() }
+            }
+            _ => LibraryError::ReadOnly { path: path.to_owned(), source },
+        }
+    }
+
+    /// Sorts an error of the database, which tells I/O failures only by their text.
+    pub(crate) fn database(path: Option<&Path>, error: &dyn std::fmt::Display) -> LibraryError {
+        let text = error.to_string();
+        match path {
+            Some(path) if text.contains("No space left") || text.contains("os error 28") => {
+                LibraryError::DiskFull { path: path.to_owned() }
+            }
+            Some(path)
+                if text.contains("Read-only file system")
+                    || text.contains("Permission denied")
+                    || text.contains("os error 30") =>
+            {
+                LibraryError::ReadOnly { path: path.to_owned(), source: io::Error::other(text) }
+            }
+            _ => LibraryError::Database(text),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Looking back and going back: revisions, restore, undo.
+
+use autokit_toolcard::{Author, CardId, Operation, Revision, Toolcard};
+
+use crate::error::{LibraryError, Result};
+use crate::rows::{ChangeRow, RevisionRow, key_text};
+use crate::store::Library;
+use crate::write::{Committed, Meta, Undone, Write};
+
+impl RevisionRow {
+    fn into_revision(self) -> Result<Revision> {
+        let unreadable =
+            |what: &str| LibraryError::Database(format!("revision {} has no {what}", key_text(&self.id)));
+        Ok(Revision {
+            seq: key_text(&self.id).parse().map_err(|_| unreadable("sequence number"))?,
+            operation: Operation::parse(&self.operation).ok_or_else(|| unreadable("known operation"))?,
+            card: CardId::new(self.card),
+            number: self.number as u32,
+            change: self.change,
+            author: Author(self.author),
+            reason: self.reason,
+            at: self.at,
+            body: self.body,
+        })
+    }
+}
+
+impl Library {
+    /// The revisions of a card, newest first. Deleted cards still have theirs.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoCard`] when there never was such a card.
+    pub async fn history(&self, card: &CardId) -> Result<Vec<Revision>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM revision WHERE card = $card ORDER BY number DESC")
+            .bind(("card", card.as_str().to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        if rows.is_empty() {
+            return Err(LibraryError::NoCard(card.to_string()));
+        }
+        rows.into_iter().map(RevisionRow::into_revision).collect()
+    }
+
+    /// One revision of a card.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoRevision`].
+    pub async fn revision(&self, card: &CardId, number: u32) -> Result<Revision> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM revision WHERE card = $card AND number = $number")
+            .bind(("card", card.as_str().to_owned()))
+            .bind(("number", i64::from(number)))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        match rows.into_iter().next() {
+            Some(row) => row.into_revision(),
+            None => Err(LibraryError::NoRevision { card: card.to_string(), number }),
+        }
+    }
+
+    /// The newest change that can be undone, with its reason.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn undoable(&self) -> Result<Option<(String, String)>> {
+        let mut response = self
+            .db()
+            .query(
+                "SELECT * FROM change WHERE undone = false AND operation != 'undo' ORDER BY id DESC LIMIT 1",
+            )
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ChangeRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(rows.into_iter().next().map(|row| (key_text(&row.id), row.reason)))
+    }
+
+    /// The revisions a change made, oldest first.
+    async fn revisions_of_change(&self, change: &str) -> Result<Vec<Revision>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM revision WHERE change = $change ORDER BY id")
+            .bind(("change", change.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter().map(RevisionRow::into_revision).collect()
+    }
+
+    /// Takes a change back as one new change: every card it touched returns to what it was
+    /// before, except cards that changed again afterwards, which are kept and named.
+    ///
+    /// # Errors
+    /// [`LibraryError::NothingToUndo`]; otherwise as [`Library::commit`].
+    pub async fn undo(&self, change: &str, author: Author, request: Option<String>) -> Result<Undone> {
+        let revisions = self.revisions_of_change(change).await?;
+        if revisions.is_empty() {
+            return Err(LibraryError::NothingToUndo);
+        }
+        let reason = revisions[0].reason.clone();
+        let (mut writes, mut cards, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen = std::collections::HashSet::new();
+        for first in &revisions {
+            if !seen.insert(&first.card) {
+                continue;
+            }
+            let last =
+                revisions.iter().rfind(|other| other.card == first.card).map_or(first.number, |r| r.number);
+            let now = self.read(|replica| {
+                replica
+                    .get(&first.card)
+                    .map(|record| record.number)
+                    .or_else(|| replica.deleted.get(&first.card).map(|(number, _)| *number))
+            });
+            if now != Some(last) {
+                kept.push(first.card.clone());
+                continue;
+            }
+            let before = if first.number > 1 {
+                self.revision(&first.card, first.number - 1).await?.body
+            } else {
+                None
+            };
+            let lives = self.read(|replica| replica.get(&first.card).is_some());
+            match before {
+                Some(body) => writes.push(Write::Revive {
+                    id: first.card.clone(),
+                    card: Box::new(stored(&body)?),
+                    vectors: None,
+                }),
+                None if lives => writes.push(Write::Delete { id: first.card.clone() }),
+                None => {}
+            }
+            cards.push(first.card.clone());
+        }
+        let meta = Meta {
+            operation: Operation::Undo,
+            author,
+            reason: format!("Undo: {reason}"),
+            change: None,
+            request,
+        };
+        self.commit_undoing(&meta, &writes, Some(change)).await?;
+        Ok(Undone { change: change.to_owned(), reason, cards, kept })
+    }
+
+    /// Brings a revision of a card back as a new revision; also revives a deleted card.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoRevision`] when it does not exist or is a deletion;
+    /// [`LibraryError::Duplicate`] when another card has taken its name since.
+    pub async fn restore(
+        &self,
+        card: &CardId,
+        number: u32,
+        author: Author,
+        request: Option<String>,
+    ) -> Result<Committed> {
+        let revision = self.revision(card, number).await?;
+        let Some(body) = revision.body else {
+            return Err(LibraryError::NoRevision { card: card.to_string(), number });
+        };
+        let meta = Meta {
+            operation: Operation::Restore,
+            author,
+            reason: format!("Restored revision {number}"),
+            change: None,
+            request,
+        };
+        let write = Write::Revive { id: card.clone(), card: Box::new(stored(&body)?), vectors: None };
+        self.commit(&meta, &[write]).await
+    }
+}
+
+fn stored(body: &str) -> Result<Toolcard> {
+    Toolcard::from_json(body).map_err(|problems| {
+        LibraryError::Invalid(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    })
+}

@@ -1,0 +1,28 @@
+//! The library of toolcards in an embedded SurrealDB.
+//!
+//! * [`DataDir`] lays out a data directory and decides which process owns it.
+//! * [`Library`] is the open store: every change is one transaction that writes the card, its
+//!   revision and its vectors together, so that a crash leaves whole changes or none.
+//! * [`Replica`] is what the database lets this process see, in memory, kept in step by a cursor
+//!   over the journal of revisions. SurrealDB stays the only source of truth.
+//!
+//! SurrealDB objects do not keep the order of keys, so a card is stored as its JSON text next to
+//! the columns the database needs for uniqueness and access.
+
+mod data_dir;
+mod error;
+mod history;
+mod migrate;
+mod replica;
+mod rows;
+mod store;
+mod vectors;
+mod write;
+
+pub use data_dir::{DataDir, Ownership};
+pub use error::{Code, LibraryError, Result};
+pub use migrate::SCHEMA_VERSION;
+pub use replica::{CardRecord, Replica};
+pub use store::{Clock, Library, Place};
+pub use vectors::{PackedVectors, StoredVectors};
+pub use write::{Committed, Meta, PutMode, Undone, Write};

@@ -1,0 +1,127 @@
+//! What the database lets this process see, in memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use autokit_toolcard::{CardId, CardKey, Kind, Toolcard, fields};
+
+/// A card as it stands, with the columns lists are made of.
+#[derive(Clone, Debug)]
+pub struct CardRecord {
+    /// Id of the card.
+    pub id: CardId,
+    /// Provider and name.
+    pub key: CardKey,
+    /// Number of its newest revision.
+    pub number: u32,
+    /// Its JSON text.
+    pub body: Box<str>,
+    /// When it was first added, RFC 3339.
+    pub created_at: Box<str>,
+    /// When it last changed, RFC 3339.
+    pub updated_at: Box<str>,
+    /// What sort of tool it is.
+    pub kind: Kind,
+    /// Programming language, if any.
+    pub language: Option<Box<str>>,
+    /// Whether it says it was verified.
+    pub verified: bool,
+    /// Whether it names a documentation page.
+    pub documented: bool,
+}
+
+impl CardRecord {
+    /// Makes a record of a card.
+    pub(crate) fn new(
+        id: CardId,
+        card: &Toolcard,
+        body: String,
+        number: u32,
+        created_at: String,
+        updated_at: String,
+    ) -> CardRecord {
+        CardRecord {
+            id,
+            key: card.key(),
+            number,
+            body: body.into(),
+            created_at: created_at.into(),
+            updated_at: updated_at.into(),
+            kind: card.kind(),
+            language: card.text(fields::LANGUAGE).map(Into::into),
+            verified: card.verified(),
+            documented: card.text(fields::DOCUMENTATION).is_some_and(|url| !url.is_empty()),
+        }
+    }
+
+    /// The card. It was valid when it was stored.
+    ///
+    /// # Panics
+    /// When the text in memory is no longer a card, which would be a bug of this crate.
+    pub fn card(&self) -> Toolcard {
+        Toolcard::from_json(&self.body).expect("stored cards were validated")
+    }
+}
+
+/// All cards by id and by key, as of a position in the journal.
+#[derive(Clone, Debug, Default)]
+pub struct Replica {
+    pub(crate) cards: HashMap<CardId, Arc<CardRecord>>,
+    pub(crate) by_key: HashMap<CardKey, CardId>,
+    /// Last revision number and creation time of deleted cards.
+    pub(crate) deleted: HashMap<CardId, (u32, String)>,
+    /// Sequence number of the newest revision included.
+    pub(crate) cursor: u64,
+}
+
+impl Replica {
+    /// Number of cards.
+    pub fn len(&self) -> usize {
+        self.cards.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.cards.is_empty()
+    }
+
+    /// The card with this id.
+    pub fn get(&self, id: &CardId) -> Option<&Arc<CardRecord>> {
+        self.cards.get(id)
+    }
+
+    /// The card with this provider and name.
+    pub fn by_key(&self, key: &CardKey) -> Option<&Arc<CardRecord>> {
+        self.cards.get(self.by_key.get(key)?)
+    }
+
+    /// Every card, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<CardRecord>> {
+        self.cards.values()
+    }
+
+    /// Position in the journal.
+    pub fn cursor(&self) -> u64 {
+        self.cursor
+    }
+
+    pub(crate) fn put(&mut self, record: CardRecord) {
+        if let Some(old) = self.cards.get(&record.id)
+            && old.key != record.key
+        {
+            self.by_key.remove(&old.key);
+        }
+        self.deleted.remove(&record.id);
+        self.by_key.insert(record.key.clone(), record.id.clone());
+        self.cards.insert(record.id.clone(), Arc::new(record));
+    }
+
+    pub(crate) fn remove(&mut self, id: &CardId, number: u32) {
+        if let Some(old) = self.cards.remove(id) {
+            if self.by_key.get(&old.key) == Some(id) {
+                self.by_key.remove(&old.key);
+            }
+            self.deleted.insert(id.clone(), (number, old.created_at.to_string()));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Vectors of cards as packed little-endian `f32`, one row a card and model.
+//!
+//! Arrays of numbers would take ten times the room and seconds to read back.
+
+use autokit_toolcard::CardId;
+use surrealdb::types::{Bytes, RecordId, object};
+
+use crate::error::{LibraryError, Result};
+use crate::rows::VectorRow;
+use crate::store::Library;
+
+/// The vectors of one card, to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedVectors {
+    /// Identity of the embedding model, weights included.
+    pub model: String,
+    /// Length of one vector.
+    pub dim: usize,
+    /// `rows × dim` numbers, row after row.
+    pub values: Vec<f32>,
+}
+
+impl PackedVectors {
+    pub(crate) fn record_id(card: &str, model: &str) -> RecordId {
+        RecordId::new("vector", format!("{model}|{card}"))
+    }
+
+    pub(crate) fn row(&self, card: &CardId, number: u32) -> surrealdb::types::Object {
+        let bytes: Vec<u8> = self.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        object! {
+            id: PackedVectors::record_id(card.as_str(), &self.model),
+            card: card.as_str().to_owned(),
+            model: self.model.clone(),
+            number: i64::from(number),
+            dim: self.dim as i64,
+            data: Bytes::from(bytes),
+        }
+    }
+}
+
+/// The vectors of one card, as read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredVectors {
+    /// The card.
+    pub card: CardId,
+    /// Revision of the card they were made from; older than the card's means stale.
+    pub number: u32,
+    /// Length of one vector.
+    pub dim: usize,
+    /// `rows × dim` numbers.
+    pub values: Vec<f32>,
+}
+
+impl StoredVectors {
+    fn from_row(row: &VectorRow) -> Result<StoredVectors> {
+        let bytes: &[u8] = &row.data;
+        let dim = row.dim as usize;
+        if dim == 0 || !bytes.len().is_multiple_of(4 * dim) {
+            return Err(LibraryError::Database(format!(
+                "the vectors of {} have {} bytes, which is no multiple of 4 × {dim}",
+                row.card,
+                bytes.len()
+            )));
+        }
+        let values = bytes
+            .chunks_exact(4)
+            .map(|chunk| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]))
+            .collect();
+        Ok(StoredVectors { card: CardId::new(row.card.clone()), number: row.number as u32, dim, values })
+    }
+}
+
+impl Library {
+    /// All vectors made with `model`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn vectors(&self, model: &str) -> Result<Vec<StoredVectors>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM vector WHERE model = $model")
+            .bind(("model", model.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<VectorRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.iter().map(StoredVectors::from_row).collect()
+    }
+
+    /// The vectors of some cards made with `model`; cards without are left out.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn vectors_of(&self, model: &str, cards: &[CardId]) -> Result<Vec<StoredVectors>> {
+        let ids: Vec<RecordId> =
+            cards.iter().map(|card| PackedVectors::record_id(card.as_str(), model)).collect();
+        let mut response = self
+            .db()
+            .query("SELECT * FROM $ids")
+            .bind(("ids", ids))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<VectorRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.iter().map(StoredVectors::from_row).collect()
+    }
+
+    /// Stores vectors of cards as they stand (a new model, or cards added without one). Rows
+    /// whose card has moved past `number` meanwhile are stale from the start and ignored by readers.
+    ///
+    /// # Errors
+    /// When the database fails; then none was stored.
+    pub async fn put_vectors(&self, rows: &[(CardId, u32, PackedVectors)]) -> Result<()> {
+        let rows: Vec<surrealdb::types::Object> =
+            rows.iter().map(|(card, number, vectors)| vectors.row(card, *number)).collect();
+        let each = "BEGIN; FOR $row IN $rows { UPSERT $row.id CONTENT $row RETURN NONE }; COMMIT;";
+        self.execute(each, object! { rows: rows }).await
+    }
+
+    /// Forgets all vectors not made with `model`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn drop_other_vectors(&self, model: &str) -> Result<()> {
+        let others = "DELETE vector WHERE model != $model RETURN NONE";
+        self.execute(others, object! { model: model.to_owned() }).await
+    }
+}

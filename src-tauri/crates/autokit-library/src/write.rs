@@ -1,0 +1,443 @@
+//! Changing the library: one transaction a batch, whole or not at all.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use autokit_toolcard::{Author, CardId, CardKey, Operation, Toolcard};
+use serde::{Deserialize, Serialize};
+use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, object};
+
+use crate::error::{LibraryError, Result};
+use crate::replica::{CardRecord, Replica};
+use crate::rows::{CardRow, RevisionRow, key_text, seq_text};
+use crate::store::Library;
+use crate::vectors::PackedVectors;
+
+/// Who changes the library, how and why.
+#[derive(Clone, Debug)]
+pub struct Meta {
+    /// What is done.
+    pub operation: Operation,
+    /// By whom.
+    pub author: Author,
+    /// Why.
+    pub reason: String,
+    /// The change this batch continues, when one action takes several batches.
+    pub change: Option<String>,
+    /// Key of the request; a second commit with the same key returns the first one's outcome
+    /// and changes nothing, so that a client may ask again after losing the connection.
+    pub request: Option<String>,
+}
+
+/// What to do when the card to put exists already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PutMode {
+    /// Refuse: the card is meant to be new.
+    Create,
+    /// Replace the card that has this provider and name, or add it.
+    Upsert,
+}
+
+/// One write of a batch.
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// Adds or replaces a card found by its provider and name.
+    Put {
+        /// The card.
+        card: Box<Toolcard>,
+        /// What to do when it exists.
+        mode: PutMode,
+        /// Its vectors, if it could be embedded.
+        vectors: Option<PackedVectors>,
+    },
+    /// Changes the card with this id, which may rename it.
+    Edit {
+        /// The card to change.
+        id: CardId,
+        /// Revision the edit was made on; `None` overwrites whatever is there.
+        expected: Option<u32>,
+        /// The card after the edit.
+        card: Box<Toolcard>,
+        /// Its vectors, if it could be embedded.
+        vectors: Option<PackedVectors>,
+    },
+    /// Brings back a card that may have been deleted.
+    Revive {
+        /// The card.
+        id: CardId,
+        /// What it becomes.
+        card: Box<Toolcard>,
+        /// Its vectors, if it could be embedded.
+        vectors: Option<PackedVectors>,
+    },
+    /// Removes a card; its history stays.
+    Delete {
+        /// The card.
+        id: CardId,
+    },
+}
+
+/// What a commit did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Committed {
+    /// The change, to be undone by this name; `None` when nothing differed.
+    pub change: Option<String>,
+    /// Cards added, with their new revision.
+    pub added: Vec<CardId>,
+    /// Cards changed.
+    pub changed: Vec<CardId>,
+    /// Cards that already were as asked.
+    pub unchanged: Vec<CardId>,
+    /// Cards removed.
+    pub deleted: Vec<CardId>,
+}
+
+/// What an undo did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    /// The change taken back.
+    pub change: String,
+    /// Its reason, to tell the person what was undone.
+    pub reason: String,
+    /// Cards put back as they were.
+    pub cards: Vec<CardId>,
+    /// Cards left alone because they changed again afterwards.
+    pub kept: Vec<CardId>,
+}
+
+/// The state of a card while a batch is being worked out.
+#[derive(Clone)]
+enum Staged {
+    Live { key: CardKey, number: u32, body: Arc<str>, created_at: String },
+    Gone { number: u32, created_at: String },
+}
+
+/// A batch being worked out against the replica.
+struct Batch<'a> {
+    replica: &'a Replica,
+    cards: HashMap<CardId, Staged>,
+    keys: HashMap<CardKey, Option<CardId>>,
+    revisions: Vec<Object>,
+    vectors: Vec<Object>,
+    outcome: Committed,
+    next: u64,
+    stamp: String,
+    change: String,
+    meta: &'a Meta,
+}
+
+impl Batch<'_> {
+    fn staged(&self, id: &CardId) -> Option<Staged> {
+        if let Some(staged) = self.cards.get(id) {
+            return Some(staged.clone());
+        }
+        if let Some(record) = self.replica.get(id) {
+            return Some(Staged::Live {
+                key: record.key.clone(),
+                number: record.number,
+                body: Arc::from(&*record.body),
+                created_at: record.created_at.to_string(),
+            });
+        }
+        let (number, created_at) = self.replica.deleted.get(id)?;
+        Some(Staged::Gone { number: *number, created_at: created_at.clone() })
+    }
+
+    fn holder(&self, key: &CardKey) -> Option<CardId> {
+        match self.keys.get(key) {
+            Some(staged) => staged.clone(),
+            None => self.replica.by_key.get(key).cloned(),
+        }
+    }
+
+    /// The id for a new card: the key's own, unless a renamed card still has it.
+    fn free_id(&self, key: &CardKey) -> CardId {
+        let own = key.id();
+        let taken = |id: &CardId| matches!(self.staged(id), Some(Staged::Live { .. }));
+        if !taken(&own) {
+            return own;
+        }
+        // As many cards as there are can hold one alternative each; one more is free.
+        let most = u32::try_from(self.replica.len() + self.cards.len()).unwrap_or(u32::MAX).saturating_add(2);
+        (2..=most).map(|n| own.alternative(n)).find(|id| !taken(id)).unwrap_or(own)
+    }
+
+    fn write(&mut self, write: &Write) -> Result<()> {
+        match write {
+            Write::Put { card, mode, vectors } => {
+                let key = card.key();
+                match (self.holder(&key), mode) {
+                    (Some(existing), PutMode::Create) => {
+                        Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.to_string() })
+                    }
+                    (Some(existing), PutMode::Upsert) => self.put(existing, card, vectors.as_ref()),
+                    (None, _) => {
+                        let id = self.free_id(&key);
+                        self.put(id, card, vectors.as_ref())
+                    }
+                }
+            }
+            Write::Edit { id, expected, card, vectors } => {
+                let Some(Staged::Live { number, .. }) = self.staged(id) else {
+                    return Err(LibraryError::NoCard(id.to_string()));
+                };
+                if let Some(expected) = expected.filter(|expected| *expected != number) {
+                    return Err(LibraryError::Conflict { card: id.to_string(), expected, current: number });
+                }
+                self.put(id.clone(), card, vectors.as_ref())
+            }
+            Write::Revive { id, card, vectors } => {
+                if self.staged(id).is_none() {
+                    return Err(LibraryError::NoCard(id.to_string()));
+                }
+                self.put(id.clone(), card, vectors.as_ref())
+            }
+            Write::Delete { id } => match self.staged(id) {
+                Some(Staged::Live { key, number, created_at, .. }) => {
+                    self.keys.insert(key, None);
+                    self.cards.insert(id.clone(), Staged::Gone { number: number + 1, created_at });
+                    self.revise(id, number + 1, None);
+                    self.outcome.deleted.push(id.clone());
+                    Ok(())
+                }
+                _ => Err(LibraryError::NoCard(id.to_string())),
+            },
+        }
+    }
+
+    fn put(&mut self, id: CardId, card: &Toolcard, vectors: Option<&PackedVectors>) -> Result<()> {
+        let key = card.key();
+        if let Some(existing) = self.holder(&key).filter(|holder| *holder != id) {
+            return Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.to_string() });
+        }
+        let text = card.to_json();
+        let (number, created_at, known) = match self.staged(&id) {
+            Some(Staged::Live { body, .. }) if *body == *text => {
+                self.outcome.unchanged.push(id);
+                return Ok(());
+            }
+            Some(Staged::Live { key: old, number, created_at, .. }) => {
+                if old != key {
+                    self.keys.insert(old, None);
+                }
+                (number + 1, created_at, true)
+            }
+            Some(Staged::Gone { number, created_at }) => (number + 1, created_at, false),
+            None => (1, self.stamp.clone(), false),
+        };
+        self.revise(&id, number, Some(&text));
+        if let Some(vectors) = vectors {
+            self.vectors.push(vectors.row(&id, number));
+        }
+        self.keys.insert(key.clone(), Some(id.clone()));
+        self.cards.insert(id.clone(), Staged::Live { key, number, body: Arc::from(text), created_at });
+        if known {
+            self.outcome.changed.push(id);
+        } else {
+            self.outcome.added.push(id);
+        }
+        Ok(())
+    }
+
+    fn revise(&mut self, card: &CardId, number: u32, body: Option<&str>) {
+        self.revisions.push(object! {
+            id: RecordId::new("revision", seq_text(self.next)),
+            card: card.as_str().to_owned(),
+            number: i64::from(number),
+            change: self.change.clone(),
+            operation: self.meta.operation.as_str().to_owned(),
+            author: self.meta.author.0.clone(),
+            reason: self.meta.reason.clone(),
+            at: self.stamp.clone(),
+            body: body.map(str::to_owned),
+        });
+        self.next += 1;
+    }
+
+    /// Rows of cards as they are after the batch: new and changed ones, and those gone.
+    fn card_rows(&self) -> (Vec<Object>, Vec<Object>) {
+        let (mut live, mut gone) = (Vec::new(), Vec::new());
+        for (id, staged) in &self.cards {
+            match staged {
+                Staged::Live { key, number, body, created_at } => live.push(object! {
+                    id: RecordId::new("card", id.as_str()),
+                    provider: key.provider.clone(),
+                    name: key.name.clone(),
+                    number: i64::from(*number),
+                    body: body.to_string(),
+                    created_at: created_at.clone(),
+                    updated_at: self.stamp.clone(),
+                }),
+                Staged::Gone { number, created_at } => gone.push(object! {
+                    id: RecordId::new("tombstone", id.as_str()),
+                    number: i64::from(*number),
+                    created_at: created_at.clone(),
+                }),
+            }
+        }
+        (live, gone)
+    }
+}
+
+/// Cards that go leave first, so that a key freed in this batch can be taken in it; every row that
+/// existed before is dropped for the same reason before the new rows come.
+const COMMIT: &str = "
+    BEGIN;
+    FOR $row IN $gone { UPSERT $row.id CONTENT $row RETURN NONE };
+    DELETE $moved RETURN NONE;
+    DELETE $revived RETURN NONE;
+    INSERT INTO card $live RETURN NONE;
+    INSERT INTO revision $revisions RETURN NONE;
+    FOR $row IN $vectors { UPSERT $row.id CONTENT $row RETURN NONE };
+    UPSERT $change SET operation = $operation, reason = $reason, undone = false RETURN NONE;
+    IF $undoes != NONE { UPDATE $undoes SET undone = true RETURN NONE };
+    IF $request != NONE { CREATE $request CONTENT { outcome: $outcome, at: $at } RETURN NONE };
+    COMMIT;";
+
+impl Library {
+    /// Commits a batch in one transaction: cards, revisions, vectors, the note of the change and
+    /// the outcome under the request's key.
+    ///
+    /// # Errors
+    /// The first write that cannot be done refuses the whole batch; nothing is stored.
+    pub async fn commit(&self, meta: &Meta, writes: &[Write]) -> Result<Committed> {
+        self.commit_undoing(meta, writes, None).await
+    }
+
+    pub(crate) async fn commit_undoing(
+        &self,
+        meta: &Meta,
+        writes: &[Write],
+        undoes: Option<&str>,
+    ) -> Result<Committed> {
+        let _turn = self.writer.lock().await;
+        if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {
+            return Ok(outcome);
+        }
+        let (variables, outcome) = self.read(|replica| {
+            let next = replica.cursor + 1;
+            let mut batch = Batch {
+                replica,
+                cards: HashMap::new(),
+                keys: HashMap::new(),
+                revisions: Vec::new(),
+                vectors: Vec::new(),
+                outcome: Committed {
+                    change: None,
+                    added: Vec::new(),
+                    changed: Vec::new(),
+                    unchanged: Vec::new(),
+                    deleted: Vec::new(),
+                },
+                next,
+                stamp: self.clock.stamp(),
+                change: meta.change.clone().unwrap_or_else(|| seq_text(next)),
+                meta,
+            };
+            writes.iter().try_for_each(|write| batch.write(write))?;
+            if !batch.revisions.is_empty() {
+                batch.outcome.change = Some(batch.change.clone());
+            } else if meta.request.is_none() && undoes.is_none() {
+                return Ok((None, batch.outcome));
+            }
+            let (live, gone) = batch.card_rows();
+            let ids = |table: &str, of: &[&CardId]| -> Vec<RecordId> {
+                of.iter().map(|id| RecordId::new(table, id.as_str())).collect()
+            };
+            let touched: Vec<&CardId> = batch.cards.keys().collect();
+            let moved: Vec<&CardId> =
+                touched.iter().copied().filter(|id| replica.cards.contains_key(id)).collect();
+            let revived: Vec<&CardId> = touched
+                .iter()
+                .copied()
+                .filter(|id| {
+                    replica.deleted.contains_key(id) && matches!(batch.cards[*id], Staged::Live { .. })
+                })
+                .collect();
+            let outcome_text = serde_json::to_string(&batch.outcome).unwrap_or_default();
+            let variables = object! {
+                gone: gone,
+                moved: ids("card", &moved),
+                revived: ids("tombstone", &revived),
+                live: live,
+                revisions: batch.revisions,
+                vectors: batch.vectors,
+                change: RecordId::new("change", batch.change.as_str()),
+                operation: meta.operation.as_str().to_owned(),
+                reason: meta.reason.clone(),
+                undoes: undoes.map(|change| RecordId::new("change", change)),
+                request: meta.request.as_deref().map(|key| RecordId::new("request", key)),
+                outcome: outcome_text,
+                at: batch.stamp,
+            };
+            Ok::<_, LibraryError>((Some(variables), batch.outcome))
+        })?;
+        if let Some(variables) = variables {
+            self.execute(COMMIT, variables).await?;
+            self.catch_up().await?;
+        }
+        Ok(outcome)
+    }
+
+    /// What the commit under this request key did, if there was one.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn outcome_of(&self, request: Option<&str>) -> Result<Option<Committed>> {
+        let Some(key) = request else { return Ok(None) };
+        let mut response = self
+            .db()
+            .query("SELECT VALUE outcome FROM ONLY type::record('request', $key)")
+            .bind(("key", key.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let text: Option<String> = response.take(0).map_err(|error| self.failed(&error))?;
+        text.map(|text| {
+            serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()))
+        })
+        .transpose()
+    }
+
+    /// Brings the replica up to the newest revision in the database. The journal, not the
+    /// writer's memory, is what the replica follows.
+    async fn catch_up(&self) -> Result<()> {
+        let cursor = self.read(Replica::cursor);
+        let mut response = self
+            .db()
+            .query("SELECT * FROM $journal")
+            .bind((
+                "journal",
+                RecordId::new("revision", RecordIdKey::from(RecordIdKeyRange::from(seq_text(cursor + 1)..))),
+            ))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let mut replica = self.replica.write().expect("no reader panics");
+        for row in rows {
+            let id = CardId::new(row.card);
+            let number = row.number as u32;
+            match row.body {
+                None => replica.remove(&id, number),
+                Some(body) => {
+                    let created_at = match (replica.cards.get(&id), replica.deleted.get(&id)) {
+                        (Some(record), _) => record.created_at.to_string(),
+                        (None, Some((_, created_at))) => created_at.clone(),
+                        (None, None) => row.at.clone(),
+                    };
+                    let record: CardRecord = self.record(CardRow {
+                        id: RecordId::new("card", id.as_str()),
+                        provider: String::new(),
+                        name: String::new(),
+                        number: row.number,
+                        body,
+                        created_at,
+                        updated_at: row.at,
+                    })?;
+                    replica.put(record);
+                }
+            }
+            replica.cursor = key_text(&row.id).parse().unwrap_or(replica.cursor);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! The vector index as one of the peers of a comparison: build and query phases over raw vectors.
+//!
+//! Told what to do by the environment: `PEERS_PHASE` (`build` or `query`), `PEERS_N`, `PEERS_DIM`,
+//! `PEERS_K`, `PEERS_NORG`, `PEERS_BASE` and `PEERS_QUERIES` (raw little-endian f32), `PEERS_DIR`.
+//! Row i belongs to organisation `i mod PEERS_NORG`; query i is filtered by `i mod PEERS_NORG`.
+//! Prints one JSON object.
+#![allow(clippy::print_stdout, reason = "the answer is what this program prints")]
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use autokit_retrieve::{BitSet, VectorIndex};
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+fn number(name: &str) -> Result<usize, Box<dyn Error>> {
+    Ok(std::env::var(name)?.parse()?)
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (n, dimension) = (number("PEERS_N")?, number("PEERS_DIM")?);
+    let stored = PathBuf::from(std::env::var("PEERS_DIR")?).join("vectors.f32");
+    if std::env::var("PEERS_PHASE")? == "build" {
+        let start = Instant::now();
+        let base = std::fs::read(std::env::var("PEERS_BASE")?)?;
+        std::fs::write(&stored, &base[..n * dimension * 4])?;
+        println!("{}", serde_json::json!({ "build_s": start.elapsed().as_secs_f64() }));
+        return Ok(());
+    }
+    let (k, organisations) = (number("PEERS_K")?, number("PEERS_NORG")?);
+    let start = Instant::now();
+    let mut index = VectorIndex::new();
+    {
+        let base = std::fs::read(&stored)?;
+        index.reserve(n, dimension);
+        for (key, row) in base.chunks_exact(dimension * 4).enumerate() {
+            index.upsert(u32::try_from(key)?, &floats(row))?;
+        }
+    }
+    let open = start.elapsed().as_secs_f64();
+    let members: Vec<BitSet> = (0..organisations)
+        .map(|organisation| {
+            (0..n as u32).filter(|key| *key as usize % organisations == organisation).collect()
+        })
+        .collect();
+    let queries = floats(&std::fs::read(std::env::var("PEERS_QUERIES")?)?);
+    let (mut times, mut ids, mut filtered_times, mut filtered_ids) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (at, query) in queries.chunks_exact(dimension).enumerate() {
+        let start = Instant::now();
+        let found = index.top_k(query, k, None)?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        ids.push(found.iter().map(|row| row.key).collect::<Vec<u32>>());
+        let start = Instant::now();
+        let found = index.top_k(query, k, Some(&members[at % organisations]))?;
+        filtered_times.push(start.elapsed().as_secs_f64() * 1e3);
+        filtered_ids.push(found.iter().map(|row| row.key).collect::<Vec<u32>>());
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let resident = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    println!(
+        "{}",
+        serde_json::json!({
+            "query_ms": times, "ids": ids, "filter_ms": filtered_times, "filter_ids": filtered_ids,
+            "open_s": open, "first_ms": times.first(), "rss_mb": resident.map(|kb| kb / 1024.0),
+        })
+    );
+    Ok(())
+}

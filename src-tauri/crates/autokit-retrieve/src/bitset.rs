@@ -1,0 +1,39 @@
+//! A set of small numbers.
+
+/// A set of row or slot numbers, one bit each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BitSet {
+    words: Vec<u64>,
+}
+
+impl BitSet {
+    /// An empty set with room for numbers below `len`.
+    pub fn with_len(len: usize) -> BitSet {
+        BitSet { words: vec![0; len.div_ceil(64)] }
+    }
+
+    /// Adds a number.
+    pub fn insert(&mut self, at: u32) {
+        let word = at as usize / 64;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (at % 64);
+    }
+
+    /// Whether the number is in the set.
+    #[inline]
+    pub fn contains(&self, at: u32) -> bool {
+        self.words.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+}
+
+impl FromIterator<u32> for BitSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> BitSet {
+        let mut set = BitSet::default();
+        for number in numbers {
+            set.insert(number);
+        }
+        set
+    }
+}

@@ -1,0 +1,314 @@
+//! Sets from files.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::document::{Document, Parameter};
+use crate::error::EvalError;
+
+/// The searchable text of a tool, owned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolText {
+    /// Identity.
+    pub id: String,
+    /// Vendor, package or server, or an empty string.
+    pub provider: String,
+    /// What it is called.
+    pub name: String,
+    /// Other exact names.
+    pub aliases: Vec<String>,
+    /// What it does.
+    pub description: String,
+    /// Parameters: name and description.
+    pub parameters: Vec<(String, String)>,
+    /// More text to find it by.
+    pub keywords: Vec<String>,
+}
+
+impl ToolText {
+    /// The searchable text of a card in AutoKit's format: `provider`, `name`, `description`;
+    /// `class` as aliases; properties of the JSON Schema in `parameters` (or its items, when it is
+    /// a list) and keys of `init_args` as parameters; `module`, `tags` and `kind` as keywords.
+    pub fn from_card(id: String, card: &Map<String, Value>) -> ToolText {
+        let text = |field: &str| card.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut parameters = card.get("parameters").map(parameter_texts).unwrap_or_default();
+        if let Some(Value::Object(arguments)) = card.get("init_args") {
+            parameters.extend(arguments.keys().map(|name| (name.clone(), String::new())));
+        }
+        let mut keywords: Vec<String> =
+            [text("module"), text("kind")].into_iter().filter(|text| !text.is_empty()).collect();
+        if let Some(Value::Array(tags)) = card.get("tags") {
+            keywords.extend(tags.iter().filter_map(Value::as_str).map(str::to_owned));
+        }
+        ToolText {
+            id,
+            provider: text("provider"),
+            name: text("name"),
+            aliases: text("class")
+                .split(',')
+                .map(str::trim)
+                .filter(|c| !c.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            description: text("description"),
+            parameters,
+            keywords,
+        }
+    }
+
+    /// The document to index, with its vector if there is one.
+    pub fn document<'a>(&'a self, vector: Option<&'a [f32]>) -> Document<'a> {
+        Document {
+            id: &self.id,
+            provider: &self.provider,
+            name: &self.name,
+            aliases: self.aliases.iter().map(String::as_str).collect(),
+            description: &self.description,
+            parameters: self
+                .parameters
+                .iter()
+                .map(|(name, description)| Parameter { name, description })
+                .collect(),
+            keywords: self.keywords.iter().map(String::as_str).collect(),
+            vector,
+        }
+    }
+}
+
+fn parameter_texts(parameters: &Value) -> Vec<(String, String)> {
+    let text =
+        |value: &Value, field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    match parameters {
+        Value::Object(schema) => match schema.get("properties") {
+            Some(Value::Object(properties)) => properties
+                .iter()
+                .map(|(name, property)| (name.clone(), text(property, "description")))
+                .collect(),
+            _ => Vec::new(),
+        },
+        Value::Array(items) => {
+            items.iter().map(|item| (text(item, "name"), text(item, "description"))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A query with the tools that answer it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgedQuery {
+    /// Identity in its set.
+    pub id: String,
+    /// The query.
+    pub text: String,
+    /// Distinct ids of relevant tools.
+    pub relevant: Vec<String>,
+}
+
+/// Tools and judged queries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetrievalSet {
+    /// Name of the folder.
+    pub name: String,
+    /// Tools with distinct ids.
+    pub tools: Vec<ToolText>,
+    /// Queries.
+    pub queries: Vec<JudgedQuery>,
+    /// Tools left out because their id had occurred.
+    pub repeated_tools: u32,
+    /// Relevant ids that no tool has.
+    pub unknown_relevant: u32,
+}
+
+#[derive(Deserialize)]
+struct ToolLine {
+    id: IdText,
+    name: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    parameters: Value,
+    #[serde(default)]
+    server: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct QueryLine {
+    #[serde(default)]
+    id: Option<IdText>,
+    query: String,
+    relevant: Vec<IdText>,
+}
+
+#[derive(Deserialize)]
+struct QuestionLine {
+    q: String,
+    gold: Vec<String>,
+}
+
+/// Ids are texts or numbers.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum IdText {
+    Text(String),
+    Number(serde_json::Number),
+}
+
+impl IdText {
+    fn into_string(self) -> String {
+        match self {
+            IdText::Text(text) => text,
+            IdText::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl RetrievalSet {
+    /// Reads `tools.jsonl` and `queries.jsonl` of a folder.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a line that is not in the format, or nothing to evaluate.
+    pub fn load(folder: &Path) -> Result<RetrievalSet, EvalError> {
+        let tools_path = folder.join("tools.jsonl");
+        let queries_path = folder.join("queries.jsonl");
+        let mut seen = HashSet::new();
+        let mut tools = Vec::new();
+        let mut repeated_tools = 0;
+        for line in json_lines::<ToolLine>(&tools_path)? {
+            let id = line.id.into_string();
+            if !seen.insert(id.clone()) {
+                repeated_tools += 1;
+                continue;
+            }
+            tools.push(ToolText {
+                id,
+                provider: line.server.unwrap_or_default(),
+                name: line.name,
+                description: line.description.unwrap_or_default(),
+                parameters: parameter_texts(&line.parameters),
+                ..ToolText::default()
+            });
+        }
+        let mut unknown_relevant = 0;
+        let mut queries = Vec::new();
+        for (at, line) in json_lines::<QueryLine>(&queries_path)?.into_iter().enumerate() {
+            let mut relevant: Vec<String> = Vec::new();
+            for id in line.relevant.into_iter().map(IdText::into_string) {
+                if !relevant.contains(&id) {
+                    unknown_relevant += u32::from(!seen.contains(&id));
+                    relevant.push(id);
+                }
+            }
+            queries.push(JudgedQuery {
+                id: line.id.map_or_else(|| at.to_string(), IdText::into_string),
+                text: line.query,
+                relevant,
+            });
+        }
+        let full = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let name =
+            full.file_name().map_or_else(|| full.display().to_string(), |name| name.to_string_lossy().into());
+        if tools.is_empty() {
+            return Err(EvalError::Empty { path: tools_path, what: "tools" });
+        }
+        if queries.is_empty() {
+            return Err(EvalError::Empty { path: queries_path, what: "queries" });
+        }
+        Ok(RetrievalSet { name, tools, queries, repeated_tools, unknown_relevant })
+    }
+}
+
+/// A question with the cards that answer it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgedQuestion {
+    /// The question.
+    pub text: String,
+    /// Names of acceptable cards.
+    pub gold: Vec<String>,
+}
+
+/// Cards and judged questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskSet {
+    /// Cards, numbered in the order of the file.
+    pub cards: Vec<ToolText>,
+    /// Questions.
+    pub questions: Vec<JudgedQuestion>,
+    /// Gold names that no card has.
+    pub unknown_gold: u32,
+}
+
+impl AskSet {
+    /// Reads a file of cards and a file of questions.
+    ///
+    /// # Errors
+    /// A file that cannot be read, contents that are not in the format, or nothing to evaluate.
+    pub fn load(cards: &Path, questions: &Path) -> Result<AskSet, EvalError> {
+        let format =
+            |reason: &str| EvalError::Format { path: cards.to_owned(), line: 0, reason: reason.to_owned() };
+        let value: Value = serde_json::from_str(&read(cards)?).map_err(|error| EvalError::Format {
+            path: cards.to_owned(),
+            line: error.line(),
+            reason: error.to_string(),
+        })?;
+        let list = match value {
+            Value::Array(list) => list,
+            Value::Object(mut object) => match object.remove("cards") {
+                Some(Value::Array(list)) => list,
+                _ => return Err(format("expected a list of cards, or an object with one under \"cards\"")),
+            },
+            _ => return Err(format("expected a list of cards, or an object with one under \"cards\"")),
+        };
+        let mut texts = Vec::with_capacity(list.len());
+        for (at, item) in list.iter().enumerate() {
+            let card = item.get("card").unwrap_or(item);
+            let Value::Object(object) = card else {
+                return Err(format(&format!("card {} is no object", at + 1)));
+            };
+            let text = ToolText::from_card(format!("{:06}", at + 1), object);
+            if text.name.is_empty() {
+                return Err(format(&format!("card {} has no name", at + 1)));
+            }
+            texts.push(text);
+        }
+        let names: HashSet<&str> = texts.iter().map(|text| text.name.as_str()).collect();
+        let questions_list: Vec<JudgedQuestion> = json_lines::<QuestionLine>(questions)?
+            .into_iter()
+            .map(|line| JudgedQuestion { text: line.q, gold: line.gold })
+            .collect();
+        let unknown_gold = questions_list
+            .iter()
+            .flat_map(|question| &question.gold)
+            .filter(|name| !names.contains(name.as_str()))
+            .count() as u32;
+        if texts.is_empty() {
+            return Err(EvalError::Empty { path: cards.to_owned(), what: "cards" });
+        }
+        if questions_list.is_empty() {
+            return Err(EvalError::Empty { path: questions.to_owned(), what: "questions" });
+        }
+        Ok(AskSet { cards: texts, questions: questions_list, unknown_gold })
+    }
+}
+
+fn read(path: &Path) -> Result<String, EvalError> {
+    std::fs::read_to_string(path).map_err(|source| EvalError::Read { path: path.to_owned(), source })
+}
+
+fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, EvalError> {
+    read(path)?
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(at, line)| {
+            serde_json::from_str(line).map_err(|error| EvalError::Format {
+                path: path.to_owned(),
+                line: at + 1,
+                reason: error.to_string(),
+            })
+        })
+        .collect()
+}

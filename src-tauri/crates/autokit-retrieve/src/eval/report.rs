@@ -1,0 +1,117 @@
+//! What an evaluation says.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::index::Mode;
+use crate::metrics::Interval;
+
+/// Means over the queries of a set, each between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Measures {
+    /// NDCG of the first result.
+    pub ndcg1: f64,
+    /// NDCG of the first five.
+    pub ndcg5: f64,
+    /// NDCG of the first ten.
+    pub ndcg10: f64,
+    /// Share of relevant tools that come first.
+    pub recall1: f64,
+    /// Share of relevant tools among the first five.
+    pub recall5: f64,
+    /// Share of relevant tools among the first ten.
+    pub recall10: f64,
+    /// Mean reciprocal rank of the first relevant tool.
+    pub mrr: f64,
+}
+
+impl Measures {
+    pub(super) fn from_array([ndcg1, ndcg5, ndcg10, recall1, recall5, recall10, mrr]: [f64; 7]) -> Measures {
+        Measures { ndcg1, ndcg5, ndcg10, recall1, recall5, recall10, mrr }
+    }
+}
+
+/// How the rankings do on a retrieval set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct RetrievalReport {
+    /// Name of the set: its folder.
+    pub name: String,
+    /// Tools in the set.
+    pub tools: u32,
+    /// Queries in the set.
+    pub queries: u32,
+    /// Tools left out because their id had occurred.
+    pub repeated_tools: u32,
+    /// Relevant ids that no tool has. They count as not found.
+    pub unknown_relevant: u32,
+    /// Keyword ranking.
+    pub keyword: Measures,
+    /// Vector ranking.
+    pub vector: Measures,
+    /// Hybrid ranking.
+    pub hybrid: Measures,
+    /// NDCG@10 of the hybrid with its 95 % interval.
+    pub hybrid_ndcg10: Interval,
+    /// The better of keyword and vector by NDCG@10.
+    pub best_single: Mode,
+    /// NDCG@10 of the hybrid minus that of the better single ranking, paired by query, with its
+    /// 95 % interval.
+    pub hybrid_minus_best: Interval,
+}
+
+/// Means over the questions of a set, each between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct AskMeasures {
+    /// Share of questions whose first card answers it.
+    pub hit1: f64,
+    /// Share of questions with an answer among the first three cards.
+    pub hit3: f64,
+    /// Share of questions with an answer among the first five cards.
+    pub hit5: f64,
+    /// Mean reciprocal rank of the first answer.
+    pub mrr: f64,
+}
+
+impl AskMeasures {
+    pub(super) fn from_array([hit1, hit3, hit5, mrr]: [f64; 4]) -> AskMeasures {
+        AskMeasures { hit1, hit3, hit5, mrr }
+    }
+}
+
+/// What became of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct AskOutcome {
+    /// The question.
+    pub question: String,
+    /// Names of the cards that answer it.
+    pub gold: Vec<String>,
+    /// Place of the first answer by keyword, if found.
+    pub keyword: Option<u32>,
+    /// Place of the first answer by vector, if found.
+    pub vector: Option<u32>,
+    /// Place of the first answer by both, if found.
+    pub hybrid: Option<u32>,
+    /// Names of the first three cards by both.
+    pub first: Vec<String>,
+}
+
+/// How the rankings do on an ask set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct AskReport {
+    /// Cards in the set.
+    pub cards: u32,
+    /// Questions in the set.
+    pub questions: u32,
+    /// Gold names that no card has. They count as not found.
+    pub unknown_gold: u32,
+    /// Keyword ranking.
+    pub keyword: AskMeasures,
+    /// Vector ranking.
+    pub vector: AskMeasures,
+    /// Hybrid ranking.
+    pub hybrid: AskMeasures,
+    /// hit@1 of the hybrid with its 95 % interval.
+    pub hybrid_hit1: Interval,
+    /// Every question.
+    pub outcomes: Vec<AskOutcome>,
+}

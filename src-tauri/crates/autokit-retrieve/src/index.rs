@@ -1,0 +1,478 @@
+//! The index: documents in, explained results out.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::bitset::BitSet;
+use crate::document::{Document, Field};
+use crate::error::RetrieveError;
+use crate::fusion::{self, CLAUSE_SHARE, MEAN_SHARE};
+use crate::keyword::{AnalyzedTexts, KeywordIndex};
+use crate::names::{NameIndex, NameMatch};
+use crate::query::QueryPlan;
+use crate::text::Analyzer;
+use crate::vector::{VectorIndex, check_vector};
+
+/// Which ranking to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// BM25F; exact and near names first.
+    Keyword,
+    /// Cosine of the whole request with the cards, nothing else.
+    Vector,
+    /// Both, see [`crate::fusion`]; exact and near names first.
+    #[default]
+    Hybrid,
+}
+
+/// A search.
+#[derive(Clone, Copy)]
+pub struct Query<'a> {
+    /// What to search for.
+    pub plan: &'a QueryPlan,
+    /// Embeddings of [`QueryPlan::texts_to_embed`] in their order, or of the whole request only, or
+    /// none: then [`Mode::Hybrid`] ranks by keyword and [`Mode::Vector`] finds nothing.
+    pub vectors: &'a [Vec<f32>],
+    /// Which ranking.
+    pub mode: Mode,
+    /// Number of results.
+    pub limit: usize,
+    /// Ids that may be found. Others are left out before anything is scored.
+    pub filter: Option<&'a (dyn Fn(&str) -> bool + Sync)>,
+}
+
+/// A result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Hit {
+    /// Id of the document.
+    pub id: String,
+    /// Between 0 and 1: 0.9 and more for a match of the name. Comparable between queries.
+    pub score: f32,
+    /// What the score is made of.
+    pub parts: ScoreParts,
+}
+
+/// Why a card was found. `keyword + vector + name` is the score, to within rounding.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct ScoreParts {
+    /// What keywords contribute to the score.
+    pub keyword: f32,
+    /// What the vector contributes to the score; negative when the card is less like the request
+    /// than the average card.
+    pub vector: f32,
+    /// What a match of the name contributes to the score.
+    pub name: f32,
+    /// How the request names the card, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub name_match: Option<NameMatch>,
+    /// Cosine of the whole request with the card; absent when one of them has no vector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cosine: Option<f32>,
+    /// BM25F score of the whole request.
+    pub bm25: f32,
+    /// Share of the information in the request's words that the card has, 0 to 1.
+    pub coverage: f32,
+    /// The clause of a long request that the card answers best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub clause: Option<String>,
+    /// Words of the request found in the card, and where.
+    pub matched_terms: Vec<MatchedTerm>,
+}
+
+/// A word of the request found in a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct MatchedTerm {
+    /// The word as typed.
+    pub word: String,
+    /// Where it was found.
+    pub field: Field,
+    /// The index term it was found as, for [`highlights`](crate::highlights).
+    pub term: String,
+}
+
+/// How large an index is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct IndexSize {
+    /// Documents.
+    pub documents: u32,
+    /// Documents with a vector.
+    pub vectors: u32,
+    /// Numbers per vector; 0 while there are none.
+    pub dimension: u32,
+    /// Distinct terms.
+    pub terms: u32,
+    /// Bytes of memory, to within allocator rounding.
+    #[ts(type = "number")]
+    pub bytes: u64,
+}
+
+/// Searchable documents in memory.
+///
+/// Changes are visible to the next search. What is found depends on the documents alone, not on the
+/// order in which they came or what was there before.
+#[derive(Clone, Debug, Default)]
+pub struct SearchIndex {
+    slots: FxHashMap<Box<str>, u32>,
+    ids: Vec<Box<str>>,
+    free: Vec<u32>,
+    keyword: KeywordIndex,
+    vectors: VectorIndex,
+    names: NameIndex,
+}
+
+/// Documents taken apart at a time by one thread.
+const CHUNK: usize = 1024;
+
+/// A card under consideration.
+struct Candidate {
+    slot: u32,
+    name: Option<NameMatch>,
+    keyword: f32,
+    vector: f32,
+    clause: Option<usize>,
+}
+
+impl Candidate {
+    fn raw(&self) -> f32 {
+        self.keyword + self.vector
+    }
+}
+
+impl SearchIndex {
+    /// An empty index. The first vector sets the dimension.
+    pub fn new() -> SearchIndex {
+        SearchIndex::default()
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Whether a document with this id is in the index.
+    pub fn contains(&self, id: &str) -> bool {
+        self.slots.contains_key(id)
+    }
+
+    /// Whether the document with this id has a vector.
+    pub fn has_vector(&self, id: &str) -> bool {
+        self.slots.get(id).is_some_and(|&slot| self.vectors.contains(slot))
+    }
+
+    /// How large it is.
+    pub fn size(&self) -> IndexSize {
+        let ids: usize = self.ids.iter().map(|id| 2 * (size_of::<Box<str>>() + id.len()) + 8).sum();
+        let bytes = ids + self.keyword.memory() + self.vectors.memory() + self.names.memory();
+        IndexSize {
+            documents: self.len() as u32,
+            vectors: self.vectors.len() as u32,
+            dimension: self.vectors.dimension() as u32,
+            terms: self.keyword.vocabulary() as u32,
+            bytes: bytes as u64,
+        }
+    }
+
+    /// Puts a document in, in place of one with the same id.
+    ///
+    /// # Errors
+    /// A vector of another dimension, not finite or all zeros. Nothing is changed then.
+    pub fn upsert(&mut self, document: &Document<'_>) -> Result<(), RetrieveError> {
+        self.upsert_all(std::slice::from_ref(document))
+    }
+
+    /// Puts documents in, each in place of one with the same id; of several with one id the last
+    /// stays. Takes texts apart on all cores.
+    ///
+    /// # Errors
+    /// As [`SearchIndex::upsert`], for any of them. Nothing is changed then.
+    pub fn upsert_all(&mut self, documents: &[Document<'_>]) -> Result<(), RetrieveError> {
+        let mut dimension = (self.vectors.dimension() > 0).then(|| self.vectors.dimension());
+        for document in documents {
+            if let Some(vector) = document.vector {
+                check_vector(&format!("“{}”", document.id), vector, dimension)?;
+                dimension = Some(vector.len());
+            }
+        }
+        if let Some(dimension) = dimension {
+            self.vectors.reserve(documents.iter().filter(|d| d.vector.is_some()).count(), dimension);
+        }
+        let analyzed: Vec<AnalyzedTexts> = if documents.len() <= CHUNK {
+            vec![AnalyzedTexts::new(documents)]
+        } else {
+            documents.par_chunks(CHUNK).map(AnalyzedTexts::new).collect()
+        };
+        for (documents, texts) in documents.chunks(CHUNK).zip(analyzed) {
+            let mut keyword = std::mem::take(&mut self.keyword);
+            let mut slots = Vec::with_capacity(documents.len());
+            keyword.insert_all(texts, |keyword, at| {
+                let slot = self.place(keyword, documents[at].id);
+                slots.push(slot);
+                slot
+            });
+            self.keyword = keyword;
+            for (document, slot) in documents.iter().zip(slots) {
+                // Two documents of one id have one slot: the later one overwrites the earlier.
+                self.names.remove(slot);
+                self.names.insert(slot, document.provider, document.name, &document.aliases);
+                match document.vector {
+                    Some(vector) => self.vectors.upsert(slot, vector)?,
+                    None => {
+                        self.vectors.remove(slot);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The slot for a document: that of the one with the same id, emptied, or a new one.
+    fn place(&mut self, keyword: &mut KeywordIndex, id: &str) -> u32 {
+        if let Some(&slot) = self.slots.get(id) {
+            keyword.remove(slot);
+            return slot;
+        }
+        let slot = self.free.pop().unwrap_or(self.ids.len() as u32);
+        if slot as usize == self.ids.len() {
+            self.ids.push(id.into());
+        } else {
+            self.ids[slot as usize] = id.into();
+        }
+        self.slots.insert(id.into(), slot);
+        slot
+    }
+
+    /// Gives a document its vector, or a new one. Returns whether there is such a document.
+    ///
+    /// # Errors
+    /// As [`SearchIndex::upsert`].
+    pub fn set_vector(&mut self, id: &str, vector: &[f32]) -> Result<bool, RetrieveError> {
+        let Some(&slot) = self.slots.get(id) else { return Ok(false) };
+        self.vectors.check(&format!("“{id}”"), vector)?;
+        self.vectors.upsert(slot, vector)?;
+        Ok(true)
+    }
+
+    /// Forgets all vectors and their dimension, for a change of model.
+    pub fn clear_vectors(&mut self) {
+        self.vectors = VectorIndex::new();
+    }
+
+    /// Removes a document. Returns whether there was one.
+    pub fn remove(&mut self, id: &str) -> bool {
+        let Some(slot) = self.slots.remove(id) else { return false };
+        self.keyword.remove(slot);
+        self.names.remove(slot);
+        self.vectors.remove(slot);
+        self.ids[slot as usize] = Box::default();
+        self.free.push(slot);
+        true
+    }
+
+    /// Searches. Results are best first; equal ones in order of their ids.
+    ///
+    /// # Errors
+    /// Query vectors of another dimension, not finite or all zeros, or of a number that does not
+    /// fit the plan.
+    pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, RetrieveError> {
+        let plan = query.plan;
+        let texts = 1 + plan.clauses().len();
+        if !matches!(query.vectors.len(), 0 | 1) && query.vectors.len() != texts {
+            return Err(RetrieveError::VectorCount { expected: texts, found: query.vectors.len() });
+        }
+        let dimension = (self.vectors.dimension() > 0).then(|| self.vectors.dimension());
+        for vector in query.vectors {
+            check_vector(&format!("the query “{}”", plan.text()), vector, dimension)?;
+        }
+        if query.limit == 0 || self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let allowed: Option<BitSet> = query.filter.map(|filter| {
+            let mut set = BitSet::with_len(self.ids.len());
+            for (id, &slot) in &self.slots {
+                if filter(id) {
+                    set.insert(slot);
+                }
+            }
+            set
+        });
+        let allowed = allowed.as_ref();
+        let with_vectors = !query.vectors.is_empty() && !self.vectors.is_empty();
+        let mut candidates = match query.mode {
+            Mode::Vector => self.by_vector(query.vectors, allowed),
+            Mode::Hybrid if with_vectors => self.by_both(query, allowed),
+            Mode::Keyword | Mode::Hybrid => self.by_keyword(plan, allowed),
+        };
+        if query.mode != Mode::Vector {
+            self.add_names(plan, allowed, &mut candidates);
+        }
+        self.keep_best(&mut candidates, query.limit);
+        Ok(self.explain(query, candidates))
+    }
+
+    fn by_vector(&self, vectors: &[Vec<f32>], allowed: Option<&BitSet>) -> Vec<Candidate> {
+        let Some(whole) = vectors.first() else { return Vec::new() };
+        let (slots, cosines) = self.vectors.scan(&[whole], &[], allowed);
+        let candidate = |(slot, vector)| Candidate { slot, name: None, keyword: 0.0, vector, clause: None };
+        slots.into_iter().zip(cosines).map(candidate).collect()
+    }
+
+    fn by_keyword(&self, plan: &QueryPlan, allowed: Option<&BitSet>) -> Vec<Candidate> {
+        let scores = self.keyword.score(&self.keyword.resolve(&plan.terms, &[]), allowed);
+        scores[0]
+            .bm25
+            .iter()
+            .enumerate()
+            .filter(|(_, bm25)| **bm25 > 0.0)
+            .map(|(slot, &bm25)| Candidate {
+                slot: slot as u32,
+                name: None,
+                keyword: fusion::plain(bm25),
+                vector: 0.0,
+                clause: None,
+            })
+            .collect()
+    }
+
+    fn by_both(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+        let plan = query.plan;
+        let clause_terms = if query.vectors.len() > 1 { plan.clause_terms.as_slice() } else { &[] };
+        let shift: Vec<f32> = self.vectors.mean().into_iter().map(|x| x * MEAN_SHARE).collect();
+        let queries: Vec<&[f32]> = query.vectors.iter().map(Vec::as_slice).collect();
+        let (scores, (slots, cosines)) = rayon::join(
+            || self.keyword.score(&self.keyword.resolve(&plan.terms, clause_terms), allowed),
+            || self.vectors.scan(&queries, &shift, allowed),
+        );
+        let (whole, clauses) = (&scores[0], &scores[1..]);
+        let combine = |slot: u32, cosines: &[f32]| {
+            let at = slot as usize;
+            let mut candidate =
+                Candidate { slot, name: None, keyword: whole.evidence[at], vector: cosines[0], clause: None };
+            let best = clauses
+                .iter()
+                .enumerate()
+                .map(|(i, scores)| (i, scores.evidence[at], cosines[i + 1]))
+                .max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)).then(b.0.cmp(&a.0)));
+            if let Some((clause, keyword, vector)) = best {
+                candidate.keyword += CLAUSE_SHARE * (keyword - candidate.keyword);
+                candidate.vector += CLAUSE_SHARE * (vector - candidate.vector);
+                candidate.clause = Some(clause);
+            }
+            candidate
+        };
+        let mut candidates: Vec<Candidate> = slots
+            .into_iter()
+            .zip(cosines.chunks_exact(queries.len()))
+            .map(|(slot, c)| combine(slot, c))
+            .collect();
+        if self.vectors.len() < self.len() {
+            // A card whose vector is still to come is taken for an average one.
+            let average = self.vectors.average(&queries, &shift);
+            let waiting =
+                self.slots.values().copied().filter(|&slot| {
+                    !self.vectors.contains(slot) && allowed.is_none_or(|set| set.contains(slot))
+                });
+            candidates.extend(waiting.map(|slot| combine(slot, &average)));
+        }
+        candidates
+    }
+
+    fn add_names(&self, plan: &QueryPlan, allowed: Option<&BitSet>, candidates: &mut Vec<Candidate>) {
+        let mut analyzer = Analyzer::new();
+        let mut terms: FxHashMap<String, bool> = FxHashMap::default();
+        for word in crate::text::words(plan.text()) {
+            if let Some(term) = analyzer.term(&word.folded) {
+                let known = self.keyword.knows(term);
+                terms.insert(word.folded, known);
+            }
+        }
+        let mut named = self.names.matches(plan.text(), |word| terms.get(word).copied().unwrap_or(true));
+        if named.is_empty() {
+            return;
+        }
+        for candidate in candidates.iter_mut() {
+            candidate.name = named.remove(&candidate.slot);
+        }
+        candidates.extend(
+            named.into_iter().filter(|(slot, _)| allowed.is_none_or(|set| set.contains(*slot))).map(
+                |(slot, name)| Candidate { slot, name: Some(name), keyword: 0.0, vector: 0.0, clause: None },
+            ),
+        );
+    }
+
+    fn keep_best(&self, candidates: &mut Vec<Candidate>, limit: usize) {
+        let order = |a: &Candidate, b: &Candidate| -> Ordering {
+            b.name
+                .cmp(&a.name)
+                .then(b.raw().total_cmp(&a.raw()))
+                .then_with(|| self.ids[a.slot as usize].cmp(&self.ids[b.slot as usize]))
+        };
+        if candidates.len() > limit {
+            candidates.select_nth_unstable_by(limit - 1, order);
+            candidates.truncate(limit);
+        }
+        candidates.sort_by(order);
+    }
+
+    fn explain(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Hit> {
+        let plan = query.plan;
+        let chosen: BitSet = candidates.iter().map(|candidate| candidate.slot).collect();
+        let resolved = self.keyword.resolve(&plan.terms, &[]);
+        let mut cosines: FxHashMap<u32, f32> = FxHashMap::default();
+        if let Some(whole) = query.vectors.first() {
+            let (slots, scores) = self.vectors.scan(&[whole], &[], Some(&chosen));
+            cosines.extend(slots.into_iter().zip(scores));
+        }
+        candidates
+            .into_iter()
+            .map(|candidate| {
+                let at = candidate.slot as usize;
+                let words = self.keyword.explain(candidate.slot, &resolved);
+                let (score, parts) = match query.mode {
+                    Mode::Vector => {
+                        let score = candidate.vector.clamp(0.0, 1.0);
+                        (score, [0.0, score, 0.0])
+                    }
+                    Mode::Keyword | Mode::Hybrid => {
+                        fusion::score_parts(candidate.keyword, candidate.vector, candidate.name)
+                    }
+                };
+                Hit {
+                    id: self.ids[at].to_string(),
+                    score,
+                    parts: ScoreParts {
+                        keyword: parts[0],
+                        vector: parts[1],
+                        name: parts[2],
+                        name_match: candidate.name,
+                        cosine: cosines.get(&candidate.slot).copied(),
+                        bm25: words.bm25,
+                        coverage: words.coverage,
+                        clause: candidate.clause.map(|clause| plan.clauses()[clause].clone()),
+                        matched_terms: words
+                            .matches
+                            .into_iter()
+                            .map(|found| MatchedTerm {
+                                word: plan.terms[found.query_term].word.clone(),
+                                field: found.field,
+                                term: found.term.to_string(),
+                            })
+                            .collect(),
+                    },
+                }
+            })
+            .collect()
+    }
+}

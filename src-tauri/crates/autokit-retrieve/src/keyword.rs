@@ -1,0 +1,538 @@
+//! BM25F over an inverted index that changes in place.
+//!
+//! For a query term `t` and a card `d`, with the count `n` of `t` in field `f`, the field's length
+//! `l` in terms and its mean `m` over cards that have the field:
+//!
+//! ```text
+//! tf(t, d) = sum over f of  weight_f * n / (1 - b + b * l / m)
+//! score(t, d) = idf(t) * tf * (k1 + 1) / (tf + k1)
+//! idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))
+//! ```
+//!
+//! (Robertson, Zaragoza & Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004;
+//! Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.)
+//!
+//! Two things differ from the textbook. The document frequency counts cards that have the term in
+//! another field than the provider's: a server with fifty tools does not make the words of its name
+//! common, and words common among capabilities are not made rare by being rare in server names. And
+//! a query term also matches index terms that share at least [`FAMILY_PREFIX`] leading letters and
+//! [`FAMILY_SHARE`] of the longer one (`summaris`, `summar`; `creat`, `creation`), at that share of their
+//! score; a card counts the best of a family only.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::bitset::BitSet;
+use crate::document::{Document, Field};
+use crate::text::{Analyzer, QueryTerm, each_word};
+
+/// Saturation of term counts.
+const K1: f32 = 1.2;
+/// Length normalisation of every field.
+const B: f32 = 0.75;
+/// Field weights, in the order of [`Field::ALL`].
+const WEIGHTS: [f32; 5] = [0.5, 2.0, 1.0, 1.0, 0.5];
+/// Leading letters that terms of one family share at least.
+const FAMILY_PREFIX: usize = 4;
+/// Share of the longer term that terms of one family share at least.
+const FAMILY_SHARE: f32 = 0.6;
+
+/// Counts of a term in the five fields, six bits each, capped at 63.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts(u32);
+
+impl Counts {
+    const CAP: u32 = 63;
+
+    fn get(self, field: usize) -> u32 {
+        self.0 >> (6 * field) & Counts::CAP
+    }
+
+    fn increment(&mut self, field: usize) {
+        if self.get(field) < Counts::CAP {
+            self.0 += 1 << (6 * field);
+        }
+    }
+
+    /// Whether the term occurs outside the provider.
+    fn in_capability(self) -> bool {
+        self.0 >> 6 != 0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Posting {
+    slot: u32,
+    counts: Counts,
+}
+
+#[derive(Clone, Debug)]
+struct Term {
+    text: Arc<str>,
+    /// By slot.
+    postings: Vec<Posting>,
+    /// Cards with the term outside the provider.
+    capability_cards: u32,
+}
+
+/// Documents taken apart, ready to be put into the index.
+#[derive(Debug)]
+pub(crate) struct AnalyzedTexts {
+    /// Distinct terms.
+    terms: Vec<Box<str>>,
+    /// One for each document, in order.
+    pub(crate) documents: Vec<AnalyzedText>,
+}
+
+/// A document taken apart: its terms by number, and lengths of its fields.
+#[derive(Debug)]
+pub(crate) struct AnalyzedText {
+    counts: Vec<(u32, Counts)>,
+    lengths: [u16; 5],
+}
+
+impl AnalyzedTexts {
+    pub(crate) fn new(documents: &[Document<'_>]) -> AnalyzedTexts {
+        let mut analyzer = Analyzer::new();
+        // Where in its document's counts each term is, and of which document that is.
+        let mut place: Vec<(u32, u32)> = Vec::new();
+        let mut analyzed = Vec::with_capacity(documents.len());
+        for (at, document) in documents.iter().enumerate() {
+            let mut text = AnalyzedText { counts: Vec::new(), lengths: [0; 5] };
+            let mut add = |field: Field, words: &str| {
+                let field = field as usize;
+                each_word(words, |word, _, _| {
+                    let Some(term) = analyzer.number(word) else { return };
+                    text.lengths[field] = text.lengths[field].saturating_add(1);
+                    if place.len() <= term as usize {
+                        place.resize(term as usize + 1, (u32::MAX, 0));
+                    }
+                    let (document, index) = &mut place[term as usize];
+                    if *document != at as u32 {
+                        *document = at as u32;
+                        *index = text.counts.len() as u32;
+                        text.counts.push((term, Counts::default()));
+                    }
+                    text.counts[*index as usize].1.increment(field);
+                });
+            };
+            add(Field::Provider, document.provider);
+            add(Field::Name, document.name);
+            add(Field::Description, document.description);
+            for parameter in &document.parameters {
+                add(Field::Parameters, parameter.name);
+                add(Field::Parameters, parameter.description);
+            }
+            for words in document.aliases.iter().chain(&document.keywords) {
+                add(Field::Keywords, words);
+            }
+            analyzed.push(text);
+        }
+        AnalyzedTexts { terms: analyzer.into_terms(), documents: analyzed }
+    }
+}
+
+/// A term of the index that a query term stands for.
+#[derive(Debug)]
+struct Relative {
+    term: u32,
+    /// 1 for the term itself.
+    share: f32,
+}
+
+/// A query looked up in the index. Good until the index changes.
+///
+/// A query is scored as several groups of terms at once: the whole and each of its clauses.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    terms: Vec<ResolvedTerm>,
+    groups: usize,
+    scale: FieldScale,
+    /// Sum of the inverse document frequencies of each group's terms.
+    information: Vec<f32>,
+}
+
+#[derive(Debug)]
+struct ResolvedTerm {
+    /// The term itself first, then by likeness.
+    relatives: Vec<Relative>,
+    /// Groups the term is in, and how often.
+    uses: Vec<(usize, f32)>,
+}
+
+/// Length normalisation of the fields: `1 - b + b * length / mean`, as a multiple of the length.
+#[derive(Clone, Copy, Debug)]
+struct FieldScale([f32; 5]);
+
+impl FieldScale {
+    /// `tf (k1 + 1) / (tf + k1)` of a term in a card.
+    #[inline]
+    fn saturated(&self, counts: Counts, lengths: &[u16; 5]) -> f32 {
+        let mut tf = 0.0;
+        for field in 0..5 {
+            let count = counts.get(field);
+            if count > 0 {
+                tf += WEIGHTS[field] * count as f32 / (1.0 - B + self.0[field] * f32::from(lengths[field]));
+            }
+        }
+        tf * (K1 + 1.0) / (tf + K1)
+    }
+}
+
+/// Where a word of the query was found in a card.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Match {
+    pub(crate) field: Field,
+    /// Index into the query terms.
+    pub(crate) query_term: usize,
+    pub(crate) term: Arc<str>,
+}
+
+impl Resolved {
+    /// Share of a group's information that matched words carry, 0 to 1.
+    fn coverage(&self, group: usize, matched: f32) -> f32 {
+        if self.information[group] > 0.0 { (matched / self.information[group]).min(1.0) } else { 0.0 }
+    }
+}
+
+/// What keywords say about every card, by slot.
+#[derive(Clone, Debug)]
+pub(crate) struct KeywordScores {
+    /// Plain BM25F.
+    pub(crate) bm25: Vec<f32>,
+    /// BM25F with the coincidence discount, see [`crate::fusion`].
+    pub(crate) evidence: Vec<f32>,
+}
+
+/// Scores of one group while they are added up.
+struct Sums {
+    total: Vec<f32>,
+    largest: Vec<f32>,
+    matched: Vec<f32>,
+}
+
+/// What keywords say about one card.
+#[derive(Debug)]
+pub(crate) struct Explanation {
+    /// Plain BM25F.
+    pub(crate) bm25: f32,
+    /// Share of the query's information that the card's words carry, 0 to 1.
+    pub(crate) coverage: f32,
+    /// Every place of every term, in the order of the query.
+    pub(crate) matches: Vec<Match>,
+}
+
+/// Inverted index by slot.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeywordIndex {
+    terms: Vec<Term>,
+    free: Vec<u32>,
+    /// How many terms were ever forgotten: a number kept from before may name another term.
+    forgotten: u64,
+    by_text: FxHashMap<Arc<str>, u32>,
+    by_prefix: FxHashMap<[char; FAMILY_PREFIX], Vec<u32>>,
+    /// Terms of each card, for its removal.
+    cards: Vec<Box<[u32]>>,
+    /// Lengths of each card's fields in terms.
+    lengths: Vec<[u16; 5]>,
+    count: u32,
+    /// Sum of field lengths and number of cards with the field.
+    totals: [(u64, u32); 5],
+}
+
+/// The leading letters by which a term is found as a relative; none for what is not inflected: short
+/// terms and those with digits.
+fn prefix(text: &str) -> Option<[char; FAMILY_PREFIX]> {
+    if text.bytes().any(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let mut chars = text.chars();
+    let mut key = ['\0'; FAMILY_PREFIX];
+    for c in &mut key {
+        *c = chars.next()?;
+    }
+    Some(key)
+}
+
+impl KeywordIndex {
+    /// Puts documents into slots, in order. A slot that holds a document is emptied by
+    /// `make_room`, which says where the document goes.
+    pub(crate) fn insert_all(
+        &mut self,
+        texts: AnalyzedTexts,
+        mut make_room: impl FnMut(&mut KeywordIndex, usize) -> u32,
+    ) {
+        // Terms get their numbers when first used: emptying a slot may free some in between.
+        let mut ids: Vec<Option<(u32, u64)>> = vec![None; texts.terms.len()];
+        for (at, text) in texts.documents.into_iter().enumerate() {
+            let slot = make_room(self, at);
+            let card_terms: Box<[u32]> = text
+                .counts
+                .into_iter()
+                .map(|(term, counts)| {
+                    let id = match ids[term as usize] {
+                        Some((id, forgotten)) if forgotten == self.forgotten => id,
+                        _ => self.intern(&texts.terms[term as usize]),
+                    };
+                    ids[term as usize] = Some((id, self.forgotten));
+                    self.post(id, Posting { slot, counts });
+                    id
+                })
+                .collect();
+            if self.cards.len() <= slot as usize {
+                self.cards.resize_with(slot as usize + 1, Box::default);
+                self.lengths.resize(slot as usize + 1, [0; 5]);
+            }
+            for (total, length) in self.totals.iter_mut().zip(text.lengths) {
+                total.0 += u64::from(length);
+                total.1 += u32::from(length > 0);
+            }
+            self.cards[slot as usize] = card_terms;
+            self.lengths[slot as usize] = text.lengths;
+            self.count += 1;
+        }
+    }
+
+    fn post(&mut self, id: u32, posting: Posting) {
+        let term = &mut self.terms[id as usize];
+        term.capability_cards += u32::from(posting.counts.in_capability());
+        match term.postings.last() {
+            Some(last) if last.slot > posting.slot => {
+                let at = term.postings.partition_point(|p| p.slot < posting.slot);
+                term.postings.insert(at, posting);
+            }
+            _ => term.postings.push(posting),
+        }
+    }
+
+    /// Empties a slot that holds a document.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let terms = std::mem::take(&mut self.cards[slot as usize]);
+        let lengths = std::mem::take(&mut self.lengths[slot as usize]);
+        for (total, length) in self.totals.iter_mut().zip(lengths) {
+            total.0 -= u64::from(length);
+            total.1 -= u32::from(length > 0);
+        }
+        for &id in &terms {
+            let term = &mut self.terms[id as usize];
+            if let Ok(at) = term.postings.binary_search_by_key(&slot, |p| p.slot) {
+                term.capability_cards -= u32::from(term.postings[at].counts.in_capability());
+                term.postings.remove(at);
+            }
+            if term.postings.is_empty() {
+                self.forget(id);
+            }
+        }
+        self.count -= 1;
+    }
+
+    fn intern(&mut self, text: &str) -> u32 {
+        if let Some(&id) = self.by_text.get(text) {
+            return id;
+        }
+        let text: Arc<str> = text.into();
+        let term = Term { text: Arc::clone(&text), postings: Vec::new(), capability_cards: 0 };
+        let id = if let Some(id) = self.free.pop() {
+            self.terms[id as usize] = term;
+            id
+        } else {
+            self.terms.push(term);
+            (self.terms.len() - 1) as u32
+        };
+        if let Some(key) = prefix(&text) {
+            self.by_prefix.entry(key).or_default().push(id);
+        }
+        self.by_text.insert(text, id);
+        id
+    }
+
+    fn forget(&mut self, id: u32) {
+        let text = std::mem::replace(&mut self.terms[id as usize].text, "".into());
+        self.terms[id as usize].postings = Vec::new();
+        self.by_text.remove(&text);
+        if let Some(key) = prefix(&text)
+            && let Some(ids) = self.by_prefix.get_mut(&key)
+        {
+            ids.retain(|&other| other != id);
+            if ids.is_empty() {
+                self.by_prefix.remove(&key);
+            }
+        }
+        self.free.push(id);
+        self.forgotten += 1;
+    }
+
+    /// Whether some card has the term.
+    pub(crate) fn knows(&self, term: &str) -> bool {
+        self.by_text.contains_key(term)
+    }
+
+    /// Number of distinct terms.
+    pub(crate) fn vocabulary(&self) -> usize {
+        self.by_text.len()
+    }
+
+    fn idf(&self, cards: u32) -> f32 {
+        let (all, with) = (f64::from(self.count), f64::from(cards));
+        (1.0 + (all - with + 0.5) / (with + 0.5)).ln() as f32
+    }
+
+    fn term_idf(&self, term: &Term) -> f32 {
+        self.idf(if term.capability_cards > 0 { term.capability_cards } else { term.postings.len() as u32 })
+    }
+
+    /// Index terms a query term stands for: itself and its family.
+    fn relatives(&self, term: &str) -> Vec<Relative> {
+        let Some(key) = prefix(term) else {
+            return self.by_text.get(term).map(|&term| Relative { term, share: 1.0 }).into_iter().collect();
+        };
+        let length = term.chars().count();
+        let mut found = Vec::new();
+        for &id in self.by_prefix.get(&key).into_iter().flatten() {
+            let other = &self.terms[id as usize].text;
+            let common = term.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+            let share = common as f32 / length.max(other.chars().count()) as f32;
+            if share >= FAMILY_SHARE {
+                found.push(Relative { term: id, share });
+            }
+        }
+        found
+    }
+
+    fn scale(&self) -> FieldScale {
+        FieldScale(self.totals.map(|(sum, cards)| {
+            if sum == 0 { 0.0 } else { (f64::from(B) * f64::from(cards) / sum as f64) as f32 }
+        }))
+    }
+
+    /// Looks a query up: its terms, and those of its clauses, which are among them.
+    pub(crate) fn resolve(&self, whole: &[QueryTerm], clauses: &[Vec<QueryTerm>]) -> Resolved {
+        let mut information = vec![0.0; 1 + clauses.len()];
+        let mut terms = Vec::with_capacity(whole.len());
+        for term in whole {
+            let idf = match self.by_text.get(term.term.as_str()) {
+                Some(&id) => self.term_idf(&self.terms[id as usize]),
+                None if term.whole => 0.0,
+                None => self.idf(0),
+            };
+            let mut uses = vec![(0, term.count)];
+            for (at, clause) in clauses.iter().enumerate() {
+                if let Some(found) = clause.iter().find(|other| other.term == term.term) {
+                    uses.push((at + 1, found.count));
+                }
+            }
+            for &(group, count) in &uses {
+                information[group] += count * idf;
+            }
+            let mut relatives = self.relatives(&term.term);
+            relatives.sort_by(|a, b| {
+                let text = |r: &Relative| &self.terms[r.term as usize].text;
+                b.share.total_cmp(&a.share).then_with(|| text(a).cmp(text(b)))
+            });
+            terms.push(ResolvedTerm { relatives, uses });
+        }
+        Resolved { terms, groups: 1 + clauses.len(), scale: self.scale(), information }
+    }
+
+    /// Scores every card for each group of a query; slots outside `allowed` stay at 0.
+    pub(crate) fn score(&self, query: &Resolved, allowed: Option<&BitSet>) -> Vec<KeywordScores> {
+        let slots = self.cards.len();
+        let zeros = || vec![0.0f32; slots];
+        let mut groups: Vec<Sums> =
+            (0..query.groups).map(|_| Sums { total: zeros(), largest: zeros(), matched: zeros() }).collect();
+        // Best of the family, for query terms that stand for several index terms.
+        let mut best: Vec<(f32, f32)> = Vec::new();
+        let mut touched: Vec<u32> = Vec::new();
+        for ResolvedTerm { relatives, uses } in &query.terms {
+            let mut fold = |slot: usize, score: f32, weight: f32| {
+                for &(group, count) in uses {
+                    let sums = &mut groups[group];
+                    sums.total[slot] += count * score;
+                    sums.largest[slot] = sums.largest[slot].max(count * score);
+                    sums.matched[slot] += count * weight;
+                }
+            };
+            if relatives.len() > 1 && best.is_empty() {
+                best = vec![(0.0, 0.0); slots];
+            }
+            for relative in relatives {
+                let entry = &self.terms[relative.term as usize];
+                let weight = self.term_idf(entry) * relative.share;
+                for &Posting { slot, counts } in &entry.postings {
+                    if allowed.is_some_and(|set| !set.contains(slot)) {
+                        continue;
+                    }
+                    let score = weight * query.scale.saturated(counts, &self.lengths[slot as usize]);
+                    if relatives.len() == 1 {
+                        fold(slot as usize, score, weight);
+                    } else {
+                        let seen = &mut best[slot as usize];
+                        if *seen == (0.0, 0.0) {
+                            touched.push(slot);
+                        }
+                        *seen = (seen.0.max(score), seen.1.max(weight));
+                    }
+                }
+            }
+            for slot in touched.drain(..) {
+                let (score, weight) = std::mem::take(&mut best[slot as usize]);
+                fold(slot as usize, score, weight);
+            }
+        }
+        groups
+            .into_iter()
+            .enumerate()
+            .map(|(group, Sums { total, mut largest, matched })| {
+                for ((evidence, total), matched) in largest.iter_mut().zip(&total).zip(&matched) {
+                    if *total > 0.0 {
+                        *evidence =
+                            crate::fusion::corroborated(*total, *evidence, query.coverage(group, *matched));
+                    }
+                }
+                KeywordScores { bm25: total, evidence: largest }
+            })
+            .collect()
+    }
+
+    /// What the whole query finds in the card of a slot.
+    pub(crate) fn explain(&self, slot: u32, query: &Resolved) -> Explanation {
+        let mut explanation = Explanation { bm25: 0.0, coverage: 0.0, matches: Vec::new() };
+        let mut matched = 0.0;
+        for (at, ResolvedTerm { relatives, uses }) in query.terms.iter().enumerate() {
+            let mut best = (0.0f32, 0.0f32);
+            for relative in relatives {
+                let entry = &self.terms[relative.term as usize];
+                let Ok(posting) = entry.postings.binary_search_by_key(&slot, |p| p.slot) else { continue };
+                let counts = entry.postings[posting].counts;
+                let weight = self.term_idf(entry) * relative.share;
+                let score = weight * query.scale.saturated(counts, &self.lengths[slot as usize]);
+                best = (best.0.max(score), best.1.max(weight));
+                for field in Field::ALL {
+                    if counts.get(field as usize) > 0 {
+                        explanation.matches.push(Match {
+                            field,
+                            query_term: at,
+                            term: Arc::clone(&entry.text),
+                        });
+                    }
+                }
+            }
+            explanation.bm25 += uses[0].1 * best.0;
+            matched += uses[0].1 * best.1;
+        }
+        explanation.coverage = query.coverage(0, matched);
+        explanation
+    }
+
+    /// Bytes held, to within allocator rounding.
+    pub(crate) fn memory(&self) -> usize {
+        let terms: usize = self
+            .terms
+            .iter()
+            .map(|t| size_of::<Term>() + t.postings.capacity() * size_of::<Posting>() + 3 * t.text.len() + 64)
+            .sum();
+        let cards: usize = self.cards.iter().map(|terms| 26 + terms.len() * 4).sum();
+        terms + cards
+    }
+}

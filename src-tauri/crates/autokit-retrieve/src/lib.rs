@@ -1,0 +1,56 @@
+//! Finding tools: keyword, vector and hybrid search over an index in memory.
+//!
+//! ```
+//! use autokit_retrieve::{Document, Mode, Query, QueryPlan, SearchIndex};
+//!
+//! let mut index = SearchIndex::new();
+//! index.upsert(&Document {
+//!     id: "1",
+//!     provider: "github",
+//!     name: "create_issue",
+//!     description: "Open a new issue in a repository.",
+//!     ..Document::default()
+//! })?;
+//! let plan = QueryPlan::new("createIssue");
+//! let hits = index.search(&Query { plan: &plan, vectors: &[], mode: Mode::Hybrid, limit: 5, filter: None })?;
+//! assert_eq!(hits[0].id, "1");
+//! assert!(hits[0].parts.name > 0.9);
+//! # Ok::<(), autokit_retrieve::RetrieveError>(())
+//! ```
+//!
+//! The crate embeds nothing: [`Document::dense_text`] and [`QueryPlan::texts_to_embed`] say what to
+//! embed, vectors come in as slices of `f32`.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`fusion`] | how keywords and vectors become one score, and what was measured |
+//! | `keyword` | BM25F over an inverted index |
+//! | `vector` | exact nearest neighbours by SIMD |
+//! | `names` | queries that name a tool |
+//! | `query`, `text` | clauses, words, terms |
+//! | [`metrics`], [`eval`] | measuring it |
+
+mod bitset;
+mod document;
+mod error;
+pub mod eval;
+pub mod fusion;
+mod index;
+mod keyword;
+pub mod metrics;
+mod names;
+mod query;
+mod text;
+mod vector;
+
+pub use bitset::BitSet;
+pub use document::{Document, Field, Parameter};
+pub use error::{EvalError, RetrieveError};
+pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchIndex};
+pub use names::NameMatch;
+pub use query::QueryPlan;
+pub use text::{highlights, name_words};
+pub use vector::{Neighbour, VectorIndex};
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;

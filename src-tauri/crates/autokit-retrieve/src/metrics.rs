@@ -1,0 +1,121 @@
+//! Measures of a ranking against binary judgements.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Normalised discounted cumulative gain of the first `k` results: `sum of 1/log2(rank + 1)` over
+/// relevant results, divided by the same sum of an ideal ranking (Järvelin & Kekäläinen, 2002).
+/// `ranks` are the places of the relevant results from 1, `relevant` is how many there are in all.
+pub fn ndcg(ranks: &[usize], relevant: usize, k: usize) -> f64 {
+    let gain = |rank: usize| 1.0 / ((rank + 1) as f64).log2();
+    let ideal: f64 = (1..=relevant.min(k)).map(gain).sum();
+    if ideal == 0.0 {
+        return 0.0;
+    }
+    ranks.iter().filter(|&&rank| rank <= k).map(|&rank| gain(rank)).sum::<f64>() / ideal
+}
+
+/// Share of the relevant results among the first `k`.
+pub fn recall(ranks: &[usize], relevant: usize, k: usize) -> f64 {
+    if relevant == 0 {
+        return 0.0;
+    }
+    ranks.iter().filter(|&&rank| rank <= k).count() as f64 / relevant as f64
+}
+
+/// 1 over the place of the first relevant result, 0 when none was found.
+pub fn reciprocal_rank(ranks: &[usize]) -> f64 {
+    ranks.iter().min().map_or(0.0, |&rank| 1.0 / rank as f64)
+}
+
+/// 1 when a relevant result is among the first `k`, else 0.
+pub fn hit(ranks: &[usize], k: usize) -> f64 {
+    f64::from(u8::from(ranks.iter().any(|&rank| rank <= k)))
+}
+
+/// Mean; 0 of nothing.
+pub fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+/// A mean and the interval it lies in with 95 % confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Interval {
+    /// Mean over queries.
+    pub mean: f64,
+    /// 2.5th percentile of resampled means.
+    pub low: f64,
+    /// 97.5th percentile of resampled means.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether the interval reaches 0: no significant difference.
+    pub fn reaches_zero(&self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+}
+
+/// Percentile bootstrap of the mean of `values` (for paired differences, one per query), with
+/// `resamples` draws from a generator seeded with `seed` (Efron & Tibshirani, 1993, ch. 13).
+pub fn bootstrap(values: &[f64], resamples: usize, seed: u64) -> Interval {
+    if values.is_empty() || resamples == 0 {
+        let mean = mean(values);
+        return Interval { mean, low: mean, high: mean };
+    }
+    let mut state = seed;
+    let mut means: Vec<f64> = (0..resamples)
+        .map(|_| {
+            let sum: f64 = (0..values.len())
+                .map(|_| values[((u128::from(split_mix(&mut state)) * values.len() as u128) >> 64) as usize])
+                .sum();
+            sum / values.len() as f64
+        })
+        .collect();
+    means.sort_by(f64::total_cmp);
+    let at = |share: f64| means[((share * resamples as f64) as usize).min(resamples - 1)];
+    Interval { mean: mean(values), low: at(0.025), high: at(0.975) }
+}
+
+/// SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", 2014).
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9, "{a} against {b}");
+    }
+
+    #[test]
+    fn known_values() {
+        close(ndcg(&[1, 2], 2, 10), 1.0);
+        close(ndcg(&[2], 1, 10), 1.0 / 3.0f64.log2());
+        close(ndcg(&[1, 3], 2, 10), (1.0 + 0.5) / (1.0 + 1.0 / 3.0f64.log2()));
+        close(ndcg(&[11], 1, 10), 0.0);
+        close(ndcg(&[1], 3, 1), 1.0);
+        close(recall(&[1, 5, 11], 4, 10), 0.5);
+        close(reciprocal_rank(&[4, 2]), 0.5);
+        close(reciprocal_rank(&[]), 0.0);
+        close(hit(&[3], 3), 1.0);
+        close(hit(&[4], 3), 0.0);
+    }
+
+    #[test]
+    fn the_interval_is_repeatable_and_covers_the_mean() {
+        let values: Vec<f64> = (0..200).map(|i| f64::from(i % 7) - 3.0).collect();
+        let interval = bootstrap(&values, 2000, 7);
+        assert_eq!(interval, bootstrap(&values, 2000, 7));
+        assert!(interval.low < interval.mean && interval.mean < interval.high && interval.reaches_zero());
+        // Standard error of the mean: about 2 / sqrt(200) = 0.14.
+        assert!((interval.high - interval.low - 4.0 * 0.14).abs() < 0.15);
+        assert!(!bootstrap(&[1.0; 10], 100, 1).reaches_zero());
+    }
+}

@@ -1,0 +1,409 @@
+//! Queries that name a tool.
+//!
+//! A query that is a tool's name, or gives one in quotes or as an identifier, wants that tool
+//! first, whatever else matches. A sentence in which a tool's name happens to occur as a common
+//! word does not.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::text::{is_generic_word, is_stop_word, words};
+
+/// How a query names a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum NameMatch {
+    /// By its name but for a letter or two, with a word no card knows.
+    Typo,
+    /// By its name but for words such as "tool" and "API".
+    Near,
+    /// By its name or an alias, however it is written; with or without the provider.
+    Exact,
+}
+
+impl NameMatch {
+    /// The score of such a match before anything else is known. The rest of the score fills what is
+    /// left up to 1, at most nine tenths of it, so that no tier reaches the next.
+    pub(crate) fn lift(self) -> f32 {
+        match self {
+            NameMatch::Typo => 0.9,
+            NameMatch::Near => 0.99,
+            NameMatch::Exact => 0.9995,
+        }
+    }
+}
+
+/// Words beyond which a query is a sentence and not a name with its provider.
+const NAME_WORDS: usize = 16;
+
+/// Content words beyond which a query is not compared letter by letter.
+const TYPO_WORDS: usize = 6;
+
+/// One spelling of names: letters and digits, lower case.
+#[derive(Clone, Debug)]
+struct Spelling {
+    slots: Vec<u32>,
+    chars: u16,
+    /// Which letters and digits occur, hashed to 64 bits.
+    letters: u64,
+}
+
+/// A card's names.
+#[derive(Clone, Debug, Default)]
+struct CardNames {
+    /// As written, for quotes.
+    name: Box<str>,
+    provider: Box<str>,
+    exact: Box<[Box<str>]>,
+    bare: Box<[Box<str>]>,
+}
+
+/// Cards by the spelling of their names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NameIndex {
+    exact: FxHashMap<Box<str>, Spelling>,
+    /// Without generic words.
+    bare: FxHashMap<Box<str>, Vec<u32>>,
+    cards: Vec<CardNames>,
+}
+
+/// Folded words of a text, stop words included, identifiers in parts.
+fn parts(text: &str) -> Vec<String> {
+    words(text).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect()
+}
+
+/// Without the words that say what sort of thing it is, and an HTTP method in front.
+fn bare(name: &str) -> String {
+    let parts = parts(name);
+    let method = name.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
+    let skip = usize::from(
+        parts.len() > 1 && matches!(method, "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"),
+    );
+    parts.into_iter().skip(skip).filter(|word| !is_generic_word(word)).collect()
+}
+
+fn letters(spelling: &str) -> u64 {
+    spelling.chars().fold(0, |set, c| set | 1 << (c as u32 % 64))
+}
+
+impl NameIndex {
+    pub(crate) fn insert(&mut self, slot: u32, provider: &str, name: &str, aliases: &[&str]) {
+        let mut exact: Vec<Box<str>> = Vec::new();
+        let mut bares: Vec<Box<str>> = Vec::new();
+        for text in std::iter::once(&name).chain(aliases) {
+            let spelling = parts(text).concat();
+            let bare = bare(text);
+            if !spelling.is_empty() {
+                exact.push(spelling.into());
+            }
+            if !bare.is_empty() {
+                bares.push(bare.into());
+            }
+        }
+        exact.sort_unstable();
+        exact.dedup();
+        bares.sort_unstable();
+        bares.dedup();
+        for spelling in &exact {
+            self.exact
+                .entry(spelling.clone())
+                .or_insert_with(|| Spelling {
+                    slots: Vec::new(),
+                    chars: spelling.chars().count().min(usize::from(u16::MAX)) as u16,
+                    letters: letters(spelling),
+                })
+                .slots
+                .push(slot);
+        }
+        for spelling in &bares {
+            self.bare.entry(spelling.clone()).or_default().push(slot);
+        }
+        if self.cards.len() <= slot as usize {
+            self.cards.resize_with(slot as usize + 1, CardNames::default);
+        }
+        self.cards[slot as usize] = CardNames {
+            name: name.into(),
+            provider: provider.into(),
+            exact: exact.into(),
+            bare: bares.into(),
+        };
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let Some(card) = self.cards.get_mut(slot as usize).map(std::mem::take) else { return };
+        for spelling in &card.exact {
+            if let Some(entry) = self.exact.get_mut(spelling) {
+                entry.slots.retain(|&other| other != slot);
+                if entry.slots.is_empty() {
+                    self.exact.remove(spelling);
+                }
+            }
+        }
+        for spelling in &card.bare {
+            if let Some(slots) = self.bare.get_mut(spelling) {
+                slots.retain(|&other| other != slot);
+                if slots.is_empty() {
+                    self.bare.remove(spelling);
+                }
+            }
+        }
+    }
+
+    /// The cards a query names. `known` tells whether some card has a word.
+    pub(crate) fn matches(&self, query: &str, known: impl Fn(&str) -> bool) -> FxHashMap<u32, NameMatch> {
+        let mut found: FxHashMap<u32, NameMatch> = FxHashMap::default();
+        let mut add = |slots: &[u32], how: NameMatch| {
+            for &slot in slots {
+                let best = found.entry(slot).or_insert(how);
+                *best = (*best).max(how);
+            }
+        };
+        let all = parts(query);
+        let content: Vec<&str> = all.iter().map(String::as_str).filter(|word| !is_stop_word(word)).collect();
+        let specific: String = content.iter().copied().filter(|word| !is_generic_word(word)).collect();
+
+        if let Some(entry) = self.exact.get(all.concat().as_str()) {
+            add(&entry.slots, NameMatch::Exact);
+        }
+        for spelling in [content.concat(), specific.clone()] {
+            if let Some(slots) = self.bare.get(spelling.as_str()) {
+                add(slots, NameMatch::Near);
+            }
+        }
+        for (slot, how) in self.among(&all) {
+            add(&[slot], how);
+        }
+        for quoted in quotes(query) {
+            add(&self.quoted(&quoted), NameMatch::Exact);
+        }
+        for token in query.split_whitespace() {
+            let token = token.trim_matches(|c: char| !c.is_alphanumeric());
+            if is_identifier(token) {
+                let parts = parts(token);
+                if let Some(entry) = self.exact.get(parts.concat().as_str()) {
+                    add(&entry.slots, NameMatch::Exact);
+                } else {
+                    for (slot, how) in self.among(&parts) {
+                        add(&[slot], how);
+                    }
+                }
+            }
+        }
+        if found.is_empty() && content.len() <= TYPO_WORDS && content.iter().any(|word| !known(word)) {
+            let slots = self.misspelt(&[all.concat(), content.concat(), specific]);
+            found.extend(slots.into_iter().map(|slot| (slot, NameMatch::Typo)));
+        }
+        found
+    }
+
+    /// Cards whose name stands among the words, when all the others are the provider's (an exact
+    /// match) or say nothing (a near one). A name of stop words alone has to be the whole query.
+    fn among(&self, words: &[String]) -> Vec<(u32, NameMatch)> {
+        let mut found = Vec::new();
+        if words.len() > NAME_WORDS {
+            return found;
+        }
+        for from in 0..words.len() {
+            let mut spelling = String::new();
+            for to in from..words.len() {
+                spelling.push_str(&words[to]);
+                let Some(entry) = self.exact.get(spelling.as_str()) else { continue };
+                if words[from..=to].iter().all(|word| is_stop_word(word)) {
+                    continue;
+                }
+                let others: Vec<&str> = words[..from]
+                    .iter()
+                    .chain(&words[to + 1..])
+                    .map(String::as_str)
+                    .filter(|word| !is_stop_word(word) && !is_generic_word(word))
+                    .collect();
+                if others.is_empty() {
+                    found.extend(entry.slots.iter().map(|&slot| (slot, NameMatch::Near)));
+                    continue;
+                }
+                for &slot in &entry.slots {
+                    let provider: FxHashSet<String> = crate::text::words(&self.cards[slot as usize].provider)
+                        .into_iter()
+                        .map(|w| w.folded)
+                        .collect();
+                    if others.iter().all(|word| provider.contains(*word))
+                        || provider.contains(&others.concat())
+                    {
+                        found.push((slot, NameMatch::Exact));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Cards named by a quotation: an identifier or several words however written, a single word
+    /// only as the card writes it. "'documentary' films" does not name the tool `Documentary`.
+    fn quoted(&self, quoted: &Quoted<'_>) -> Vec<u32> {
+        let parts = parts(quoted.text);
+        let Some(entry) = self.exact.get(parts.concat().as_str()) else { return Vec::new() };
+        if quoted.code || parts.len() > 1 {
+            return entry.slots.clone();
+        }
+        let proper = quoted.text.chars().any(|c| !c.is_lowercase());
+        entry
+            .slots
+            .iter()
+            .copied()
+            .filter(|&slot| proper && &*self.cards[slot as usize].name == quoted.text)
+            .collect()
+    }
+
+    /// Cards whose name is one letter off a spelling, or two from nine letters on: the nearest.
+    fn misspelt(&self, spellings: &[String]) -> Vec<u32> {
+        let mut best = usize::MAX;
+        let mut found = Vec::new();
+        for (at, spelling) in spellings.iter().enumerate() {
+            let typed: Vec<char> = spelling.chars().collect();
+            let allowed = match typed.len() {
+                5..=8 => 1,
+                9..=64 => 2,
+                _ => continue,
+            };
+            if spellings[..at].contains(spelling) {
+                continue;
+            }
+            let set = letters(spelling);
+            for (name, entry) in &self.exact {
+                // A letter put in, left out or changed alters the set of letters by at most two.
+                if usize::from(entry.chars).abs_diff(typed.len()) > allowed
+                    || (entry.letters ^ set).count_ones() as usize > 2 * allowed
+                {
+                    continue;
+                }
+                let distance = edit_distance(&typed, &name.chars().collect::<Vec<char>>());
+                if distance > allowed || distance > best {
+                    continue;
+                }
+                if distance < best {
+                    best = distance;
+                    found.clear();
+                }
+                found.extend_from_slice(&entry.slots);
+            }
+        }
+        found
+    }
+
+    /// Bytes held, to within allocator rounding.
+    pub(crate) fn memory(&self) -> usize {
+        let card = |c: &CardNames| {
+            size_of::<CardNames>()
+                + c.name.len()
+                + c.provider.len()
+                + 2 * c.exact.iter().chain(&c.bare).map(|s| s.len() + 48).sum::<usize>()
+        };
+        self.cards.iter().map(card).sum()
+    }
+}
+
+struct Quoted<'a> {
+    text: &'a str,
+    /// In backticks.
+    code: bool,
+}
+
+/// What stands in quotation marks or backticks. An apostrophe inside a word is not a quotation mark.
+fn quotes(text: &str) -> Vec<Quoted<'_>> {
+    const PAIRS: [(char, char); 6] = [
+        ('`', '`'),
+        ('"', '"'),
+        ('\'', '\''),
+        ('\u{201c}', '\u{201d}'),
+        ('\u{2018}', '\u{2019}'),
+        ('\u{ab}', '\u{bb}'),
+    ];
+    let mut found = Vec::new();
+    let chars: Vec<(usize, char)> = text.char_indices().collect();
+    let mut i = 0;
+    while i < chars.len() {
+        let (at, c) = chars[i];
+        let starts = i == 0 || !chars[i - 1].1.is_alphanumeric();
+        if let Some(&(_, close)) = PAIRS.iter().find(|(open, _)| *open == c)
+            && starts
+            && let Some(end) = (i + 1..chars.len()).find(|&j| {
+                chars[j].1 == close && chars.get(j + 1).is_none_or(|(_, next)| !next.is_alphanumeric())
+            })
+        {
+            found.push(Quoted { text: &text[at + c.len_utf8()..chars[end].0], code: c == '`' });
+            i = end;
+        }
+        i += 1;
+    }
+    found
+}
+
+/// Whether a token is written as only identifiers are: `create_issue`, `createIssue`,
+/// `BingSearchWrapper`, `github.create_issue`, `fs::read`; not `YouTube`, `iPhone`, `e.g.`.
+fn is_identifier(token: &str) -> bool {
+    let inner = |c: char| token.trim_matches(c).contains(c);
+    if inner('_') || token.contains("::") {
+        return true;
+    }
+    token.split(['.', '/', ':']).any(|piece| {
+        let humps = crate::text::humps(piece);
+        let words = humps.iter().filter(|h| piece[(*h).clone()].chars().all(char::is_alphabetic)).count();
+        let long = humps.iter().all(|h| piece[h.clone()].chars().count() >= 2);
+        let lower = piece.starts_with(char::is_lowercase);
+        long && ((lower && words >= 2) || words >= 3) && piece.chars().all(char::is_alphanumeric)
+    })
+}
+
+/// Damerau-Levenshtein distance with adjacent swaps (optimal string alignment).
+fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let mut two_back: Vec<usize> = Vec::new();
+    let mut back: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let mut best = (back[j] + usize::from(a[i] != b[j])).min(back[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                best = best.min(two_back[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        two_back = std::mem::replace(&mut back, row);
+    }
+    back[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        let d =
+            |a: &str, b: &str| edit_distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
+        assert_eq!(d("", ""), 0);
+        assert_eq!(d("calendar", "calender"), 1);
+        assert_eq!(d("wikipedia", "wikipeida"), 1);
+        assert_eq!(d("kitten", "sitting"), 3);
+        assert_eq!(d("abc", ""), 3);
+    }
+
+    #[test]
+    fn identifiers_are_told_from_brands() {
+        for yes in ["create_issue", "createIssue", "BingSearchWrapper", "github.create_issue", "fs::read"] {
+            assert!(is_identifier(yes), "{yes}");
+        }
+        for no in ["YouTube", "iPhone", "e.g", "GitHub", "search", "self-managed", "node.js", "and/or", "_x"]
+        {
+            assert!(!is_identifier(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn quotations() {
+        let texts = |t| quotes(t).into_iter().map(|q| q.text).collect::<Vec<_>>();
+        assert_eq!(texts("run `a b` and \"c\" or 'd'"), ["a b", "c", "d"]);
+        assert!(texts("don't can't").is_empty());
+        assert!(texts("`open").is_empty());
+    }
+}

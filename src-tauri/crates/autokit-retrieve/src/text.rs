@@ -1,0 +1,408 @@
+//! From text to index terms.
+//!
+//! A term is a lower-case word, stemmed (Snowball English), that is not a stop word. Identifiers
+//! are taken apart at `_`, at the humps of camel case and between letters and digits, and are also
+//! kept whole without their separators, so `create_issue`, `createIssue` and `Create Issue` share
+//! `creat` and `issu`, and the first two share `createissu` as well.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Words that say nothing about what a tool does: function words, and the light verbs and
+/// placeholders of requests ("I need something that lets me ...").
+const STOP_WORDS: &str = "a about above after again against all also am an and any anyone anything \
+are as at be because been before being below between both but by can could did do does doing down \
+during each few find finds finding for from further get gets getting give gives got had has have \
+having he help helps her here hers herself him himself his how i if in into is it its itself just \
+know let lets like look looking looks make makes making me more most my myself need needed needs no \
+nor not now of off on once one ones only or other our ours ourselves out over own please put same \
+she should show so some somebody someone something such take takes tell than that the their theirs \
+them themselves then there these they thing things this those through to too try under until up us \
+use used uses using very want wants was way ways we were what when where which while who whom why \
+will with would able you your yours yourself yourselves";
+
+/// Words that name the sort of thing every card is. They are searched for like others, but a name
+/// with them and without them is the same name.
+const GENERIC_WORDS: [&str; 20] = [
+    "agent",
+    "api",
+    "apis",
+    "app",
+    "client",
+    "connector",
+    "function",
+    "integration",
+    "library",
+    "mcp",
+    "method",
+    "plugin",
+    "sdk",
+    "server",
+    "service",
+    "services",
+    "tool",
+    "toolkit",
+    "tools",
+    "wrapper",
+];
+
+/// Whether a lower-case word carries no information.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    use std::sync::OnceLock;
+    static SET: OnceLock<rustc_hash::FxHashSet<&'static str>> = OnceLock::new();
+    SET.get_or_init(|| STOP_WORDS.split(' ').collect()).contains(word)
+}
+
+/// Whether a lower-case word names the sort of thing and not the thing.
+pub(crate) fn is_generic_word(word: &str) -> bool {
+    GENERIC_WORDS.binary_search(&word).is_ok()
+}
+
+/// Scripts written without spaces, indexed by pairs of characters.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
+}
+
+/// Lower case without accents and compatibility forms.
+pub(crate) fn fold(word: &str) -> Cow<'_, str> {
+    if word.is_ascii() {
+        if word.bytes().any(|b| b.is_ascii_uppercase()) {
+            Cow::Owned(word.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(word)
+        }
+    } else {
+        Cow::Owned(word.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect())
+    }
+}
+
+/// Byte ranges of the words of an identifier without separators: `getHTTPStatus` is `get`, `HTTP`,
+/// `Status`; `office365` is `office`, `365` (a letter part of fewer than three letters, as in
+/// `mp3`, stays joined to its digits).
+pub(crate) fn humps(run: &str) -> Vec<Range<usize>> {
+    let chars: Vec<(usize, char)> = run.char_indices().collect();
+    let mut cuts = Vec::new();
+    for i in 1..chars.len() {
+        let (before, here) = (chars[i - 1].1, chars[i].1);
+        let hump = here.is_uppercase()
+            && (before.is_lowercase()
+                || before.is_numeric()
+                || chars.get(i + 1).is_some_and(|(_, c)| c.is_lowercase()));
+        let start = cuts.last().copied().unwrap_or(0);
+        let digits = before.is_alphabetic()
+            && here.is_numeric()
+            && run[start..chars[i].0].chars().filter(|c| c.is_alphabetic()).count() >= 3;
+        if (hump && before.is_alphanumeric()) || digits {
+            cuts.push(chars[i].0);
+        }
+    }
+    let mut ranges = Vec::with_capacity(cuts.len() + 1);
+    let mut start = 0;
+    for cut in cuts {
+        ranges.push(start..cut);
+        start = cut;
+    }
+    ranges.push(start..run.len());
+    ranges
+}
+
+/// Calls `found` with the byte range of every run of letters, digits and underscores.
+fn each_run(text: &str, mut found: impl FnMut(Range<usize>)) {
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        let inside = if c.is_ascii() {
+            c.is_ascii_alphanumeric() || c == '_'
+        } else {
+            c.is_alphanumeric() || (start.is_some() && is_combining_mark(c))
+        };
+        match (inside, start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                found(from..at);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    if let Some(from) = start {
+        found(from..text.len());
+    }
+}
+
+/// A word of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// Where it stands, in bytes.
+    pub(crate) range: Range<usize>,
+    /// Folded text, not stemmed.
+    pub(crate) folded: String,
+    /// Whether this is an identifier as a whole, whose parts are words as well.
+    pub(crate) whole: bool,
+}
+
+/// The words of a text in order, stop words included. Possessive and contracted endings (`'s`,
+/// `'re`) are not words.
+pub(crate) fn words(text: &str) -> Vec<Word> {
+    let mut found = Vec::new();
+    each_word(text, |folded, range, whole| found.push(Word { range, folded: folded.to_owned(), whole }));
+    found
+}
+
+/// Calls `found` with every word of a text: folded, its byte range, and whether it is an identifier
+/// as a whole.
+pub(crate) fn each_word(text: &str, mut found: impl FnMut(&str, Range<usize>, bool)) {
+    each_run(text, |run| {
+        let word = &text[run.clone()];
+        if word.bytes().all(|b| b.is_ascii_lowercase()) {
+            if !is_contracted_ending(text, &run) {
+                found(word, run, false);
+            }
+            return;
+        }
+        if word.len() > 1
+            && word.is_ascii()
+            && word.bytes().skip(1).all(|b| b.is_ascii_lowercase())
+            && !word.starts_with(|c: char| c == '_' || c.is_ascii_digit())
+        {
+            found(&word.to_ascii_lowercase(), run, false);
+            return;
+        }
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        let mut at = run.start;
+        for piece in word.split('_') {
+            for hump in humps(piece) {
+                if !hump.is_empty() {
+                    parts.push(at + hump.start..at + hump.end);
+                }
+            }
+            at += piece.len() + 1;
+        }
+        for part in &parts {
+            each_in_part(text, part, &mut found);
+        }
+        if parts.len() > 1 {
+            let folded: String = parts.iter().map(|p| fold(&text[p.clone()])).collect();
+            found(&folded, run, true);
+        }
+    });
+}
+
+fn is_contracted_ending(text: &str, run: &Range<usize>) -> bool {
+    if !matches!(&text[run.clone()], "s" | "m" | "re" | "ve" | "ll" | "d" | "t") {
+        return false;
+    }
+    let before = &text[..run.start];
+    before.strip_suffix(['\'', '\u{2019}']).is_some_and(|word| word.ends_with(char::is_alphanumeric))
+}
+
+/// A word without separators; by pairs of characters where the script has no spaces.
+fn each_in_part(text: &str, part: &Range<usize>, found: &mut impl FnMut(&str, Range<usize>, bool)) {
+    let word = &text[part.clone()];
+    if !word.is_ascii() && word.chars().any(is_unspaced) {
+        let at: Vec<usize> = word.char_indices().map(|(at, _)| at).chain([word.len()]).collect();
+        if at.len() > 3 {
+            for pair in at.windows(3) {
+                let range = part.start + pair[0]..part.start + pair[2];
+                found(&fold(&text[range.clone()]), range, false);
+            }
+            return;
+        }
+    }
+    found(&fold(word), part.clone(), false);
+}
+
+/// Turns words into terms, remembering stems.
+///
+/// Terms are numbered in the order in which they are first met.
+pub(crate) struct Analyzer {
+    stemmer: Stemmer,
+    /// Term of each word met; `None` for stop words.
+    known: FxHashMap<Box<str>, Option<u32>>,
+    by_stem: FxHashMap<Box<str>, u32>,
+    terms: Vec<Box<str>>,
+}
+
+impl Analyzer {
+    pub(crate) fn new() -> Analyzer {
+        Analyzer {
+            stemmer: Stemmer::create(Algorithm::English),
+            known: FxHashMap::default(),
+            by_stem: FxHashMap::default(),
+            terms: Vec::new(),
+        }
+    }
+
+    /// The number of the term of a folded word, `None` for a stop word.
+    pub(crate) fn number(&mut self, folded: &str) -> Option<u32> {
+        if let Some(&known) = self.known.get(folded) {
+            return known;
+        }
+        let number = (!is_stop_word(folded)).then(|| {
+            let stem = self.stemmer.stem(folded);
+            if let Some(&number) = self.by_stem.get(&*stem) {
+                return number;
+            }
+            let number = self.terms.len() as u32;
+            self.terms.push((&*stem).into());
+            self.by_stem.insert((&*stem).into(), number);
+            number
+        });
+        self.known.insert(folded.into(), number);
+        number
+    }
+
+    /// The term of a folded word, `None` for a stop word.
+    pub(crate) fn term(&mut self, folded: &str) -> Option<&str> {
+        let number = self.number(folded)?;
+        Some(&self.terms[number as usize])
+    }
+
+    /// The terms by number.
+    pub(crate) fn into_terms(self) -> Vec<Box<str>> {
+        self.terms
+    }
+}
+
+/// A term of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct QueryTerm {
+    /// Stem.
+    pub(crate) term: String,
+    /// The word as typed, at its first place.
+    pub(crate) word: String,
+    /// How often it occurs.
+    pub(crate) count: f32,
+    /// An identifier as a whole: counts when the index knows it and is no loss when not.
+    pub(crate) whole: bool,
+}
+
+/// The distinct terms of a query, in order of their first place.
+pub(crate) fn query_terms(text: &str) -> Vec<QueryTerm> {
+    let mut analyzer = Analyzer::new();
+    let mut terms: Vec<QueryTerm> = Vec::new();
+    let mut place: FxHashMap<String, usize> = FxHashMap::default();
+    for word in words(text) {
+        let Some(term) = analyzer.term(&word.folded) else { continue };
+        if let Some(&at) = place.get(term) {
+            terms[at].count += 1.0;
+            terms[at].whole &= word.whole;
+        } else {
+            place.insert(term.to_owned(), terms.len());
+            terms.push(QueryTerm {
+                term: term.to_owned(),
+                word: text[word.range].to_owned(),
+                count: 1.0,
+                whole: word.whole,
+            });
+        }
+    }
+    terms
+}
+
+/// The words of a name with spaces between: `GET_movie_id` is `GET movie id`, `PowerBI` is
+/// `Power BI`.
+pub fn name_words(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 8);
+    each_run(name, |run| {
+        for piece in name[run].split('_') {
+            let mut start = 0;
+            let chars: Vec<(usize, char)> = piece.char_indices().collect();
+            let mut push = |part: &str| {
+                if !part.is_empty() {
+                    if !out.is_empty() {
+                        out.push(' ');
+                    }
+                    out.push_str(part);
+                }
+            };
+            for i in 1..chars.len() {
+                let (before, here) = (chars[i - 1].1, chars[i].1);
+                if here.is_uppercase()
+                    && (before.is_lowercase()
+                        || before.is_numeric()
+                        || (before.is_uppercase() && chars.get(i + 1).is_some_and(|(_, c)| c.is_lowercase())))
+                {
+                    push(&piece[start..chars[i].0]);
+                    start = chars[i].0;
+                }
+            }
+            push(&piece[start..]);
+        }
+    });
+    out
+}
+
+/// Byte ranges of the words of `text` whose term is one of `terms`, in order and without overlap:
+/// what to highlight. `terms` are those of [`MatchedTerm`](crate::MatchedTerm).
+pub fn highlights<'a>(text: &str, terms: impl IntoIterator<Item = &'a str>) -> Vec<Range<usize>> {
+    let wanted: rustc_hash::FxHashSet<&str> = terms.into_iter().collect();
+    let mut analyzer = Analyzer::new();
+    let mut found: Vec<Range<usize>> = words(text)
+        .into_iter()
+        .filter(|word| analyzer.term(&word.folded).is_some_and(|term| wanted.contains(term)))
+        .map(|word| word.range)
+        .collect();
+    found.sort_by_key(|range| (range.start, range.end));
+    found.dedup_by(|later, earlier| {
+        let overlap = later.start < earlier.end;
+        if overlap {
+            earlier.end = earlier.end.max(later.end);
+        }
+        overlap
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        query_terms(text).into_iter().map(|t| t.term).collect()
+    }
+
+    #[test]
+    fn word_lists_are_sorted_where_searched_by_halving() {
+        assert!(GENERIC_WORDS.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn identifiers_give_their_parts_and_themselves() {
+        assert_eq!(terms("create_issue"), ["creat", "issu", "createissu"]);
+        assert_eq!(terms("createIssue"), terms("create_issue"));
+        assert_eq!(terms("getHTTPStatus"), ["http", "status", "gethttpstatus"]);
+        assert_eq!(terms("Office365 mp3"), ["offic", "365", "office365", "mp3"]);
+    }
+
+    #[test]
+    fn stop_words_and_contractions_carry_nothing() {
+        assert!(terms("I'd like something that doesn't do what I've got").iter().all(|t| t == "doesn"));
+        assert_eq!(terms("today's movies"), ["today", "movi"]);
+    }
+
+    #[test]
+    fn accents_case_and_scripts_are_folded() {
+        assert_eq!(terms("CAFÉ"), terms("cafe"));
+        assert_eq!(terms("東京都の天気"), ["東京", "京都", "都の", "の天", "天気"]);
+    }
+
+    #[test]
+    fn names_are_spaced() {
+        assert_eq!(name_words("GET_movie_movie_id"), "GET movie movie id");
+        assert_eq!(name_words("PowerBI Toolkit"), "Power BI Toolkit");
+        assert_eq!(name_words("SQLDatabase"), "SQL Database");
+        assert_eq!(name_words("Office365"), "Office365");
+    }
+
+    #[test]
+    fn highlights_are_the_matching_words() {
+        let text = "Creates issues: create_issue";
+        let found: Vec<&str> = highlights(text, ["creat"]).into_iter().map(|r| &text[r]).collect();
+        assert_eq!(found, ["Creates", "create"]);
+    }
+}

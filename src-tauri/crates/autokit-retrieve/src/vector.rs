@@ -1,0 +1,462 @@
+//! An exact index of unit vectors in memory.
+//!
+//! Every search reads every allowed row; nothing is approximated and nothing is dropped by a
+//! filter. Measured on two cores of a Xeon with AVX-512, 16,000 x 384, k = 10: SurrealDB 3.3.5
+//! embedded takes 590 ms by brute force and 69-95 ms (p50) by HNSW, with about 2 s at p95 when
+//! filtered. This index takes 1.1 ms (0.23 ms with a filter that lets a seventh through) and is
+//! always right, which is why vectors are searched here and the database is only where they are
+//! kept. That figure is from a machine whose cores compilers were using as well; numpy's product
+//! and sort took 8.0 ms in the same run, and at 100,000 rows 17 ms to this index's 16.
+
+mod kernel;
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use crate::bitset::BitSet;
+use crate::error::RetrieveError;
+use kernel::{Kernel, Lane};
+
+/// A row found by [`VectorIndex::top_k`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbour {
+    /// Key given on entry.
+    pub key: u32,
+    /// Cosine with the query.
+    pub score: f32,
+}
+
+impl Neighbour {
+    /// Best first: higher score, then lower key.
+    fn order(self, other: Neighbour) -> Ordering {
+        other.score.total_cmp(&self.score).then(self.key.cmp(&other.key))
+    }
+}
+
+/// Unit vectors by key. Keys are small numbers: memory is kept for every key up to the largest.
+///
+/// Rows lie one after the other, each padded to whole cache lines. Removal moves the last row into
+/// the gap, so the memory is always `rows x dimension` numbers.
+#[derive(Clone, Debug)]
+pub struct VectorIndex {
+    kernel: Kernel,
+    dimension: usize,
+    /// Lanes per row.
+    stride: usize,
+    lanes: Vec<Lane>,
+    keys: Vec<u32>,
+    /// Row of each key, `NONE` when it has none.
+    row_of: Vec<u32>,
+    /// Sum of all rows in units of 2^-32, exact whatever the order of changes.
+    sum: Vec<i64>,
+}
+
+impl Default for VectorIndex {
+    fn default() -> VectorIndex {
+        VectorIndex::new()
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Numbers below which one thread is quicker than waking another (1 MiB of f32).
+const PARALLEL_FROM: usize = 1 << 18;
+
+/// Rows scored at a time by one thread: 16 rows x 384 x 4 bytes stay in the first-level cache
+/// between the vectors of a query of several parts.
+const BLOCK: usize = 16;
+
+/// Fixed point of [`VectorIndex::sum`].
+const UNIT: f64 = 4_294_967_296.0;
+
+impl VectorIndex {
+    /// An empty index. The first vector sets the dimension.
+    pub fn new() -> VectorIndex {
+        VectorIndex {
+            kernel: Kernel::detect(),
+            dimension: 0,
+            stride: 0,
+            lanes: Vec::new(),
+            keys: Vec::new(),
+            row_of: Vec::new(),
+            sum: Vec::new(),
+        }
+    }
+
+    /// Number of vectors.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Length of the vectors; 0 while there are none.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        self.lanes.capacity() * size_of::<Lane>()
+            + (self.keys.capacity() + self.row_of.capacity()) * size_of::<u32>()
+            + self.sum.capacity() * size_of::<i64>()
+    }
+
+    /// Makes room for `rows` more vectors of `dimension` numbers.
+    pub fn reserve(&mut self, rows: usize, dimension: usize) {
+        self.lanes.reserve(rows * dimension.div_ceil(16));
+        self.keys.reserve(rows);
+        self.row_of.reserve(rows);
+    }
+
+    /// Refuses a vector that could not be searched. `what` names it in the error.
+    ///
+    /// # Errors
+    /// Of another dimension, not finite, or all zeros.
+    pub fn check(&self, what: &str, vector: &[f32]) -> Result<(), RetrieveError> {
+        check_vector(what, vector, (self.dimension > 0).then_some(self.dimension))
+    }
+
+    /// Puts a vector under a key, in place of the one there. It is scaled to unit length.
+    ///
+    /// # Errors
+    /// As [`VectorIndex::check`].
+    pub fn upsert(&mut self, key: u32, vector: &[f32]) -> Result<(), RetrieveError> {
+        self.check(&format!("row {key}"), vector)?;
+        if self.dimension == 0 {
+            self.dimension = vector.len();
+            self.stride = vector.len().div_ceil(16);
+            self.sum = vec![0; vector.len()];
+        }
+        if self.row_of.len() <= key as usize {
+            self.row_of.resize(key as usize + 1, NONE);
+        }
+        let row = self.row_of[key as usize];
+        let row = if row == NONE {
+            let row = self.keys.len();
+            self.keys.push(key);
+            self.row_of[key as usize] = row as u32;
+            self.lanes.resize(self.lanes.len() + self.stride, Lane::ZERO);
+            row
+        } else {
+            self.add_to_sum(row as usize, -1);
+            row as usize
+        };
+        let unit = unit(vector);
+        pack(&unit, &mut self.lanes[row * self.stride..(row + 1) * self.stride]);
+        self.add_to_sum(row, 1);
+        Ok(())
+    }
+
+    /// Removes the vector of a key, if there is one.
+    pub fn remove(&mut self, key: u32) -> bool {
+        let Some(row) = self.row(key) else { return false };
+        self.add_to_sum(row, -1);
+        let last = self.keys.len() - 1;
+        if row != last {
+            self.lanes.copy_within(last * self.stride..(last + 1) * self.stride, row * self.stride);
+            self.keys[row] = self.keys[last];
+            self.row_of[self.keys[row] as usize] = row as u32;
+        }
+        self.keys.pop();
+        self.lanes.truncate(last * self.stride);
+        self.row_of[key as usize] = NONE;
+        if self.keys.is_empty() {
+            self.dimension = 0;
+            self.stride = 0;
+            self.sum.clear();
+        }
+        true
+    }
+
+    /// The vector of a key, scaled to unit length.
+    pub fn get(&self, key: u32) -> Option<Vec<f32>> {
+        let row = self.row(key)?;
+        Some(self.row_numbers(row).collect())
+    }
+
+    /// Mean of all vectors; empty while there are none.
+    pub fn mean(&self) -> Vec<f32> {
+        let scale = UNIT * self.keys.len().max(1) as f64;
+        self.sum.iter().map(|&sum| (sum as f64 / scale) as f32).collect()
+    }
+
+    /// The `k` vectors nearest to `query` by cosine, best first, equal ones by key. With `allowed`,
+    /// only those keys are read at all.
+    ///
+    /// # Errors
+    /// As [`VectorIndex::check`].
+    pub fn top_k(
+        &self,
+        query: &[f32],
+        k: usize,
+        allowed: Option<&BitSet>,
+    ) -> Result<Vec<Neighbour>, RetrieveError> {
+        if self.is_empty() || k == 0 {
+            return Ok(Vec::new());
+        }
+        self.check("the query", query)?;
+        let query = self.packed(query);
+        let search = |rows: std::ops::Range<usize>| {
+            let mut best = Best::new(k);
+            self.score_rows(rows, std::slice::from_ref(&query), allowed, |row, scores| {
+                best.offer(Neighbour { key: self.keys[row], score: scores[0] });
+            });
+            best
+        };
+        let best = match self.chunk() {
+            None => search(0..self.len()),
+            Some(chunk) => {
+                self.chunks(chunk).into_par_iter().map(search).reduce(|| Best::new(k), Best::merge)
+            }
+        };
+        Ok(best.into_sorted())
+    }
+
+    /// Every allowed key, and its cosines with each of `queries`, key by key. `shift` is taken off
+    /// the queries after scaling to unit length: the numbers are `row . (query - shift)`.
+    pub(crate) fn scan(
+        &self,
+        queries: &[&[f32]],
+        shift: &[f32],
+        allowed: Option<&BitSet>,
+    ) -> (Vec<u32>, Vec<f32>) {
+        let packed: Vec<Vec<Lane>> = queries
+            .iter()
+            .map(|query| {
+                let mut moved = unit(query);
+                for (x, s) in moved.iter_mut().zip(shift) {
+                    *x -= s;
+                }
+                let mut lanes = vec![Lane::ZERO; self.stride];
+                pack(&moved, &mut lanes);
+                lanes
+            })
+            .collect();
+        let part = |rows: std::ops::Range<usize>| {
+            let mut keys = Vec::with_capacity(rows.len());
+            let mut cosines = Vec::with_capacity(rows.len() * packed.len());
+            self.score_rows(rows, &packed, allowed, |row, scores| {
+                keys.push(self.keys[row]);
+                cosines.extend_from_slice(scores);
+            });
+            (keys, cosines)
+        };
+        match self.chunk() {
+            None => part(0..self.len()),
+            Some(chunk) => {
+                let parts: Vec<(Vec<u32>, Vec<f32>)> = self.chunks(chunk).into_par_iter().map(part).collect();
+                let mut keys = Vec::with_capacity(self.len());
+                let mut cosines = Vec::with_capacity(self.len() * packed.len());
+                for (some_keys, some_cosines) in parts {
+                    keys.extend(some_keys);
+                    cosines.extend(some_cosines);
+                }
+                (keys, cosines)
+            }
+        }
+    }
+
+    /// Mean cosine of all rows with each query, as [`VectorIndex::scan`] would report them.
+    pub(crate) fn average(&self, queries: &[&[f32]], shift: &[f32]) -> Vec<f32> {
+        let mean = self.mean();
+        queries
+            .iter()
+            .map(|query| unit(query).iter().zip(shift).zip(&mean).map(|((q, s), m)| (q - s) * m).sum())
+            .collect()
+    }
+
+    /// Whether the key has a vector.
+    pub fn contains(&self, key: u32) -> bool {
+        self.row(key).is_some()
+    }
+
+    fn row(&self, key: u32) -> Option<usize> {
+        self.row_of.get(key as usize).filter(|&&row| row != NONE).map(|&row| row as usize)
+    }
+
+    fn row_lanes(&self, row: usize) -> &[Lane] {
+        &self.lanes[row * self.stride..(row + 1) * self.stride]
+    }
+
+    fn row_numbers(&self, row: usize) -> impl Iterator<Item = f32> + '_ {
+        self.row_lanes(row).iter().flat_map(|lane| lane.0).take(self.dimension)
+    }
+
+    fn packed(&self, query: &[f32]) -> Vec<Lane> {
+        let mut lanes = vec![Lane::ZERO; self.stride];
+        pack(&unit(query), &mut lanes);
+        lanes
+    }
+
+    fn add_to_sum(&mut self, row: usize, sign: i64) {
+        let (stride, dimension) = (self.stride, self.dimension);
+        let numbers =
+            self.lanes[row * stride..(row + 1) * stride].iter().flat_map(|lane| lane.0).take(dimension);
+        for (sum, x) in self.sum.iter_mut().zip(numbers) {
+            *sum += sign * (f64::from(x) * UNIT) as i64;
+        }
+    }
+
+    /// Rows per thread, `None` when one thread is quicker.
+    fn chunk(&self) -> Option<usize> {
+        let threads = rayon::current_num_threads();
+        if threads < 2 || self.lanes.len() * 16 < PARALLEL_FROM {
+            return None;
+        }
+        Some(self.len().div_ceil(threads * 2).next_multiple_of(BLOCK).max(BLOCK))
+    }
+
+    fn chunks(&self, chunk: usize) -> Vec<std::ops::Range<usize>> {
+        (0..self.len()).step_by(chunk).map(|from| from..(from + chunk).min(self.len())).collect()
+    }
+
+    /// Scores rows in order, four at a time; skipped rows are not read.
+    fn score_rows(
+        &self,
+        rows: std::ops::Range<usize>,
+        queries: &[Vec<Lane>],
+        allowed: Option<&BitSet>,
+        mut visit: impl FnMut(usize, &[f32]),
+    ) {
+        let width = queries.len();
+        let mut scores = vec![0.0f32; BLOCK * width];
+        let mut block = [0usize; BLOCK];
+        let mut filled = 0;
+        let mut flush = |block: &[usize]| {
+            for (q, query) in queries.iter().enumerate() {
+                let mut fours = block.chunks_exact(4);
+                let mut at = 0;
+                for four in &mut fours {
+                    let found = self.kernel.dot(
+                        query,
+                        [
+                            self.row_lanes(four[0]),
+                            self.row_lanes(four[1]),
+                            self.row_lanes(four[2]),
+                            self.row_lanes(four[3]),
+                        ],
+                    );
+                    for score in found {
+                        scores[at * width + q] = score;
+                        at += 1;
+                    }
+                }
+                for &row in fours.remainder() {
+                    scores[at * width + q] = self.kernel.dot(query, [self.row_lanes(row)])[0];
+                    at += 1;
+                }
+            }
+            for (at, &row) in block.iter().enumerate() {
+                visit(row, &scores[at * width..(at + 1) * width]);
+            }
+        };
+        for row in rows {
+            if allowed.is_some_and(|set| !set.contains(self.keys[row])) {
+                continue;
+            }
+            block[filled] = row;
+            filled += 1;
+            if filled == BLOCK {
+                flush(&block);
+                filled = 0;
+            }
+        }
+        flush(&block[..filled]);
+    }
+}
+
+/// Refuses a vector that could not be searched.
+pub(crate) fn check_vector(
+    what: &str,
+    vector: &[f32],
+    dimension: Option<usize>,
+) -> Result<(), RetrieveError> {
+    let what = || what.to_owned();
+    if vector.is_empty() || dimension.is_some_and(|expected| expected != vector.len()) {
+        return Err(RetrieveError::Dimension {
+            what: what(),
+            expected: dimension.unwrap_or(1),
+            found: vector.len(),
+        });
+    }
+    let mut square = 0.0f64;
+    for &x in vector {
+        if !x.is_finite() {
+            return Err(RetrieveError::NotFinite { what: what() });
+        }
+        square += f64::from(x) * f64::from(x);
+    }
+    if square == 0.0 {
+        return Err(RetrieveError::ZeroVector { what: what() });
+    }
+    Ok(())
+}
+
+/// The vector at unit length; as it is when it has that length to within rounding.
+fn unit(vector: &[f32]) -> Vec<f32> {
+    let square: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    if (square - 1.0).abs() < 1e-6 {
+        return vector.to_vec();
+    }
+    let scale = square.sqrt().recip();
+    vector.iter().map(|&x| (f64::from(x) * scale) as f32).collect()
+}
+
+fn pack(vector: &[f32], lanes: &mut [Lane]) {
+    for (lane, numbers) in lanes.iter_mut().zip(vector.chunks(16)) {
+        lane.0[..numbers.len()].copy_from_slice(numbers);
+        lane.0[numbers.len()..].fill(0.0);
+    }
+}
+
+/// The best `k` seen. Kept as an unsorted list of up to `2k` that is cut to `k` when full: one
+/// comparison per row in the common case.
+struct Best {
+    k: usize,
+    found: Vec<Neighbour>,
+    /// What a row has to beat, once there are `k`.
+    bar: Option<Neighbour>,
+}
+
+impl Best {
+    fn new(k: usize) -> Best {
+        Best { k, found: Vec::new(), bar: None }
+    }
+
+    #[inline]
+    fn offer(&mut self, row: Neighbour) {
+        if self.bar.is_some_and(|bar| row.order(bar) == Ordering::Greater) {
+            return;
+        }
+        self.found.push(row);
+        if self.found.len() >= self.k.saturating_mul(2).max(16) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.found.len() > self.k {
+            self.found.select_nth_unstable_by(self.k - 1, |a, b| a.order(*b));
+            self.found.truncate(self.k);
+            self.bar = self.found.iter().copied().max_by(|a, b| a.order(*b));
+        }
+    }
+
+    fn merge(mut self, other: Best) -> Best {
+        for row in other.found {
+            self.offer(row);
+        }
+        self
+    }
+
+    fn into_sorted(mut self) -> Vec<Neighbour> {
+        self.found.sort_by(|a, b| a.order(*b));
+        self.found.truncate(self.k);
+        self.found
+    }
+}

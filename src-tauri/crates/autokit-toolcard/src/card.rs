@@ -1,0 +1,220 @@
+//! The card itself: a JSON object kept as written, with typed views.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ts_rs::TS;
+
+use crate::identity::CardKey;
+use crate::validate::{Problem, Severity, check};
+
+/// Names of the fields AutoKit gives a meaning to. Everything else is kept and ignored.
+pub mod fields {
+    /// What the tool is called; with [`PROVIDER`] its identity.
+    pub const NAME: &str = "name";
+    /// Who offers the tool: a vendor, a package, an MCP server. Absent in the original format.
+    pub const PROVIDER: &str = "provider";
+    /// What the tool does, in prose.
+    pub const DESCRIPTION: &str = "description";
+    /// Language of the stub, e.g. `python`.
+    pub const LANGUAGE: &str = "programming_language";
+    /// Module or package to import from.
+    pub const MODULE: &str = "module";
+    /// Class or function to import.
+    pub const CLASS: &str = "class";
+    /// Constructor arguments with placeholder values.
+    pub const INIT_ARGS: &str = "init_args";
+    /// OpenAPI document or its URL.
+    pub const OPENAPI: &str = "openapi";
+    /// What it costs, in words.
+    pub const PRICING: &str = "pricing";
+    /// URL of the documentation page.
+    pub const DOCUMENTATION: &str = "documentation";
+    /// Whether FUEL has proved the card against its page.
+    pub const VERIFIED: &str = "verified";
+    /// What sort of thing it is, see [`Kind`](super::Kind).
+    pub const KIND: &str = "kind";
+    /// JSON Schema of the call's arguments.
+    pub const PARAMETERS: &str = "parameters";
+    /// Free labels.
+    pub const TAGS: &str = "tags";
+    /// A line or two that call the tool, for tools that are not a class.
+    pub const USAGE: &str = "usage";
+    /// Where the facts on the card came from (URLs or words).
+    pub const SOURCES: &str = "sources";
+
+    /// The fields in the order people read them.
+    pub const ALL: [&str; 16] = [
+        NAME,
+        PROVIDER,
+        KIND,
+        DESCRIPTION,
+        LANGUAGE,
+        MODULE,
+        CLASS,
+        INIT_ARGS,
+        PARAMETERS,
+        USAGE,
+        OPENAPI,
+        PRICING,
+        DOCUMENTATION,
+        TAGS,
+        SOURCES,
+        VERIFIED,
+    ];
+}
+
+/// What sort of tool a card describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A class to import and construct (the original AutoKit card).
+    Class,
+    /// One operation of a REST API.
+    RestOperation,
+    /// A tool of an MCP server.
+    McpTool,
+    /// A command-line program.
+    Cli,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// Every kind, in display order.
+    pub const ALL: [Kind; 5] = [Kind::Class, Kind::RestOperation, Kind::McpTool, Kind::Cli, Kind::Other];
+
+    /// The name used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Class => "class",
+            Kind::RestOperation => "rest_operation",
+            Kind::McpTool => "mcp_tool",
+            Kind::Cli => "cli",
+            Kind::Other => "other",
+        }
+    }
+
+    /// Reads the name used in files.
+    pub fn parse(text: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// A card that passed [`check`]. The object is kept exactly as read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Toolcard {
+    object: Map<String, Value>,
+}
+
+impl Toolcard {
+    /// Takes an object as a card.
+    ///
+    /// # Errors
+    /// Every problem of severity [`Severity::Error`], in field order.
+    pub fn new(object: Map<String, Value>) -> Result<Toolcard, Vec<Problem>> {
+        let mut problems = check(&object);
+        problems.retain(|problem| problem.severity == Severity::Error);
+        if problems.is_empty() { Ok(Toolcard { object }) } else { Err(problems) }
+    }
+
+    /// Reads back the text of a card that was valid when stored.
+    ///
+    /// # Errors
+    /// As [`Toolcard::new`]; text that is no JSON object is a problem of the whole card.
+    pub fn from_json(text: &str) -> Result<Toolcard, Vec<Problem>> {
+        match serde_json::from_str::<Map<String, Value>>(text) {
+            Ok(object) => Toolcard::new(object),
+            Err(error) => Err(vec![Problem::error("", format!("is not a JSON object: {error}"))]),
+        }
+    }
+
+    /// The card as compact JSON, byte-stable for equal cards.
+    pub fn to_json(&self) -> String {
+        Value::Object(self.object.clone()).to_string()
+    }
+
+    /// The object as read.
+    pub fn object(&self) -> &Map<String, Value> {
+        &self.object
+    }
+
+    /// Gives the object up.
+    pub fn into_object(self) -> Map<String, Value> {
+        self.object
+    }
+
+    /// Identity of the card.
+    pub fn key(&self) -> CardKey {
+        CardKey::new(self.text(fields::PROVIDER).unwrap_or(""), self.name())
+    }
+
+    /// The text of a string field; `None` when it is missing, `null` or not a string.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.object.get(field)?.as_str()
+    }
+
+    /// The tool's name. Never empty.
+    pub fn name(&self) -> &str {
+        self.text(fields::NAME).unwrap_or("")
+    }
+
+    /// Description, or an empty string.
+    pub fn description(&self) -> &str {
+        self.text(fields::DESCRIPTION).unwrap_or("")
+    }
+
+    /// Whether the card says it was verified.
+    pub fn verified(&self) -> bool {
+        self.object.get(fields::VERIFIED).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// What sort of tool this is: as written, else read from the fields that are filled in.
+    pub fn kind(&self) -> Kind {
+        if let Some(kind) = self.text(fields::KIND).and_then(Kind::parse) {
+            return kind;
+        }
+        let filled = |field| self.object.get(field).is_some_and(|v: &Value| !v.is_null());
+        if filled(fields::CLASS) || filled(fields::MODULE) {
+            Kind::Class
+        } else if filled(fields::OPENAPI) {
+            Kind::RestOperation
+        } else {
+            Kind::Other
+        }
+    }
+
+    /// Labels of the card.
+    pub fn tags(&self) -> impl Iterator<Item = &str> {
+        self.object
+            .get(fields::TAGS)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(json: &str) -> Toolcard {
+        Toolcard::from_json(json).expect("a valid card")
+    }
+
+    #[test]
+    fn keeps_unknown_fields_order_and_null() {
+        let text =
+            r#"{"zeta":1,"name":"A","init_args":{"b":"2","a":null},"openapi":null,"alpha":[1.5,{"k":"v"}]}"#;
+        assert_eq!(card(text).to_json(), text);
+    }
+
+    #[test]
+    fn kind_is_written_or_inferred() {
+        assert_eq!(card(r#"{"name":"A","class":"B"}"#).kind(), Kind::Class);
+        assert_eq!(card(r#"{"name":"A","openapi":"https://a.b/c.json"}"#).kind(), Kind::RestOperation);
+        assert_eq!(card(r#"{"name":"A","class":"B","kind":"cli"}"#).kind(), Kind::Cli);
+        assert_eq!(card(r#"{"name":"A"}"#).kind(), Kind::Other);
+    }
+}

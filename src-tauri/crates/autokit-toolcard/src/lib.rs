@@ -1,0 +1,36 @@
+//! Toolcards: what a tool is, how to import and call it, where its documentation lives.
+//!
+//! A [`Toolcard`] is a validated JSON object that is kept exactly as it was written (unknown
+//! fields, key order, `null` against missing), with typed accessors over the fields AutoKit knows.
+//! Around it: its identity ([`CardKey`], [`CardId`]), the rules a card has to meet ([`check`]),
+//! differences between two versions ([`diff_cards`]) and the AutoKit JSON file format
+//! ([`read_cards`], [`write_cards`]).
+//!
+//! ```
+//! use autokit_toolcard::{read_cards, write_cards};
+//!
+//! let file = br#"[{"name": "Wikipedia", "description": "Look up articles.", "x-note": null}]"#;
+//! let read = read_cards(&file[..])?;
+//! assert_eq!(read.cards[0].card.name(), "Wikipedia");
+//! assert!(read.rejected.is_empty());
+//! let mut out = Vec::new();
+//! write_cards(&mut out, read.cards.iter().map(|c| &c.card))?;
+//! assert_eq!(serde_json::from_slice::<serde_json::Value>(file)?, serde_json::from_slice::<serde_json::Value>(&out)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod card;
+mod diff;
+mod format;
+mod identity;
+mod revision;
+mod stub;
+mod validate;
+
+pub use card::{Kind, Toolcard, fields};
+pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
+pub use format::{MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_cards, write_cards};
+pub use identity::{CardId, CardKey};
+pub use revision::{Author, Operation, Revision};
+pub use stub::Stub;
+pub use validate::{Limits, Problem, Severity, check};

@@ -1,0 +1,115 @@
+//! The few lines with which a program starts to use a tool, made from the card alone.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ts_rs::TS;
+
+use crate::card::{Toolcard, fields};
+
+/// Code to copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Stub {
+    /// Language for highlighting: `python`, `typescript`, `shell`, `json` …
+    pub language: String,
+    /// The lines.
+    pub code: String,
+}
+
+impl Toolcard {
+    /// An import-and-construct stub from `module`, `class` and `init_args`, or the card's own
+    /// `usage`; `None` when the card holds too little to write a line that is true.
+    pub fn stub(&self) -> Option<Stub> {
+        if let Some(usage) = self.text(fields::USAGE).filter(|usage| !usage.trim().is_empty()) {
+            let language = self.text(fields::LANGUAGE).unwrap_or("shell").to_lowercase();
+            return Some(Stub { language, code: usage.trim_end().to_owned() });
+        }
+        let module = self.text(fields::MODULE).filter(|module| !module.is_empty())?;
+        let class = self.text(fields::CLASS).filter(|class| !class.is_empty())?;
+        let arguments: Vec<(&str, &Value)> = match self.object().get(fields::INIT_ARGS) {
+            Some(Value::Object(map)) => map.iter().map(|(name, value)| (name.as_str(), value)).collect(),
+            _ => Vec::new(),
+        };
+        match self.text(fields::LANGUAGE).map(str::to_lowercase).as_deref() {
+            None | Some("python" | "py") => {
+                Some(Stub { language: "python".into(), code: python(module, class, &arguments) })
+            }
+            Some("javascript" | "typescript" | "js" | "ts") => {
+                Some(Stub { language: "typescript".into(), code: typescript(module, class, &arguments) })
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+fn python(module: &str, class: &str, arguments: &[(&str, &Value)]) -> String {
+    let import = format!("from {module} import {class}\n\n");
+    if arguments.is_empty() {
+        return format!("{import}tool = {class}()");
+    }
+    let lines: Vec<String> =
+        arguments.iter().map(|(name, value)| format!("    {name}={},", python_literal(value))).collect();
+    format!("{import}tool = {class}(\n{}\n)", lines.join("\n"))
+}
+
+fn python_literal(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Number(number) => number.to_string(),
+        // JSON's escapes are a subset of Python's.
+        Value::String(_) => value.to_string(),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(python_literal).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(map) => {
+            let pairs: Vec<String> = map
+                .iter()
+                .map(|(key, item)| format!("{}: {}", Value::from(key.as_str()), python_literal(item)))
+                .collect();
+            format!("{{{}}}", pairs.join(", "))
+        }
+    }
+}
+
+fn typescript(module: &str, class: &str, arguments: &[(&str, &Value)]) -> String {
+    let import = format!("import {{ {class} }} from {};\n\n", Value::from(module));
+    if arguments.is_empty() {
+        return format!("{import}const tool = new {class}();");
+    }
+    let lines: Vec<String> = arguments.iter().map(|(name, value)| format!("  {name}: {value},")).collect();
+    format!("{import}const tool = new {class}({{\n{}\n}});", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stub(json: &str) -> Option<Stub> {
+        Toolcard::from_json(json).expect("valid").stub()
+    }
+
+    #[test]
+    fn python_literals_are_python() {
+        let stub = stub(
+            r#"{"name":"a","module":"pkg.tools","class":"Search","init_args":{"key":"${KEY}","deep":null,"on":true,"opts":{"k":[1,"x"]}}}"#,
+        )
+        .expect("a stub");
+        assert_eq!(
+            stub.code,
+            "from pkg.tools import Search\n\ntool = Search(\n    key=\"${KEY}\",\n    deep=None,\n    on=True,\n    opts={\"k\": [1, \"x\"]},\n)"
+        );
+    }
+
+    #[test]
+    fn no_stub_is_better_than_a_wrong_one() {
+        assert_eq!(stub(r#"{"name":"a","class":"Search"}"#), None);
+        assert_eq!(stub(r#"{"name":"a","module":"m","class":"C","programming_language":"cobol"}"#), None);
+    }
+
+    #[test]
+    fn usage_wins() {
+        let stub = stub(r#"{"name":"jq","kind":"cli","usage":"jq '.items[]' file.json\n"}"#).expect("a stub");
+        assert_eq!((stub.language.as_str(), stub.code.as_str()), ("shell", "jq '.items[]' file.json"));
+    }
+}

@@ -1,0 +1,278 @@
+//! What a card has to be. Every problem names the field and the reason.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ts_rs::TS;
+
+use crate::card::{Kind, fields};
+
+/// Sizes past which a card is refused rather than stored: each protects the store, the
+/// index or the window from one record that is really a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Characters in a name or provider.
+    pub name_chars: usize,
+    /// Bytes in any one string.
+    pub string_bytes: usize,
+    /// Bytes of the whole card as JSON.
+    pub card_bytes: usize,
+    /// Nesting of objects and arrays.
+    pub depth: usize,
+}
+
+impl Limits {
+    /// The limits every card has to meet.
+    pub const CARD: Limits =
+        Limits { name_chars: 200, string_bytes: 256 << 10, card_bytes: 1 << 20, depth: 64 };
+}
+
+/// Whether a problem keeps the card out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// The card is refused.
+    Error,
+    /// The card is taken; a person should look.
+    Warning,
+}
+
+/// One thing wrong with one field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Problem {
+    /// Field name; empty when the whole card is meant.
+    pub field: String,
+    /// What is wrong, as the end of a sentence that starts with the field's name.
+    pub reason: String,
+    /// Whether the card is refused for it.
+    pub severity: Severity,
+}
+
+impl Problem {
+    pub(crate) fn error(field: &str, reason: impl Into<String>) -> Problem {
+        Problem { field: field.to_owned(), reason: reason.into(), severity: Severity::Error }
+    }
+
+    fn warning(field: &str, reason: impl Into<String>) -> Problem {
+        Problem { severity: Severity::Warning, ..Problem::error(field, reason) }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.field.is_empty() {
+            write!(f, "the card {}", self.reason)
+        } else {
+            write!(f, "`{}` {}", self.field, self.reason)
+        }
+    }
+}
+
+/// Everything that is wrong with an object as a card, in field order; empty for a good card.
+pub fn check(object: &Map<String, Value>) -> Vec<Problem> {
+    let limits = Limits::CARD;
+    let mut problems = Vec::new();
+    match object.get(fields::NAME) {
+        None => problems.push(Problem::error(fields::NAME, "is missing")),
+        Some(Value::String(name)) => label(fields::NAME, name, limits, true, &mut problems),
+        Some(other) => problems.push(wrong_type(fields::NAME, "a string", other)),
+    }
+    match object.get(fields::PROVIDER) {
+        None | Some(Value::Null) => {}
+        Some(Value::String(provider)) => label(fields::PROVIDER, provider, limits, false, &mut problems),
+        Some(other) => problems.push(wrong_type(fields::PROVIDER, "a string or null", other)),
+    }
+    for field in
+        [fields::DESCRIPTION, fields::LANGUAGE, fields::MODULE, fields::CLASS, fields::PRICING, fields::USAGE]
+    {
+        if let Some(value) = object.get(field).filter(|value| !value.is_null() && !value.is_string()) {
+            problems.push(wrong_type(field, "a string or null", value));
+        }
+    }
+    if object.get(fields::DESCRIPTION).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty())
+        && object.get(fields::DESCRIPTION).is_none_or(|value| value.is_null() || value.is_string())
+    {
+        problems
+            .push(Problem::warning(fields::DESCRIPTION, "is empty, so the tool is found by its name alone"));
+    }
+    match object.get(fields::KIND) {
+        None | Some(Value::Null) => {}
+        Some(Value::String(kind)) if Kind::parse(kind).is_some() => {}
+        Some(Value::String(kind)) => {
+            problems.push(Problem::warning(
+                fields::KIND,
+                format!("is {kind:?}, which this version treats as other"),
+            ));
+        }
+        Some(other) => problems.push(wrong_type(fields::KIND, "a string or null", other)),
+    }
+    if let Some(value) = object.get(fields::INIT_ARGS).filter(|v| !v.is_null() && !v.is_object()) {
+        problems.push(wrong_type(fields::INIT_ARGS, "an object or null", value));
+    }
+    if let Some(value) =
+        object.get(fields::PARAMETERS).filter(|v| !v.is_null() && !v.is_object() && !v.is_array())
+    {
+        problems.push(wrong_type(fields::PARAMETERS, "a JSON Schema, a list or null", value));
+    }
+    if let Some(value) = object.get(fields::VERIFIED).filter(|v| !v.is_null() && !v.is_boolean()) {
+        problems.push(wrong_type(fields::VERIFIED, "true, false or null", value));
+    }
+    for field in [fields::TAGS, fields::SOURCES] {
+        let good = |value: &Value| {
+            value.is_null() || value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+        };
+        if let Some(value) = object.get(field).filter(|value| !good(value)) {
+            problems.push(wrong_type(field, "a list of strings or null", value));
+        }
+    }
+    documentation(object, &mut problems);
+    sizes(object, limits, &mut problems);
+    problems
+}
+
+fn label(field: &str, text: &str, limits: Limits, required: bool, problems: &mut Vec<Problem>) {
+    if required && text.trim().is_empty() {
+        problems.push(Problem::error(field, "is empty"));
+    }
+    let chars = text.chars().count();
+    if chars > limits.name_chars {
+        problems.push(Problem::error(
+            field,
+            format!("has {chars} characters; at most {} fit", limits.name_chars),
+        ));
+    }
+    if text.chars().any(char::is_control) {
+        problems.push(Problem::error(field, "has control characters"));
+    }
+}
+
+fn documentation(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
+    match object.get(fields::DOCUMENTATION) {
+        None | Some(Value::Null) => {}
+        Some(Value::String(url)) if url.is_empty() || url.starts_with('/') => {}
+        Some(Value::String(url)) => {
+            // A card's link is opened by a click: anything but the web is refused here, once.
+            let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+            match scheme.as_deref() {
+                Some("http" | "https") => {}
+                Some(scheme) if !scheme.contains(['/', '.', ' ']) => problems.push(Problem::error(
+                    fields::DOCUMENTATION,
+                    format!("has the scheme {scheme:?}; only http and https are opened"),
+                )),
+                _ => problems.push(Problem::warning(fields::DOCUMENTATION, "is not a web address")),
+            }
+        }
+        Some(other) => problems.push(wrong_type(fields::DOCUMENTATION, "a string or null", other)),
+    }
+}
+
+fn sizes(object: &Map<String, Value>, limits: Limits, problems: &mut Vec<Problem>) {
+    let mut total = 2;
+    for (field, value) in object {
+        let mut size = Size { bytes: field.len() + 4, longest: 0, deepest: 0 };
+        size.add(value, 1);
+        total += size.bytes;
+        if size.longest > limits.string_bytes {
+            problems.push(Problem::error(
+                field,
+                format!("has a text of {} bytes; at most {} fit", size.longest, limits.string_bytes),
+            ));
+        }
+        if size.deepest > limits.depth {
+            problems.push(Problem::error(
+                field,
+                format!("is nested {} levels deep; at most {} fit", size.deepest, limits.depth),
+            ));
+        }
+    }
+    if total > limits.card_bytes {
+        problems
+            .push(Problem::error("", format!("has about {total} bytes; at most {} fit", limits.card_bytes)));
+    }
+}
+
+struct Size {
+    bytes: usize,
+    longest: usize,
+    deepest: usize,
+}
+
+impl Size {
+    /// Recursion is safe: the JSON reader refuses more than 128 levels.
+    fn add(&mut self, value: &Value, depth: usize) {
+        self.deepest = self.deepest.max(depth);
+        match value {
+            Value::String(text) => {
+                self.bytes += text.len() + 2;
+                self.longest = self.longest.max(text.len());
+            }
+            Value::Array(items) => items.iter().for_each(|item| {
+                self.bytes += 1;
+                self.add(item, depth + 1);
+            }),
+            Value::Object(map) => map.iter().for_each(|(key, item)| {
+                self.bytes += key.len() + 4;
+                self.longest = self.longest.max(key.len());
+                self.add(item, depth + 1);
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes += 8,
+        }
+    }
+}
+
+fn wrong_type(field: &str, wanted: &str, found: &Value) -> Problem {
+    let found = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    Problem::error(field, format!("is {found}; it has to be {wanted}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn errors(value: Value) -> Vec<String> {
+        let Value::Object(object) = value else { panic!("an object") };
+        check(&object).into_iter().filter(|p| p.severity == Severity::Error).map(|p| p.to_string()).collect()
+    }
+
+    #[test]
+    fn names_the_field_and_the_reason() {
+        assert_eq!(errors(json!({"name": 3})), ["`name` is a number; it has to be a string"]);
+        assert_eq!(errors(json!({"description": "x"})), ["`name` is missing"]);
+        assert_eq!(errors(json!({"name": " "})), ["`name` is empty"]);
+        assert_eq!(
+            errors(json!({"name": "a", "init_args": [1], "verified": "yes"})),
+            [
+                "`init_args` is a list; it has to be an object or null",
+                "`verified` is a string; it has to be true, false or null"
+            ]
+        );
+    }
+
+    #[test]
+    fn links_that_are_not_the_web_are_refused() {
+        assert_eq!(errors(json!({"name": "a", "documentation": "javascript:alert(1)"})).len(), 1);
+        assert!(errors(json!({"name": "a", "documentation": "/docs/x"})).is_empty());
+        assert!(errors(json!({"name": "a", "documentation": "HTTPS://x.y/z"})).is_empty());
+        assert!(errors(json!({"name": "a", "documentation": "docs.example.org:80/x"})).is_empty());
+    }
+
+    #[test]
+    fn large_and_deep_fields_are_refused_by_name() {
+        let ten_megabytes = "x".repeat(10 << 20);
+        let found = errors(json!({"name": "a", "description": ten_megabytes}));
+        assert!(found[0].starts_with("`description` has a text of 10485760 bytes"), "{found:?}");
+        let mut deep = json!(1);
+        for _ in 0..100 {
+            deep = json!([deep]);
+        }
+        assert!(errors(json!({"name": "a", "x": deep}))[0].contains("levels deep"));
+    }
+}

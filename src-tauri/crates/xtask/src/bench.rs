@@ -1,0 +1,30 @@
+//! `cargo xtask bench`: figures for this machine.
+
+use anyhow::Result;
+
+use crate::setup;
+use crate::shell::{cargo, exec, step};
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Measure with all optimisations, as a package would be built.
+    #[arg(long)]
+    release: bool,
+    /// Smaller libraries, for a quick look.
+    #[arg(long)]
+    quick: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    setup::build_cli(false)?;
+    setup::model()?;
+    let mut arguments = vec!["run", "--quiet", "--package", "autokit-tests", "--example", "bench"];
+    if options.release {
+        arguments.push("--release");
+    }
+    arguments.push("--");
+    if options.quick {
+        arguments.push("--quick");
+    }
+    step("Measurements", "See the message above.", || exec(&mut cargo(&arguments)))
+}

@@ -1,0 +1,51 @@
+//! Set up, run, test and measure AutoKit: `cargo xtask --help`.
+//!
+//! Every step can be repeated: what is there already is left alone.
+
+mod bench;
+mod run;
+mod setup;
+mod shell;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Set up, run, test and measure AutoKit")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what is missing, build, and open the window on the starter cards.
+    Run(run::Options),
+    /// Install what is missing and run every check and test.
+    Test(test::Options),
+    /// Install what is missing and stop there.
+    Setup,
+    /// Measure embedding, search, import and start-up.
+    Bench(bench::Options),
+    /// Write the window's TypeScript from the list of commands.
+    Bindings,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Run(options) => run::run(&options),
+        Command::Test(options) => test::run(&options),
+        Command::Setup => setup::everything(),
+        Command::Bench(options) => bench::run(&options),
+        Command::Bindings => test::write_bindings(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            shell::say(&format!("\n✗ {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What has to be on the machine: system libraries, UI packages, tools, the embedding model.
+
+use std::env;
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell::{cache, cargo, command, exec, npm, read, root, say, step, tool, works};
+
+/// Oldest Node the UI's tools run on.
+const NODE: u32 = 20;
+
+/// Packages to build and open the window.
+const APT_WINDOW: &[&str] = &[
+    "build-essential",
+    "pkg-config",
+    "libwebkit2gtk-4.1-dev",
+    "librsvg2-dev",
+    "libayatana-appindicator3-dev",
+    "libxdo-dev",
+    "libssl-dev",
+    "curl",
+    "file",
+];
+/// Packages the tests use besides.
+const APT_TEST: &[&str] = &["webkit2gtk-driver", "xvfb", "xauth", "dbus-x11", "chromium"];
+const DNF_WINDOW: &[&str] = &[
+    "gcc",
+    "gcc-c++",
+    "make",
+    "pkgconf-pkg-config",
+    "webkit2gtk4.1-devel",
+    "librsvg2-devel",
+    "libappindicator-gtk3-devel",
+    "libxdo-devel",
+];
+const DNF_TEST: &[&str] = &["webkit2gtk4.1", "xorg-x11-server-Xvfb", "dbus-x11", "chromium"];
+const PACMAN_WINDOW: &[&str] =
+    &["base-devel", "webkit2gtk-4.1", "librsvg", "libayatana-appindicator", "xdotool"];
+const PACMAN_TEST: &[&str] = &["xorg-server-xvfb", "dbus", "chromium"];
+
+/// Everything the tests and the window need.
+pub(crate) fn everything() -> Result<()> {
+    system_packages(true)?;
+    ui_packages()?;
+    tools()?;
+    build_cli(false)?;
+    model()
+}
+
+/// System libraries, through the distribution's package manager.
+pub(crate) fn system_packages(tests: bool) -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    step("System libraries", "Install the packages named above by hand and run this again.", || {
+        let with = |window: &[&'static str], test: &[&'static str]| {
+            let mut all = window.to_vec();
+            if tests {
+                all.extend(test);
+            }
+            all
+        };
+        let quiet = |program: &str| works(Command::new(program).arg("--version"));
+        if quiet("apt-get") {
+            let missing: Vec<&str> = with(APT_WINDOW, APT_TEST)
+                .into_iter()
+                .filter(|package| {
+                    !works(Command::new("dpkg-query").args(["-W", "-f=${db:Status-Status}", package]))
+                        || !installed(package)
+                })
+                .collect();
+            return install(
+                &missing,
+                &[&["apt-get", "update"], &["apt-get", "install", "--yes", "--no-install-recommends"]],
+            );
+        }
+        if quiet("dnf") {
+            let missing: Vec<&str> = with(DNF_WINDOW, DNF_TEST)
+                .into_iter()
+                .filter(|package| !works(Command::new("rpm").args(["-q", "--whatprovides", package])))
+                .collect();
+            return install(&missing, &[&["dnf", "install", "-y"]]);
+        }
+        if quiet("pacman") {
+            let missing: Vec<&str> = with(PACMAN_WINDOW, PACMAN_TEST)
+                .into_iter()
+                .filter(|package| !works(Command::new("pacman").args(["-Q", package])))
+                .collect();
+            return install(&missing, &[&["pacman", "-S", "--needed", "--noconfirm"]]);
+        }
+        bail!(
+            "no package manager known here (apt, dnf, pacman); the window needs WebKitGTK 4.1 with its headers"
+        )
+    })
+}
+
+/// A package can be known to dpkg and yet be removed.
+fn installed(package: &str) -> bool {
+    Command::new("dpkg-query")
+        .args(["-W", "-f=${db:Status-Status}", package])
+        .output()
+        .is_ok_and(|output| output.stdout == b"installed")
+}
+
+/// Runs the commands, the last of them with the packages, as root: at once when this is root,
+/// after asking when a person is there.
+fn install(missing: &[&str], commands: &[&[&str]]) -> Result<()> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let root = read(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    let mut lines: Vec<Vec<&str>> = commands.iter().map(|words| words.to_vec()).collect();
+    if let Some(last) = lines.last_mut() {
+        last.extend(missing);
+    }
+    for line in &mut lines {
+        if !root {
+            line.insert(0, "sudo");
+        }
+        say(&format!("  {}", line.join(" ")));
+    }
+    if !root {
+        let unattended = env::var_os("CI").is_some() || !std::io::stdin().is_terminal();
+        if unattended && !works(Command::new("sudo").args(["-n", "true"])) {
+            bail!("packages are missing and nobody is here to ask for the right to install them");
+        }
+        if !unattended && !agreed("  Run this? [y/N] ")? {
+            bail!("packages are missing: {}", missing.join(" "));
+        }
+    }
+    for line in &lines {
+        let mut command = Command::new(line[0]);
+        command.args(&line[1..]).env("DEBIAN_FRONTEND", "noninteractive");
+        exec(&mut command)?;
+    }
+    Ok(())
+}
+
+fn agreed(question: &str) -> Result<bool> {
+    let mut err = std::io::stderr();
+    err.write_all(question.as_bytes())?;
+    err.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Node, and the packages named in the UI's lock file.
+pub(crate) fn ui_packages() -> Result<()> {
+    step(
+        "UI packages",
+        "Install Node 20 or newer with npm, and see that the npm registry can be reached.",
+        || {
+            let version = read(Command::new("node").arg("--version")).context("Node is not installed")?;
+            let major: u32 =
+                version.trim().trim_start_matches('v').split('.').next().unwrap_or("").parse().unwrap_or(0);
+            if major < NODE {
+                bail!("Node {} is too old; {NODE} or newer is needed", version.trim());
+            }
+            // npm notes what it installed from; a lock file older than that note is installed already.
+            let ui = root().join("ui");
+            let stamp = ui.join("node_modules").join(".autokit-lock");
+            let lock = fs::read_to_string(ui.join("package-lock.json"))
+                .context("ui/package-lock.json cannot be read")?;
+            if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
+                return Ok(());
+            }
+            exec(&mut npm(&["ci", "--no-audit", "--no-fund"]))?;
+            fs::write(stamp, lock).context("the note of what is installed cannot be written")
+        },
+    )
+}
+
+/// The window's pages, compiled.
+pub(crate) fn build_ui() -> Result<()> {
+    step("Window pages", "See the messages of the build above.", || {
+        exec(&mut npm(&["run", "--silent", "build"]))
+    })
+}
+
+/// The `autokit` command.
+pub(crate) fn build_cli(release: bool) -> Result<()> {
+    step("The autokit command", "See the compiler's messages above.", || {
+        let mut arguments = vec!["build", "--package", "autokit-cli"];
+        if release {
+            arguments.push("--release");
+        }
+        exec(&mut cargo(&arguments))
+    })
+}
+
+/// The embedding model in the person's store of models.
+pub(crate) fn model() -> Result<()> {
+    step(
+        "Embedding model",
+        "See which sources were tried; `autokit models use NAME --folder DIR` takes files you have.",
+        || {
+            let scratch = cache().join("setup-library");
+            exec(
+                command(crate::shell::binary("autokit", false))
+                    .arg("--data-dir")
+                    .arg(scratch)
+                    .args(["models", "pull"]),
+            )
+        },
+    )
+}
+
+/// Programs the tests run, pinned.
+pub(crate) fn tools() -> Result<()> {
+    for (package, version) in
+        [("tauri-driver", "2.1.0"), ("cargo-deny", "0.20.2"), ("cargo-hakari", "0.9.39")]
+    {
+        install_tool(package, version)?;
+    }
+    Ok(())
+}
+
+fn install_tool(package: &str, version: &str) -> Result<()> {
+    let stamp = cache().join("tools").join(format!("{package}-{version}"));
+    if stamp.exists() && tool(package).exists() {
+        return Ok(());
+    }
+    step(&format!("{package} {version}"), "See that crates.io can be reached.", || {
+        let root = cache().join("tools");
+        let mut install = cargo(&["install", "--locked", "--force", package, "--version", version, "--root"]);
+        exec(install.arg(&root))?;
+        fs::write(stamp, "").context("the note of what is installed cannot be written")
+    })
+}

@@ -1,0 +1,117 @@
+//! Running other programs, telling what goes on, and where things are.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+/// A line for the person.
+#[allow(clippy::print_stderr, reason = "the one place where this program talks")]
+pub(crate) fn say(line: &str) {
+    eprintln!("{line}");
+}
+
+/// Runs a step with a line before and its time after; a failure says which step and what to do.
+pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    say(&format!("▸ {name}"));
+    let began = Instant::now();
+    match work() {
+        Ok(done) => {
+            say(&format!("✓ {name} ({:.1} s)", began.elapsed().as_secs_f64()));
+            Ok(done)
+        }
+        Err(error) => Err(error.context(format!("{name} failed\n  → {remedy}\n  because"))),
+    }
+}
+
+/// The checkout.
+pub(crate) fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(3).unwrap_or(manifest).to_owned()
+}
+
+/// AutoKit's own cache, outside the checkout: compiled dependencies and tools survive a new clone.
+pub(crate) fn cache() -> PathBuf {
+    let home = || env::var_os("HOME").map_or_else(|| PathBuf::from("."), PathBuf::from);
+    env::var_os("XDG_CACHE_HOME").map_or_else(|| home().join(".cache"), PathBuf::from).join("autokit")
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| cache().join("target"), PathBuf::from)
+}
+
+/// A program that was built.
+pub(crate) fn binary(name: &str, release: bool) -> PathBuf {
+    let profile = if release { "release" } else { "debug" };
+    target().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX))
+}
+
+/// Programs installed by these steps.
+pub(crate) fn tool(name: &str) -> PathBuf {
+    cache().join("tools").join("bin").join(format!("{name}{}", env::consts::EXE_SUFFIX))
+}
+
+/// A program to run in the checkout.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// Cargo, with the shared target directory.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).env("CARGO_TARGET_DIR", target());
+    command
+}
+
+/// npm in `ui/`.
+pub(crate) fn npm(arguments: &[&str]) -> Command {
+    let mut command = command(if cfg!(windows) { "npm.cmd" } else { "npm" });
+    command.args(arguments).current_dir(root().join("ui"));
+    command
+}
+
+/// Runs to the end; what the program prints is the person's to read.
+pub(crate) fn exec(command: &mut Command) -> Result<()> {
+    let shown = show(command);
+    let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
+    if !status.success() {
+        bail!("`{shown}` ended with {status}");
+    }
+    Ok(())
+}
+
+/// Runs to the end and gives what the program printed.
+pub(crate) fn read(command: &mut Command) -> Result<String> {
+    let shown = show(command);
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("`{shown}` could not be started"))?;
+    if !output.status.success() {
+        bail!("`{shown}` ended with {}", output.status);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether a program runs and ends well, quietly.
+pub(crate) fn works(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|s| s.success())
+}
+
+/// The command line, for messages.
+pub(crate) fn show(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
+    words.join(" ")
+}

@@ -1,0 +1,127 @@
+//! `cargo xtask test`: every check and every test, from formatting to the real window.
+
+use std::env;
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::setup;
+use crate::shell::{cargo, exec, npm, read, root, say, step, tool};
+
+/// Where the window's TypeScript is kept.
+const BINDINGS: &str = "ui/src/lib/bindings.ts";
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Leave out formatting, lints and licences.
+    #[arg(long)]
+    no_lints: bool,
+    /// Leave out the tests in a browser and in the real window.
+    #[arg(long)]
+    no_window: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    setup::system_packages(true)?;
+    setup::ui_packages()?;
+    setup::tools()?;
+    if !options.no_lints {
+        lints()?;
+    }
+    setup::build_ui()?;
+    step("Everything compiled", "See the compiler's messages above.", || {
+        exec(&mut cargo(&["build", "--workspace", "--all-targets"]))
+    })?;
+    setup::model()?;
+    step("Window types match the commands", "Run `cargo xtask bindings` and commit the result.", || {
+        let written = fs::read_to_string(root().join(BINDINGS)).unwrap_or_default();
+        if written != bindings()? {
+            bail!("{BINDINGS} is not what the commands say");
+        }
+        Ok(())
+    })?;
+    step("Window types and components", "See svelte-check's messages above.", || {
+        exec(&mut npm(&["run", "--silent", "check"]))
+    })?;
+    step("Window unit tests", "See vitest's messages above.", || {
+        exec(&mut npm(&["run", "--silent", "test"]))
+    })?;
+    step("Rust tests", "See the failing test above; run it alone with `cargo test -p CRATE NAME`.", || {
+        exec(cargo(&["test", "--workspace", "--exclude", "autokit-desktop"]).env("AUTOKIT_TEST_CI", "1"))
+    })?;
+    if !options.no_window {
+        step(
+            "The window in a browser",
+            "See playwright's messages above; screenshots are in tests/artifacts.",
+            || {
+                exec(
+                    npm(&["run", "--silent", "test:browser"])
+                        .env("AUTOKIT_BIN", crate::shell::binary("autokit", false)),
+                )
+            },
+        )?;
+        step("The real window", "See the message above; screenshots are in tests/artifacts.", window_tests)?;
+    }
+    say("All checks and tests passed.");
+    Ok(())
+}
+
+fn lints() -> Result<()> {
+    step("Rust formatting", "Run `cargo fmt`.", || exec(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step("Rust lints", "Correct what clippy names above.", || {
+        // The desktop crate embeds the pages; linting needs a folder, not the pages themselves.
+        fs::create_dir_all(root().join("ui/dist")).context("ui/dist cannot be made")?;
+        exec(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+    })?;
+    step("Licences and sources", "See deny.toml; add a licence only after reading it.", || {
+        exec(
+            cargo(&["deny", "--log-level", "error", "check", "licenses", "bans", "sources"])
+                .env("PATH", path_with_tools()?),
+        )
+    })?;
+    step("One feature set", "Run `cargo hakari generate`.", || {
+        exec(cargo(&["hakari", "verify"]).env("PATH", path_with_tools()?))
+    })
+}
+
+fn path_with_tools() -> Result<std::ffi::OsString> {
+    let tools = tool("cargo-deny").parent().map(std::path::Path::to_owned).unwrap_or_default();
+    let mut all = vec![tools];
+    all.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    env::join_paths(all).context("PATH cannot be extended")
+}
+
+/// The real window under a display of its own.
+fn window_tests() -> Result<()> {
+    let mut test = crate::shell::command("dbus-run-session");
+    test.args(["--", "xvfb-run", "--auto-servernum", "--server-args=-screen 0 1280x900x24"]);
+    test.arg(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    test.args([
+        "test",
+        "--package",
+        "autokit-tests",
+        "--test",
+        "window",
+        "--",
+        "--ignored",
+        "--test-threads=1",
+        "--nocapture",
+    ]);
+    test.env("CARGO_TARGET_DIR", crate::shell::target())
+        .env("AUTOKIT_TAURI_DRIVER", tool("tauri-driver"))
+        // Without a desktop there is no accessibility bus to talk to, only one to wait for.
+        .env("NO_AT_BRIDGE", "1");
+    exec(&mut test)
+}
+
+fn bindings() -> Result<String> {
+    read(&mut cargo(&["run", "--quiet", "--package", "autokit-app", "--example", "bindings"]))
+}
+
+/// Writes the window's TypeScript.
+pub(crate) fn write_bindings() -> Result<()> {
+    let path = root().join(BINDINGS);
+    fs::write(&path, bindings()?).with_context(|| format!("{} cannot be written", path.display()))?;
+    say(&format!("Wrote {BINDINGS}"));
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! The desktop window: opens the library, hands commands to the engine, passes its news on.
+//!
+//! Nothing of AutoKit is decided here; [`ipc`] is one door for every command of the list.
+
+// No console window beside the real one on Windows.
+#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+
+mod ipc;
+mod options;
+mod tray;
+
+use autokit_app::node::Node;
+use clap::Parser;
+use tauri::{Manager, RunEvent};
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+fn main() -> anyhow::Result<()> {
+    let options = options::Options::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("AUTOKIT_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error,surrealdb=off,surrealkv=off")),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        // The database's query executor nests deeply.
+        .thread_stack_size(8 << 20)
+        .build()?;
+    tauri::async_runtime::set(runtime.handle().clone());
+
+    let app = tauri::Builder::default()
+        .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_opener::init())
+        .invoke_handler(tauri::generate_handler![ipc::call])
+        .setup(move |app| {
+            // The window shows at once; commands wait for the library inside `ipc`.
+            app.manage(ipc::Link::open(app.handle().clone(), options.node()));
+            tray::build(app.handle())?;
+            Ok(())
+        })
+        .build(tauri::generate_context!())?;
+    app.run(|handle, event| {
+        if let RunEvent::Exit = event {
+            let node: Option<Node> = handle.state::<ipc::Link>().take();
+            if let Some(node) = node
+                && let Err(error) = tauri::async_runtime::block_on(node.close())
+            {
+                tracing::error!(%error, "the library was not closed cleanly");
+            }
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! What the tests across crates share: the built command, made-up cards, places to work in.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+pub mod window;
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+/// A program of this workspace, built into the same target directory as the running test.
+///
+/// # Errors
+/// When it was not built: `cargo build --workspace` comes first, as in `cargo xtask test`.
+pub fn program(name: &str) -> Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    // target/debug/deps/TEST or target/debug/examples/NAME
+    let folder = test.ancestors().nth(2).context("a test lies two folders below the target directory")?;
+    let program = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    if !program.exists() {
+        bail!("{} is not built; run `cargo build --workspace` first", program.display());
+    }
+    Ok(program)
+}
+
+/// A library in a folder of its own, used through the command.
+#[derive(Debug)]
+pub struct Workplace {
+    folder: tempfile::TempDir,
+    options: Vec<String>,
+}
+
+impl Workplace {
+    /// Searches by the deterministic stand-in, so that no model is needed.
+    ///
+    /// # Errors
+    /// When no folder can be made.
+    pub fn with_stand_in() -> Result<Workplace> {
+        Ok(Workplace { folder: tempfile::tempdir()?, options: vec!["--stand-in".into(), "64".into()] })
+    }
+
+    /// Uses the model in the person's store, as `cargo xtask test` has put it there.
+    ///
+    /// # Errors
+    /// When no folder can be made.
+    pub fn with_model() -> Result<Workplace> {
+        Ok(Workplace { folder: tempfile::tempdir()?, options: Vec::new() })
+    }
+
+    /// A path in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.path("library")
+    }
+
+    /// The command with this library's options.
+    ///
+    /// # Errors
+    /// When the command was not built.
+    pub fn command<S: AsRef<std::ffi::OsStr>>(&self, arguments: &[S]) -> Result<Command> {
+        let mut command = Command::new(program("autokit")?);
+        command.arg("--data-dir").arg(self.data_dir()).args(&self.options).args(arguments);
+        command.env("AUTOKIT_AUTHOR", "tester").env_remove("AUTOKIT_DATA_DIR").stdin(Stdio::null());
+        Ok(command)
+    }
+
+    /// Runs the command to its end.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run(&self, arguments: &[&str]) -> Result<Output> {
+        Ok(self.command(arguments)?.output()?)
+    }
+
+    /// Runs the command, which has to succeed, and reads its JSON.
+    ///
+    /// # Errors
+    /// When it fails or prints no JSON.
+    pub fn json(&self, arguments: &[&str]) -> Result<Value> {
+        let output = self.command(arguments)?.arg("--json").output()?;
+        if !output.status.success() {
+            bail!("{arguments:?} ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+        }
+        serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("{arguments:?} printed {}", String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// Runs the command, which has to fail, and gives its exit code and error.
+    ///
+    /// # Errors
+    /// When it succeeds or prints no JSON error.
+    pub fn failure(&self, arguments: &[&str]) -> Result<(i32, Value)> {
+        let output = self.command(arguments)?.arg("--json").output()?;
+        if output.status.success() {
+            bail!("{arguments:?} succeeded: {}", String::from_utf8_lossy(&output.stdout));
+        }
+        let error = serde_json::from_slice(&output.stderr)
+            .with_context(|| format!("{arguments:?} said {}", String::from_utf8_lossy(&output.stderr)))?;
+        Ok((output.status.code().unwrap_or(-1), error))
+    }
+
+    /// Writes a file of cards.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn cards_file(&self, name: &str, cards: &[Value]) -> Result<PathBuf> {
+        let path = self.path(name);
+        std::fs::write(&path, serde_json::to_vec(cards)?)?;
+        Ok(path)
+    }
+
+    /// Starts a process that holds the library open, and waits until it serves.
+    ///
+    /// # Errors
+    /// When it ends instead.
+    pub fn serve(&self) -> Result<Serving> {
+        let mut child = self.command(&["serve", "--json"])?.stdout(Stdio::piped()).spawn()?;
+        let mut out = std::io::BufReader::new(child.stdout.take().context("a pipe")?);
+        let mut text = String::new();
+        // One JSON object over several lines, then silence.
+        while !text.trim_end().ends_with('}') {
+            let mut line = String::new();
+            if std::io::BufRead::read_line(&mut out, &mut line)? == 0 {
+                bail!("`autokit serve` ended: {}", child.wait()?);
+            }
+            text.push_str(&line);
+        }
+        Ok(Serving { child, _out: out })
+    }
+}
+
+/// A process that holds a library open; killed when dropped.
+#[derive(Debug)]
+pub struct Serving {
+    child: Child,
+    // Closing the pipe would end the process at its next line.
+    _out: std::io::BufReader<std::process::ChildStdout>,
+}
+
+impl Serving {
+    /// Process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it as a power cut would: no handler runs.
+    ///
+    /// # Errors
+    /// When it cannot be ended.
+    pub fn kill(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Asks it to end and waits until it has.
+    ///
+    /// # Errors
+    /// When it ends with a failure.
+    pub fn stop(mut self) -> Result<()> {
+        let pid = libc::pid_t::try_from(self.pid())?;
+        // SAFETY: the child has not been waited for, so the id is still its own.
+        unsafe { libc::kill(pid, libc::SIGTERM) };
+        let status = self.child.wait()?;
+        if !status.success() {
+            bail!("`autokit serve` ended with {status}");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // Ended already is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Words cards are made of.
+const ACTIONS: [&str; 16] = [
+    "search",
+    "create",
+    "delete",
+    "list",
+    "update",
+    "export",
+    "translate",
+    "summarise",
+    "schedule",
+    "convert",
+    "monitor",
+    "upload",
+    "compress",
+    "validate",
+    "render",
+    "archive",
+];
+const THINGS: [&str; 20] = [
+    "invoices",
+    "calendars",
+    "photos",
+    "tickets",
+    "playlists",
+    "databases",
+    "contracts",
+    "maps",
+    "forecasts",
+    "articles",
+    "contacts",
+    "containers",
+    "sensors",
+    "backups",
+    "emails",
+    "videos",
+    "recipes",
+    "orders",
+    "logs",
+    "translations",
+];
+
+/// Made-up cards, the same for the same number, all different.
+pub fn made_up_cards(count: usize) -> Vec<Value> {
+    (0..count)
+        .map(|index| {
+            let (action, thing) = (ACTIONS[index % ACTIONS.len()], THINGS[(index / 7) % THINGS.len()]);
+            json!({
+                "name": format!("{action} {thing} {index}"),
+                "provider": format!("vendor-{}", index % 97),
+                "description": format!(
+                    "Lets a program {action} {thing} of account {index} with filters, paging and dry runs."
+                ),
+                "programming_language": "python",
+                "module": format!("vendor_{}.{thing}", index % 97),
+                "class": format!("Tool{index}"),
+                "init_args": { "api_key": "${KEY}", "number": index },
+                "openapi": null,
+                "pricing": "Free",
+                "documentation": format!("https://docs.example.org/{thing}/{index}"),
+                "verified": index % 3 == 0,
+            })
+        })
+        .collect()
+}
+
+/// A deterministic generator for choosing crash points and the like (SplitMix64).
+#[derive(Debug)]
+pub struct Seeded(u64);
+
+impl Seeded {
+    /// Starts from a seed.
+    pub fn new(seed: u64) -> Seeded {
+        Seeded(seed)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound.max(1)
+    }
+}
+
+/// Whether a folder can be used by everybody, for tests that drop rights.
+pub fn open_to_all(path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?;
+    Ok(())
+}

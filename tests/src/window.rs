@@ -1,0 +1,155 @@
+//! Driving the real window through tauri-driver and WebKitWebDriver.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use thirtyfour::prelude::*;
+use thirtyfour::stringmatch::StringMatch;
+use thirtyfour::{Capabilities, WebDriver};
+
+/// How long the window may take for one thing.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A window on a library of its own.
+pub struct Window {
+    /// The session.
+    pub driver: WebDriver,
+    tauri_driver: Child,
+}
+
+/// A port nobody listens on at this moment.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+impl Window {
+    /// Opens the built window with these options.
+    ///
+    /// # Errors
+    /// When tauri-driver, WebKitWebDriver or a display is missing, or the window does not open.
+    pub async fn open(options: &[&str]) -> Result<Window> {
+        let program = super::program("autokit-desktop")?;
+        let tauri_driver = std::env::var_os("AUTOKIT_TAURI_DRIVER")
+            .context("AUTOKIT_TAURI_DRIVER names tauri-driver; `cargo xtask test` sets it")?;
+        let (port, native) = (free_port()?, free_port()?);
+        let child = Command::new(tauri_driver)
+            .args(["--port", &port.to_string(), "--native-port", &native.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .context("tauri-driver cannot be started")?;
+        let mut capabilities = Capabilities::new();
+        // No browserName: tauri-driver would pass it to WebKitWebDriver, which knows no such browser.
+        let wanted = json!({ "application": program, "args": options });
+        capabilities.set("tauri:options", wanted)?;
+        let url = format!("http://127.0.0.1:{port}");
+        let began = Instant::now();
+        let driver = loop {
+            match WebDriver::new(&url, capabilities.clone()).await {
+                Ok(driver) => break driver,
+                // Not listening yet.
+                Err(error) if began.elapsed() > PATIENCE => bail!("no session: {error}"),
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        };
+        let window = Window { driver, tauri_driver: child };
+        window.wait_for("#ask-box").await?;
+        Ok(window)
+    }
+
+    /// The element, as soon as it is there and shown.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub async fn wait_for(&self, css: &str) -> Result<WebElement> {
+        self.driver
+            .query(By::Css(css))
+            .wait(PATIENCE, Duration::from_millis(50))
+            .and_displayed()
+            .first()
+            .await
+            .with_context(|| format!("{css} does not show"))
+    }
+
+    /// The element with this text, as soon as it is shown.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub async fn wait_for_text(&self, css: &str, text: &str) -> Result<WebElement> {
+        self.driver
+            .query(By::Css(css))
+            .wait(PATIENCE, Duration::from_millis(50))
+            .with_text(StringMatch::from(text).partial())
+            .and_displayed()
+            .first()
+            .await
+            .with_context(|| format!("{css} with {text:?} does not show"))
+    }
+
+    /// Clicks the button with this text.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn click(&self, css: &str, text: &str) -> Result<()> {
+        self.wait_for_text(css, text).await?.click().await?;
+        Ok(())
+    }
+
+    /// Empties a box and types.
+    ///
+    /// # Errors
+    /// When there is no such box.
+    pub async fn fill(&self, css: &str, text: &str) -> Result<()> {
+        let element = self.wait_for(css).await?;
+        element.clear().await?;
+        element.send_keys(text).await?;
+        Ok(())
+    }
+
+    /// Runs JavaScript in the page.
+    ///
+    /// # Errors
+    /// When it throws.
+    pub async fn run(&self, script: &str) -> Result<Value> {
+        Ok(self.driver.execute(script, Vec::<Value>::new()).await?.json().clone())
+    }
+
+    /// Keeps a screenshot under `tests/artifacts`.
+    ///
+    /// # Errors
+    /// When it cannot be taken or written.
+    pub async fn screenshot(&self, name: &str) -> Result<PathBuf> {
+        // A screenshot can be a frame late: let two frames pass first.
+        let settle =
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(1)));";
+        self.driver.execute_async(settle, Vec::<Value>::new()).await?;
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("artifacts");
+        std::fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("{name}.png"));
+        std::fs::write(&path, self.driver.screenshot_as_png().await?)?;
+        Ok(path)
+    }
+
+    /// Closes the window as a person would, and what drove it.
+    ///
+    /// # Errors
+    /// When the session does not end.
+    pub async fn close(mut self) -> Result<()> {
+        self.driver.clone().quit().await?;
+        self.tauri_driver.kill()?;
+        self.tauri_driver.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // Ended already is as good.
+        let _ = self.tauri_driver.kill();
+        let _ = self.tauri_driver.wait();
+    }
+}

@@ -1,0 +1,150 @@
+//! The command as people and programs use it.
+
+use anyhow::{Context, Result};
+use autokit_tests::{Workplace, made_up_cards};
+use serde_json::{Value, json};
+
+#[test]
+fn the_starter_cards_answer_the_first_question() -> Result<()> {
+    let place = Workplace::with_model()?;
+    let question = "I want a tool that can integrate with my google calendar";
+    let answer = place.json(&["--starter", "ask", question])?;
+    assert_eq!(answer["candidates"][0]["card"]["name"], "Google Calendar Toolkit", "{answer}");
+    assert_eq!(answer["verdict"], "answered");
+    assert_eq!(answer["candidates"][0]["stub"]["language"], "python");
+    // A new folder someone names stays empty without being asked to load them.
+    let bare = Workplace::with_model()?;
+    assert_eq!(bare.json(&["cards", "list"])?["total"], 0);
+    let (code, error) = bare.failure(&["cards", "show", "x"])?;
+    assert_eq!((code, error["code"].as_str()), (3, Some("not_found")));
+    Ok(())
+}
+
+#[test]
+fn search_prints_ranked_results_with_their_score_parts() -> Result<()> {
+    let place = Workplace::with_model()?;
+    let file = place.cards_file("cards.json", &made_up_cards(120))?;
+    place.json(&["import", &file.display().to_string()])?;
+    let found = place.json(&["search", "translate playlists"])?;
+    let results = found["results"].as_array().context("results")?;
+    assert!(!results.is_empty());
+    for hit in results {
+        let parts = &hit["parts"];
+        let sum: f64 = ["keyword", "vector", "name"].iter().filter_map(|part| parts[part].as_f64()).sum();
+        let score = hit["score"].as_f64().context("a score")?;
+        assert!((sum - score).abs() < 1e-4, "the parts of {hit} add up to {sum}");
+        assert!(hit["id"].is_string() && hit["name"].is_string());
+    }
+    let scores: Vec<f64> = results.iter().filter_map(|hit| hit["score"].as_f64()).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    // An exact name comes first, whatever else matches.
+    let exact = place.json(&["search", "archive logs 111"])?;
+    let first = &exact["results"][0];
+    assert_eq!(first["name"], "archive logs 111".to_owned(), "{first}");
+    Ok(())
+}
+
+#[test]
+fn a_card_is_added_edited_looked_back_on_restored_and_undone() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&[
+        "cards",
+        "add",
+        "--set",
+        "name=Alpha",
+        "--set",
+        "description=First words",
+        "--set",
+        "verified=true",
+    ])?;
+    let edited = place.json(&[
+        "cards",
+        "edit",
+        "Alpha",
+        "--set",
+        "description=Better words",
+        "--reason",
+        "clearer",
+    ])?;
+    assert_eq!(edited["fields"]["description"], "Better words");
+    assert_eq!(edited["fields"]["verified"], true);
+    let history = place.json(&["cards", "history", "Alpha"])?;
+    assert_eq!(history[0]["reason"], "clearer");
+    assert_eq!(history[0]["author"], "tester");
+    assert_eq!(history[0]["diff"][0]["field"], "description");
+    let restored = place.json(&["cards", "restore", "Alpha", "1"])?;
+    assert_eq!(restored["fields"]["description"], "First words");
+    place.json(&["undo"])?;
+    assert_eq!(place.json(&["cards", "show", "Alpha"])?["fields"]["description"], "Better words");
+    place.json(&["cards", "rm", "Alpha"])?;
+    assert_eq!(place.json(&["cards", "list"])?["total"], 0);
+    place.json(&["undo"])?;
+    assert_eq!(place.json(&["cards", "list"])?["total"], 1);
+    Ok(())
+}
+
+#[test]
+fn files_go_in_and_come_out_as_they_were() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let cards = vec![
+        json!({"zz": 1, "name": "b tool", "init_args": {"z": 1, "a": null}, "openapi": null, "x-note": [1.5, "é"]}),
+        json!({"name": "a tool", "description": "d"}),
+    ];
+    let file = place.cards_file("in.json", &cards)?;
+    place.json(&["import", &file.display().to_string()])?;
+    let out = place.path("out.json");
+    place.json(&["export", &out.display().to_string()])?;
+    let back: Vec<Value> = serde_json::from_slice(&std::fs::read(&out)?)?;
+    let text = |value: &Value| value.to_string();
+    assert_eq!(back.iter().map(text).collect::<Vec<_>>(), [text(&cards[1]), text(&cards[0])]);
+    // Standard output is the file itself, nothing around it.
+    let printed = place.run(&["export"])?;
+    assert_eq!(serde_json::from_slice::<Vec<Value>>(&printed.stdout)?, back);
+    // Importing what is there changes nothing.
+    let again = place.json(&["import", &out.display().to_string()])?;
+    assert_eq!(again[0]["job"]["tally"]["unchanged"], 2, "{again}");
+    assert_eq!(again[0]["job"]["tally"]["change"], Value::Null);
+    Ok(())
+}
+
+#[test]
+fn a_preview_tells_what_an_import_would_do_and_does_nothing() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let mut cards = made_up_cards(3);
+    let file = place.cards_file("first.json", &cards)?;
+    place.json(&["import", &file.display().to_string()])?;
+    cards[1]["description"] = json!("Something else");
+    cards.push(json!({"name": "new one"}));
+    cards.push(json!({"name": 7}));
+    let file = place.cards_file("second.json", &cards)?;
+    let preview = place.json(&["import", "--preview", &file.display().to_string()])?;
+    let counts: Vec<_> =
+        ["new", "changed", "identical", "invalid"].iter().map(|key| preview[0][key].clone()).collect();
+    assert_eq!(counts, [1, 1, 2, 1], "{preview}");
+    assert_eq!(place.json(&["cards", "list"])?["total"], 3);
+    let kept = place.json(&["import", "--keep-existing", &file.display().to_string()])?;
+    assert_eq!(kept[0]["job"]["tally"]["added"], 1, "{kept}");
+    assert_eq!(kept[0]["rejected"][0]["problems"][0]["field"], "name");
+    assert_ne!(
+        place.json(&["cards", "show", cards[1]["name"].as_str().context("a name")?])?["fields"],
+        cards[1]
+    );
+    Ok(())
+}
+
+#[test]
+fn text_is_for_people_and_json_for_programs() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["cards", "add", "--set", "name=Steer\u{202e}", "--set", "description=\u{1b}[31mred"])?;
+    let shown = place.run(&["cards", "show", "Steer\u{202e}"])?;
+    let text = String::from_utf8(shown.stdout)?;
+    assert!(!text.contains('\u{1b}'), "no colours into a pipe, no escapes from a card: {text:?}");
+    assert!(text.contains("␛[31mred"), "{text}");
+    let usage = place.run(&["cards", "frobnicate"])?;
+    assert_eq!(usage.status.code(), Some(2));
+    let completions = place.run(&["completions", "bash"])?;
+    assert!(String::from_utf8(completions.stdout)?.contains("_autokit"));
+    let doctor = place.json(&["doctor"])?;
+    assert!(doctor["checks"].as_array().is_some_and(|checks| checks.len() >= 4), "{doctor}");
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Several processes, one library: whoever owns it may end in any way, the others go on.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use autokit_app::ErrorCode;
+use autokit_app::api::{CardCreate, CardList, CardsQuery, Nothing, Role};
+use autokit_app::commands::{CreateCard, GetStatus, ListCards};
+use autokit_app::engine::{EngineOptions, Vectors};
+use autokit_app::host::{Endpoint, PROTOCOL};
+use autokit_app::node::{Node, NodeOptions};
+use autokit_library::DataDir;
+use autokit_tests::{Workplace, made_up_cards};
+use serde_json::Value;
+
+/// "Clients reconnect within 2 s."
+const HAND_OVER: Duration = Duration::from_secs(2);
+
+fn options(place: &Workplace, standby: bool) -> NodeOptions {
+    NodeOptions {
+        data_dir: place.data_dir(),
+        engine: EngineOptions { vectors: Vectors::StandIn(64), ..EngineOptions::new() },
+        standby,
+        author: "tester".into(),
+    }
+}
+
+fn card(name: &str) -> CardCreate {
+    let Some(Value::Object(mut fields)) = made_up_cards(1).pop() else { unreachable!("cards are objects") };
+    fields.insert("name".into(), name.into());
+    CardCreate { fields, reason: String::new() }
+}
+
+async fn names(node: &Node) -> Result<Vec<String>> {
+    let page =
+        node.call::<ListCards>(CardList { query: CardsQuery::default(), offset: 0, limit: 100 }).await?;
+    Ok(page.rows.into_iter().map(|row| row.name).collect())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_owner_is_killed_and_a_client_takes_over() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let owner = place.serve()?;
+    let node = Node::open(options(&place, true)).await?;
+    assert_eq!(node.role().await, Role::Client);
+    node.call::<CreateCard>(card("before")).await?;
+    owner.kill()?;
+    let began = Instant::now();
+    assert_eq!(names(&node).await?, ["before"]);
+    let took = began.elapsed();
+    assert!(took < HAND_OVER, "the hand-over took {took:?}");
+    assert_eq!(node.role().await, Role::Owner);
+    node.call::<CreateCard>(card("after")).await?;
+    // A newcomer finds the new owner.
+    let listed = place.json(&["cards", "list"])?;
+    assert_eq!(listed["total"], 2, "{listed}");
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_is_killed_and_the_owner_goes_on() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = Node::open(options(&place, true)).await?;
+    assert_eq!(node.role().await, Role::Owner);
+    let client = place.serve()?;
+    client.kill()?;
+    node.call::<CreateCard>(card("one")).await?;
+    assert_eq!(names(&node).await?, ["one"]);
+    // And in the other order: this owner goes, a second process that stood by has it all.
+    let heir = place.serve()?;
+    node.close().await?;
+    let began = Instant::now();
+    let listed = place.json(&["cards", "list"])?;
+    assert_eq!(listed["total"], 1, "{listed}");
+    assert!(began.elapsed() < HAND_OVER + Duration::from_secs(2), "{:?}", began.elapsed());
+    heir.stop()?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_asked_twice_happens_once() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let owner = place.serve()?;
+    let endpoint = Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file()).context("an endpoint")?;
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let ask = |endpoint: Endpoint, request: &'static str| {
+        client
+            .post(format!("{}/v1/call/card_create", endpoint.base()))
+            .bearer_auth(&endpoint.token)
+            .header("x-autokit-protocol", PROTOCOL)
+            .header("x-autokit-request", request)
+            .json(&card("once"))
+            .send()
+    };
+    let first: Value = ask(endpoint.clone(), "key-1").await?.error_for_status()?.json().await?;
+    // The same owner, and the next one after a crash, answer the same again.
+    let second: Value = ask(endpoint.clone(), "key-1").await?.error_for_status()?.json().await?;
+    assert_eq!(first, second);
+    owner.kill()?;
+    let heir = place.serve()?;
+    let endpoint = Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file()).context("an endpoint")?;
+    let third: Value = ask(endpoint.clone(), "key-1").await?.error_for_status()?.json().await?;
+    assert_eq!(first["summary"]["id"], third["summary"]["id"]);
+    // Another key is another request, and this card is there already.
+    let other = ask(endpoint, "key-2").await?;
+    assert_eq!(other.status(), 409);
+    heir.stop()?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_and_other_generations_are_turned_away() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let _owner = place.serve()?;
+    let file = DataDir::new(place.data_dir()).endpoint_file();
+    let endpoint = Endpoint::read(&file).context("an endpoint")?;
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let url = format!("{}/v1/call/status", endpoint.base());
+    let plain = client.post(&url).json(&Nothing {}).send().await?;
+    assert_eq!(plain.status(), 401);
+    let wrong = client.post(&url).bearer_auth("0".repeat(64)).json(&Nothing {}).send().await?;
+    assert_eq!(wrong.status(), 401);
+    let rebound = client
+        .post(&url)
+        .header("host", "evil.example")
+        .bearer_auth(&endpoint.token)
+        .json(&Nothing {})
+        .send()
+        .await?;
+    assert_eq!(rebound.status(), 403);
+    let older = client
+        .post(&url)
+        .bearer_auth(&endpoint.token)
+        .header("x-autokit-protocol", PROTOCOL + 1)
+        .json(&Nothing {})
+        .send()
+        .await?;
+    assert_eq!(older.status(), 426);
+    let error: autokit_app::ApiError = older.json().await?;
+    assert_eq!(error.code, ErrorCode::VersionMismatch);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&file)?.permissions().mode();
+        assert_eq!(mode & 0o077, 0, "the token must be the person's alone, mode {mode:o}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stale_endpoint_of_a_dead_owner_is_no_dead_end() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let owner = place.serve()?;
+    owner.kill()?;
+    assert!(DataDir::new(place.data_dir()).endpoint_file().exists());
+    let node = Node::open(options(&place, false)).await?;
+    assert_eq!(node.role().await, Role::Owner);
+    assert_eq!(node.call::<GetStatus>(Nothing {}).await?.cards, 0);
+    node.close().await?;
+    Ok(())
+}

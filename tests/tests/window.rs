@@ -1,0 +1,91 @@
+//! The real window: ask, edit, look back, go back, and find it all again after a restart.
+//!
+//! Needs a display; `cargo xtask test` gives it one and takes these tests out of `#[ignore]`.
+
+use anyhow::{Context, Result, ensure};
+use autokit_tests::window::Window;
+use autokit_tests::{Workplace, made_up_cards};
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn ask_edit_history_restore_and_restart() -> Result<()> {
+    let place = Workplace::with_model()?;
+    let library = place.data_dir().display().to_string();
+    let options = ["--starter", "--data-dir", library.as_str()];
+
+    let window = Window::open(&options).await?;
+    window.screenshot("01-first-run").await?;
+    // The starter cards are being loaded; the answer is there when they are.
+    window.wait_for_text("footer .job", "98 added").await?;
+    window.fill("#ask-box", "I want a tool that can integrate with my google calendar").await?;
+    window.wait_for_text("#answer-name", "Google Calendar Toolkit").await?;
+    window.wait_for_text("article pre", "CalendarToolkit()").await?;
+    window.screenshot("02-answer").await?;
+
+    window.click("#answer-name button", "Google Calendar Toolkit").await?;
+    window.wait_for_text("aside h1", "Google Calendar Toolkit").await?;
+    window.screenshot("03-card").await?;
+    window.click("aside button", "Edit").await?;
+    window.fill("#field-pricing", "Free of charge, ask finance").await?;
+    window.screenshot("04-edit").await?;
+    window.click("aside button.primary", "Save").await?;
+    window.wait_for_text("aside .badge", "Revision 2").await?;
+    window.wait_for_text("aside dd", "Free of charge, ask finance").await?;
+
+    window.click("aside [role=tab]", "History").await?;
+    window.wait_for_text("aside .history ins", "finance").await?;
+    window.screenshot("05-history").await?;
+    window.click("aside .history button", "Restore").await?;
+    window.wait_for_text("aside .badge", "Revision 3").await?;
+    window.close().await?;
+
+    let window = Window::open(&options).await?;
+    window.fill("#ask-box", "google calendar").await?;
+    window.click("#answer-name button", "Google Calendar Toolkit").await?;
+    window.wait_for_text("aside .badge", "Revision 3").await?;
+    window.click("aside [role=tab]", "History").await?;
+    window.wait_for_text("aside .history", "Restored revision 1").await?;
+    window.close().await?;
+
+    // The terminal sees the same library.
+    let history = place.json(&["cards", "history", "Google Calendar Toolkit"])?;
+    let numbers: Vec<_> = history.as_array().context("a list")?.iter().map(|r| r["number"].clone()).collect();
+    ensure!(numbers == [3, 2, 1], "{history}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
+    let place = Workplace::with_model()?;
+    let library = place.data_dir().display().to_string();
+    let window = Window::open(&["--data-dir", library.as_str()]).await?;
+    window.wait_for_text("h2", "This library is empty").await?;
+    window.screenshot("10-empty").await?;
+    window.close().await?;
+
+    let file = place.cards_file("cards.json", &made_up_cards(10_000))?;
+    place.command(&["--no-model", "import", &file.display().to_string()])?.status()?;
+    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    window.wait_for_text("header .badge", "Words only").await?;
+    window.fill("#ask-box", "compress photos").await?;
+    window.wait_for("#answer-name").await?;
+    window.screenshot("11-words-only").await?;
+    window.click("nav button", "Library").await?;
+    window.wait_for_text(".row .name", "archive").await?;
+    for (name, theme, width, height) in [
+        ("12-library-light", "light", 1180, 780),
+        ("13-library-dark", "dark", 1180, 780),
+        ("14-library-dark-small", "dark", 900, 600),
+    ] {
+        window.run(&format!("document.documentElement.dataset.theme = '{theme}'")).await?;
+        window.driver.set_window_rect(0, 0, width, height).await?;
+        window.screenshot(name).await?;
+    }
+    let wide = window.run("return document.documentElement.scrollWidth <= innerWidth").await?;
+    ensure!(wide == true, "the window scrolls sideways at 900 × 600");
+    window.click("nav button", "Settings").await?;
+    window.wait_for_text("h2", "Embedding model").await?;
+    window.screenshot("15-settings").await?;
+    window.close().await
+}

@@ -1,0 +1,84 @@
+// A card as text boxes and back, without losing what the boxes do not show: the order of fields,
+// `null` against missing, values of fields nobody touched.
+
+import type { JsonValue } from "./bindings";
+
+/** How a field is edited. */
+export type Form = "text" | "json" | "flag";
+
+/** One field being edited. */
+export interface Draft {
+  field: string;
+  text: string;
+  form: Form;
+  /** The value before the edit; `undefined` when the card has no such field. */
+  was: JsonValue | undefined;
+}
+
+/** What a new card asks for. */
+const OFFERED = [
+  "name",
+  "provider",
+  "kind",
+  "description",
+  "programming_language",
+  "module",
+  "class",
+  "init_args",
+  "usage",
+  "openapi",
+  "pricing",
+  "documentation",
+  "verified",
+];
+const JSON_FIELDS = ["init_args", "parameters", "tags", "sources"];
+
+function formOf(field: string, value: JsonValue | undefined): Form {
+  if (field === "verified") return "flag";
+  if (typeof value === "string") return "text";
+  if (JSON_FIELDS.includes(field) || (value !== null && value !== undefined)) return "json";
+  return "text";
+}
+
+function textOf(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+/** The boxes for a card, its own fields first in their order, then the offered ones it lacks. */
+export function draftOf(fields: { [key: string]: JsonValue | undefined } | null): Draft[] {
+  const present = Object.keys(fields ?? {});
+  const names = [...present, ...OFFERED.filter((field) => !present.includes(field))];
+  if (!fields) names.sort((a, b) => OFFERED.indexOf(a) - OFFERED.indexOf(b));
+  return names.map((field) => {
+    const was = fields?.[field];
+    return { field, text: textOf(was), form: formOf(field, was), was };
+  });
+}
+
+/** The card the boxes describe, or the box that cannot be read. */
+export function assemble(draft: Draft[]): {
+  fields: { [key: string]: JsonValue } | null;
+  bad: { field: string; reason: string } | null;
+} {
+  const fields: { [key: string]: JsonValue } = {};
+  for (const { field, text, form, was } of draft) {
+    if (text === textOf(was)) {
+      if (was !== undefined) fields[field] = was;
+    } else if (!text.trim()) {
+      // Emptied: a field that was there stays, as null.
+      if (was !== undefined) fields[field] = null;
+    } else if (form === "flag") {
+      fields[field] = text === "true";
+    } else if (form === "json") {
+      try {
+        fields[field] = JSON.parse(text) as JsonValue;
+      } catch (reason) {
+        return { fields: null, bad: { field, reason: `is not JSON: ${(reason as Error).message}` } };
+      }
+    } else {
+      fields[field] = text;
+    }
+  }
+  return { fields, bad: null };
+}

@@ -1,0 +1,116 @@
+// The engine as the pages see it: one host, its status, its jobs, and short messages.
+
+import type { Commands, Event, Job, Status } from "./bindings";
+import { CommandError, detectHost, type Host } from "./host";
+
+/** A short message at the edge of the window. */
+export interface Toast {
+  id: number;
+  text: string;
+  kind: "info" | "error";
+  remedy?: string;
+  action?: { label: string; run: () => void };
+}
+
+const TOAST_MS = 6000;
+
+class Engine {
+  status = $state<Status | null>(null);
+  /** Why the library could not be opened. */
+  failure = $state<CommandError | null>(null);
+  jobs = $state<Job[]>([]);
+  toasts = $state<Toast[]>([]);
+
+  #host: Host | null = null;
+  #next = 0;
+  #stop: (() => void) | null = null;
+
+  /** The way to the engine; tests put their own in. */
+  use(host: Host): void {
+    this.#host = host;
+  }
+
+  get host(): Host {
+    this.#host ??= detectHost();
+    return this.#host;
+  }
+
+  /** Carries out a command. */
+  call<C extends keyof Commands>(
+    name: C,
+    request: Commands[C]["request"],
+  ): Promise<Commands[C]["response"]> {
+    return this.host.call(name, request);
+  }
+
+  /** Reads the status and the jobs and listens from then on. */
+  async connect(): Promise<void> {
+    this.#stop?.();
+    this.#stop = this.host.listen((event) => this.#hear(event));
+    this.failure = null;
+    try {
+      await this.refresh();
+      this.jobs = await this.call("jobs_list", {});
+    } catch (reason) {
+      this.failure = CommandError.from(reason);
+    }
+  }
+
+  async refresh(): Promise<void> {
+    this.status = await this.call("status", {});
+  }
+
+  #hear(event: Event): void {
+    if (event.event === "job") {
+      const at = this.jobs.findIndex((job) => job.id === event.job.id);
+      // News can overtake each other; the version tells which is newer.
+      if (at < 0) this.jobs.unshift(event.job);
+      else if ((this.jobs[at]?.version ?? 0) < event.job.version) this.jobs[at] = event.job;
+      if (event.job.state === "failed" && event.job.error) {
+        this.say(event.job.error.message, { kind: "error", remedy: event.job.error.remedy });
+      }
+      if (event.job.state !== "running") void this.#quietly(this.refresh());
+    } else {
+      void this.#quietly(this.refresh());
+    }
+  }
+
+  /** A refresh that fails says so by what the next command answers. */
+  async #quietly(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (reason) {
+      console.warn("status:", reason);
+    }
+  }
+
+  /** Shows a short message. */
+  say(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
+    const toast: Toast = { id: ++this.#next, text, kind: "info", ...more };
+    this.toasts.push(toast);
+    setTimeout(() => this.dismiss(toast.id), toast.kind === "error" ? TOAST_MS * 2 : TOAST_MS);
+  }
+
+  /** Shows what went wrong. */
+  complain(reason: unknown): void {
+    const error = CommandError.from(reason);
+    this.say(error.message, { kind: "error", remedy: error.remedy });
+  }
+
+  dismiss(id: number): void {
+    this.toasts = this.toasts.filter((toast) => toast.id !== id);
+  }
+
+  /** Takes the newest change to the library back. */
+  async undo(): Promise<void> {
+    try {
+      const undone = await this.call("undo", {});
+      const kept = undone.kept.length ? ` ${undone.kept.length} changed since and were kept.` : "";
+      this.say(`Undone: ${undone.reason}.${kept}`);
+    } catch (reason) {
+      this.complain(reason);
+    }
+  }
+}
+
+export const engine = new Engine();

@@ -1,0 +1,79 @@
+// Numbers, times and names as people read them.
+
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+/** "3 hours ago". */
+export function ago(at: string, now = Date.now()): string {
+  const seconds = (Date.parse(at) - now) / 1000;
+  if (Number.isNaN(seconds)) return at;
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(seconds) >= length) return RELATIVE.format(Math.round(seconds / length), unit);
+  }
+  return "just now";
+}
+
+/** The moment in full, for a tooltip. */
+export function moment(at: string): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? at : date.toLocaleString();
+}
+
+/** "1,234 cards". */
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}
+
+/** "1 min 20 s". */
+export function duration(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** "86.7 MB". */
+export function bytes(n: number): string {
+  if (n < 1000) return `${n} B`;
+  const units = ["kB", "MB", "GB"];
+  let value = n;
+  let unit = "B";
+  for (const next of units) {
+    if (value < 1000) break;
+    value /= 1000;
+    unit = next;
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
+}
+
+const KINDS: Record<string, string> = {
+  class: "Class",
+  rest_operation: "REST operation",
+  mcp_tool: "MCP tool",
+  cli: "Command line",
+  other: "Other",
+};
+
+/** A kind in words. */
+export function kindName(kind: string): string {
+  return KINDS[kind] ?? kind;
+}
+
+/** A field's name in words: `programming_language` → "Programming language". */
+export function fieldName(field: string): string {
+  const words = field.replaceAll("_", " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Only addresses of the web are opened. */
+export function webAddress(url: string | null): string | null {
+  return url && /^https?:\/\//i.test(url) ? url : null;
+}

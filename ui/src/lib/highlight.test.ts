@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { marked } from "./highlight";
+
+const hits = (text: string, words: string[]) =>
+  marked(text, words)
+    .filter((piece) => piece.hit)
+    .map((piece) => piece.text);
+
+describe("marked", () => {
+  it("marks words by their stem and loses nothing of the text", () => {
+    const text = "Lists calendars, and a Calendar event.";
+    expect(hits(text, ["calendar"])).toEqual(["calendars", "Calendar"]);
+    expect(marked(text, ["calendar"]).map((piece) => piece.text).join("")).toBe(text);
+  });
+
+  it("does not mark words that merely begin alike", () => {
+    expect(hits("A cartographer has a cart", ["cart"])).toEqual(["cart"]);
+  });
+
+  it("takes markup as text", () => {
+    const text = "<script>alert(1)</script>";
+    expect(marked(text, ["alert"]).map((piece) => piece.text).join("")).toBe(text);
+  });
+});

@@ -1,0 +1,23 @@
+// Marks the words of a request in a text, by whole words and their beginnings.
+
+export interface Piece {
+  text: string;
+  hit: boolean;
+}
+
+/** Splits `text` so that words which begin like one of `words` can be marked. */
+export function marked(text: string, words: string[]): Piece[] {
+  // Endings differ between request and card ("calendars", "calendar"): the stem decides.
+  const stems = words.map((word) => word.toLowerCase().replace(/(ing|ies|es|ed|s|y)$/u, "")).filter((stem) => stem.length > 2);
+  if (!stems.length) return text ? [{ text, hit: false }] : [];
+  const pieces: Piece[] = [];
+  for (const part of text.split(/([\p{L}\p{N}]+)/u)) {
+    if (!part) continue;
+    const lower = part.toLowerCase();
+    const hit = stems.some((stem) => lower.startsWith(stem) && lower.length <= stem.length + 4);
+    const last = pieces.at(-1);
+    if (last && last.hit === hit) last.text += part;
+    else pieces.push({ text: part, hit });
+  }
+  return pieces;
+}
