@@ -66,13 +66,21 @@ impl Window {
     /// # Errors
     /// When it does not come.
     pub async fn wait_for(&self, css: &str) -> Result<WebElement> {
-        self.driver
-            .query(By::Css(css))
-            .wait(PATIENCE, Duration::from_millis(50))
-            .and_displayed()
-            .first()
-            .await
-            .with_context(|| format!("{css} does not show"))
+        let found =
+            self.driver.query(By::Css(css)).wait(PATIENCE, Duration::from_millis(50)).and_displayed().first().await;
+        match found {
+            Ok(element) => Ok(element),
+            Err(error) => Err(self.failed(&error, &format!("{css} does not show")).await),
+        }
+    }
+
+    /// The error with a screenshot of what was there instead.
+    async fn failed(&self, error: &dyn std::fmt::Display, what: &str) -> anyhow::Error {
+        let seen = match self.screenshot("failed").await {
+            Ok(path) => format!("see {}", path.display()),
+            Err(error) => format!("and no screenshot: {error}"),
+        };
+        anyhow::anyhow!("{what}; {seen}: {error}")
     }
 
     /// The element with this text, as soon as it is shown.
@@ -80,14 +88,18 @@ impl Window {
     /// # Errors
     /// When it does not come.
     pub async fn wait_for_text(&self, css: &str, text: &str) -> Result<WebElement> {
-        self.driver
+        let found = self
+            .driver
             .query(By::Css(css))
             .wait(PATIENCE, Duration::from_millis(50))
             .with_text(StringMatch::from(text).partial())
             .and_displayed()
             .first()
-            .await
-            .with_context(|| format!("{css} with {text:?} does not show"))
+            .await;
+        match found {
+            Ok(element) => Ok(element),
+            Err(error) => Err(self.failed(&error, &format!("{css} with {text:?} does not show")).await),
+        }
     }
 
     /// Clicks the button with this text.

@@ -38,9 +38,9 @@ fn search_prints_ranked_results_with_their_score_parts() -> Result<()> {
     let scores: Vec<f64> = results.iter().filter_map(|hit| hit["score"].as_f64()).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
     // An exact name comes first, whatever else matches.
-    let exact = place.json(&["search", "archive logs 111"])?;
+    let exact = place.json(&["search", "archive videos 111"])?;
     let first = &exact["results"][0];
-    assert_eq!(first["name"], "archive logs 111".to_owned(), "{first}");
+    assert_eq!(first["name"], "archive videos 111", "{first}");
     Ok(())
 }
 

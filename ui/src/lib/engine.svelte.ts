@@ -46,9 +46,10 @@ class Engine {
   /** Reads the status and the jobs and listens from then on. */
   async connect(): Promise<void> {
     this.#stop?.();
-    this.#stop = this.host.listen((event) => this.#hear(event));
     this.failure = null;
     try {
+      // First the ears, then the eyes: a change between the two would go unseen otherwise.
+      this.#stop = await this.host.listen((event) => this.#hear(event));
       await this.refresh();
       this.jobs = await this.call("jobs_list", {});
     } catch (reason) {

@@ -32,8 +32,11 @@ export interface Host {
     name: C,
     request: Commands[C]["request"],
   ): Promise<Commands[C]["response"]>;
-  /** Hears news until the returned function is called. */
-  listen(hear: (event: Event) => void): () => void;
+  /**
+   * Hears news until the returned function is called. Settles once nothing can be missed any
+   * more: what is read after that is never older than the news.
+   */
+  listen(hear: (event: Event) => void): Promise<() => void>;
 }
 
 /** Version of the protocol of the loopback host. */
@@ -52,11 +55,9 @@ function windowHost(): Host {
         throw CommandError.from(reason);
       }
     },
-    listen(hear) {
-      const listening = events.then(({ listen }) =>
-        listen<Event>("autokit", ({ payload }) => hear(payload)),
-      );
-      return () => void listening.then((stop) => stop());
+    async listen(hear) {
+      const { listen } = await events;
+      return listen<Event>("autokit", ({ payload }) => hear(payload));
     },
   };
 }
@@ -89,22 +90,26 @@ export function loopbackHost(token: string, base = ""): Host {
       if (!response.ok) throw CommandError.from(body);
       return body as never;
     },
-    listen(hear) {
+    async listen(hear) {
       const stop = new AbortController();
-      void follow(`${base}/v1/events`, headers, hear, stop.signal);
+      try {
+        const news = await fetch(`${base}/v1/events`, { headers, signal: stop.signal });
+        if (news.ok) void follow(news, hear, stop.signal);
+      } catch (reason) {
+        // The commands will say so in words; news alone is not worth a message.
+        console.warn("no news from the engine:", reason);
+      }
       return () => stop.abort();
     },
   };
 }
 
 async function follow(
-  url: string,
-  headers: Record<string, string>,
+  response: Response,
   hear: (event: Event) => void,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const response = await fetch(url, { headers, signal });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     while (reader) {

@@ -134,7 +134,7 @@ async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> 
         writeln!(text, "{table}")?;
         writeln!(text, "{}", format!("{} of {} cards", page.rows.len(), page.total).dimmed())
     })?;
-    Ok(if page.rows.is_empty() { End::Nothing } else { End::Done })
+    Ok(End::Done)
 }
 
 /// A text on one line, cut with a mark.

@@ -40,8 +40,8 @@ impl Clock {
 
     /// The present moment as RFC 3339 in UTC, to the millisecond.
     pub fn stamp(&self) -> String {
-        let now = self.now();
-        now.round(jiff::Unit::Millisecond).unwrap_or(now).to_string()
+        // Always three digits: stamps are compared as text.
+        self.now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
     }
 }
 

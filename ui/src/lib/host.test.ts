@@ -1,0 +1,51 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Event } from "./bindings";
+import { CommandError, loopbackHost } from "./host";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const answer = (body: unknown, status = 200) =>
+  Promise.resolve(new Response(JSON.stringify(body), { status }));
+
+describe("the loopback host", () => {
+  it("sends the token, the protocol and a key of its own with every call", async () => {
+    const sent: Request[] = [];
+    vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
+      sent.push(new Request(`http://h${url}`, init));
+      return answer({ undone: 1 });
+    });
+    const host = loopbackHost("secret");
+    await host.call("undo", {});
+    await host.call("undo", {});
+    expect(sent[0]?.headers.get("authorization")).toBe("Bearer secret");
+    expect(sent[0]?.headers.get("x-autokit-protocol")).toBe("1");
+    const keys = sent.map((request) => request.headers.get("x-autokit-request"));
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it("gives errors with code and remedy, also when nobody answers", async () => {
+    vi.stubGlobal("fetch", () => answer({ code: "not_found", message: "no", remedy: "look" }, 404));
+    const host = loopbackHost("t");
+    await expect(host.call("undo", {})).rejects.toMatchObject({ code: "not_found", remedy: "look" });
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("refused")));
+    await expect(host.call("undo", {})).rejects.toBeInstanceOf(CommandError);
+    await expect(host.call("undo", {})).rejects.toMatchObject({ code: "owner_unreachable" });
+  });
+
+  it("hears news line by line, however it is cut", async () => {
+    const event = (cursor: number) => JSON.stringify({ event: "library", cursor });
+    const text = `${event(1)}\n${event(2)}\n`;
+    const body = new ReadableStream({
+      start(controller) {
+        const encode = new TextEncoder();
+        for (const piece of [text.slice(0, 9), text.slice(9, 40), text.slice(40)]) controller.enqueue(encode.encode(piece));
+        controller.close();
+      },
+    });
+    vi.stubGlobal("fetch", () => Promise.resolve(new Response(body)));
+    const heard: Event[] = [];
+    await loopbackHost("t").listen((event) => heard.push(event));
+    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    expect(heard.map((event) => event.event === "library" && event.cursor)).toEqual([1, 2]);
+  });
+});
