@@ -56,6 +56,7 @@ impl Window {
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         };
+        driver.set_script_timeout(PATIENCE * 2).await?;
         let window = Window { driver, tauri_driver: child };
         window.wait_for("#ask-box").await?;
         Ok(window)
@@ -66,8 +67,13 @@ impl Window {
     /// # Errors
     /// When it does not come.
     pub async fn wait_for(&self, css: &str) -> Result<WebElement> {
-        let found =
-            self.driver.query(By::Css(css)).wait(PATIENCE, Duration::from_millis(50)).and_displayed().first().await;
+        let found = self
+            .driver
+            .query(By::Css(css))
+            .wait(PATIENCE, Duration::from_millis(50))
+            .and_displayed()
+            .first()
+            .await;
         match found {
             Ok(element) => Ok(element),
             Err(error) => Err(self.failed(&error, &format!("{css} does not show")).await),
@@ -100,6 +106,28 @@ impl Window {
             Ok(element) => Ok(element),
             Err(error) => Err(self.failed(&error, &format!("{css} with {text:?} does not show")).await),
         }
+    }
+
+    /// Waits until JavaScript finds this true. For what WebDriver does not count as shown, such as
+    /// rows that are moved into place.
+    ///
+    /// # Errors
+    /// When it never is.
+    pub async fn wait_until(&self, condition: &str) -> Result<()> {
+        let patience = PATIENCE.as_millis();
+        let script = format!(
+            "const done = arguments[0]; const began = performance.now();
+             (function look() {{
+                 if ({condition}) done(true);
+                 else if (performance.now() - began > {patience}) done(false);
+                 else requestAnimationFrame(look);
+             }})();"
+        );
+        let held = self.driver.execute_async(script, Vec::<Value>::new()).await?;
+        if held.json() == &Value::Bool(true) {
+            return Ok(());
+        }
+        Err(self.failed(&condition, "this never was so").await)
     }
 
     /// Clicks the button with this text.
