@@ -1,0 +1,249 @@
+//! Figures for this machine: `cargo xtask bench [--quick]`.
+//!
+//! Embedding, vector scan and whole search at several sizes, import, opening clean and after a
+//! kill, start-up to the first answer, memory over many searches. Medians; one JSON object last.
+#![allow(clippy::print_stdout, reason = "printing is what this does")]
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use autokit_app::api::{
+    AskRequest, ExistingCards, ImportRequest, ImportSource, JobState, JobWait, SearchRequest,
+};
+use autokit_app::commands::{Ask, Search, StartImport, WaitJob};
+use autokit_app::engine::{EngineOptions, Vectors};
+use autokit_app::node::{Node, NodeOptions};
+use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
+use autokit_library::{Clock, DataDir, Library, Place};
+use autokit_retrieve::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
+use autokit_tests::{Seeded, Workplace, made_up_cards, program};
+use serde_json::{Value, json};
+
+fn quantile(times: &mut [Duration], share: f64) -> f64 {
+    times.sort();
+    let at = ((times.len() as f64 * share) as usize).min(times.len() - 1);
+    times[at].as_secs_f64() * 1e3
+}
+
+/// Runs `work` and gives p50 and p95 in milliseconds.
+fn timed(runs: usize, mut work: impl FnMut(usize)) -> (f64, f64) {
+    let mut times: Vec<Duration> = (0..runs)
+        .map(|run| {
+            let began = Instant::now();
+            work(run);
+            began.elapsed()
+        })
+        .collect();
+    (quantile(&mut times, 0.5), quantile(&mut times, 0.95))
+}
+
+fn unit_vector(chance: &mut Seeded, dim: usize) -> Vec<f32> {
+    let mut vector: Vec<f32> = (0..dim).map(|_| chance.below(20_001) as f32 / 1e4 - 1.0).collect();
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    for x in &mut vector {
+        *x /= length;
+    }
+    vector
+}
+
+/// Resident memory of this process, in MiB.
+fn resident() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+}
+
+fn embedding() -> Result<Value> {
+    let store = ModelStore::new(autokit_app::paths::models_dir());
+    let files = store.resolve(autokit_app::default_model(), None)?;
+    let embedder = Embedder::load(&files, &EmbedderOptions::default())?;
+    let texts: Vec<String> = made_up_cards(1500)
+        .iter()
+        .map(|card| {
+            format!("{}: {}", card["name"].as_str().unwrap_or(""), card["description"].as_str().unwrap_or(""))
+        })
+        .collect();
+    embedder.embed_passages(&texts[..100])?;
+    let mut rates: Vec<f64> = Vec::new();
+    for _ in 0..3 {
+        let began = Instant::now();
+        embedder.embed_passages(&texts)?;
+        rates.push(texts.len() as f64 / began.elapsed().as_secs_f64());
+    }
+    rates.sort_by(f64::total_cmp);
+    let (p50, p95) = timed(200, |run| {
+        embedder.embed_query(&texts[run][..texts[run].len().min(60)]).expect("embeds");
+    });
+    Ok(json!({ "texts_per_s": rates[1], "query_ms_p50": p50, "query_ms_p95": p95 }))
+}
+
+fn index(size: usize) -> Result<Value> {
+    const DIM: usize = 384;
+    let mut chance = Seeded::new(7);
+    let cards = made_up_cards(size);
+    let mut vectors = VectorIndex::new();
+    let mut search = SearchIndex::new();
+    let began = Instant::now();
+    for chunk in cards.chunks(1000) {
+        let made: Vec<Vec<f32>> = chunk.iter().map(|_| unit_vector(&mut chance, DIM)).collect();
+        let ids: Vec<String> =
+            chunk.iter().map(|card| card["name"].as_str().unwrap_or("").to_owned()).collect();
+        let documents: Vec<Document<'_>> = chunk
+            .iter()
+            .zip(&made)
+            .zip(&ids)
+            .map(|((card, vector), id)| Document {
+                id,
+                name: id,
+                provider: card["provider"].as_str().unwrap_or(""),
+                description: card["description"].as_str().unwrap_or(""),
+                vector: Some(vector),
+                ..Document::default()
+            })
+            .collect();
+        search.upsert_all(&documents)?;
+        for vector in &made {
+            vectors.upsert(vectors.len() as u32, vector)?;
+        }
+    }
+    let built = began.elapsed().as_secs_f64();
+    let queries: Vec<Vec<f32>> = (0..100).map(|_| unit_vector(&mut chance, DIM)).collect();
+    let (scan50, scan95) = timed(200, |run| {
+        vectors.top_k(&queries[run % 100], 10, None).expect("scans");
+    });
+    let plan = QueryPlan::new("schedule photos with paging");
+    let wanted = plan.texts_to_embed().len();
+    let (hybrid50, hybrid95) = timed(200, |run| {
+        let vectors: Vec<Vec<f32>> = (0..wanted).map(|at| queries[(run + at) % 100].clone()).collect();
+        let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit: 10, filter: None };
+        search.search(&query).expect("searches");
+    });
+    Ok(json!({ "cards": size, "build_s": built, "scan_ms_p50": scan50, "scan_ms_p95": scan95,
+               "hybrid_ms_p50": hybrid50, "hybrid_ms_p95": hybrid95 }))
+}
+
+fn options(place: &Workplace, vectors: Vectors) -> NodeOptions {
+    NodeOptions {
+        data_dir: place.data_dir(),
+        engine: EngineOptions { vectors, ..EngineOptions::new() },
+        standby: false,
+        author: "bench".into(),
+    }
+}
+
+/// Import with the stand-in (the database's share), then opening clean and after a kill.
+async fn library(size: usize) -> Result<Value> {
+    let place = Workplace::with_stand_in()?;
+    let file = place.cards_file("cards.json", &made_up_cards(size))?;
+    let node = Node::open(options(&place, Vectors::StandIn(384))).await?;
+    let began = Instant::now();
+    let source = ImportSource::Path(file.display().to_string());
+    let request = ImportRequest { source, existing: ExistingCards::Replace, reason: String::new() };
+    let job = node.call::<StartImport>(request).await?.job;
+    let mut seen = 0;
+    loop {
+        let state = node.call::<WaitJob>(JobWait { job: job.clone(), after: seen }).await?;
+        seen = state.version;
+        if state.state != JobState::Running {
+            anyhow::ensure!(state.state == JobState::Done, "{:?}", state.error);
+            break;
+        }
+    }
+    let imported = began.elapsed().as_secs_f64();
+    node.close().await?;
+    drop(node);
+    let open = async || -> Result<f64> {
+        let began = Instant::now();
+        let owned = DataDir::new(place.data_dir()).try_own()?;
+        let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+        let took = began.elapsed().as_secs_f64();
+        library.close().await?;
+        Ok(took)
+    };
+    let clean = open().await?;
+    let owner = place.serve()?;
+    owner.kill()?;
+    let killed = open().await?;
+
+    let node = Node::open(options(&place, Vectors::StandIn(384))).await?;
+    let ask = |number: usize| SearchRequest {
+        query: format!("{} photos of account {number}", ["export", "list", "archive"][number % 3]),
+        mode: None,
+        limit: None,
+    };
+    for number in 0..500 {
+        node.call::<Search>(ask(number)).await?;
+    }
+    let before = resident();
+    let mut times = Vec::new();
+    for number in 0..10_000 {
+        let began = Instant::now();
+        node.call::<Search>(ask(number)).await?;
+        times.push(began.elapsed());
+    }
+    let after = resident();
+    node.close().await?;
+    Ok(json!({ "cards": size, "import_cards_per_s": size as f64 / imported, "open_clean_s": clean,
+               "open_after_kill_s": killed, "search_ms_p50": quantile(&mut times, 0.5),
+               "search_ms_p95": quantile(&mut times, 0.95), "memory_mib": after,
+               "memory_growth_percent_over_10000_searches": (after / before - 1.0) * 100.0 }))
+}
+
+/// From starting the command to its answer, with the starter cards in place.
+async fn first_answer() -> Result<Value> {
+    let place = Workplace::with_model()?;
+    place.json(&["--starter", "cards", "list"])?;
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        let began = Instant::now();
+        let status = Command::new(program("autokit")?)
+            .arg("--data-dir")
+            .arg(place.data_dir())
+            .args(["--json", "ask", "a calendar"])
+            .stdout(std::process::Stdio::null())
+            .status()?;
+        anyhow::ensure!(status.success(), "{status}");
+        times.push(began.elapsed());
+    }
+    let node = Node::open(options(&place, Vectors::Model)).await?;
+    let ask = || AskRequest { question: "turn speech into text".into(), limit: None };
+    node.call::<Ask>(ask()).await?;
+    let mut warm = Vec::new();
+    for _ in 0..100 {
+        let began = Instant::now();
+        node.call::<Ask>(ask()).await?;
+        warm.push(began.elapsed());
+    }
+    node.close().await?;
+    Ok(json!({ "start_to_answer_ms": quantile(&mut times, 0.5), "warm_ask_ms_p50": quantile(&mut warm, 0.5),
+               "warm_ask_ms_p95": quantile(&mut warm, 0.95) }))
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let quick = std::env::args().any(|argument| argument == "--quick");
+    let sizes: &[usize] = if quick { &[1000, 16_000] } else { &[1000, 16_000, 100_000] };
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZeroUsize::get);
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown");
+    let machine = format!("{} cores,{}", cores, model.trim_start_matches([' ', '\t', ':']).trim());
+    println!("machine: {machine}");
+    let embedding = embedding().context("embedding")?;
+    println!("embedding: {embedding}");
+    let mut ranking = Vec::new();
+    for size in sizes {
+        let figures = index(*size)?;
+        println!("ranking: {figures}");
+        ranking.push(figures);
+    }
+    let library = library(if quick { 2000 } else { 16_000 }).await.context("library")?;
+    println!("library: {library}");
+    let answer = first_answer().await.context("first answer")?;
+    println!("answer: {answer}");
+    println!(
+        "{}",
+        json!({ "machine": machine, "embedding": embedding, "ranking": ranking, "library": library, "answer": answer })
+    );
+    Ok(())
+}
