@@ -174,16 +174,24 @@ impl TypeScript {
         T::name(&self.config)
     }
 
-    /// Declares a type, if it is a named one of ours, and every type it uses.
-    fn add<T: TS + 'static + ?Sized>(&mut self) {
-        if T::output_path().is_some() {
-            let name = T::ident(&self.config);
-            if self.declarations.contains_key(&name) {
-                return;
-            }
-            let docs = T::docs().unwrap_or_default();
-            self.declarations.insert(name, format!("{docs}export {}", T::decl_concrete(&self.config)));
+    fn add<T: TS + 'static>(&mut self) {
+        self.declare::<T>();
+        T::visit_dependencies(&mut Visit(self));
+        T::visit_generics(&mut Visit(self));
+    }
+
+    /// Declares a named type of ours and every named type it uses. Types without a name end the
+    /// walk: JSON values contain themselves.
+    fn declare<T: TS + 'static + ?Sized>(&mut self) {
+        if T::output_path().is_none() {
+            return;
         }
+        let name = T::ident(&self.config);
+        if self.declarations.contains_key(&name) {
+            return;
+        }
+        let docs = T::docs().unwrap_or_default();
+        self.declarations.insert(name, format!("{docs}export {}", T::decl_concrete(&self.config)));
         T::visit_dependencies(&mut Visit(self));
         T::visit_generics(&mut Visit(self));
     }
@@ -194,7 +202,7 @@ struct Visit<'a>(&'a mut TypeScript);
 
 impl ts_rs::TypeVisitor for Visit<'_> {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
-        self.0.add::<T>();
+        self.0.declare::<T>();
     }
 }
 
