@@ -6,6 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+pub mod crash;
 pub mod window;
 
 // Pins one feature set for the whole workspace; nothing to name.
@@ -150,6 +151,15 @@ impl Serving {
         self.child.id()
     }
 
+    /// Resident memory, in KiB.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    #[cfg(target_os = "linux")]
+    pub fn resident_kib(&self) -> Result<u64> {
+        resident_kib(&self.pid().to_string())
+    }
+
     /// Ends it as a power cut would: no handler runs.
     ///
     /// # Errors
@@ -182,6 +192,17 @@ impl Drop for Serving {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Resident memory of a process ("self" for this one), in KiB.
+///
+/// # Errors
+/// When the system does not tell.
+#[cfg(target_os = "linux")]
+pub fn resident_kib(process: &str) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    Ok(line.trim().trim_end_matches("kB").trim_end().parse()?)
 }
 
 /// Words cards are made of.

@@ -3,6 +3,7 @@
 //! Every step can be repeated: what is there already is left alone.
 
 mod bench;
+mod features;
 mod run;
 mod setup;
 mod shell;

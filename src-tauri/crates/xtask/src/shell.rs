@@ -56,9 +56,19 @@ pub(crate) fn tool(name: &str) -> PathBuf {
 }
 
 /// A program to run in the checkout.
+///
+/// What cargo tells *this* program about its package is taken away again: `ring`'s build script
+/// looks at the same variables, so that a `cargo build` typed by hand and one run from here would
+/// each find it outdated, and SurrealDB above it.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 

@@ -1,0 +1,92 @@
+//! Whether a crate built alone and the whole workspace build the very same dependencies.
+//!
+//! Cargo unites the features of a dependency over the packages being built. Where `-p X` unites
+//! fewer than `--workspace`, the dependency and everything above it, up to SurrealDB, is compiled
+//! again. The `workspace-hack` crate asks for the union everywhere. `cargo hakari verify` judges by
+//! its own model of cargo, which knows nothing of left-out packages; cargo's unit graph is what
+//! will really be compiled.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::shell::{cargo, read};
+
+/// Set-up runs before anything heavy can be built and stays out of the union on purpose.
+const APART: &str = "xtask";
+
+/// Fails with the names of dependencies that some crate alone would compile anew.
+pub(crate) fn alike() -> Result<()> {
+    let workspace = units(&["--workspace", "--all-targets"])?;
+    let mut anew = BTreeSet::new();
+    for member in members()?.iter().filter(|member| *member != APART) {
+        for targets in [&[][..], &["--all-targets"]] {
+            let alone = units(&[&["--package", member], targets].concat())?;
+            anew.extend(
+                alone
+                    .iter()
+                    .filter(|(unit, _)| !workspace.contains_key(*unit))
+                    .map(|(_, package)| format!("{package}, for {member}")),
+            );
+        }
+    }
+    if !anew.is_empty() {
+        bail!("compiled a second time: {}", anew.into_iter().collect::<Vec<_>>().join("; "));
+    }
+    Ok(())
+}
+
+fn members() -> Result<Vec<String>> {
+    let metadata: Value =
+        serde_json::from_str(&read(&mut cargo(&["metadata", "--no-deps", "--format-version", "1"]))?)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
+    Ok(packages.iter().filter_map(|package| package["name"].as_str().map(str::to_owned)).collect())
+}
+
+/// Units of dependencies that a build would compile: what tells one from another, and the package.
+fn units(arguments: &[&str]) -> Result<HashMap<u64, String>> {
+    let mut command = cargo(&["build", "--locked", "-Zunstable-options", "--unit-graph"]);
+    // Printing the graph is unstable; nothing is built.
+    command.args(arguments).env("RUSTC_BOOTSTRAP", "1");
+    let graph: Value = serde_json::from_str(&read(&mut command)?)?;
+    let units = graph["units"].as_array().context("cargo's unit graph holds no units")?;
+    let mut known = vec![None; units.len()];
+    let mut found = HashMap::new();
+    for index in 0..units.len() {
+        let digest = digest(units, index, &mut known);
+        let package = units[index]["pkg_id"].as_str().unwrap_or_default();
+        if !package.starts_with("path+") {
+            found.insert(digest, package.rsplit(['/', '#']).next().unwrap_or(package).to_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// A unit together with all units below it.
+fn digest(units: &[Value], index: usize, known: &mut [Option<u64>]) -> u64 {
+    if let Some(digest) = known[index] {
+        return digest;
+    }
+    let unit = &units[index];
+    let mut below: Vec<(String, u64)> = unit["dependencies"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|d| {
+            let at = usize::try_from(d["index"].as_u64()?).ok()?;
+            Some((d["extern_crate_name"].to_string(), digest(units, at, known)))
+        })
+        .collect();
+    below.sort();
+    let mut hasher = DefaultHasher::new();
+    for key in ["pkg_id", "target", "profile", "platform", "mode", "features"] {
+        unit[key].to_string().hash(&mut hasher);
+    }
+    below.hash(&mut hasher);
+    let digest = hasher.finish();
+    known[index] = Some(digest);
+    digest
+}
