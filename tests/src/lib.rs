@@ -157,7 +157,9 @@ impl Serving {
     /// When the system does not tell.
     #[cfg(target_os = "linux")]
     pub fn resident_kib(&self) -> Result<u64> {
-        resident_kib(&self.pid().to_string())
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        Ok(line.trim().trim_end_matches("kB").trim_end().parse()?)
     }
 
     /// Ends it as a power cut would: no handler runs.
@@ -192,17 +194,6 @@ impl Drop for Serving {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Resident memory of a process ("self" for this one), in KiB.
-///
-/// # Errors
-/// When the system does not tell.
-#[cfg(target_os = "linux")]
-pub fn resident_kib(process: &str) -> Result<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    Ok(line.trim().trim_end_matches("kB").trim_end().parse()?)
 }
 
 /// Words cards are made of.

