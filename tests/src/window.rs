@@ -67,17 +67,7 @@ impl Window {
     /// # Errors
     /// When it does not come.
     pub async fn wait_for(&self, css: &str) -> Result<WebElement> {
-        let found = self
-            .driver
-            .query(By::Css(css))
-            .wait(PATIENCE, Duration::from_millis(50))
-            .and_displayed()
-            .first()
-            .await;
-        match found {
-            Ok(element) => Ok(element),
-            Err(error) => Err(self.failed(&error, &format!("{css} does not show")).await),
-        }
+        self.first_shown(css, None).await
     }
 
     /// The error with a screenshot of what was there instead.
@@ -94,17 +84,20 @@ impl Window {
     /// # Errors
     /// When it does not come.
     pub async fn wait_for_text(&self, css: &str, text: &str) -> Result<WebElement> {
-        let found = self
-            .driver
-            .query(By::Css(css))
-            .wait(PATIENCE, Duration::from_millis(50))
-            .with_text(StringMatch::from(text).partial())
-            .and_displayed()
-            .first()
-            .await;
-        match found {
+        self.first_shown(css, Some(text)).await
+    }
+
+    async fn first_shown(&self, css: &str, text: Option<&str>) -> Result<WebElement> {
+        let mut query = self.driver.query(By::Css(css)).wait(PATIENCE, Duration::from_millis(50)).and_displayed();
+        if let Some(text) = text {
+            query = query.with_text(StringMatch::from(text).partial());
+        }
+        match query.first().await {
             Ok(element) => Ok(element),
-            Err(error) => Err(self.failed(&error, &format!("{css} with {text:?} does not show")).await),
+            Err(error) => {
+                let with = text.map_or(String::new(), |text| format!(" with {text:?}"));
+                Err(self.failed(&error, &format!("{css}{with} does not show")).await)
+            }
         }
     }
 

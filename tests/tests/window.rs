@@ -67,7 +67,7 @@ async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
     let file = place.cards_file("cards.json", &made_up_cards(10_000))?;
     place.command(&["--no-model", "import", &file.display().to_string()])?.status()?;
     let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
-    window.wait_for("header .badge.bad").await?;
+    window.wait_for_text("header .badge", "Words only").await?;
     window.fill("#ask-box", "compress photos").await?;
     window.wait_for("#answer-name").await?;
     window.screenshot("11-words-only").await?;

@@ -165,7 +165,7 @@ const tests = {
   async "refuses a wrong token with a sentence"(page) {
     await page.goto(page.url().replace(/#.*/, "#token=wrong"));
     await page.reload();
-    await page.getByRole("alert").waitFor();
+    await page.getByRole("alert").getByText("autokit serve").waitFor();
     await page.screenshot({ path: join(artifacts, "23-browser-error.png") });
   },
 };

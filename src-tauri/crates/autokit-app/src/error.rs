@@ -35,6 +35,8 @@ pub enum ErrorCode {
     OwnerUnreachable,
     /// The owner speaks another version of the protocol.
     VersionMismatch,
+    /// The request came without the library's token.
+    Unauthorized,
     /// There is no embedding model on this machine.
     NoModel,
     /// The model's files do not serve.

@@ -179,7 +179,11 @@ async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Re
     }
     let token = named(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or("");
     if !same(token.as_bytes(), shared.token.as_bytes()) {
-        return (StatusCode::UNAUTHORIZED, "no valid token").into_response();
+        return refuse(ApiError::new(
+            ErrorCode::Unauthorized,
+            "this page has no valid token for the library",
+            "Open the address that `autokit serve` printed last, all of it; each start has a new token.",
+        ));
     }
     next.run(request).await
 }
@@ -219,8 +223,12 @@ async fn call(
     };
     match outcome {
         Ok(value) => Json(value).into_response(),
-        Err(error) => (status_of(error.code), Json(error)).into_response(),
+        Err(error) => refuse(error),
     }
+}
+
+fn refuse(error: ApiError) -> Response {
+    (status_of(error.code), Json(error)).into_response()
 }
 
 /// The error for a caller of another generation.
@@ -236,6 +244,7 @@ fn status_of(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::BadRequest | ErrorCode::Invalid | ErrorCode::UnreadableFile => StatusCode::BAD_REQUEST,
         ErrorCode::NotFound => StatusCode::NOT_FOUND,
+        ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
         ErrorCode::Conflict | ErrorCode::Duplicate => StatusCode::CONFLICT,
         ErrorCode::VersionMismatch => StatusCode::UPGRADE_REQUIRED,
         ErrorCode::DiskFull => StatusCode::INSUFFICIENT_STORAGE,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::api::Event;
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, ErrorCode, Result};
 use crate::host::{
     AUTHOR_HEADER, Endpoint, Hello, PROTOCOL, PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,
 };
@@ -90,6 +90,8 @@ impl Remote {
             return serde_json::from_slice(&bytes).map_err(|error| CallError::Lost(error.to_string()));
         }
         match serde_json::from_slice::<ApiError>(&bytes) {
+            // The port is another owner's by now; the endpoint file has to be read again.
+            Ok(error) if error.code == ErrorCode::Unauthorized => Err(CallError::Lost(error.message)),
             Ok(error) => Err(CallError::Answered(error)),
             // Not one of ours: something else took the port.
             Err(_) => Err(CallError::Lost(String::from_utf8_lossy(&bytes).chars().take(200).collect())),

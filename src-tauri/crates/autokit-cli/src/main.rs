@@ -109,7 +109,8 @@ fn exit_code(code: ErrorCode) -> u8 {
         | ErrorCode::NewerSchema
         | ErrorCode::Damaged
         | ErrorCode::OwnerUnreachable
-        | ErrorCode::VersionMismatch => 5,
+        | ErrorCode::VersionMismatch
+        | ErrorCode::Unauthorized => 5,
         ErrorCode::Cancelled => 130,
         ErrorCode::NoModel | ErrorCode::BadModel | ErrorCode::Internal => 1,
     }
