@@ -88,7 +88,8 @@ impl Window {
     }
 
     async fn first_shown(&self, css: &str, text: Option<&str>) -> Result<WebElement> {
-        let mut query = self.driver.query(By::Css(css)).wait(PATIENCE, Duration::from_millis(50)).and_displayed();
+        let mut query =
+            self.driver.query(By::Css(css)).wait(PATIENCE, Duration::from_millis(50)).and_displayed();
         if let Some(text) = text {
             query = query.with_text(StringMatch::from(text).partial());
         }

@@ -1,0 +1,105 @@
+//! From bytes to text.
+
+use chardetng::EncodingDetector;
+use encoding_rs::{Encoding, UTF_8};
+
+/// A body as text, with what it said it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) content_type: Option<String>,
+}
+
+/// Bytes looked at for an encoding named inside the page; HTML puts it into the first 1024.
+const PRESCAN: usize = 1024;
+
+/// Bytes looked at to tell text from something else.
+const SNIFF: usize = 4096;
+
+/// What a body is when it is no text: its declared type, or what its bytes give away.
+pub(crate) fn not_text(content_type: Option<&str>, start: &[u8]) -> Option<String> {
+    let essence = content_type
+        .map(|t| t.split(';').next().unwrap_or("").trim().to_ascii_lowercase())
+        .unwrap_or_default();
+    let declared = essence.is_empty()
+        || essence.starts_with("text/")
+        || essence.ends_with("+json")
+        || essence.ends_with("+xml")
+        || matches!(
+            essence.as_str(),
+            "application/json"
+                | "application/xml"
+                | "application/javascript"
+                | "application/yaml"
+                | "application/x-yaml"
+                | "application/toml"
+        );
+    if !declared {
+        return Some(essence);
+    }
+    let start = &start[..start.len().min(SNIFF)];
+    let wide = Encoding::for_bom(start).is_some();
+    let binary = start.starts_with(b"%PDF-")
+        || (!wide && start.contains(&0))
+        || start.iter().filter(|&&b| b < 9 || (14..27).contains(&b)).count() * 10 > start.len();
+    binary.then(|| {
+        if essence.is_empty() { "binary data".to_owned() } else { format!("binary data labelled {essence}") }
+    })
+}
+
+/// Decodes by byte order mark, header, the page's own word, and last by likelihood.
+pub(crate) fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
+    let encoding = Encoding::for_bom(bytes)
+        .map(|(encoding, _)| encoding)
+        .or_else(|| content_type.and_then(charset).and_then(|label| Encoding::for_label(label.as_bytes())))
+        .or_else(|| {
+            let start = String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN)]).to_ascii_lowercase();
+            charset(&start).and_then(|label| Encoding::for_label(label.as_bytes()))
+        })
+        .unwrap_or_else(|| {
+            if std::str::from_utf8(bytes).is_ok() {
+                return UTF_8;
+            }
+            let mut detector = EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
+            detector.feed(bytes, true);
+            detector.guess(None, chardetng::Utf8Detection::Allow)
+        });
+    encoding.decode(bytes).0.into_owned()
+}
+
+/// The value of a `charset=` parameter.
+fn charset(text: &str) -> Option<&str> {
+    let lower = text.to_ascii_lowercase();
+    let after = lower.find("charset=")? + "charset=".len();
+    let value = text[after..].trim_start_matches(['"', '\'', ' ']);
+    let end = value.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').unwrap_or(value.len());
+    (end > 0).then(|| &value[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_are_found_where_they_are_named_and_guessed_where_not() {
+        assert_eq!(decode(b"caf\xe9", Some("text/html; charset=iso-8859-1")), "café");
+        assert_eq!(
+            decode(b"<meta charset=\"windows-1252\">caf\xe9", Some("text/html")),
+            "<meta charset=\"windows-1252\">café"
+        );
+        assert_eq!(decode("naïve".as_bytes(), None), "naïve");
+        assert_eq!(decode(b"\xff\xfea\0b\0", None), "ab");
+        let cyrillic = encoding_rs::WINDOWS_1251.encode("Инструмент для работы с текстом и таблицами").0;
+        assert!(decode(&cyrillic, Some("text/plain")).contains("Инструмент"));
+    }
+
+    #[test]
+    fn what_is_no_text_is_told_by_label_and_by_bytes() {
+        assert_eq!(not_text(Some("application/pdf"), b"%PDF-1.7").as_deref(), Some("application/pdf"));
+        assert!(not_text(Some("text/html"), b"\x7fELF\0\0\0\x01").is_some());
+        assert!(not_text(None, b"%PDF-1.7 ...").is_some());
+        assert_eq!(not_text(Some("text/html; charset=utf-8"), b"<!doctype html>"), None);
+        assert_eq!(not_text(Some("application/vnd.api+json"), b"{}"), None);
+        assert_eq!(not_text(None, b"plain words"), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! Pages read before, so that a site is asked only whether they changed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lru::LruCache;
+use tokio::time::Instant;
+
+use crate::body::Text;
+use crate::fetch::Validators;
+
+/// Bytes of text kept.
+const KEPT: usize = 32 << 20;
+
+/// A page as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) text: Arc<Text>,
+    pub(crate) validators: Validators,
+    pub(crate) at: Instant,
+}
+
+#[derive(Debug)]
+struct Inner {
+    pages: LruCache<String, Kept>,
+    bytes: usize,
+}
+
+/// Pages by address, the least recently used going first.
+#[derive(Debug)]
+pub(crate) struct PageCache(Mutex<Inner>);
+
+impl Default for PageCache {
+    fn default() -> PageCache {
+        PageCache(Mutex::new(Inner { pages: LruCache::unbounded(), bytes: 0 }))
+    }
+}
+
+impl PageCache {
+    pub(crate) fn get(&self, url: &str) -> Option<Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pages.get(url).cloned()
+    }
+
+    pub(crate) fn put(&self, url: &str, kept: Kept) {
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.bytes += kept.text.text.len();
+        if let Some((_, old)) = inner.pages.push(url.to_owned(), kept) {
+            inner.bytes -= old.text.text.len();
+        }
+        while inner.bytes > KEPT {
+            let Some((_, old)) = inner.pages.pop_lru() else { break };
+            inner.bytes -= old.text.text.len();
+        }
+    }
+}

@@ -1,0 +1,614 @@
+//! The one HTTP client.
+
+use std::error::Error as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use futures_util::StreamExt;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
+    LOCATION, RETRY_AFTER,
+};
+use reqwest::{Client, Method, Response, StatusCode, redirect};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use url::Url;
+
+use crate::address::is_public;
+use crate::body::{Text, decode, not_text};
+use crate::cache::{Kept, PageCache};
+use crate::error::{Error, Result};
+use crate::hosts::Hosts;
+use crate::policy::NetworkPolicy;
+use crate::robots::{RobotsCache, Rules};
+
+/// Name by which robots.txt knows this program.
+const AGENT: &str = "AutoKit";
+
+/// Who is asking, with a page that says what for.
+const USER_AGENT: &str = concat!(
+    "AutoKit/",
+    env!("CARGO_PKG_VERSION"),
+    " (+",
+    env!("CARGO_PKG_REPOSITORY"),
+    "; checks tool documentation)"
+);
+
+/// What a page should be.
+const WANTED: &str =
+    "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/json;q=0.7,*/*;q=0.1";
+
+/// Bytes of robots.txt read; RFC 9309 asks for 500 KiB at least.
+const ROBOTS_BYTES: u64 = 512 << 10;
+
+/// Bytes read of an answer that reports a failure.
+const FAILURE_BYTES: u64 = 256 << 10;
+
+/// A page read this recently is not asked for again.
+const FRESH: Duration = Duration::from_mins(1);
+
+/// Bounds of one request.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// From the first byte sent to the last byte read, redirects included; waiting for a place in
+    /// the queue is not counted.
+    pub total: Duration,
+    /// Until a connection stands.
+    pub connect: Duration,
+    /// Bytes after decompression.
+    pub bytes: u64,
+    /// Redirects followed.
+    pub redirects: usize,
+    /// Requests to one host at a time.
+    pub per_host: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            total: Duration::from_secs(20),
+            connect: Duration::from_secs(5),
+            bytes: 5 << 20,
+            redirects: 10,
+            per_host: 2,
+        }
+    }
+}
+
+/// One request on the way to a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hop {
+    /// The address asked.
+    pub url: String,
+    /// HTTP status.
+    pub status: u16,
+}
+
+/// What a later request needs to ask "has it changed?".
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Validators {
+    /// `ETag` header.
+    pub etag: Option<String>,
+    /// `Last-Modified` header.
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    fn of(headers: &HeaderMap) -> Validators {
+        Validators { etag: header(headers, &ETAG), last_modified: header(headers, &LAST_MODIFIED) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}
+
+/// An answer: any status, a text body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Where the page was found, after redirects.
+    pub url: String,
+    /// HTTP status.
+    pub status: u16,
+    /// Every request made, the last one included.
+    pub hops: Vec<Hop>,
+    /// Its media type, as declared.
+    pub content_type: Option<String>,
+    /// The body. Empty for a failure whose body is no text, and when nothing changed.
+    pub text: String,
+    /// For asking again.
+    pub validators: Validators,
+    /// The given validators still hold: the page has not changed.
+    pub unchanged: bool,
+    /// Seconds to wait before asking again, where the site says so.
+    pub retry_after: Option<u64>,
+    /// Milliseconds from the first request to the last byte.
+    pub ms: u64,
+}
+
+impl Fetched {
+    /// Whether the page was delivered.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// Refuses names that stand for private addresses, at the moment of connecting: a check before
+/// that could be answered differently by a hostile name server.
+#[derive(Debug)]
+struct GuardedNames(NetworkPolicy);
+
+/// A name has only addresses that are closed.
+#[derive(Debug, thiserror::Error)]
+#[error("{host} is a private address ({address})")]
+struct PrivateName {
+    host: String,
+    address: String,
+}
+
+/// A name has no address.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} was not found")]
+struct UnknownName(String);
+
+impl Resolve for GuardedNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        let host = name.as_str().to_owned();
+        let allowed = self.0.names(&host, None);
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0))
+                .await
+                .map_err(|error| {
+                    tracing::debug!(%host, %error, "name lookup");
+                    UnknownName(host.clone())
+                })?
+                .collect();
+            let Some(first) = found.first().copied() else { return Err(UnknownName(host).into()) };
+            let open: Vec<SocketAddr> = found.into_iter().filter(|a| allowed || is_public(a.ip())).collect();
+            if open.is_empty() {
+                return Err(PrivateName { host, address: first.ip().to_string() }.into());
+            }
+            Ok(Box::new(open.into_iter()) as Addrs)
+        })
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    policy: NetworkPolicy,
+    /// Pages: guarded names, redirects followed by hand.
+    pages: Client,
+    /// Services the person configured: wherever they are, no redirects.
+    services: Client,
+}
+
+#[derive(Debug)]
+struct Inner {
+    limits: Limits,
+    state: ArcSwap<State>,
+    hosts: Hosts,
+    robots: RobotsCache,
+    cache: PageCache,
+}
+
+/// The polite client. Clones share everything.
+#[derive(Clone, Debug)]
+pub struct Fetcher(Arc<Inner>);
+
+impl Fetcher {
+    /// A client for these settings.
+    ///
+    /// # Errors
+    /// When the proxy is not an address, or the system offers no certificates.
+    pub fn new(policy: NetworkPolicy, limits: Limits) -> Result<Fetcher> {
+        let state = ArcSwap::from_pointee(State::new(policy, &limits)?);
+        Ok(Fetcher(Arc::new(Inner {
+            limits,
+            state,
+            hosts: Hosts::new(limits.per_host),
+            robots: RobotsCache::default(),
+            cache: PageCache::default(),
+        })))
+    }
+
+    /// Takes new settings; connections made under the old ones are not used again.
+    ///
+    /// # Errors
+    /// As [`Fetcher::new`]; the old settings stay then.
+    pub fn set_policy(&self, policy: NetworkPolicy) -> Result<()> {
+        self.0.state.store(Arc::new(State::new(policy, &self.0.limits)?));
+        Ok(())
+    }
+
+    /// Reads a page.
+    ///
+    /// # Errors
+    /// Everything but [`crate::Code::WrongKey`] and the like; a status such as 404 is an answer, not
+    /// an error.
+    pub async fn get(&self, url: &str) -> Result<Fetched> {
+        self.get_if_changed(url, &Validators::default()).await
+    }
+
+    /// Reads a page unless it is still the one the validators came with.
+    ///
+    /// # Errors
+    /// As [`Fetcher::get`].
+    pub async fn get_if_changed(&self, url: &str, validators: &Validators) -> Result<Fetched> {
+        self.follow(Method::GET, url, validators).await
+    }
+
+    /// Asks for a page's status alone, reading it only where a site refuses that question.
+    ///
+    /// # Errors
+    /// As [`Fetcher::get`].
+    pub async fn head(&self, url: &str) -> Result<Fetched> {
+        let answer = self.follow(Method::HEAD, url, &Validators::default()).await?;
+        // Some sites refuse HEAD or answer it wrongly; only a read tells then.
+        if answer.is_success() { Ok(answer) } else { self.get(url).await }
+    }
+
+    /// A request to a service the person configured: no robots.txt, no redirects, any host.
+    /// Gives status, headers and at most [`Limits::bytes`] of body.
+    pub(crate) async fn call(&self, request: ServiceCall<'_>) -> Result<ServiceAnswer> {
+        let url = parse(request.url)?;
+        let host = host_of(&url);
+        let _place = self.0.hosts.enter(&host, None).await;
+        let work = async {
+            let mut builder =
+                self.0.state.load().services.request(request.method, url.clone()).headers(request.headers);
+            if let Some(body) = request.json {
+                builder = builder.json(body);
+            }
+            let response = builder.send().await.map_err(|error| explain(&url, &error))?;
+            let status = response.status();
+            let headers = response.headers().clone();
+            let body = self.read(response, &url, self.0.limits.bytes).await?;
+            Ok(ServiceAnswer {
+                status,
+                text: decode(&body, header(&headers, &CONTENT_TYPE).as_deref()),
+                headers,
+            })
+        };
+        self.within(&url, work).await
+    }
+
+    async fn within<T>(&self, url: &Url, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let after = self.0.limits.total;
+        tokio::time::timeout(after, work)
+            .await
+            .unwrap_or_else(|_| Err(Error::Timeout { url: url.to_string(), after }))
+    }
+
+    /// From address to address until an answer is no redirect.
+    async fn follow(&self, method: Method, given: &str, validators: &Validators) -> Result<Fetched> {
+        let mut url = parse(given)?;
+        url.set_fragment(None);
+        let mut hops: Vec<Hop> = Vec::new();
+        let mut spent = Duration::ZERO;
+        loop {
+            self.0.state.load().policy.check(&url)?;
+            let rules = self.rules(&url).await;
+            if let Some(reason) = rules.refusal(url.as_str()) {
+                return Err(Error::Robots { url: url.to_string(), reason });
+            }
+            if method == Method::GET
+                && let Some(kept) = self.0.cache.get(url.as_str())
+                && kept.at.elapsed() < FRESH
+            {
+                hops.push(Hop { url: url.to_string(), status: 200 });
+                return Ok(delivered(&url, hops, &kept, validators, spent));
+            }
+            // Left before the next hop is taken: a place held while waiting for another host's
+            // could close a circle of waiting requests.
+            let place = self.0.hosts.enter(&host_of(&url), rules.pause()).await;
+            let began = Instant::now();
+            let left = self.0.limits.total.saturating_sub(spent);
+            let step = tokio::time::timeout(left, self.step(&method, &url, validators)).await;
+            spent += began.elapsed();
+            drop(place);
+            let step = step.unwrap_or_else(|_| {
+                Err(Error::Timeout { url: given.to_owned(), after: self.0.limits.total })
+            })?;
+            match step {
+                Step::Redirect { status, to } => {
+                    hops.push(Hop { url: url.to_string(), status });
+                    if hops.iter().any(|hop| hop.url == to.as_str()) {
+                        return Err(Error::Redirects { hops, circle: true });
+                    }
+                    if hops.len() > self.0.limits.redirects {
+                        return Err(Error::Redirects { hops, circle: false });
+                    }
+                    url = to;
+                }
+                Step::Kept(kept) => {
+                    hops.push(Hop { url: url.to_string(), status: 304 });
+                    return Ok(delivered(&url, hops, &kept, validators, spent));
+                }
+                Step::Answer(mut answer) => {
+                    hops.push(Hop { url: url.to_string(), status: answer.status });
+                    answer.hops = hops;
+                    answer.ms = spent.as_millis() as u64;
+                    return Ok(answer);
+                }
+            }
+        }
+    }
+
+    /// One request.
+    async fn step(&self, method: &Method, url: &Url, validators: &Validators) -> Result<Step> {
+        let kept = (*method == Method::GET).then(|| self.0.cache.get(url.as_str())).flatten();
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static(WANTED));
+        // What is kept here is newer than what the caller has.
+        let known = kept.as_ref().map_or(validators, |kept| &kept.validators);
+        for (name, value) in [(IF_NONE_MATCH, &known.etag), (IF_MODIFIED_SINCE, &known.last_modified)] {
+            if let Some(value) = value.as_deref().and_then(|v| HeaderValue::from_str(v).ok()) {
+                headers.insert(name, value);
+            }
+        }
+        let client = self.0.state.load().pages.clone();
+        let response = client
+            .request(method.clone(), url.clone())
+            .headers(headers)
+            .send()
+            .await
+            .map_err(|error| explain(url, &error))?;
+        let status = response.status();
+        if let Some(to) = redirected(&response, url)? {
+            return Ok(Step::Redirect { status: status.as_u16(), to });
+        }
+        let found = Validators::of(response.headers());
+        let mut answer = Fetched {
+            url: url.to_string(),
+            status: status.as_u16(),
+            hops: Vec::new(),
+            content_type: header(response.headers(), &CONTENT_TYPE),
+            text: String::new(),
+            validators: found.clone(),
+            unchanged: false,
+            retry_after: retry_after(response.headers()),
+            ms: 0,
+        };
+        if status == StatusCode::NOT_MODIFIED {
+            if let Some(mut kept) = kept {
+                kept.at = Instant::now();
+                self.0.cache.put(url.as_str(), kept.clone());
+                return Ok(Step::Kept(kept));
+            }
+            answer.unchanged = true;
+            if answer.validators.is_empty() {
+                answer.validators = validators.clone();
+            }
+            return Ok(Step::Answer(answer));
+        }
+        if *method == Method::HEAD {
+            return Ok(Step::Answer(answer));
+        }
+        let content_type = answer.content_type.clone();
+        if !status.is_success() {
+            let body = self.read(response, url, FAILURE_BYTES).await.unwrap_or_default();
+            if not_text(content_type.as_deref(), &body).is_none() {
+                answer.text = decode(&body, content_type.as_deref());
+            }
+            return Ok(Step::Answer(answer));
+        }
+        // Refused by its label before a byte of it is read.
+        if let Some(kind) = not_text(content_type.as_deref(), b"") {
+            return Err(Error::NotText { url: url.to_string(), content_type: kind });
+        }
+        let body = self.read(response, url, self.0.limits.bytes).await?;
+        if let Some(kind) = not_text(content_type.as_deref(), &body) {
+            return Err(Error::NotText { url: url.to_string(), content_type: kind });
+        }
+        answer.text = decode(&body, content_type.as_deref());
+        if !found.is_empty() {
+            let text = Arc::new(Text { text: answer.text.clone(), content_type });
+            self.0.cache.put(url.as_str(), Kept { text, validators: found, at: Instant::now() });
+        }
+        Ok(Step::Answer(answer))
+    }
+
+    async fn rules(&self, url: &Url) -> Arc<Rules> {
+        let origin = url.origin().ascii_serialization();
+        self.0.robots.rules(&origin, || self.ask_robots(url)).await
+    }
+
+    async fn ask_robots(&self, page: &Url) -> Rules {
+        let Ok(mut url) = page.join("/robots.txt") else { return Rules::Open };
+        let work = async {
+            // RFC 9309 2.3.1.2: five redirects are followed, to any host.
+            for _ in 0..=5 {
+                self.0.state.load().policy.check(&url)?;
+                let client = self.0.state.load().pages.clone();
+                let response = client.get(url.clone()).send().await.map_err(|error| explain(&url, &error))?;
+                if let Some(to) = redirected(&response, &url)? {
+                    url = to;
+                    continue;
+                }
+                let status = response.status().as_u16();
+                let body = self.read(response, &url, ROBOTS_BYTES).await?;
+                return Ok(Rules::read(AGENT, status, &body));
+            }
+            Ok(Rules::Open)
+        };
+        match self.within(page, work).await {
+            Ok(rules) => rules,
+            Err(
+                Error::NoSuchHost { .. }
+                | Error::NoConnection { .. }
+                | Error::Tls { .. }
+                | Error::PrivateAddress { .. },
+            ) => Rules::Unreachable,
+            Err(error) => Rules::Unknown(format!("robots.txt cannot be read: {error}")),
+        }
+    }
+
+    /// Reads a body up to a limit; more is an error, not a cut.
+    async fn read(&self, response: Response, url: &Url, limit: u64) -> Result<Vec<u8>> {
+        let too_large = || Error::TooLarge { url: url.to_string(), limit };
+        if response.content_length().is_some_and(|length| length > limit) {
+            return Err(too_large());
+        }
+        let mut body = Vec::new();
+        let mut stream = response.bytes_stream();
+        while let Some(part) = stream.next().await {
+            let part = part.map_err(|error| explain(url, &error))?;
+            if (body.len() + part.len()) as u64 > limit {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&part);
+        }
+        Ok(body)
+    }
+}
+
+enum Step {
+    Redirect { status: u16, to: Url },
+    Kept(Kept),
+    Answer(Fetched),
+}
+
+/// A request to a configured service.
+pub(crate) struct ServiceCall<'a> {
+    pub(crate) method: Method,
+    pub(crate) url: &'a str,
+    pub(crate) headers: HeaderMap,
+    pub(crate) json: Option<&'a serde_json::Value>,
+}
+
+/// What a configured service answered.
+pub(crate) struct ServiceAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl ServiceAnswer {
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        retry_after(&self.headers).map(Duration::from_secs)
+    }
+}
+
+impl State {
+    fn new(policy: NetworkPolicy, limits: &Limits) -> Result<State> {
+        let builder = || {
+            let builder = Client::builder()
+                .user_agent(USER_AGENT)
+                .connect_timeout(limits.connect)
+                .redirect(redirect::Policy::none())
+                .referer(false);
+            Ok(match &policy.proxy {
+                Some(proxy) => builder.proxy(reqwest::Proxy::all(proxy).map_err(|error| Error::BadUrl {
+                    url: proxy.clone(),
+                    reason: format!("it is no proxy: {error}"),
+                })?),
+                None => builder.no_proxy(),
+            })
+        };
+        let failed =
+            |error: reqwest::Error| Error::NoConnection { host: "anything".into(), reason: chain(&error) };
+        Ok(State {
+            pages: builder()?.dns_resolver(Arc::new(GuardedNames(policy.clone()))).build().map_err(failed)?,
+            services: builder()?.build().map_err(failed)?,
+            policy,
+        })
+    }
+}
+
+fn parse(url: &str) -> Result<Url> {
+    Url::parse(url.trim()).map_err(|error| Error::BadUrl { url: url.to_owned(), reason: error.to_string() })
+}
+
+fn host_of(url: &Url) -> String {
+    format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
+}
+
+fn header(headers: &HeaderMap, name: &reqwest::header::HeaderName) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+/// Seconds of a `Retry-After` header; its form as a date is read too.
+fn retry_after(headers: &HeaderMap) -> Option<u64> {
+    let value = header(headers, &RETRY_AFTER)?;
+    value.trim().parse().ok().or_else(|| {
+        let until = jiff::fmt::rfc2822::parse(value.trim()).ok()?.timestamp();
+        u64::try_from(until.duration_since(jiff::Timestamp::now()).as_secs()).ok()
+    })
+}
+
+fn redirected(response: &Response, url: &Url) -> Result<Option<Url>> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some(location) = response.headers().get(LOCATION) else { return Ok(None) };
+    // Browsers take bytes beyond ASCII for UTF-8.
+    let location = String::from_utf8_lossy(location.as_bytes());
+    let mut to = url.join(location.trim()).map_err(|error| Error::BadUrl {
+        url: location.to_string(),
+        reason: format!("a redirect there: {error}"),
+    })?;
+    to.set_fragment(None);
+    Ok(Some(to))
+}
+
+/// A page out of the cache, for a caller with these validators.
+fn delivered(url: &Url, hops: Vec<Hop>, kept: &Kept, theirs: &Validators, spent: Duration) -> Fetched {
+    let unchanged = !theirs.is_empty() && *theirs == kept.validators;
+    Fetched {
+        url: url.to_string(),
+        status: if unchanged { 304 } else { 200 },
+        hops,
+        content_type: kept.text.content_type.clone(),
+        text: if unchanged { String::new() } else { kept.text.text.clone() },
+        validators: kept.validators.clone(),
+        unchanged,
+        retry_after: None,
+        ms: spent.as_millis() as u64,
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let next = error.to_string();
+        if !text.ends_with(&next) {
+            text.push_str(": ");
+            text.push_str(&next);
+        }
+        source = error.source();
+    }
+    text
+}
+
+/// Finds the reason in the chain of causes.
+fn explain(url: &Url, error: &reqwest::Error) -> Error {
+    let host = url.host_str().unwrap_or_default().to_owned();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(name) = error.downcast_ref::<PrivateName>() {
+            return Error::PrivateAddress { host: name.host.clone(), address: name.address.clone() };
+        }
+        if error.is::<UnknownName>() {
+            return Error::NoSuchHost { host };
+        }
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            let text = io.to_string();
+            if text.contains("certificate") || text.contains("TLS") || text.contains("tls") {
+                return Error::Tls { host, reason: text };
+            }
+            if text.contains("failed to lookup address") {
+                return Error::NoSuchHost { host };
+            }
+        }
+        cause = error.source();
+    }
+    if error.is_timeout() {
+        return Error::NoConnection { host, reason: "no connection within the time allowed".to_owned() };
+    }
+    Error::NoConnection { host, reason: chain(error) }
+}

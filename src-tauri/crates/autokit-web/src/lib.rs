@@ -1,0 +1,29 @@
+//! Reads the web politely, for everything in AutoKit that needs it.
+//!
+//! * [`Fetcher`]: one HTTP client for the product. It refuses private addresses after name
+//!   resolution and on every redirect, keeps to robots.txt and two connections a host, and bounds
+//!   size and total time.
+//! * [`extract`]: the main text of a page as blocks, code kept as code; [`chunks`] cuts it along
+//!   its structure.
+//! * [`search`]: Tavily, Brave, SearXNG, DuckDuckGo and GitHub behind one result type.
+
+mod address;
+mod body;
+mod cache;
+mod chunk;
+mod error;
+mod extract;
+mod fetch;
+mod hosts;
+mod policy;
+mod robots;
+pub mod search;
+
+pub use chunk::{Chunk, ChunkOptions, chunks};
+pub use error::{Code, Error, Result};
+pub use extract::{Block, Document, Link, extract};
+pub use fetch::{Fetched, Fetcher, Hop, Limits, Validators};
+pub use policy::NetworkPolicy;
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;

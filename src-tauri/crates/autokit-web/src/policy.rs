@@ -1,0 +1,115 @@
+//! What the person allows this client to reach.
+
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+
+use crate::address::is_public;
+use crate::error::{Error, Result};
+
+/// The person's network settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NetworkPolicy {
+    /// Hosts on this machine or a private network that may be read: `name`, `name:port`, a number,
+    /// `[number]:port`. Public hosts need no entry.
+    pub allowed_hosts: Vec<String>,
+    /// A proxy for everything (`http://host:port`, `socks5://…` is not supported). It resolves names
+    /// itself, so that only addresses given as numbers can be checked here.
+    pub proxy: Option<String>,
+}
+
+impl NetworkPolicy {
+    /// Allows one host more.
+    #[must_use]
+    pub fn allowing(mut self, host: impl Into<String>) -> NetworkPolicy {
+        self.allowed_hosts.push(host.into());
+        self
+    }
+
+    /// Whether the person named this host, with this port or with any.
+    pub(crate) fn names(&self, host: &str, port: Option<u16>) -> bool {
+        let host = host.trim_end_matches('.');
+        self.allowed_hosts.iter().any(|entry| {
+            let entry = entry.trim().trim_end_matches('/');
+            let (name, wanted) = match entry.rsplit_once(':') {
+                // A colon inside brackets or a bare IPv6 number is no port.
+                Some((name, digits)) if !name.contains(':') || name.ends_with(']') => {
+                    match digits.parse::<u16>() {
+                        Ok(wanted) => (name, Some(wanted)),
+                        Err(_) => (entry, None),
+                    }
+                }
+                _ => (entry, None),
+            };
+            let name = name.trim_start_matches('[').trim_end_matches(']');
+            name.eq_ignore_ascii_case(host) && (wanted.is_none() || port.is_none() || wanted == port)
+        })
+    }
+
+    /// Refuses what can be refused without asking a name server.
+    pub(crate) fn check(&self, url: &Url) -> Result<()> {
+        let bad = |reason: &str| Err(Error::BadUrl { url: url.to_string(), reason: reason.to_owned() });
+        if !matches!(url.scheme(), "http" | "https") {
+            return bad("only http and https are read");
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return bad("it holds a user name or a password");
+        }
+        let (host, address) = match url.host() {
+            Some(Host::Ipv4(v4)) => (v4.to_string(), Some(v4.into())),
+            Some(Host::Ipv6(v6)) => (v6.to_string(), Some(v6.into())),
+            Some(Host::Domain(name)) => (name.to_owned(), None),
+            None => return bad("it names no host"),
+        };
+        if self.names(&host, url.port_or_known_default()) {
+            return Ok(());
+        }
+        match address {
+            Some(address) if !is_public(address) => {
+                Err(Error::PrivateAddress { host, address: address.to_string() })
+            }
+            // A name allowed for another port only must not slip through the resolver, which is
+            // not told the port.
+            None if self.names(&host, None) => {
+                Err(Error::PrivateAddress { host, address: "allowed for another port".to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(policy: &NetworkPolicy, url: &str) -> bool {
+        policy.check(&Url::parse(url).unwrap()).is_ok()
+    }
+
+    #[test]
+    fn numbers_in_any_spelling_are_refused_unless_allowed() {
+        let none = NetworkPolicy::default();
+        for url in [
+            "http://127.0.0.1/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://0177.0.0.1/",
+            "http://[::1]/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://169.254.169.254/latest",
+            "ftp://example.org/",
+            "file:///etc/passwd",
+            "https://user:pw@example.org/",
+        ] {
+            assert!(!verdict(&none, url), "{url}");
+        }
+        assert!(verdict(&none, "https://example.org/"));
+        let some =
+            NetworkPolicy::default().allowing("127.0.0.1:8080").allowing("intranet").allowing("[::1]:9");
+        assert!(verdict(&some, "http://127.0.0.1:8080/x"));
+        assert!(!verdict(&some, "http://127.0.0.1:8081/x"));
+        assert!(verdict(&some, "http://intranet:99/"));
+        assert!(verdict(&some, "http://[::1]:9/"));
+        assert!(!verdict(&some, "http://[::1]:10/"));
+    }
+}

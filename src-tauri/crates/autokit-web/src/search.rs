@@ -1,0 +1,246 @@
+//! Web search behind one result type: Tavily, Brave, SearXNG, DuckDuckGo, and GitHub as a source.
+//!
+//! Each service is asked at its own address or at one the person names, so that a proxy, a
+//! self-hosted instance or a test server can stand in. A service the person configured may be on
+//! this machine; the pages it finds are read under the general rules.
+
+mod brave;
+mod duckduckgo;
+mod github;
+mod searxng;
+mod tavily;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::fetch::{Fetcher, ServiceAnswer, ServiceCall};
+
+pub use github::{GitHub, Repository};
+
+/// A search service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// tavily.com; needs a key.
+    Tavily,
+    /// Brave Search API; needs a key.
+    Brave,
+    /// A SearXNG instance that answers in JSON.
+    Searxng,
+    /// DuckDuckGo's page for browsers without JavaScript; no key.
+    Duckduckgo,
+}
+
+impl Service {
+    /// All services.
+    pub const ALL: [Service; 4] = [Service::Tavily, Service::Brave, Service::Searxng, Service::Duckduckgo];
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Service::Tavily => "Tavily",
+            Service::Brave => "Brave Search",
+            Service::Searxng => "SearXNG",
+            Service::Duckduckgo => "DuckDuckGo",
+        }
+    }
+
+    /// Where it is when the person names no address. SearXNG has no home.
+    pub fn home(self) -> Option<&'static str> {
+        match self {
+            Service::Tavily => Some("https://api.tavily.com"),
+            Service::Brave => Some("https://api.search.brave.com"),
+            Service::Searxng => None,
+            Service::Duckduckgo => Some("https://html.duckduckgo.com"),
+        }
+    }
+
+    /// Whether it does nothing without a key.
+    pub fn needs_key(self) -> bool {
+        matches!(self, Service::Tavily | Service::Brave)
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Its title, without markup.
+    pub title: String,
+    /// Where it is.
+    pub url: String,
+    /// A few words from it, without markup.
+    pub snippet: String,
+}
+
+/// A configured search service.
+#[derive(Clone)]
+pub struct Provider {
+    fetcher: Fetcher,
+    service: Service,
+    base: String,
+    key: Option<String>,
+}
+
+impl std::fmt::Debug for Provider {
+    // The key is not for logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Provider")
+            .field("service", &self.service)
+            .field("base", &self.base)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Provider {
+    /// A service at its home or at `base`.
+    ///
+    /// # Errors
+    /// [`Error::WrongAddress`] when it has no home and no address is named; [`Error::WrongKey`] when
+    /// it needs a key and there is none.
+    pub fn new(
+        fetcher: Fetcher,
+        service: Service,
+        base: Option<&str>,
+        key: Option<String>,
+    ) -> Result<Provider> {
+        let base = base.map(str::trim).filter(|base| !base.is_empty()).or(service.home());
+        let Some(base) = base else {
+            return Err(Error::WrongAddress {
+                provider: service.title().into(),
+                url: "no address".into(),
+                reason: "every instance has its own address".into(),
+            });
+        };
+        let key = key.filter(|key| !key.trim().is_empty());
+        if service.needs_key() && key.is_none() {
+            return Err(Error::WrongKey { provider: service.title().into() });
+        }
+        Ok(Provider { fetcher, service, base: base.trim_end_matches('/').to_owned(), key })
+    }
+
+    /// Which service it is.
+    pub fn service(&self) -> Service {
+        self.service
+    }
+
+    /// Searches, best first, at most `limit` hits, each address once.
+    ///
+    /// # Errors
+    /// Mapped to [`crate::Code::WrongKey`], `WrongAddress`, `RateLimited`, `Provider` or one of the network codes.
+    pub async fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>> {
+        let hits = match self.service {
+            Service::Tavily => tavily::search(self, query, limit).await,
+            Service::Brave => brave::search(self, query, limit).await,
+            Service::Searxng => searxng::search(self, query).await,
+            Service::Duckduckgo => duckduckgo::search(self, query).await,
+        }?;
+        let mut seen = std::collections::HashSet::new();
+        Ok(hits
+            .into_iter()
+            .filter(|hit| hit.url.starts_with("http") && seen.insert(hit.url.clone()))
+            .take(limit)
+            .collect())
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&'static str, &str)],
+        json: Option<&serde_json::Value>,
+    ) -> Result<ServiceAnswer> {
+        let url = format!("{}{path}", self.base);
+        ask(&self.fetcher, self.service.title(), method, &url, headers, json).await
+    }
+
+    fn parse<T: DeserializeOwned>(&self, answer: &ServiceAnswer) -> Result<T> {
+        parse(self.service.title(), &self.base, answer)
+    }
+}
+
+/// Asks a service and maps what every service says alike.
+async fn ask(
+    fetcher: &Fetcher,
+    provider: &str,
+    method: Method,
+    url: &str,
+    headers: &[(&'static str, &str)],
+    json: Option<&serde_json::Value>,
+) -> Result<ServiceAnswer> {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        let mut value =
+            HeaderValue::from_str(value).map_err(|_| Error::WrongKey { provider: provider.to_owned() })?;
+        value.set_sensitive(true);
+        map.insert(HeaderName::from_static(name), value);
+    }
+    let answer = fetcher.call(ServiceCall { method, url, headers: map, json }).await?;
+    let wrong_address =
+        |reason: String| Error::WrongAddress { provider: provider.into(), url: url.into(), reason };
+    match answer.status {
+        status if status.is_success() => Ok(answer),
+        StatusCode::UNAUTHORIZED | StatusCode::PAYMENT_REQUIRED => {
+            Err(Error::WrongKey { provider: provider.into() })
+        }
+        // Brave answers a malformed key with 422, GitHub a spent allowance with 403.
+        StatusCode::UNPROCESSABLE_ENTITY if answer.text.contains("SUBSCRIPTION_TOKEN") => {
+            Err(Error::WrongKey { provider: provider.into() })
+        }
+        StatusCode::TOO_MANY_REQUESTS => {
+            Err(Error::RateLimited { provider: provider.into(), retry_after: answer.retry_after() })
+        }
+        StatusCode::FORBIDDEN
+            if answer.headers.get("x-ratelimit-remaining").is_some_and(|left| left == "0") =>
+        {
+            Err(Error::RateLimited { provider: provider.into(), retry_after: answer.retry_after() })
+        }
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
+            Err(wrong_address(answer.status.to_string()))
+        }
+        status if status.is_redirection() => Err(wrong_address(format!("it answers {status}"))),
+        status => Err(Error::Provider { provider: provider.into(), reason: said(status, &answer.text) }),
+    }
+}
+
+fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer) -> Result<T> {
+    serde_json::from_str(&answer.text).map_err(|error| {
+        // A web page where an API should be is another address, not a fault of the service.
+        if answer.text.trim_start().starts_with('<') {
+            Error::WrongAddress {
+                provider: provider.into(),
+                url: url.into(),
+                reason: "a web page answers".into(),
+            }
+        } else {
+            Error::Provider {
+                provider: provider.into(),
+                reason: format!("its answer cannot be read: {error}"),
+            }
+        }
+    })
+}
+
+/// A status with the start of what came with it, markup left out.
+fn said(status: StatusCode, text: &str) -> String {
+    let text = plain(text);
+    let start: String = text.chars().take(200).collect();
+    if start.is_empty() { status.to_string() } else { format!("{status}: {start}") }
+}
+
+/// Text without tags and entities, on one line.
+fn plain(html: &str) -> String {
+    let text = if html.contains(['<', '&']) {
+        dom_query::Document::fragment(html).text().to_string()
+    } else {
+        html.to_owned()
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `text` as a query parameter.
+fn encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}

@@ -1,0 +1,48 @@
+//! SearXNG's `GET /search?format=json` (docs.searxng.org, search API).
+
+use reqwest::Method;
+use serde::Deserialize;
+
+use super::{Hit, Provider, encoded, plain};
+use crate::error::{Error, Result};
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    results: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    #[serde(default)]
+    title: String,
+    url: String,
+    #[serde(default)]
+    content: Option<String>,
+}
+
+pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>> {
+    let path = format!("/search?q={}&format=json", encoded(query));
+    let answer = match provider.ask(Method::GET, &path, &[("accept", "application/json")], None).await {
+        // An instance with JSON switched off answers 403: its owner has to allow it.
+        Err(Error::Provider { provider, reason }) if reason.starts_with("403") => {
+            return Err(Error::WrongAddress {
+                provider,
+                url: path,
+                reason: "this instance does not answer in JSON; its settings have to allow `json` under search.formats"
+                    .into(),
+            });
+        }
+        other => other?,
+    };
+    let answer: Answer = provider.parse(&answer)?;
+    Ok(answer
+        .results
+        .into_iter()
+        .map(|item| Hit {
+            title: plain(&item.title),
+            url: item.url,
+            snippet: plain(&item.content.unwrap_or_default()),
+        })
+        .collect())
+}
