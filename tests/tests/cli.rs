@@ -133,6 +133,18 @@ fn a_preview_tells_what_an_import_would_do_and_does_nothing() -> Result<()> {
 }
 
 #[test]
+fn a_file_of_bad_cards_alone_is_refused_and_a_mixed_one_is_not() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let bad = place.cards_file("bad.json", &[json!({"name": 7}), json!({"nme": "y"})])?;
+    let refused = place.run(&["import", &bad.display().to_string()])?;
+    assert_eq!(refused.status.code(), Some(4));
+    let mixed = place.cards_file("mixed.json", &[json!({"name": 7}), json!({"name": "fine"})])?;
+    let taken = place.run(&["import", &mixed.display().to_string()])?;
+    assert_eq!(taken.status.code(), Some(0));
+    Ok(())
+}
+
+#[test]
 fn text_is_for_people_and_json_for_programs() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     place.json(&["cards", "add", "--set", "name=Steer\u{202e}", "--set", "description=\u{1b}[31mred"])?;

@@ -31,6 +31,8 @@ pub(crate) enum End {
     Done,
     /// It looked and found nothing.
     Nothing,
+    /// Nothing of what was given could be taken.
+    Refused,
 }
 
 /// What ends a command early.
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
     match runtime.block_on(run(cli)) {
         Ok(End::Done) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Ok(End::Nothing) => ExitCode::from(3),
+        Ok(End::Refused) => ExitCode::from(4),
         Err(Failure::Api(error)) => report(json, &error),
     }
 }

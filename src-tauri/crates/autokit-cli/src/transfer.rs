@@ -61,7 +61,12 @@ pub(crate) async fn import(
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    // One bad card never blocks the others; a file of bad cards alone is a refusal.
+    let refused = imports.iter().any(|done| {
+        let tally = done.job.tally.as_ref();
+        tally.is_some_and(|t| t.rejected > 0 && t.added + t.changed + t.unchanged == 0)
+    });
+    Ok(if refused { End::Refused } else { End::Done })
 }
 
 fn source_of(file: &Path) -> Result<ImportSource> {

@@ -20,8 +20,13 @@ use super::{Core, Engine, Model};
 /// Results of one search at most.
 const MOST_RESULTS: u32 = 200;
 /// A first candidate at or above this is recommended without reserve.
-const SURE: f32 = 0.55;
-/// Below this nothing is recommended.
+///
+/// Measured on 164 everyday questions over 143 cards (all-MiniLM-L6-v2): of the first candidates
+/// that reach it 92 % are right (36 of 39), of all first candidates 69 %. With the right cards taken
+/// out of the library 7 % of the questions still reach it.
+const SURE: f32 = 0.5;
+/// Below this nothing is recommended. Of the same questions 9 % end here, half of them with the right
+/// card first; with the right cards taken out 19 %; of ten questions about anything but tools, eight.
 const NOTHING: f32 = 0.2;
 
 /// The vectors a plan asks for.

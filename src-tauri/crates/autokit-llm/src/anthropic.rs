@@ -1,0 +1,173 @@
+//! Anthropic's Messages (docs.anthropic.com, API reference, Messages and streaming).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::client::{EventReader, Fault, OnText, Progress};
+use crate::message::{Form, Message, Part, Reply, Request, Role, Stop, ToolCall, Usage};
+
+pub(crate) const PATH: &str = "/v1/messages";
+pub(crate) const VERSION: &str = "2023-06-01";
+
+/// The request. An answer in JSON is asked for as the one tool the model has to call.
+pub(crate) fn body(model: &str, request: &Request) -> Value {
+    let mut body = json!({
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "stream": true,
+        "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+    });
+    if !request.system.is_empty() {
+        body["system"] = json!(request.system);
+    }
+    let mut tools: Vec<Value> = request
+        .tools
+        .iter()
+        .map(
+            |tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema }),
+        )
+        .collect();
+    if let Form::Json { name, schema } = &request.form {
+        tools.push(json!({ "name": name, "description": "Gives the answer.", "input_schema": schema }));
+        body["tool_choice"] = json!({ "type": "tool", "name": name });
+    }
+    if !tools.is_empty() {
+        body["tools"] = json!(tools);
+    }
+    body
+}
+
+fn message(message: &Message) -> Value {
+    let role = match message.role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    };
+    let content: Vec<Value> = message
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => json!({ "type": "text", "text": text }),
+            Part::Call(call) => {
+                // What was no JSON is shown back as the text it was.
+                let input = serde_json::from_str::<Value>(&call.arguments)
+                    .ok()
+                    .filter(Value::is_object)
+                    .unwrap_or_else(|| json!({ "text": call.arguments }));
+                json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": input })
+            }
+            Part::Result { call, text, failed } => {
+                json!({ "type": "tool_result", "tool_use_id": call, "content": text, "is_error": failed })
+            }
+        })
+        .collect();
+    json!({ "role": role, "content": content })
+}
+
+fn stop(reason: &str) -> Stop {
+    match reason {
+        "max_tokens" => Stop::Length,
+        "tool_use" => Stop::Tools,
+        "refusal" => Stop::Refused,
+        _ => Stop::End,
+    }
+}
+
+fn usage(value: &Value, usage: &mut Usage) {
+    let number = |name: &str| value.get(name).and_then(Value::as_u64);
+    if let Some(input) = number("input_tokens") {
+        // Tokens read from or written to the cache are counted apart; they were read all the same.
+        let cached = ["cache_read_input_tokens", "cache_creation_input_tokens"];
+        usage.input = input + cached.iter().filter_map(|name| number(name)).sum::<u64>();
+    }
+    if let Some(output) = number("output_tokens") {
+        usage.output = output;
+    }
+}
+
+/// An answer that was not streamed.
+pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
+    let content = answer.get("content").and_then(Value::as_array).ok_or("it has no content")?;
+    let mut reply = Reply::default();
+    for block in content {
+        let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match block.get("type").and_then(Value::as_str) {
+            Some("text") => reply.text.push_str(&text("text")),
+            Some("tool_use") => reply.calls.push(ToolCall {
+                id: text("id"),
+                name: text("name"),
+                arguments: block.get("input").map(Value::to_string).unwrap_or_default(),
+            }),
+            _ => {}
+        }
+    }
+    usage(answer.get("usage").unwrap_or(&Value::Null), &mut reply.usage);
+    reply.stop = stop(answer.get("stop_reason").and_then(Value::as_str).unwrap_or_default());
+    Ok(reply)
+}
+
+/// A streamed answer.
+#[derive(Default)]
+pub(crate) struct Reader {
+    text: String,
+    calls: BTreeMap<u64, ToolCall>,
+    usage: Usage,
+    stop: Stop,
+}
+
+impl EventReader for Reader {
+    fn event(&mut self, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
+        let event: Value =
+            serde_json::from_str(data).map_err(|error| Fault::Unreadable(format!("an event: {error}")))?;
+        let string =
+            |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let index = event.get("index").and_then(Value::as_u64).unwrap_or(0);
+        match event.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "message_start" => {
+                usage(event.pointer("/message/usage").unwrap_or(&Value::Null), &mut self.usage);
+            }
+            "content_block_start" if string("/content_block/type") == "tool_use" => {
+                let call = ToolCall {
+                    id: string("/content_block/id"),
+                    name: string("/content_block/name"),
+                    arguments: String::new(),
+                };
+                self.calls.insert(index, call);
+            }
+            "content_block_delta" => match string("/delta/type").as_str() {
+                "text_delta" => {
+                    let text = string("/delta/text");
+                    on_text(&text);
+                    self.text.push_str(&text);
+                }
+                "input_json_delta" => {
+                    if let Some(call) = self.calls.get_mut(&index) {
+                        call.arguments.push_str(&string("/delta/partial_json"));
+                    }
+                }
+                _ => {}
+            },
+            "message_delta" => {
+                usage(event.get("usage").unwrap_or(&Value::Null), &mut self.usage);
+                if event.pointer("/delta/stop_reason").is_some_and(Value::is_string) {
+                    self.stop = stop(&string("/delta/stop_reason"));
+                }
+            }
+            "message_stop" => return Ok(Progress::Done),
+            "error" => return Err(Fault::Said(string("/error/message"))),
+            _ => {}
+        }
+        Ok(Progress::More)
+    }
+
+    fn finish(&mut self) -> Result<Reply, String> {
+        let mut calls: Vec<ToolCall> = std::mem::take(&mut self.calls).into_values().collect();
+        for call in &mut calls {
+            // A tool without arguments is called with no piece of JSON at all.
+            if call.arguments.is_empty() {
+                call.arguments.push_str("{}");
+            }
+        }
+        Ok(Reply { text: std::mem::take(&mut self.text), calls, usage: self.usage, stop: self.stop, ms: 0 })
+    }
+}

@@ -1,0 +1,425 @@
+//! One chat model.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use eventsource_stream::Eventsource;
+use futures_util::StreamExt;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::ledger::{Ledger, Price};
+use crate::message::{Form, Reply, Request};
+use crate::{anthropic, openai};
+
+/// How a service is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Chat completions as OpenAI speaks them, and many after it.
+    Openai,
+}
+
+impl Protocol {
+    /// Where the service is when the person names no address.
+    pub fn home(self) -> &'static str {
+        match self {
+            Protocol::Anthropic => "https://api.anthropic.com",
+            Protocol::Openai => "https://api.openai.com/v1",
+        }
+    }
+}
+
+/// Bounds of one answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Until a connection stands.
+    pub connect: Duration,
+    /// Until the next piece of an answer.
+    pub idle: Duration,
+    /// The whole, retries and pauses included.
+    pub total: Duration,
+    /// Bytes of an answer on the wire.
+    pub bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connect: Duration::from_secs(5),
+            idle: Duration::from_mins(1),
+            total: Duration::from_mins(3),
+            bytes: 2 << 20,
+        }
+    }
+}
+
+/// How often and how patiently a failed request is repeated: after 429, 5xx and broken connections,
+/// as long as nothing of an answer has come. Pauses double; what the service asks for counts more.
+/// Without random spread: one person's program is no crowd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Requests in all.
+    pub attempts: u32,
+    /// First pause.
+    pub pause: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Retry {
+        Retry { attempts: 3, pause: Duration::from_millis(500) }
+    }
+}
+
+/// A model as the person configured it.
+#[derive(Clone)]
+pub struct ModelConfig {
+    /// How it is spoken to.
+    pub protocol: Protocol,
+    /// Address of the service; empty for [`Protocol::home`].
+    pub base: String,
+    /// Key, if it wants one.
+    pub key: Option<String>,
+    /// Name of the model.
+    pub model: String,
+    /// It takes tools as such; models without are asked by a text protocol.
+    pub tools: bool,
+    /// What it costs.
+    pub price: Price,
+    /// Bounds.
+    pub limits: Limits,
+    /// Patience.
+    pub retry: Retry,
+}
+
+impl ModelConfig {
+    /// A model with everything else as usual.
+    pub fn new(protocol: Protocol, base: impl Into<String>, model: impl Into<String>) -> ModelConfig {
+        ModelConfig {
+            protocol,
+            base: base.into(),
+            key: None,
+            model: model.into(),
+            tools: true,
+            price: Price::default(),
+            limits: Limits::default(),
+            retry: Retry::default(),
+        }
+    }
+}
+
+impl std::fmt::Debug for ModelConfig {
+    // The key is not for logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelConfig")
+            .field("protocol", &self.protocol)
+            .field("base", &self.base)
+            .field("model", &self.model)
+            .field("key", &self.key.as_ref().map(|_| "…"))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A model that can be asked. Clones share the connections.
+#[derive(Clone, Debug)]
+pub struct Model {
+    config: ModelConfig,
+    base: String,
+    host: String,
+    http: Client,
+    ledger: Ledger,
+}
+
+/// Told every piece of an answer as it comes.
+pub(crate) type OnText<'a> = &'a mut (dyn FnMut(&str) + Send);
+
+impl Model {
+    /// Makes ready; nothing is sent.
+    ///
+    /// # Errors
+    /// [`Error::WrongAddress`] when the address is none, [`Error::WrongKey`] when the key cannot be
+    /// sent as it is.
+    pub fn new(config: ModelConfig, ledger: Ledger) -> Result<Model> {
+        let base = config.base.trim().trim_end_matches('/');
+        let base = if base.is_empty() { config.protocol.home() } else { base }.to_owned();
+        let wrong = |reason: String| Error::WrongAddress { url: base.clone(), reason };
+        let url = reqwest::Url::parse(&base).map_err(|error| wrong(error.to_string()))?;
+        let host = url.host_str().ok_or_else(|| wrong("it names no host".into()))?.to_owned();
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("it has to start with http:// or https://".into()));
+        }
+        let mut headers = HeaderMap::new();
+        if let Some(key) = config.key.as_deref().map(str::trim).filter(|key| !key.is_empty()) {
+            let (name, text) = match config.protocol {
+                Protocol::Anthropic => ("x-api-key", key.to_owned()),
+                Protocol::Openai => ("authorization", format!("Bearer {key}")),
+            };
+            let mut value =
+                HeaderValue::from_str(&text).map_err(|_| Error::WrongKey { host: host.clone() })?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        if config.protocol == Protocol::Anthropic {
+            headers.insert("anthropic-version", HeaderValue::from_static(anthropic::VERSION));
+        }
+        let http = Client::builder()
+            .default_headers(headers)
+            .connect_timeout(config.limits.connect)
+            // A redirect would carry the key to somebody else.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| Error::NoConnection { host: host.clone(), reason: error.to_string() })?;
+        Ok(Model { config, base, host, http, ledger })
+    }
+
+    /// As configured.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// The books its answers are entered into.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Asks and hands on the words as they come. Dropping the future ends the request.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn chat(&self, request: &Request, on_text: OnText<'_>) -> Result<Reply> {
+        self.ledger.check()?;
+        let began = Instant::now();
+        let total = self.config.limits.total;
+        let work = self.persist(request, on_text, began);
+        let mut reply = tokio::time::timeout(total, work)
+            .await
+            .unwrap_or_else(|_| Err(Error::Timeout { host: self.host.clone(), after: total }))?;
+        reply.ms = began.elapsed().as_millis() as u64;
+        self.ledger.enter(&self.config.model, reply.usage, self.config.price);
+        Ok(reply)
+    }
+
+    /// Asks for as little as can be, to see whether address, key and model are right.
+    ///
+    /// # Errors
+    /// See [`Error`]; each kind of mistake has its own code and remedy.
+    pub async fn probe(&self) -> Result<Reply> {
+        let request = Request { max_tokens: 16, ..Request::new("Answer with one word.", "Are you there?") };
+        self.chat(&request, &mut |_| {}).await
+    }
+
+    async fn persist(&self, request: &Request, on_text: OnText<'_>, began: Instant) -> Result<Reply> {
+        let mut form = self.body(request);
+        let mut pause = self.config.retry.pause;
+        let mut attempt = 1;
+        loop {
+            let mut said = false;
+            let mut heard = |text: &str| {
+                said = true;
+                on_text(text);
+            };
+            let error = match self.once(&form, &mut heard).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            // Servers that know no schemas say so; the request already asks for JSON in words.
+            if let (Error::BadRequest { reason, .. }, Some(_)) = (&error, form.get("response_format"))
+                && (reason.contains("response_format") || reason.contains("json_schema"))
+            {
+                form.as_object_mut().map(|body| body.remove("response_format"));
+                continue;
+            }
+            if said || attempt >= self.config.retry.attempts || !error.may_pass() {
+                return Err(error);
+            }
+            let wait = error.retry_after().unwrap_or(pause);
+            // Waiting past the end would only hide the reason.
+            if began.elapsed() + wait >= self.config.limits.total {
+                return Err(error);
+            }
+            tracing::debug!(%error, attempt, ?wait, "asking again");
+            tokio::time::sleep(wait).await;
+            pause *= 2;
+            attempt += 1;
+        }
+    }
+
+    fn body(&self, request: &Request) -> Value {
+        let mut request = request.clone();
+        if let Form::Json { schema, .. } = &request.form {
+            request.system.push_str("\n\nAnswer with one JSON object after this schema and nothing else:\n");
+            request.system.push_str(&schema.to_string());
+        }
+        match self.config.protocol {
+            Protocol::Anthropic => anthropic::body(&self.config.model, &request),
+            Protocol::Openai => openai::body(&self.config.model, &request),
+        }
+    }
+
+    async fn once(&self, body: &Value, on_text: OnText<'_>) -> Result<Reply> {
+        let path = match self.config.protocol {
+            Protocol::Anthropic => anthropic::PATH,
+            Protocol::Openai => openai::PATH,
+        };
+        let url = format!("{}{path}", self.base);
+        let idle = self.config.limits.idle;
+        let sent = tokio::time::timeout(idle, self.http.post(&url).json(body).send()).await;
+        let response = sent
+            .map_err(|_| Error::Timeout { host: self.host.clone(), after: idle })?
+            .map_err(|error| self.broken(&error))?;
+        if !response.status().is_success() {
+            return Err(self.refused(&url, response).await);
+        }
+        let kind =
+            response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("").to_owned();
+        if kind.starts_with("text/event-stream") {
+            return self.stream(response, on_text).await;
+        }
+        let text = self.read(response, self.config.limits.bytes).await?;
+        if text.trim_start().starts_with('<') {
+            return Err(Error::WrongAddress { url, reason: "a web page answers".into() });
+        }
+        let whole: Value =
+            serde_json::from_str(&text).map_err(|error| self.unreadable(&error.to_string()))?;
+        let reply = match self.config.protocol {
+            Protocol::Anthropic => anthropic::whole(&whole),
+            Protocol::Openai => openai::whole(&whole),
+        }
+        .map_err(|reason| self.unreadable(&reason))?;
+        if !reply.text.is_empty() {
+            on_text(&reply.text);
+        }
+        Ok(reply)
+    }
+
+    async fn stream(&self, response: Response, on_text: OnText<'_>) -> Result<Reply> {
+        let limit = self.config.limits.bytes;
+        let read = AtomicUsize::new(0);
+        // Cut off on the wire, before a line that never ends is gathered in memory.
+        let bytes = response.bytes_stream().take_while(|part| {
+            let Ok(part) = part else { return std::future::ready(true) };
+            let so_far = read.fetch_add(part.len(), Ordering::Relaxed) + part.len();
+            std::future::ready(so_far <= limit)
+        });
+        let mut events = std::pin::pin!(bytes.eventsource());
+        let mut reader: Box<dyn EventReader> = match self.config.protocol {
+            Protocol::Anthropic => Box::<anthropic::Reader>::default(),
+            Protocol::Openai => Box::<openai::Reader>::default(),
+        };
+        let idle = self.config.limits.idle;
+        loop {
+            let event = tokio::time::timeout(idle, events.next())
+                .await
+                .map_err(|_| Error::Timeout { host: self.host.clone(), after: idle })?;
+            let Some(event) = event else { break };
+            let event = event.map_err(|error| Error::NoConnection {
+                host: self.host.clone(),
+                reason: error.to_string(),
+            })?;
+            match reader.event(&event.data, on_text) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Done) => return reader.finish().map_err(|reason| self.unreadable(&reason)),
+                Err(Fault::Unreadable(reason)) => return Err(self.unreadable(&reason)),
+                Err(Fault::Said(reason)) => {
+                    return Err(Error::Provider { host: self.host.clone(), reason, retry_after: None });
+                }
+            }
+        }
+        if read.load(Ordering::Relaxed) > limit {
+            return Err(Error::TooLong { host: self.host.clone(), limit });
+        }
+        Err(Error::NoConnection { host: self.host.clone(), reason: "the answer breaks off".into() })
+    }
+
+    /// Reads a body up to a limit.
+    async fn read(&self, response: Response, limit: usize) -> Result<String> {
+        let mut body = Vec::new();
+        let mut stream = response.bytes_stream();
+        while let Some(part) = stream.next().await {
+            let part = part.map_err(|error| self.broken(&error))?;
+            if body.len() + part.len() > limit {
+                return Err(Error::TooLong { host: self.host.clone(), limit });
+            }
+            body.extend_from_slice(&part);
+        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    fn broken(&self, error: &reqwest::Error) -> Error {
+        let mut reason = error.to_string();
+        let mut cause = std::error::Error::source(error);
+        while let Some(error) = cause {
+            reason = error.to_string();
+            cause = error.source();
+        }
+        Error::NoConnection { host: self.host.clone(), reason }
+    }
+
+    fn unreadable(&self, reason: &str) -> Error {
+        Error::BadReply { host: self.host.clone(), reason: reason.to_owned() }
+    }
+
+    /// Sorts a failure by what the person has to mend.
+    async fn refused(&self, url: &str, response: Response) -> Error {
+        let host = self.host.clone();
+        let status = response.status();
+        let retry_after = response
+            .headers()
+            .get(RETRY_AFTER)
+            .and_then(|value| value.to_str().ok()?.trim().parse().ok())
+            .map(Duration::from_secs);
+        let text = self.read(response, 64 << 10).await.unwrap_or_default();
+        let said = serde_json::from_str::<Value>(&text).ok();
+        let field = |name: &str| {
+            said.as_ref().and_then(|v| v.pointer(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let message = [field("/error/message"), field("/message"), field("/error")]
+            .into_iter()
+            .find(|message| !message.is_empty())
+            .unwrap_or_else(|| text.chars().take(200).collect());
+        let kind = format!("{} {}", field("/error/type"), field("/error/code"));
+        let reason: String = format!("{status}: {message}").chars().take(300).collect();
+        let names_model = message.to_lowercase().contains("model") || kind.contains("model");
+        match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Error::WrongKey { host },
+            StatusCode::NOT_FOUND if names_model => {
+                Error::WrongModel { host, model: self.config.model.clone() }
+            }
+            StatusCode::BAD_REQUEST if kind.contains("model_not_found") => {
+                Error::WrongModel { host, model: self.config.model.clone() }
+            }
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
+                Error::WrongAddress { url: url.to_owned(), reason }
+            }
+            StatusCode::TOO_MANY_REQUESTS => Error::RateLimited { host, retry_after },
+            status if status.is_server_error() => Error::Provider { host, reason, retry_after },
+            status if status.is_redirection() => Error::WrongAddress { url: url.to_owned(), reason },
+            _ => Error::BadRequest { host, reason },
+        }
+    }
+}
+
+/// Whether an answer goes on.
+pub(crate) enum Progress {
+    More,
+    Done,
+}
+
+/// Why an answer cannot go on.
+pub(crate) enum Fault {
+    /// Not what the protocol says.
+    Unreadable(String),
+    /// The service reports a failure in the middle of an answer.
+    Said(String),
+}
+
+/// Puts a streamed answer together.
+pub(crate) trait EventReader: Send {
+    fn event(&mut self, data: &str, on_text: OnText<'_>) -> std::result::Result<Progress, Fault>;
+    fn finish(&mut self) -> std::result::Result<Reply, String>;
+}

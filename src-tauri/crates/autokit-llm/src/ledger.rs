@@ -1,0 +1,91 @@
+//! Tokens and money.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::message::Usage;
+
+/// What tokens cost, in US dollars a million; as the person entered it, zero for local models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Price {
+    /// Read by the model.
+    pub input: f64,
+    /// Written by it.
+    pub output: f64,
+}
+
+impl Price {
+    /// What a call costs.
+    pub fn of(self, usage: Usage) -> f64 {
+        (self.input * usage.input as f64 + self.output * usage.output as f64) / 1e6
+    }
+}
+
+/// What one model was used for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Name of the model.
+    pub model: String,
+    /// Answers.
+    pub calls: u64,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars.
+    pub cost: f64,
+}
+
+#[derive(Debug, Default)]
+struct Books {
+    entries: BTreeMap<String, Entry>,
+    cap: Option<f64>,
+}
+
+/// The books of one run or one person. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger(Arc<Mutex<Books>>);
+
+impl Ledger {
+    /// Empty books with a cap in US dollars, if any.
+    pub fn new(cap: Option<f64>) -> Ledger {
+        Ledger(Arc::new(Mutex::new(Books { entries: BTreeMap::new(), cap })))
+    }
+
+    /// Refuses to go on once the cap is reached. Calls under way when it is reached are finished, so
+    /// that it can be passed by what they cost.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    pub fn check(&self) -> Result<()> {
+        let books = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match books.cap {
+            Some(cap) if books.entries.values().map(|entry| entry.cost).sum::<f64>() >= cap => {
+                Err(Error::OverBudget { cap })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Enters a call.
+    pub fn enter(&self, model: &str, usage: Usage, price: Price) {
+        let mut books = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = books.entries.entry(model.to_owned()).or_default();
+        model.clone_into(&mut entry.model);
+        entry.calls += 1;
+        entry.usage += usage;
+        entry.cost += price.of(usage);
+    }
+
+    /// All entries, by model.
+    pub fn entries(&self) -> Vec<Entry> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.values().cloned().collect()
+    }
+
+    /// All of it together, in US dollars.
+    pub fn cost(&self) -> f64 {
+        self.entries().iter().map(|entry| entry.cost).sum()
+    }
+}

@@ -1,0 +1,263 @@
+//! Reason, act, observe (Yao et al., "ReAct", ICLR 2023): a model works with tools until it hands
+//! in an answer or meets a limit.
+//!
+//! The answer is handed in by calling one more tool, so that it is checked against a schema like
+//! any other call. Whatever the model does wrong becomes an observation it can learn from, a bounded
+//! number of times.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::client::Model;
+use crate::error::{Error, Result};
+use crate::message::{Message, Part, Reply, Request, Role, Tool, ToolCall, Usage};
+use crate::structured::{json_in, problems_of};
+
+/// What a tool said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// For the model.
+    pub text: String,
+    /// The call failed.
+    pub failed: bool,
+}
+
+/// The tools of a run.
+pub trait Toolbox: Sync {
+    /// What there is; the same every time.
+    fn tools(&self) -> Vec<Tool>;
+    /// Calls one. The arguments fit its schema.
+    fn call(&self, name: &str, arguments: Value) -> impl Future<Output = Observation> + Send;
+}
+
+/// What happens, as it happens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// What the model says it thinks.
+    Thought(String),
+    /// What it wants done.
+    Action {
+        /// Tool, as the model wrote it.
+        tool: String,
+        /// Arguments, as the model wrote them.
+        arguments: String,
+    },
+    /// What came of it.
+    Observation(Observation),
+}
+
+/// Why a run ended without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GaveUp {
+    /// It took too many steps.
+    Steps,
+    /// The model did not manage to call a tool properly.
+    Confused,
+    /// It asked for the same thing again and again.
+    Circling,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// With an answer that fits the schema.
+    Answer(Value),
+    /// Without one.
+    GaveUp(GaveUp),
+}
+
+/// Limits of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct React {
+    /// Answers of the model at most.
+    pub steps: usize,
+    /// Mistakes in a row at most.
+    pub mistakes: usize,
+    /// How often the same call is carried out; what it said is repeated after that.
+    pub repeats: usize,
+    /// Characters of an observation handed to the model.
+    pub observation: usize,
+}
+
+impl Default for React {
+    fn default() -> React {
+        React { steps: 12, mistakes: 3, repeats: 1, observation: 8000 }
+    }
+}
+
+impl React {
+    /// Lets the model work on `request` with the tools until it calls `finish`. Gives how it ended
+    /// and the tokens used.
+    ///
+    /// # Errors
+    /// When the model cannot be asked, see [`Error`].
+    pub async fn run<T: Toolbox>(
+        self,
+        model: &Model,
+        mut request: Request,
+        toolbox: &T,
+        finish: &Tool,
+        mut on_step: impl FnMut(Step) + Send,
+    ) -> Result<(Ended, Usage)> {
+        let mut tools = toolbox.tools();
+        tools.push(finish.clone());
+        let mut validators = HashMap::new();
+        for tool in &tools {
+            let validator = jsonschema::validator_for(&tool.schema)
+                .map_err(|error| Error::BadRequest { host: tool.name.clone(), reason: error.to_string() })?;
+            validators.insert(tool.name.clone(), validator);
+        }
+        let native = model.config().tools;
+        if native {
+            request.tools.clone_from(&tools);
+        } else {
+            request.system.push_str(&by_text(&tools));
+        }
+        let mut usage = Usage::default();
+        let mut mistakes = 0;
+        let mut asked: HashMap<(String, String), (usize, Observation)> = HashMap::new();
+        for _ in 0..self.steps {
+            let reply = model.chat(&request, &mut |_| {}).await?;
+            usage += reply.usage;
+            let (thought, calls) =
+                if native { (reply.text.clone(), reply.calls.clone()) } else { from_text(&reply) };
+            if !thought.trim().is_empty() {
+                on_step(Step::Thought(thought.trim().to_owned()));
+            }
+            if calls.is_empty() {
+                mistakes += 1;
+                if mistakes >= self.mistakes {
+                    return Ok((Ended::GaveUp(GaveUp::Confused), usage));
+                }
+                let said = if reply.text.is_empty() { "(nothing)".to_owned() } else { reply.text };
+                request.messages.push(Message::assistant(cut(&said, self.observation)));
+                request.messages.push(Message::user(format!(
+                    "Call one of the tools: {}. Hand in the answer with {}.",
+                    names(&tools),
+                    finish.name
+                )));
+                continue;
+            }
+            request.messages.push(if native {
+                reply.message()
+            } else {
+                Message::assistant(cut(&reply.text, self.observation))
+            });
+            let mut results = Vec::new();
+            for call in calls {
+                on_step(Step::Action { tool: call.name.clone(), arguments: call.arguments.clone() });
+                let checked = check(&call, &validators, &tools);
+                let observation = match checked {
+                    Err(problem) => {
+                        mistakes += 1;
+                        Observation { text: problem, failed: true }
+                    }
+                    Ok(arguments) if call.name == finish.name => {
+                        return Ok((Ended::Answer(arguments), usage));
+                    }
+                    Ok(arguments) => {
+                        mistakes = 0;
+                        let key = (call.name.clone(), arguments.to_string());
+                        match asked.get_mut(&key) {
+                            Some((times, before)) if *times >= self.repeats => {
+                                *times += 1;
+                                if *times > self.repeats + self.mistakes {
+                                    return Ok((Ended::GaveUp(GaveUp::Circling), usage));
+                                }
+                                let text = format!(
+                                    "You asked this before; the answer was the same: {}",
+                                    before.text
+                                );
+                                Observation { text, failed: before.failed }
+                            }
+                            _ => {
+                                let said = toolbox.call(&call.name, arguments).await;
+                                let said = Observation {
+                                    text: cut(&said.text, self.observation),
+                                    failed: said.failed,
+                                };
+                                let times = asked.get(&key).map_or(0, |(times, _)| *times) + 1;
+                                asked.insert(key, (times, said.clone()));
+                                said
+                            }
+                        }
+                    }
+                };
+                on_step(Step::Observation(observation.clone()));
+                results.push((call.id, observation));
+                if mistakes >= self.mistakes {
+                    return Ok((Ended::GaveUp(GaveUp::Confused), usage));
+                }
+            }
+            request.messages.push(observed(native, results));
+        }
+        Ok((Ended::GaveUp(GaveUp::Steps), usage))
+    }
+}
+
+/// The arguments of a call that can be carried out, or what is wrong with it.
+fn check(
+    call: &ToolCall,
+    validators: &HashMap<String, jsonschema::Validator>,
+    tools: &[Tool],
+) -> std::result::Result<Value, String> {
+    let Some(validator) = validators.get(&call.name) else {
+        let asked: String = call.name.chars().take(80).collect();
+        return Err(format!("There is no tool {asked:?}. There are: {}.", names(tools)));
+    };
+    let arguments: Value = serde_json::from_str(&call.arguments)
+        .map_err(|error| format!("The arguments are no JSON ({error}). Write one JSON object."))?;
+    let problems = problems_of(validator, &arguments);
+    if problems.is_empty() {
+        Ok(arguments)
+    } else {
+        Err(format!("The arguments do not fit: {}.", problems.join("; ")))
+    }
+}
+
+fn names(tools: &[Tool]) -> String {
+    tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((at, _)) => {
+            format!("{}\n(cut off here; {} characters in all)", &text[..at], text.chars().count())
+        }
+    }
+}
+
+fn observed(native: bool, results: Vec<(String, Observation)>) -> Message {
+    if native {
+        let part =
+            |(call, seen): (String, Observation)| Part::Result { call, text: seen.text, failed: seen.failed };
+        return Message { role: Role::User, parts: results.into_iter().map(part).collect() };
+    }
+    let text: Vec<String> =
+        results.into_iter().map(|(_, seen)| format!("Observation: {}", seen.text)).collect();
+    Message::user(text.join("\n\n"))
+}
+
+/// How a model without tools is told to call them.
+fn by_text(tools: &[Tool]) -> String {
+    let list: Vec<Value> = tools
+        .iter()
+        .map(|tool| json!({ "tool": tool.name, "description": tool.description, "arguments": tool.schema }))
+        .collect();
+    format!(
+        "\n\nYou work with tools. Answer every time with one JSON object and nothing else: \
+         {{\"thought\": \"why\", \"tool\": \"name\", \"arguments\": {{}}}}. \
+         You are told what the tool said and go on from there. The tools, with the schema of their arguments:\n{}",
+        json!(list)
+    )
+}
+
+fn from_text(reply: &Reply) -> (String, Vec<ToolCall>) {
+    let Some(value) = json_in(&reply.text) else { return (String::new(), Vec::new()) };
+    let thought = value.get("thought").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let Some(name) = value.get("tool").and_then(Value::as_str) else { return (thought, Vec::new()) };
+    let arguments = value.get("arguments").map_or_else(|| "{}".to_owned(), Value::to_string);
+    (thought, vec![ToolCall { id: "call".into(), name: name.to_owned(), arguments }])
+}
