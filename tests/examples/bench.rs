@@ -12,7 +12,7 @@ use autokit_app::api::{
     AskRequest, ExistingCards, ImportRequest, ImportSource, JobState, JobWait, SearchRequest,
 };
 use autokit_app::commands::{Ask, Search, StartImport, WaitJob};
-use autokit_app::engine::{EngineOptions, Vectors};
+use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_library::{Clock, DataDir, Library, Place};
@@ -122,20 +122,11 @@ fn index(size: usize) -> Result<Value> {
                    Schedule the backups weekly and export all invoices with paging and filters.") }))
 }
 
-fn options(place: &Workplace, vectors: Vectors) -> NodeOptions {
-    NodeOptions {
-        data_dir: place.data_dir(),
-        engine: EngineOptions { vectors, ..EngineOptions::new() },
-        standby: false,
-        author: "bench".into(),
-    }
-}
-
 /// Import with the stand-in (the database's share), then opening clean and after a kill.
 async fn library(size: usize) -> Result<Value> {
     let place = Workplace::with_stand_in()?;
     let file = place.cards_file("cards.json", &made_up_cards(size))?;
-    let node = Node::open(options(&place, Vectors::StandIn(384))).await?;
+    let node = place.node(384).await?;
     let began = Instant::now();
     let source = ImportSource::Path(file.display().to_string());
     let request = ImportRequest { source, existing: ExistingCards::Replace, reason: String::new() };
@@ -172,7 +163,7 @@ async fn library(size: usize) -> Result<Value> {
     };
     // A process of its own, that has neither imported nor measured anything before.
     let owner = place.serve()?;
-    let node = Node::open(options(&place, Vectors::StandIn(384))).await?;
+    let node = place.node(384).await?;
     for number in 0..2000 {
         node.call::<Search>(ask(number)).await?;
     }
@@ -184,7 +175,7 @@ async fn library(size: usize) -> Result<Value> {
     node.close().await?;
     owner.stop()?;
 
-    let node = Node::open(options(&place, Vectors::StandIn(384))).await?;
+    let node = place.node(384).await?;
     let mut times = Vec::new();
     for number in 0..2000 {
         let began = Instant::now();
@@ -214,7 +205,13 @@ async fn first_answer() -> Result<Value> {
         anyhow::ensure!(status.success(), "{status}");
         times.push(began.elapsed());
     }
-    let node = Node::open(options(&place, Vectors::Model)).await?;
+    let node = Node::open(NodeOptions {
+        data_dir: place.data_dir(),
+        engine: EngineOptions::new(),
+        standby: false,
+        author: "bench".into(),
+    })
+    .await?;
     let ask = || AskRequest { question: "turn speech into text".into(), limit: None };
     node.call::<Ask>(ask()).await?;
     let mut warm = Vec::new();

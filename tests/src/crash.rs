@@ -6,8 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use autokit_app::api::{Event, ExistingCards, ImportRequest, ImportSource, JobState};
 use autokit_app::commands::StartImport;
-use autokit_app::engine::{BATCH, EngineOptions, Vectors};
-use autokit_app::node::{Node, NodeOptions};
+use autokit_app::engine::BATCH;
 use autokit_library::{Clock, DataDir, Library, Place, Replica};
 
 use crate::{Seeded, Workplace, made_up_cards};
@@ -35,13 +34,7 @@ async fn crash_import(cards: usize, seed: u64) -> Result<usize> {
     let inside = Duration::from_micros(chance.below(20_000));
 
     let owner = place.serve()?;
-    let node = Node::open(NodeOptions {
-        data_dir: place.data_dir(),
-        engine: EngineOptions { vectors: Vectors::StandIn(64), ..EngineOptions::new() },
-        standby: false,
-        author: "tester".into(),
-    })
-    .await?;
+    let node = place.node(64).await?;
     let mut news = node.events();
     let request = ImportRequest {
         source: ImportSource::Path(file.display().to_string()),

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
+use autokit_app::engine::{EngineOptions, Vectors};
+use autokit_app::node::{Node, NodeOptions};
 use serde_json::{Value, json};
 
 pub mod crash;
@@ -105,6 +107,16 @@ impl Workplace {
         let error = serde_json::from_slice(&output.stderr)
             .with_context(|| format!("{arguments:?} said {}", String::from_utf8_lossy(&output.stderr)))?;
         Ok((output.status.code().unwrap_or(-1), error))
+    }
+
+    /// Joins the processes that share the library, with the stand-in's vectors of `dim` numbers.
+    ///
+    /// # Errors
+    /// When the library does not open.
+    pub async fn node(&self, dim: usize) -> Result<Node> {
+        let engine = EngineOptions { vectors: Vectors::StandIn(dim), ..EngineOptions::new() };
+        let (data_dir, author) = (self.data_dir(), "tester".to_owned());
+        Ok(Node::open(NodeOptions { data_dir, engine, standby: false, author }).await?)
     }
 
     /// Writes a file of cards.

@@ -4,8 +4,6 @@
 use anyhow::{Result, ensure};
 use autokit_app::api::{AskRequest, SearchRequest};
 use autokit_app::commands::{Ask, Search};
-use autokit_app::engine::{EngineOptions, Vectors};
-use autokit_app::node::{Node, NodeOptions};
 use autokit_tests::{Workplace, made_up_cards};
 
 /// Searches until caches, thread pools and the allocator have what they want.
@@ -20,13 +18,7 @@ async fn memory_grows_at_most_a_twentieth_over_ten_thousand_searches() -> Result
     // Searched in a process of its own, over the loopback host: what the client holds is not
     // counted, what the host holds is.
     let owner = place.serve()?;
-    let node = Node::open(NodeOptions {
-        data_dir: place.data_dir(),
-        engine: EngineOptions { vectors: Vectors::StandIn(64), ..EngineOptions::new() },
-        standby: false,
-        author: "tester".into(),
-    })
-    .await?;
+    let node = place.node(64).await?;
     let query = |number: usize| {
         let action = ["export", "list", "archive", "how do I render"][number % 4];
         format!("{action} photos of account {number}, then translate recipes and schedule the backups")

@@ -1,10 +1,8 @@
 //! Anthropic's Messages (docs.anthropic.com, API reference, Messages and streaming).
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
-use crate::client::{EventReader, Fault, OnText, Progress};
+use crate::client::{Draft, Fault, OnText, Progress};
 use crate::message::{Form, Message, Part, Reply, Request, Role, Stop, ToolCall, Usage};
 
 pub(crate) const PATH: &str = "/v1/messages";
@@ -106,68 +104,45 @@ pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
     Ok(reply)
 }
 
-/// A streamed answer.
-#[derive(Default)]
-pub(crate) struct Reader {
-    text: String,
-    calls: BTreeMap<u64, ToolCall>,
-    usage: Usage,
-    stop: Stop,
-}
-
-impl EventReader for Reader {
-    fn event(&mut self, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
-        let event: Value =
-            serde_json::from_str(data).map_err(|error| Fault::Unreadable(format!("an event: {error}")))?;
-        let string =
-            |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let index = event.get("index").and_then(Value::as_u64).unwrap_or(0);
-        match event.get("type").and_then(Value::as_str).unwrap_or_default() {
-            "message_start" => {
-                usage(event.pointer("/message/usage").unwrap_or(&Value::Null), &mut self.usage);
+/// Reads one event of a streamed answer.
+pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
+    let event: Value =
+        serde_json::from_str(data).map_err(|error| Fault::Unreadable(format!("an event: {error}")))?;
+    let string =
+        |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let index = event.get("index").and_then(Value::as_u64).unwrap_or(0);
+    match event.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "message_start" => {
+            usage(event.pointer("/message/usage").unwrap_or(&Value::Null), &mut draft.usage);
+        }
+        "content_block_start" if string("/content_block/type") == "tool_use" => {
+            let call = ToolCall {
+                id: string("/content_block/id"),
+                name: string("/content_block/name"),
+                arguments: String::new(),
+            };
+            draft.calls.insert(index, call);
+        }
+        "content_block_delta" => match string("/delta/type").as_str() {
+            "text_delta" => {
+                draft.say(&string("/delta/text"), on_text);
             }
-            "content_block_start" if string("/content_block/type") == "tool_use" => {
-                let call = ToolCall {
-                    id: string("/content_block/id"),
-                    name: string("/content_block/name"),
-                    arguments: String::new(),
-                };
-                self.calls.insert(index, call);
-            }
-            "content_block_delta" => match string("/delta/type").as_str() {
-                "text_delta" => {
-                    let text = string("/delta/text");
-                    on_text(&text);
-                    self.text.push_str(&text);
-                }
-                "input_json_delta" => {
-                    if let Some(call) = self.calls.get_mut(&index) {
-                        call.arguments.push_str(&string("/delta/partial_json"));
-                    }
-                }
-                _ => {}
-            },
-            "message_delta" => {
-                usage(event.get("usage").unwrap_or(&Value::Null), &mut self.usage);
-                if event.pointer("/delta/stop_reason").is_some_and(Value::is_string) {
-                    self.stop = stop(&string("/delta/stop_reason"));
+            "input_json_delta" => {
+                if let Some(call) = draft.calls.get_mut(&index) {
+                    call.arguments.push_str(&string("/delta/partial_json"));
                 }
             }
-            "message_stop" => return Ok(Progress::Done),
-            "error" => return Err(Fault::Said(string("/error/message"))),
             _ => {}
-        }
-        Ok(Progress::More)
-    }
-
-    fn finish(&mut self) -> Result<Reply, String> {
-        let mut calls: Vec<ToolCall> = std::mem::take(&mut self.calls).into_values().collect();
-        for call in &mut calls {
-            // A tool without arguments is called with no piece of JSON at all.
-            if call.arguments.is_empty() {
-                call.arguments.push_str("{}");
+        },
+        "message_delta" => {
+            usage(event.get("usage").unwrap_or(&Value::Null), &mut draft.usage);
+            if event.pointer("/delta/stop_reason").is_some_and(Value::is_string) {
+                draft.stop = stop(&string("/delta/stop_reason"));
             }
         }
-        Ok(Reply { text: std::mem::take(&mut self.text), calls, usage: self.usage, stop: self.stop, ms: 0 })
+        "message_stop" => return Ok(Progress::Done),
+        "error" => return Err(Fault::Said(string("/error/message"))),
+        _ => {}
     }
+    Ok(Progress::More)
 }

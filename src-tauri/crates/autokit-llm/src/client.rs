@@ -1,5 +1,6 @@
 //! One chat model.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::ledger::{Ledger, Price};
-use crate::message::{Form, Reply, Request};
+use crate::message::{Form, Reply, Request, Stop, ToolCall, Usage};
 use crate::{anthropic, openai};
 
 /// How a service is spoken to.
@@ -307,10 +308,11 @@ impl Model {
             std::future::ready(so_far <= limit)
         });
         let mut events = std::pin::pin!(bytes.eventsource());
-        let mut reader: Box<dyn EventReader> = match self.config.protocol {
-            Protocol::Anthropic => Box::<anthropic::Reader>::default(),
-            Protocol::Openai => Box::<openai::Reader>::default(),
+        let read_event: ReadEvent = match self.config.protocol {
+            Protocol::Anthropic => anthropic::event,
+            Protocol::Openai => openai::event,
         };
+        let mut draft = Draft::default();
         let idle = self.config.limits.idle;
         loop {
             let event = tokio::time::timeout(idle, events.next())
@@ -321,9 +323,9 @@ impl Model {
                 host: self.host.clone(),
                 reason: error.to_string(),
             })?;
-            match reader.event(&event.data, on_text) {
+            match read_event(&mut draft, &event.data, on_text) {
                 Ok(Progress::More) => {}
-                Ok(Progress::Done) => return reader.finish().map_err(|reason| self.unreadable(&reason)),
+                Ok(Progress::Done) => return Ok(draft.finish()),
                 Err(Fault::Unreadable(reason)) => return Err(self.unreadable(&reason)),
                 Err(Fault::Said(reason)) => {
                     return Err(Error::Provider { host: self.host.clone(), reason, retry_after: None });
@@ -418,8 +420,35 @@ pub(crate) enum Fault {
     Said(String),
 }
 
-/// Puts a streamed answer together.
-pub(crate) trait EventReader: Send {
-    fn event(&mut self, data: &str, on_text: OnText<'_>) -> std::result::Result<Progress, Fault>;
-    fn finish(&mut self) -> std::result::Result<Reply, String>;
+/// An answer while it is being put together, its calls by their place in it.
+#[derive(Default)]
+pub(crate) struct Draft {
+    pub(crate) text: String,
+    pub(crate) calls: BTreeMap<u64, ToolCall>,
+    pub(crate) usage: Usage,
+    pub(crate) stop: Stop,
 }
+
+impl Draft {
+    /// Adds words and hands them on.
+    pub(crate) fn say(&mut self, text: &str, on_text: OnText<'_>) {
+        on_text(text);
+        self.text.push_str(text);
+    }
+
+    fn finish(self) -> Reply {
+        let mut calls: Vec<ToolCall> = self.calls.into_values().collect();
+        for call in &mut calls {
+            // A tool without arguments is called with no piece of JSON at all.
+            if call.arguments.trim().is_empty() {
+                "{}".clone_into(&mut call.arguments);
+            }
+        }
+        // Some servers end with "stop" although they want a tool called.
+        let stop = if calls.is_empty() { self.stop } else { Stop::Tools };
+        Reply { text: self.text, calls, usage: self.usage, stop, ms: 0 }
+    }
+}
+
+/// Reads one event of a streamed answer.
+pub(crate) type ReadEvent = fn(&mut Draft, &str, OnText<'_>) -> std::result::Result<Progress, Fault>;

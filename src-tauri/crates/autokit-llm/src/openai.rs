@@ -1,11 +1,9 @@
 //! Chat completions as OpenAI speaks them (API reference, Chat), and Ollama, LM Studio, llama.cpp,
 //! vLLM and OpenRouter after it.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
-use crate::client::{EventReader, Fault, OnText, Progress};
+use crate::client::{Draft, Fault, OnText, Progress};
 use crate::message::{Form, Message, Part, Reply, Request, Role, Stop, ToolCall, Usage};
 
 pub(crate) const PATH: &str = "/chat/completions";
@@ -106,66 +104,42 @@ pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
     Ok(reply)
 }
 
-/// A streamed answer.
-#[derive(Default)]
-pub(crate) struct Reader {
-    text: String,
-    calls: BTreeMap<u64, ToolCall>,
-    usage: Usage,
-    stop: Stop,
-}
-
-impl EventReader for Reader {
-    fn event(&mut self, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
-        if data.trim() == "[DONE]" {
-            return Ok(Progress::Done);
-        }
-        let event: Value =
-            serde_json::from_str(data).map_err(|error| Fault::Unreadable(format!("an event: {error}")))?;
-        if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
-            let message = error.get("message").and_then(Value::as_str).or(error.as_str());
-            return Err(Fault::Said(message.unwrap_or("an error without words").to_owned()));
-        }
-        if let Some(usage) = event.get("usage").and_then(usage) {
-            self.usage = usage;
-        }
-        let Some(choice) = event.pointer("/choices/0") else { return Ok(Progress::More) };
-        if let Some(text) = choice.pointer("/delta/content").and_then(Value::as_str).filter(|t| !t.is_empty())
-        {
-            on_text(text);
-            self.text.push_str(text);
-        }
-        let pieces = choice.pointer("/delta/tool_calls").and_then(Value::as_array);
-        for (at, piece) in pieces.into_iter().flatten().enumerate() {
-            let index = piece.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
-            let call = self.calls.entry(index).or_insert_with(|| ToolCall {
-                id: format!("call-{index}"),
-                name: String::new(),
-                arguments: String::new(),
-            });
-            if let Some(id) = piece.get("id").and_then(Value::as_str).filter(|id| !id.is_empty()) {
-                id.clone_into(&mut call.id);
-            }
-            if let Some(name) = piece.pointer("/function/name").and_then(Value::as_str) {
-                call.name.push_str(name);
-            }
-            call.arguments.push_str(&arguments(piece.pointer("/function/arguments")));
-        }
-        if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
-            self.stop = stop(reason);
-        }
-        Ok(Progress::More)
+/// Reads one event of a streamed answer.
+pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
+    if data.trim() == "[DONE]" {
+        return Ok(Progress::Done);
     }
-
-    fn finish(&mut self) -> Result<Reply, String> {
-        let mut calls: Vec<ToolCall> = std::mem::take(&mut self.calls).into_values().collect();
-        for call in &mut calls {
-            if call.arguments.trim().is_empty() {
-                "{}".clone_into(&mut call.arguments);
-            }
-        }
-        // Some servers end with "stop" although they want a tool called.
-        let stop = if calls.is_empty() { self.stop } else { Stop::Tools };
-        Ok(Reply { text: std::mem::take(&mut self.text), calls, usage: self.usage, stop, ms: 0 })
+    let event: Value =
+        serde_json::from_str(data).map_err(|error| Fault::Unreadable(format!("an event: {error}")))?;
+    if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
+        let message = error.get("message").and_then(Value::as_str).or(error.as_str());
+        return Err(Fault::Said(message.unwrap_or("an error without words").to_owned()));
     }
+    if let Some(usage) = event.get("usage").and_then(usage) {
+        draft.usage = usage;
+    }
+    let Some(choice) = event.pointer("/choices/0") else { return Ok(Progress::More) };
+    if let Some(text) = choice.pointer("/delta/content").and_then(Value::as_str).filter(|t| !t.is_empty()) {
+        draft.say(text, on_text);
+    }
+    let pieces = choice.pointer("/delta/tool_calls").and_then(Value::as_array);
+    for (at, piece) in pieces.into_iter().flatten().enumerate() {
+        let index = piece.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
+        let call = draft.calls.entry(index).or_insert_with(|| ToolCall {
+            id: format!("call-{index}"),
+            name: String::new(),
+            arguments: String::new(),
+        });
+        if let Some(id) = piece.get("id").and_then(Value::as_str).filter(|id| !id.is_empty()) {
+            id.clone_into(&mut call.id);
+        }
+        if let Some(name) = piece.pointer("/function/name").and_then(Value::as_str) {
+            call.name.push_str(name);
+        }
+        call.arguments.push_str(&arguments(piece.pointer("/function/arguments")));
+    }
+    if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
+        draft.stop = stop(reason);
+    }
+    Ok(Progress::More)
 }

@@ -75,6 +75,34 @@ pub struct Hit {
     pub snippet: String,
 }
 
+/// One result, by the names the services have for its parts.
+#[derive(Deserialize)]
+struct Item {
+    #[serde(default)]
+    title: String,
+    url: String,
+    #[serde(default, alias = "description")]
+    content: Option<String>,
+}
+
+/// A list of results; services leave it out when there are none.
+#[derive(Default, Deserialize)]
+struct Results {
+    #[serde(default)]
+    results: Vec<Item>,
+}
+
+impl Results {
+    fn hits(self) -> Vec<Hit> {
+        let hit = |item: Item| Hit {
+            title: plain(&item.title),
+            url: item.url,
+            snippet: plain(&item.content.unwrap_or_default()),
+        };
+        self.results.into_iter().map(hit).collect()
+    }
+}
+
 /// A configured search service.
 #[derive(Clone)]
 pub struct Provider {

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde::Deserialize;
 
-use super::{Hit, Provider, encoded, plain};
+use super::{Hit, Provider, Results, encoded};
 use crate::error::Result;
 
 /// Most results it gives on one page.
@@ -15,22 +15,7 @@ const QUERY: (usize, usize) = (400, 50);
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
-    web: Option<Web>,
-}
-
-#[derive(Deserialize)]
-struct Web {
-    #[serde(default)]
-    results: Vec<Item>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    #[serde(default)]
-    title: String,
-    url: String,
-    #[serde(default)]
-    description: String,
+    web: Option<Results>,
 }
 
 pub(super) async fn search(provider: &Provider, query: &str, limit: usize) -> Result<Vec<Hit>> {
@@ -40,12 +25,5 @@ pub(super) async fn search(provider: &Provider, query: &str, limit: usize) -> Re
     let key = provider.key.as_deref().unwrap_or_default();
     let headers = [("x-subscription-token", key), ("accept", "application/json")];
     let answer = provider.ask(Method::GET, &path, &headers, None).await?;
-    let answer: Answer = provider.parse(&answer)?;
-    Ok(answer
-        .web
-        .map(|web| web.results)
-        .unwrap_or_default()
-        .into_iter()
-        .map(|item| Hit { title: plain(&item.title), url: item.url, snippet: plain(&item.description) })
-        .collect())
+    Ok(provider.parse::<Answer>(&answer)?.web.unwrap_or_default().hits())
 }

@@ -1,25 +1,9 @@
 //! SearXNG's `GET /search?format=json` (docs.searxng.org, search API).
 
 use reqwest::Method;
-use serde::Deserialize;
 
-use super::{Hit, Provider, encoded, plain};
+use super::{Hit, Provider, Results, encoded};
 use crate::error::{Error, Result};
-
-#[derive(Deserialize)]
-struct Answer {
-    #[serde(default)]
-    results: Vec<Item>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    #[serde(default)]
-    title: String,
-    url: String,
-    #[serde(default)]
-    content: Option<String>,
-}
 
 pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>> {
     let path = format!("/search?q={}&format=json", encoded(query));
@@ -35,14 +19,5 @@ pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>>
         }
         other => other?,
     };
-    let answer: Answer = provider.parse(&answer)?;
-    Ok(answer
-        .results
-        .into_iter()
-        .map(|item| Hit {
-            title: plain(&item.title),
-            url: item.url,
-            snippet: plain(&item.content.unwrap_or_default()),
-        })
-        .collect())
+    Ok(provider.parse::<Results>(&answer)?.hits())
 }
