@@ -131,6 +131,9 @@ pub struct SearchIndex {
 /// Documents taken apart at a time by one thread.
 const CHUNK: usize = 1024;
 
+/// Cards weighed by one thread at least; fewer are done before another thread wakes.
+const AT_ONCE: usize = 4096;
+
 /// A card under consideration.
 struct Candidate {
     slot: u32,
@@ -373,9 +376,10 @@ impl SearchIndex {
             candidate
         };
         let mut candidates: Vec<Candidate> = slots
-            .into_iter()
-            .zip(cosines.chunks_exact(queries.len()))
-            .map(|(slot, c)| combine(slot, c))
+            .par_iter()
+            .with_min_len(AT_ONCE)
+            .zip(cosines.par_chunks_exact(queries.len()))
+            .map(|(&slot, c)| combine(slot, c))
             .collect();
         if self.vectors.len() < self.len() {
             // A card whose vector is still to come is taken for an average one.

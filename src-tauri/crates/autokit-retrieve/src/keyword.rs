@@ -21,6 +21,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::bitset::BitSet;
@@ -204,6 +205,9 @@ pub(crate) struct KeywordScores {
     /// BM25F with the coincidence discount, see [`crate::fusion`].
     pub(crate) evidence: Vec<f32>,
 }
+
+/// Postings and sums from which on more threads are quicker than one.
+const PARALLEL_FROM: usize = 1 << 15;
 
 /// Scores of one group while they are added up.
 struct Sums {
@@ -435,49 +439,91 @@ impl KeywordIndex {
         Resolved { terms, groups: 1 + clauses.len(), scale: self.scale(), information }
     }
 
-    /// Scores every card for each group of a query; slots outside `allowed` stay at 0.
+    /// Scores every card for each group of a query; slots outside `allowed` stay at 0. The cards are
+    /// shared out among the threads in bands, so that a card's score does not depend on how many
+    /// there are.
     pub(crate) fn score(&self, query: &Resolved, allowed: Option<&BitSet>) -> Vec<KeywordScores> {
         let slots = self.cards.len();
-        let zeros = || vec![0.0f32; slots];
+        let postings: usize = query
+            .terms
+            .iter()
+            .flat_map(|term| &term.relatives)
+            .map(|relative| self.terms[relative.term as usize].postings.len())
+            .sum();
+        let threads = rayon::current_num_threads();
+        if threads < 2 || postings + slots * query.groups < PARALLEL_FROM {
+            return self.score_band(query, allowed, 0..slots);
+        }
+        let width = slots.div_ceil(threads).max(1);
+        let bands: Vec<Vec<KeywordScores>> = (0..slots)
+            .step_by(width)
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|from| self.score_band(query, allowed, from..(from + width).min(slots)))
+            .collect();
+        let mut bands = bands.into_iter();
+        let mut all = bands.next().unwrap_or_default();
+        for band in bands {
+            for (whole, part) in all.iter_mut().zip(band) {
+                whole.bm25.extend(part.bm25);
+                whole.evidence.extend(part.evidence);
+            }
+        }
+        all
+    }
+
+    /// As [`KeywordIndex::score`], for some slots alone.
+    fn score_band(
+        &self,
+        query: &Resolved,
+        allowed: Option<&BitSet>,
+        band: std::ops::Range<usize>,
+    ) -> Vec<KeywordScores> {
+        let zeros = || vec![0.0f32; band.len()];
         let mut groups: Vec<Sums> =
             (0..query.groups).map(|_| Sums { total: zeros(), largest: zeros(), matched: zeros() }).collect();
         // Best of the family, for query terms that stand for several index terms.
         let mut best: Vec<(f32, f32)> = Vec::new();
-        let mut touched: Vec<u32> = Vec::new();
+        let mut touched: Vec<usize> = Vec::new();
         for ResolvedTerm { relatives, uses } in &query.terms {
-            let mut fold = |slot: usize, score: f32, weight: f32| {
+            let mut fold = |at: usize, score: f32, weight: f32| {
                 for &(group, count) in uses {
                     let sums = &mut groups[group];
-                    sums.total[slot] += count * score;
-                    sums.largest[slot] = sums.largest[slot].max(count * score);
-                    sums.matched[slot] += count * weight;
+                    sums.total[at] += count * score;
+                    sums.largest[at] = sums.largest[at].max(count * score);
+                    sums.matched[at] += count * weight;
                 }
             };
             if relatives.len() > 1 && best.is_empty() {
-                best = vec![(0.0, 0.0); slots];
+                best = vec![(0.0, 0.0); band.len()];
             }
             for relative in relatives {
                 let entry = &self.terms[relative.term as usize];
                 let weight = self.term_idf(entry) * relative.share;
-                for &Posting { slot, counts } in &entry.postings {
+                let first = entry.postings.partition_point(|posting| (posting.slot as usize) < band.start);
+                for &Posting { slot, counts } in &entry.postings[first..] {
+                    if slot as usize >= band.end {
+                        break;
+                    }
                     if allowed.is_some_and(|set| !set.contains(slot)) {
                         continue;
                     }
                     let score = weight * query.scale.saturated(counts, &self.lengths[slot as usize]);
+                    let at = slot as usize - band.start;
                     if relatives.len() == 1 {
-                        fold(slot as usize, score, weight);
+                        fold(at, score, weight);
                     } else {
-                        let seen = &mut best[slot as usize];
+                        let seen = &mut best[at];
                         if *seen == (0.0, 0.0) {
-                            touched.push(slot);
+                            touched.push(at);
                         }
                         *seen = (seen.0.max(score), seen.1.max(weight));
                     }
                 }
             }
-            for slot in touched.drain(..) {
-                let (score, weight) = std::mem::take(&mut best[slot as usize]);
-                fold(slot as usize, score, weight);
+            for at in touched.drain(..) {
+                let (score, weight) = std::mem::take(&mut best[at]);
+                fold(at, score, weight);
             }
         }
         groups
