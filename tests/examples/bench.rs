@@ -154,6 +154,7 @@ async fn library(size: usize) -> Result<Value> {
     let clean = open().await?;
     let owner = place.serve()?;
     owner.kill()?;
+    // Killed at rest; killed in the middle of an import is measured with the crashes.
     let killed = open().await?;
 
     let ask = |number: usize| SearchRequest {
@@ -246,7 +247,11 @@ async fn main() -> Result<()> {
     println!("library: {library}");
     let (cards, points) = if quick { (2000, 5) } else { (16_000, 20) };
     let left = crash_imports(cards, points).await.context("crashes")?;
-    let crashes = json!({ "cards": cards, "points": points, "different_remains": left.len(), "whole": true });
+    let most = left.iter().max_by_key(|left| left.cards).context("a crash")?;
+    let slowest = left.iter().map(|left| left.opening).max().unwrap_or_default();
+    let crashes = json!({ "cards": cards, "points": points, "whole": true, "most_cards_left": most.cards,
+                          "opening_them_s": most.opening.as_secs_f64(),
+                          "slowest_opening_s": slowest.as_secs_f64() });
     println!("crashes: {crashes}");
     let answer = first_answer().await.context("first answer")?;
     println!("answer: {answer}");

@@ -1,7 +1,6 @@
 //! `kill -9` in the middle of an import, at seeded points.
 
-use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use autokit_app::api::{Event, ExistingCards, ImportRequest, ImportSource, JobState};
@@ -11,21 +10,30 @@ use autokit_library::{Clock, DataDir, Library, Place, Replica};
 
 use crate::{Seeded, Workplace, made_up_cards};
 
+/// What a crash left.
+#[derive(Clone, Copy, Debug)]
+pub struct Remains {
+    /// Cards in the library.
+    pub cards: usize,
+    /// How long the library took to open.
+    pub opening: Duration,
+}
+
 /// Kills the owner of a library during an import of `cards` cards, at `points` seeded places in
-/// libraries of their own, and looks at what is left. Gives how many cards each crash left.
+/// libraries of their own, and looks at what is left.
 ///
 /// # Errors
 /// When a library does not open, holds half a batch, misses what was acknowledged, or its cards,
 /// vectors and journal disagree.
-pub async fn crash_imports(cards: usize, points: u64) -> Result<HashSet<usize>> {
-    let mut survived = HashSet::new();
+pub async fn crash_imports(cards: usize, points: u64) -> Result<Vec<Remains>> {
+    let mut remains = Vec::new();
     for seed in 0..points {
-        survived.insert(crash_import(cards, seed).await.with_context(|| format!("seed {seed}"))?);
+        remains.push(crash_import(cards, seed).await.with_context(|| format!("seed {seed}"))?);
     }
-    Ok(survived)
+    Ok(remains)
 }
 
-async fn crash_import(cards: usize, seed: u64) -> Result<usize> {
+async fn crash_import(cards: usize, seed: u64) -> Result<Remains> {
     let place = Workplace::with_stand_in()?;
     let file = place.cards_file("cards.json", &made_up_cards(cards))?;
     let mut chance = Seeded::new(seed);
@@ -54,8 +62,10 @@ async fn crash_import(cards: usize, seed: u64) -> Result<usize> {
     owner.kill()?;
     drop(node);
 
+    let began = Instant::now();
     let owned = DataDir::new(place.data_dir()).try_own()?;
     let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let opening = began.elapsed();
     let ids: Vec<_> = library.read(|replica| replica.iter().map(|record| record.id.clone()).collect());
     let present = ids.len();
     ensure!(present.is_multiple_of(BATCH), "{present} cards is no whole number of batches");
@@ -75,5 +85,5 @@ async fn crash_import(cards: usize, seed: u64) -> Result<usize> {
     let again = place.json(&["import", &file.display().to_string()])?;
     let tally = &again[0]["job"]["tally"];
     ensure!(tally["added"] == cards - present && tally["unchanged"] == present, "{again}");
-    Ok(present)
+    Ok(Remains { cards: present, opening })
 }
