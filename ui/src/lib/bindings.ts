@@ -877,7 +877,7 @@ export type Nothing = Record<symbol, never>;
 /**
  * What a revision did.
  */
-export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "undo";
+export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "undo" | "accept";
 
 /**
  * One thing wrong with one field.
@@ -959,6 +959,11 @@ name_match?: NameMatch,
  * Cosine of the whole request with the card; absent when one of them has no vector.
  */
 cosine?: number, 
+/**
+ * The piece of the card's page that is closest to the request, counted from 0; absent when the
+ * card has no page in the index.
+ */
+chunk?: number, 
 /**
  * BM25F score of the whole request.
  */

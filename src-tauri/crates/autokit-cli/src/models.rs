@@ -24,14 +24,12 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Re
                         (false, false, false) => "can be pulled".dimmed().to_string(),
                     };
                     writeln!(text, "{}  {state}", model.name.bold())?;
-                    let title =
-                        model.title.strip_prefix(&format!("{}: ", model.name)).unwrap_or(&model.title);
                     // Models without checksums have no size either.
                     let size = match model.size_bytes {
                         0 => String::new(),
                         bytes => format!(" · {:.0} MB", bytes as f64 / 1e6),
                     };
-                    writeln!(text, "  {title} · {} numbers{size} · {}", model.dim, model.licence)?;
+                    writeln!(text, "  {} · {} numbers{size} · {}", model.title, model.dim, model.licence)?;
                 }
                 writeln!(text, "{}", format!("Kept in {}", models.store).dimmed())
             })?;

@@ -87,6 +87,17 @@ pub enum LibraryError {
         /// The number asked for.
         number: u32,
     },
+    /// No such proposal.
+    #[error("there is no proposal {0}")]
+    NoProposal(u32),
+    /// The proposal was decided before.
+    #[error("proposal {proposal} is {state} already")]
+    Decided {
+        /// Its number.
+        proposal: u32,
+        /// What it was decided to be.
+        state: &'static str,
+    },
     /// There is no change to take back.
     #[error("there is nothing to undo")]
     NothingToUndo,
@@ -125,10 +136,11 @@ impl LibraryError {
             LibraryError::Owned { .. } => Code::Owned,
             LibraryError::NewerSchema { .. } => Code::NewerSchema,
             LibraryError::Damaged { .. } => Code::Damaged,
-            LibraryError::NoCard(_) | LibraryError::NoRevision { .. } | LibraryError::NothingToUndo => {
-                Code::NotFound
-            }
-            LibraryError::Conflict { .. } => Code::Conflict,
+            LibraryError::NoCard(_)
+            | LibraryError::NoRevision { .. }
+            | LibraryError::NoProposal(_)
+            | LibraryError::NothingToUndo => Code::NotFound,
+            LibraryError::Conflict { .. } | LibraryError::Decided { .. } => Code::Conflict,
             LibraryError::Duplicate { .. } => Code::Duplicate,
             LibraryError::Invalid(_) => Code::Invalid,
             LibraryError::Database(_) => Code::Database,
@@ -137,6 +149,11 @@ impl LibraryError {
 
     /// What a person can do about it.
     pub fn remedy(&self) -> &'static str {
+        match self {
+            LibraryError::NoProposal(_) => return "See what waits with `autokit review list`.",
+            LibraryError::Decided { .. } => return "Take the decision back first: `autokit review undo`.",
+            _ => {}
+        }
         match self.code() {
             Code::ReadOnly => "Make the directory writable, or choose another one with --data-dir.",
             Code::DiskFull => "Free some space on that disk and try again.",

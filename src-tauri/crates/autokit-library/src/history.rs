@@ -144,7 +144,7 @@ impl Library {
             change: None,
             request,
         };
-        self.commit_undoing(&meta, &writes, Some(change)).await?;
+        self.commit_with(&meta, &writes, Some(change), None).await?;
         Ok(Undone { change: change.to_owned(), reason, cards, kept })
     }
 

@@ -12,7 +12,10 @@
 mod data_dir;
 mod error;
 mod history;
+mod memory;
 mod migrate;
+mod pages;
+mod proposals;
 mod replica;
 mod rows;
 mod store;
@@ -21,7 +24,10 @@ mod write;
 
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
+pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
+pub use pages::{Page, PageChunk, PageVectors};
+pub use proposals::{Acceptance, ProposalEvent};
 pub use replica::{CardRecord, Replica};
 pub use store::{Clock, Library, Place};
 pub use vectors::{PackedVectors, StoredVectors};

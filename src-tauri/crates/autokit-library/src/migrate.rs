@@ -25,7 +25,10 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// 16,000 × 384, k = 10, on a 2-core machine, brute-force KNN takes 590 ms and HNSW 69–95 ms at
 /// the median and about 2 s at p95 with a filter (and filtered HNSW is reported to drop results,
 /// surrealdb/surrealdb#7423). Ranking happens in memory instead; vectors are packed bytes.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS];
+
+/// Version 1: cards, their history and vectors.
+const CARDS: &str = "
     DEFINE TABLE card SCHEMAFULL;
     DEFINE FIELD provider ON card TYPE string;
     DEFINE FIELD name ON card TYPE string;
@@ -69,7 +72,62 @@ const MIGRATIONS: &[&str] = &["
 
     DEFINE TABLE setting SCHEMAFULL;
     DEFINE FIELD value ON setting TYPE string;
-"];
+";
+
+/// Version 2: documentation pages of cards, proposals, what people said about answers, past asks.
+const PAGES_AND_PROPOSALS: &str = "
+    DEFINE TABLE page SCHEMAFULL;
+    DEFINE FIELD url ON page TYPE string;
+    DEFINE FIELD found ON page TYPE string;
+    DEFINE FIELD title ON page TYPE string;
+    DEFINE FIELD hash ON page TYPE string;
+    DEFINE FIELD etag ON page TYPE option<string>;
+    DEFINE FIELD last_modified ON page TYPE option<string>;
+    DEFINE FIELD fetched_at ON page TYPE string;
+    DEFINE FIELD failed ON page TYPE option<string>;
+    DEFINE FIELD chunks ON page TYPE string;
+
+    DEFINE TABLE page_vector SCHEMAFULL;
+    DEFINE FIELD card ON page_vector TYPE string;
+    DEFINE FIELD model ON page_vector TYPE string;
+    DEFINE FIELD hash ON page_vector TYPE string;
+    DEFINE FIELD dim ON page_vector TYPE int;
+    DEFINE FIELD data ON page_vector TYPE bytes;
+
+    DEFINE TABLE proposal SCHEMAFULL;
+    DEFINE FIELD draft ON proposal TYPE string;
+    DEFINE FIELD proposed_by ON proposal TYPE string;
+    DEFINE FIELD created_at ON proposal TYPE string;
+    DEFINE FIELD state ON proposal TYPE string;
+    DEFINE FIELD decided_at ON proposal TYPE option<string>;
+    DEFINE FIELD decided_by ON proposal TYPE option<string>;
+    DEFINE FIELD decision ON proposal TYPE option<string>;
+    DEFINE FIELD accepted ON proposal TYPE array<string>;
+    DEFINE FIELD change ON proposal TYPE option<string>;
+    DEFINE INDEX proposal_state ON proposal FIELDS state;
+    DEFINE INDEX proposal_change ON proposal FIELDS change;
+
+    DEFINE TABLE proposal_event SCHEMAFULL;
+    DEFINE FIELD proposal ON proposal_event TYPE int;
+    DEFINE FIELD at ON proposal_event TYPE string;
+    DEFINE FIELD by ON proposal_event TYPE string;
+    DEFINE FIELD what ON proposal_event TYPE string;
+    DEFINE FIELD why ON proposal_event TYPE string;
+    DEFINE INDEX event_of_proposal ON proposal_event FIELDS proposal;
+
+    DEFINE TABLE feedback SCHEMAFULL;
+    DEFINE FIELD at ON feedback TYPE string;
+    DEFINE FIELD profile ON feedback TYPE string;
+    DEFINE FIELD question ON feedback TYPE string;
+    DEFINE FIELD card ON feedback TYPE string;
+    DEFINE FIELD helpful ON feedback TYPE bool;
+    DEFINE FIELD said ON feedback TYPE string;
+
+    DEFINE TABLE session SCHEMAFULL;
+    DEFINE FIELD at ON session TYPE string;
+    DEFINE FIELD question ON session TYPE string;
+    DEFINE FIELD body ON session TYPE string;
+";
 
 #[derive(Serialize, Deserialize)]
 struct SchemaFile {

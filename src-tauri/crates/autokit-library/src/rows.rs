@@ -62,6 +62,78 @@ pub(crate) struct VectorRow {
     pub data: Bytes,
 }
 
+/// A documentation page, with its pieces as JSON.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct PageRow {
+    pub id: RecordId,
+    pub url: String,
+    pub found: String,
+    pub title: String,
+    pub hash: String,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    pub fetched_at: String,
+    pub failed: Option<String>,
+    pub chunks: String,
+}
+
+/// The vectors of a page's pieces under one model, packed.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct PageVectorRow {
+    pub card: String,
+    pub hash: String,
+    pub dim: i64,
+    pub data: Bytes,
+}
+
+/// A proposal with its decision; the draft as JSON.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct ProposalRow {
+    pub id: RecordId,
+    pub draft: String,
+    pub proposed_by: String,
+    pub created_at: String,
+    pub state: String,
+    pub decided_at: Option<String>,
+    pub decided_by: Option<String>,
+    pub decision: Option<String>,
+    pub accepted: Vec<String>,
+}
+
+/// A step in the life of a proposal.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct ProposalEventRow {
+    pub at: String,
+    pub by: String,
+    pub what: String,
+    pub why: String,
+}
+
+/// What a person said about an answer.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct FeedbackRow {
+    pub at: String,
+    pub profile: String,
+    pub question: String,
+    pub card: String,
+    pub helpful: bool,
+    pub said: String,
+}
+
+/// A past ask, as JSON of whoever recorded it.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct SessionRow {
+    pub id: RecordId,
+    pub at: String,
+    pub question: String,
+}
+
 /// The text of a string record id.
 pub(crate) fn key_text(id: &RecordId) -> String {
     match &id.key {

@@ -200,7 +200,9 @@ impl Library {
         let errors = response.take_errors();
         // When a transaction fails, every statement of it says only that; one says why.
         let told: Vec<String> = errors.into_values().map(|error| error.to_string()).collect();
-        let why = told.iter().find(|text| !text.contains("failed transaction")).or(told.first());
+        let echo =
+            |text: &&String| !text.contains("failed transaction") && !text.contains("due to a prior error");
+        let why = told.iter().find(echo).or(told.first());
         why.map_or(Ok(()), |why| Err(self.failed(why)))
     }
 

@@ -26,14 +26,13 @@ impl PackedVectors {
     }
 
     pub(crate) fn row(&self, card: &CardId, number: u32) -> surrealdb::types::Object {
-        let bytes: Vec<u8> = self.values.iter().flat_map(|value| value.to_le_bytes()).collect();
         object! {
             id: PackedVectors::record_id(card.as_str(), &self.model),
             card: card.as_str().to_owned(),
             model: self.model.clone(),
             number: i64::from(number),
             dim: self.dim as i64,
-            data: Bytes::from(bytes),
+            data: packed(&self.values),
         }
     }
 }
@@ -53,21 +52,26 @@ pub struct StoredVectors {
 
 impl StoredVectors {
     fn from_row(row: &VectorRow) -> Result<StoredVectors> {
-        let bytes: &[u8] = &row.data;
         let dim = row.dim as usize;
-        if dim == 0 || !bytes.len().is_multiple_of(4 * dim) {
-            return Err(LibraryError::Database(format!(
-                "the vectors of {} have {} bytes, which is no multiple of 4 × {dim}",
-                row.card,
-                bytes.len()
-            )));
-        }
-        let values = bytes
-            .chunks_exact(4)
-            .map(|chunk| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]))
-            .collect();
+        let values = unpacked(&row.card, dim, &row.data)?;
         Ok(StoredVectors { card: CardId::new(row.card.clone()), number: row.number as u32, dim, values })
     }
+}
+
+/// Numbers as little-endian bytes.
+pub(crate) fn packed(values: &[f32]) -> Bytes {
+    Bytes::from(values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+/// Numbers from bytes, whole rows of `dim`.
+pub(crate) fn unpacked(card: &str, dim: usize, bytes: &[u8]) -> Result<Vec<f32>> {
+    if dim == 0 || !bytes.len().is_multiple_of(4 * dim) {
+        return Err(LibraryError::Database(format!(
+            "the vectors of {card} have {} bytes, which is no multiple of 4 × {dim}",
+            bytes.len()
+        )));
+    }
+    Ok(bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
 }
 
 impl Library {

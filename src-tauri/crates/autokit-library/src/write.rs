@@ -279,6 +279,9 @@ impl Batch<'_> {
     }
 }
 
+/// Makes rows of other tables from the name of the change they belong to.
+pub(crate) type RowsOfChange<'a> = &'a (dyn Fn(&str) -> Vec<Object> + Sync);
+
 /// Cards that go leave first, so that a key freed in this batch can be taken in it; every row that
 /// existed before is dropped for the same reason before the new rows come.
 const COMMIT: &str = "
@@ -289,8 +292,18 @@ const COMMIT: &str = "
     INSERT INTO card $live RETURN NONE;
     INSERT INTO revision $revisions RETURN NONE;
     FOR $row IN $vectors { UPSERT $row.id CONTENT $row RETURN NONE };
-    UPSERT $change SET operation = $operation, reason = $reason, undone = false RETURN NONE;
-    IF $undoes != NONE { UPDATE $undoes SET undone = true RETURN NONE };
+    FOR $row IN $also {
+        IF record::exists($row.id) { UPDATE $row.id MERGE $row RETURN NONE }
+        ELSE { CREATE $row.id CONTENT $row RETURN NONE }
+    };
+    IF $revisions != [] {
+        UPSERT $change SET operation = $operation, reason = $reason, undone = false RETURN NONE
+    };
+    IF $undoes != NONE {
+        UPDATE $undoes SET undone = true RETURN NONE;
+        UPDATE proposal SET state = 'pending', decided_at = NONE, decided_by = NONE, decision = NONE,
+            accepted = [], change = NONE WHERE change = $undone RETURN NONE;
+    };
     IF $request != NONE { CREATE $request CONTENT { outcome: $outcome, at: $at } RETURN NONE };
     COMMIT;";
 
@@ -301,14 +314,17 @@ impl Library {
     /// # Errors
     /// The first write that cannot be done refuses the whole batch; nothing is stored.
     pub async fn commit(&self, meta: &Meta, writes: &[Write]) -> Result<Committed> {
-        self.commit_undoing(meta, writes, None).await
+        self.commit_with(meta, writes, None, None).await
     }
 
-    pub(crate) async fn commit_undoing(
+    /// As [`Library::commit`], with the change this one takes back and the row of another table that
+    /// belongs to it, made from the change's name.
+    pub(crate) async fn commit_with(
         &self,
         meta: &Meta,
         writes: &[Write],
         undoes: Option<&str>,
+        also: Option<RowsOfChange<'_>>,
     ) -> Result<Committed> {
         let _turn = self.writer.lock().await;
         if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {
@@ -337,7 +353,7 @@ impl Library {
             writes.iter().try_for_each(|write| batch.write(write))?;
             if !batch.revisions.is_empty() {
                 batch.outcome.change = Some(batch.change.clone());
-            } else if meta.request.is_none() && undoes.is_none() {
+            } else if meta.request.is_none() && undoes.is_none() && also.is_none() {
                 return Ok((None, batch.outcome));
             }
             let (live, gone) = batch.card_rows();
@@ -366,6 +382,8 @@ impl Library {
                 operation: meta.operation.as_str().to_owned(),
                 reason: meta.reason.clone(),
                 undoes: undoes.map(|change| RecordId::new("change", change)),
+                undone: undoes.map(str::to_owned),
+                also: also.map_or_else(Vec::new, |rows| rows(&batch.change)),
                 request: meta.request.as_deref().map(|key| RecordId::new("request", key)),
                 outcome: outcome_text,
                 at: batch.stamp,

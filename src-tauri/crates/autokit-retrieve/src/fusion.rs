@@ -69,6 +69,9 @@ pub(crate) const MEAN_SHARE: f32 = 0.15;
 /// Share of the best clause in the score of a request of several clauses.
 pub(crate) const CLAUSE_SHARE: f32 = 0.5;
 
+/// Share of a page's closest piece in what the vectors say about a card that has a page.
+pub(crate) const CHUNK_SHARE: f32 = 0.3;
+
 /// Largest score without a match of the name.
 const UNNAMED: f32 = 0.9;
 

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::bitset::BitSet;
+use crate::chunks::{ChunkIndex, Closest};
 use crate::document::{Document, Field};
 use crate::error::RetrieveError;
-use crate::fusion::{self, CLAUSE_SHARE, MEAN_SHARE};
+use crate::fusion::{self, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
 use crate::keyword::{AnalyzedTexts, KeywordIndex};
 use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
@@ -75,6 +76,11 @@ pub struct ScoreParts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub cosine: Option<f32>,
+    /// The piece of the card's page that is closest to the request, counted from 0; absent when the
+    /// card has no page in the index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub chunk: Option<u32>,
     /// BM25F score of the whole request.
     pub bm25: f32,
     /// Share of the information in the request's words that the card has, 0 to 1.
@@ -105,6 +111,8 @@ pub struct IndexSize {
     pub documents: u32,
     /// Documents with a vector.
     pub vectors: u32,
+    /// Pieces of pages.
+    pub chunks: u32,
     /// Numbers per vector; 0 while there are none.
     pub dimension: u32,
     /// Distinct terms.
@@ -125,6 +133,7 @@ pub struct SearchIndex {
     free: Vec<u32>,
     keyword: KeywordIndex,
     vectors: VectorIndex,
+    chunks: ChunkIndex,
     names: NameIndex,
 }
 
@@ -141,6 +150,7 @@ struct Candidate {
     keyword: f32,
     vector: f32,
     clause: Option<usize>,
+    chunk: Option<u32>,
 }
 
 impl Candidate {
@@ -178,10 +188,12 @@ impl SearchIndex {
     /// How large it is.
     pub fn size(&self) -> IndexSize {
         let ids: usize = self.ids.iter().map(|id| 2 * (size_of::<Box<str>>() + id.len()) + 8).sum();
-        let bytes = ids + self.keyword.memory() + self.vectors.memory() + self.names.memory();
+        let bytes =
+            ids + self.keyword.memory() + self.vectors.memory() + self.chunks.memory() + self.names.memory();
         IndexSize {
             documents: self.len() as u32,
             vectors: self.vectors.len() as u32,
+            chunks: self.chunks.len() as u32,
             dimension: self.vectors.dimension() as u32,
             terms: self.keyword.vocabulary() as u32,
             bytes: bytes as u64,
@@ -268,8 +280,26 @@ impl SearchIndex {
         Ok(true)
     }
 
+    /// Gives a document the pieces of its page, embeddings of them row after row, in place of those
+    /// it had; none takes them away. Returns whether there is such a document.
+    ///
+    /// Pieces count in hybrid ranking only, for documents that have a vector themselves.
+    ///
+    /// # Errors
+    /// As [`SearchIndex::upsert`], for any of them. Nothing is changed then.
+    pub fn set_chunks(&mut self, id: &str, pieces: &[f32], dimension: usize) -> Result<bool, RetrieveError> {
+        let Some(&slot) = self.slots.get(id) else { return Ok(false) };
+        let known = [self.vectors.dimension(), self.chunks.dimension()].into_iter().find(|&known| known > 0);
+        for piece in pieces.chunks(dimension.max(1)) {
+            check_vector(&format!("the page of “{id}”"), piece, Some(known.unwrap_or(dimension)))?;
+        }
+        self.chunks.set(slot, pieces.chunks_exact(dimension.max(1)))?;
+        Ok(true)
+    }
+
     /// Forgets all vectors and their dimension, for a change of model.
     pub fn clear_vectors(&mut self) {
+        self.chunks = ChunkIndex::default();
         self.vectors = VectorIndex::new();
     }
 
@@ -279,6 +309,7 @@ impl SearchIndex {
         self.keyword.remove(slot);
         self.names.remove(slot);
         self.vectors.remove(slot);
+        self.chunks.remove(slot);
         self.ids[slot as usize] = Box::default();
         self.free.push(slot);
         true
@@ -328,7 +359,8 @@ impl SearchIndex {
     fn by_vector(&self, vectors: &[Vec<f32>], allowed: Option<&BitSet>) -> Vec<Candidate> {
         let Some(whole) = vectors.first() else { return Vec::new() };
         let (slots, cosines) = self.vectors.scan(&[whole], &[], allowed);
-        let candidate = |(slot, vector)| Candidate { slot, name: None, keyword: 0.0, vector, clause: None };
+        let candidate =
+            |(slot, vector)| Candidate { slot, name: None, keyword: 0.0, vector, clause: None, chunk: None };
         slots.into_iter().zip(cosines).map(candidate).collect()
     }
 
@@ -345,6 +377,7 @@ impl SearchIndex {
                 keyword: fusion::plain(bm25),
                 vector: 0.0,
                 clause: None,
+                chunk: None,
             })
             .collect()
     }
@@ -358,15 +391,27 @@ impl SearchIndex {
             || self.keyword.score(&self.keyword.resolve(&plan.terms, clause_terms), allowed),
             || self.vectors.scan(&queries, &shift, allowed),
         );
+        let pages = self.chunks.closest(&queries, &shift, allowed);
         let (whole, clauses) = (&scores[0], &scores[1..]);
         let combine = |slot: u32, cosines: &[f32]| {
             let at = slot as usize;
-            let mut candidate =
-                Candidate { slot, name: None, keyword: whole.evidence[at], vector: cosines[0], clause: None };
+            let page: Option<&Vec<Closest>> = pages.get(&slot);
+            let cosine = |of: usize| match page {
+                Some(page) => cosines[of] + CHUNK_SHARE * (page[of].cosine - cosines[of]),
+                None => cosines[of],
+            };
+            let mut candidate = Candidate {
+                slot,
+                name: None,
+                keyword: whole.evidence[at],
+                vector: cosine(0),
+                clause: None,
+                chunk: page.map(|page| page[0].at),
+            };
             let best = clauses
                 .iter()
                 .enumerate()
-                .map(|(i, scores)| (i, scores.evidence[at], cosines[i + 1]))
+                .map(|(i, scores)| (i, scores.evidence[at], cosine(i + 1)))
                 .max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)).then(b.0.cmp(&a.0)));
             if let Some((clause, keyword, vector)) = best {
                 candidate.keyword += CLAUSE_SHARE * (keyword - candidate.keyword);
@@ -411,7 +456,14 @@ impl SearchIndex {
         }
         candidates.extend(
             named.into_iter().filter(|(slot, _)| allowed.is_none_or(|set| set.contains(*slot))).map(
-                |(slot, name)| Candidate { slot, name: Some(name), keyword: 0.0, vector: 0.0, clause: None },
+                |(slot, name)| Candidate {
+                    slot,
+                    name: Some(name),
+                    keyword: 0.0,
+                    vector: 0.0,
+                    clause: None,
+                    chunk: None,
+                },
             ),
         );
     }
@@ -462,6 +514,7 @@ impl SearchIndex {
                         name: parts[2],
                         name_match: candidate.name,
                         cosine: cosines.get(&candidate.slot).copied(),
+                        chunk: candidate.chunk,
                         bm25: words.bm25,
                         coverage: words.coverage,
                         clause: candidate.clause.map(|clause| plan.clauses()[clause].clone()),

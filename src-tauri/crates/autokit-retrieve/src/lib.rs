@@ -31,6 +31,7 @@
 //! | [`metrics`], [`eval`] | measuring it |
 
 mod bitset;
+mod chunks;
 mod document;
 mod error;
 pub mod eval;

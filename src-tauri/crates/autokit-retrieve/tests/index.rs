@@ -323,3 +323,33 @@ fn memory_stays_level_over_changes_and_searches() {
     );
     assert!(after.bytes as f64 <= before.bytes as f64 * 1.05, "{} bytes after {}", after.bytes, before.bytes);
 }
+
+#[test]
+fn the_closest_piece_of_a_page_counts_and_is_named() {
+    let mut index = SearchIndex::new();
+    for (id, vector) in [("a", [0.6f32, 0.8, 0.0]), ("b", [0.6, 0.79, 0.0]), ("c", [0.0, 0.0, 1.0])] {
+        index.upsert(&Document { id, name: id, vector: Some(&vector), ..Document::default() }).unwrap();
+    }
+    let plan = QueryPlan::new("something");
+    let query = vec![vec![1.0f32, 0.0, 0.0]];
+    let found = |index: &SearchIndex| -> Vec<(String, Option<u32>)> {
+        let query = Query { plan: &plan, vectors: &query, mode: Mode::Hybrid, limit: 3, filter: None };
+        index.search(&query).unwrap().into_iter().map(|hit| (hit.id, hit.parts.chunk)).collect()
+    };
+    assert_eq!(found(&index)[0], ("b".into(), None));
+    assert!(index.set_chunks("a", &[0.0, 1.0, 0.0, 0.9, 0.1, 0.0, 0.0, 0.0, 1.0], 3).unwrap());
+    assert_eq!(found(&index)[0], ("a".into(), Some(1)));
+    assert_eq!(index.size().chunks, 3);
+    // Refused whole: the pieces there stay.
+    assert!(index.set_chunks("a", &[0.0, 1.0, 0.0, f32::NAN, 0.0, 0.0], 3).is_err());
+    assert!(index.set_chunks("a", &[1.0, 0.0], 2).is_err());
+    assert_eq!((index.size().chunks, found(&index)[0].1), (3, Some(1)));
+    assert!(!index.set_chunks("nobody", &[1.0, 0.0, 0.0], 3).unwrap());
+    // Keys that were given up are used again, and a removed card takes its pieces along.
+    assert!(index.set_chunks("b", &[0.99, 0.0, 0.1], 3).unwrap());
+    index.remove("a");
+    assert!(index.set_chunks("c", &[1.0, 0.0, 0.0, 0.5, 0.5, 0.0], 3).unwrap());
+    assert_eq!((index.size().chunks, found(&index)[0].clone()), (3, ("b".into(), Some(0))));
+    index.set_chunks("b", &[], 3).unwrap();
+    assert_eq!(found(&index)[0], ("b".into(), None));
+}

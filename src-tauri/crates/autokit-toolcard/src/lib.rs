@@ -3,7 +3,7 @@
 //! A [`Toolcard`] is a validated JSON object that is kept exactly as it was written (unknown
 //! fields, key order, `null` against missing), with typed accessors over the fields AutoKit knows.
 //! Around it: its identity ([`CardKey`], [`CardId`]), the rules a card has to meet ([`check`]),
-//! differences between two versions ([`diff_cards`]) and the AutoKit JSON file format
+//! differences between two versions ([`diff_cards`]), proposed changes ([`Proposal`]) and the AutoKit JSON file format
 //! ([`read_cards`], [`write_cards`]).
 //!
 //! ```
@@ -23,6 +23,7 @@ mod card;
 mod diff;
 mod format;
 mod identity;
+mod proposal;
 mod revision;
 mod stub;
 mod validate;
@@ -31,6 +32,7 @@ pub use card::{Kind, Toolcard, fields};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
 pub use format::{MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_cards, write_cards};
 pub use identity::{CardId, CardKey};
+pub use proposal::{Draft, Evidence, Origin, Proposal, ProposalState, ProposedField};
 pub use revision::{Author, Operation, Revision};
 pub use stub::Stub;
 pub use validate::{Limits, Problem, Severity, check};

@@ -33,6 +33,8 @@ pub enum Operation {
     Import,
     /// A change was taken back.
     Undo,
+    /// A proposal was accepted.
+    Accept,
 }
 
 impl Operation {
@@ -45,6 +47,7 @@ impl Operation {
             Operation::Restore => "restore",
             Operation::Import => "import",
             Operation::Undo => "undo",
+            Operation::Accept => "accept",
         }
     }
 
@@ -57,6 +60,7 @@ impl Operation {
             Operation::Restore,
             Operation::Import,
             Operation::Undo,
+            Operation::Accept,
         ]
         .into_iter()
         .find(|operation| operation.as_str() == text)

@@ -16,11 +16,19 @@ const PRESCAN: usize = 1024;
 /// Bytes looked at to tell text from something else.
 const SNIFF: usize = 4096;
 
+/// Whitespace reduced to single spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A media type without its parameters, in small letters; empty when none is named.
+pub(crate) fn essence(content_type: Option<&str>) -> String {
+    content_type.and_then(|text| text.split(';').next()).unwrap_or("").trim().to_ascii_lowercase()
+}
+
 /// What a body is when it is no text: its declared type, or what its bytes give away.
 pub(crate) fn not_text(content_type: Option<&str>, start: &[u8]) -> Option<String> {
-    let essence = content_type
-        .map(|t| t.split(';').next().unwrap_or("").trim().to_ascii_lowercase())
-        .unwrap_or_default();
+    let essence = essence(content_type);
     let declared = essence.is_empty()
         || essence.starts_with("text/")
         || essence.ends_with("+json")

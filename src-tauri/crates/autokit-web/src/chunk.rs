@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract::{Block, Document};
+use crate::extract::{Block, Document, fenced};
 
 /// How pages are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +62,7 @@ pub fn chunks(page: &Document, options: ChunkOptions) -> Vec<Chunk> {
             }
             Block::Code { language, text } => {
                 for piece in pieces(text, options.characters, "\n") {
-                    let fenced = format!("```{}\n{piece}\n```", language.as_deref().unwrap_or(""));
-                    section.add(&fenced, &path, options, &mut found);
+                    section.add(&fenced(language.as_deref(), &piece), &path, options, &mut found);
                 }
             }
         }

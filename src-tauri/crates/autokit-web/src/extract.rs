@@ -5,6 +5,8 @@ use dom_smoothie::{Config, Readability};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::body::{essence, one_line};
+
 /// A piece of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -84,13 +86,7 @@ impl Document {
                     out.push_str(text);
                 }
                 Block::Text { text } => out.push_str(text),
-                Block::Code { language, text } => {
-                    out.push_str("```");
-                    out.push_str(language.as_deref().unwrap_or(""));
-                    out.push('\n');
-                    out.push_str(text);
-                    out.push_str("\n```");
-                }
+                Block::Code { language, text } => out.push_str(&fenced(language.as_deref(), text)),
             }
         }
         out
@@ -103,6 +99,11 @@ impl Document {
             _ => None,
         })
     }
+}
+
+/// Code between fences.
+pub(crate) fn fenced(language: Option<&str>, code: &str) -> String {
+    format!("```{}\n{code}\n```", language.unwrap_or(""))
 }
 
 /// Never part of the main text.
@@ -146,10 +147,9 @@ const BLOCKS: &[&str] = &[
 
 /// Reads a page. Plain text and markdown come through as they are, in paragraphs and fenced code.
 pub fn extract(text: &str, content_type: Option<&str>, url: &str) -> Document {
-    let essence = content_type.map(|t| t.split(';').next().unwrap_or("").trim().to_ascii_lowercase());
-    let html = match essence.as_deref() {
-        Some("text/html" | "application/xhtml+xml") => true,
-        Some("text/plain" | "text/markdown" | "text/x-rst" | "application/json") => false,
+    let html = match essence(content_type).as_str() {
+        "text/html" | "application/xhtml+xml" => true,
+        "text/plain" | "text/markdown" | "text/x-rst" | "application/json" => false,
         _ => looks_like_html(text),
     };
     if !html {
@@ -493,11 +493,6 @@ fn from_plain(text: &str) -> Document {
         .map(|block| block.text().chars().take(200).collect())
         .unwrap_or_default();
     Document { title, blocks, ..Document::default() }
-}
-
-/// Whitespace reduced to single spaces.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! The one HTTP client.
 
-use std::error::Error as _;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures_util::StreamExt;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
     LOCATION, RETRY_AFTER,
@@ -17,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::address::is_public;
 use crate::body::{Text, decode, not_text};
 use crate::cache::{Kept, PageCache};
 use crate::error::{Error, Result};
+use crate::guard::{GuardedNames, chain, explain};
 use crate::hosts::Hosts;
 use crate::policy::NetworkPolicy;
 use crate::robots::{RobotsCache, Rules};
@@ -134,46 +131,6 @@ impl Fetched {
     /// Whether the page was delivered.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
-    }
-}
-
-/// Refuses names that stand for private addresses, at the moment of connecting: a check before
-/// that could be answered differently by a hostile name server.
-#[derive(Debug)]
-struct GuardedNames(NetworkPolicy);
-
-/// A name has only addresses that are closed.
-#[derive(Debug, thiserror::Error)]
-#[error("{host} is a private address ({address})")]
-struct PrivateName {
-    host: String,
-    address: String,
-}
-
-/// A name has no address.
-#[derive(Debug, thiserror::Error)]
-#[error("{0} was not found")]
-struct UnknownName(String);
-
-impl Resolve for GuardedNames {
-    fn resolve(&self, name: Name) -> Resolving {
-        let host = name.as_str().to_owned();
-        let allowed = self.0.names(&host, None);
-        Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0))
-                .await
-                .map_err(|error| {
-                    tracing::debug!(%host, %error, "name lookup");
-                    UnknownName(host.clone())
-                })?
-                .collect();
-            let Some(first) = found.first().copied() else { return Err(UnknownName(host).into()) };
-            let open: Vec<SocketAddr> = found.into_iter().filter(|a| allowed || is_public(a.ip())).collect();
-            if open.is_empty() {
-                return Err(PrivateName { host, address: first.ip().to_string() }.into());
-            }
-            Ok(Box::new(open.into_iter()) as Addrs)
-        })
     }
 }
 
@@ -569,46 +526,4 @@ fn delivered(url: &Url, hops: Vec<Hop>, kept: &Kept, theirs: &Validators, spent:
         retry_after: None,
         ms: spent.as_millis() as u64,
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let next = error.to_string();
-        if !text.ends_with(&next) {
-            text.push_str(": ");
-            text.push_str(&next);
-        }
-        source = error.source();
-    }
-    text
-}
-
-/// Finds the reason in the chain of causes.
-fn explain(url: &Url, error: &reqwest::Error) -> Error {
-    let host = url.host_str().unwrap_or_default().to_owned();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(name) = error.downcast_ref::<PrivateName>() {
-            return Error::PrivateAddress { host: name.host.clone(), address: name.address.clone() };
-        }
-        if error.is::<UnknownName>() {
-            return Error::NoSuchHost { host };
-        }
-        if let Some(io) = error.downcast_ref::<std::io::Error>() {
-            let text = io.to_string();
-            if text.contains("certificate") || text.contains("TLS") || text.contains("tls") {
-                return Error::Tls { host, reason: text };
-            }
-            if text.contains("failed to lookup address") {
-                return Error::NoSuchHost { host };
-            }
-        }
-        cause = error.source();
-    }
-    if error.is_timeout() {
-        return Error::NoConnection { host, reason: "no connection within the time allowed".to_owned() };
-    }
-    Error::NoConnection { host, reason: chain(error) }
 }

@@ -14,6 +14,7 @@ mod chunk;
 mod error;
 mod extract;
 mod fetch;
+mod guard;
 mod hosts;
 mod policy;
 mod robots;

@@ -15,6 +15,7 @@ use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::body::one_line;
 use crate::error::{Error, Result};
 use crate::fetch::{Fetcher, ServiceAnswer, ServiceCall};
 
@@ -265,7 +266,7 @@ fn plain(html: &str) -> String {
     } else {
         html.to_owned()
     };
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&text)
 }
 
 /// `text` as a query parameter.

@@ -73,10 +73,7 @@ pub(crate) fn system_packages(tests: bool) -> Result<()> {
         if quiet("apt-get") {
             let missing: Vec<&str> = with(APT_WINDOW, APT_TEST)
                 .into_iter()
-                .filter(|package| {
-                    !works(Command::new("dpkg-query").args(["-W", "-f=${db:Status-Status}", package]))
-                        || !installed(package)
-                })
+                .filter(|package| !installed(package))
                 .chain((tests && !pip()).then_some("python3-pip"))
                 .collect();
             return install(

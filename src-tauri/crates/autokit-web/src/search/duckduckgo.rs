@@ -5,13 +5,13 @@ use reqwest::Method;
 use url::Url;
 
 use super::{Hit, Provider, encoded};
+use crate::body::one_line;
 use crate::error::{Error, Result};
 
 pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>> {
     let path = format!("/html/?q={}", encoded(query));
     let answer = provider.ask(Method::GET, &path, &[("accept", "text/html")], None).await?;
     let page = Document::from(answer.text.as_str());
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut hits = Vec::new();
     for node in page.select(".result").nodes() {
         // Advertisements are results to a program and nothing to a person who looks for a tool.

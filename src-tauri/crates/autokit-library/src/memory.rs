@@ -1,0 +1,132 @@
+//! What is remembered of asking: what people said about answers, and past asks.
+
+use autokit_toolcard::CardId;
+use serde::{Deserialize, Serialize};
+use surrealdb::types::{RecordId, object};
+use ts_rs::TS;
+
+use crate::error::Result;
+use crate::rows::{FeedbackRow, SessionRow, key_text};
+use crate::store::Library;
+
+/// What a person said about a tool that was recommended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Feedback {
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// Whose; people who share a library do not share their taste.
+    pub profile: String,
+    /// The question it answered.
+    pub question: String,
+    /// The tool.
+    pub card: CardId,
+    /// Yes or no.
+    pub helpful: bool,
+    /// The use case after yes, the reason after no.
+    pub said: String,
+}
+
+/// A past ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct SessionNote {
+    /// Names it.
+    pub id: String,
+    /// When it began, RFC 3339 in UTC.
+    pub at: String,
+    /// The question.
+    pub question: String,
+}
+
+impl Library {
+    /// Remembers what a person said.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn remember(&self, feedback: &Feedback) -> Result<()> {
+        self.execute(
+            "CREATE feedback CONTENT $row RETURN NONE",
+            object! { row: object! {
+                at: feedback.at.clone(),
+                profile: feedback.profile.clone(),
+                question: feedback.question.clone(),
+                card: feedback.card.as_str().to_owned(),
+                helpful: feedback.helpful,
+                said: feedback.said.clone(),
+            } },
+        )
+        .await
+    }
+
+    /// What a person has said, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn feedback(&self, profile: &str) -> Result<Vec<Feedback>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM feedback WHERE profile = $profile ORDER BY at")
+            .bind(("profile", profile.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<FeedbackRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(rows
+            .into_iter()
+            .map(|row| Feedback {
+                at: row.at,
+                profile: row.profile,
+                question: row.question,
+                card: CardId::new(row.card),
+                helpful: row.helpful,
+                said: row.said,
+            })
+            .collect())
+    }
+
+    /// Keeps an ask as it stands; a later call with the same id replaces it.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn put_session(&self, note: &SessionNote, body: &str) -> Result<()> {
+        self.execute(
+            "UPSERT $id CONTENT { at: $at, question: $question, body: $body } RETURN NONE",
+            object! {
+                id: RecordId::new("session", note.id.as_str()),
+                at: note.at.clone(),
+                question: note.question.clone(),
+                body: body.to_owned(),
+            },
+        )
+        .await
+    }
+
+    /// Past asks, newest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionNote>> {
+        let mut response = self
+            .db()
+            .query("SELECT id, at, question FROM session ORDER BY at DESC LIMIT $limit")
+            .bind(("limit", i64::from(limit)))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<SessionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let note =
+            |row: SessionRow| SessionNote { id: key_text(&row.id), at: row.at, question: row.question };
+        Ok(rows.into_iter().map(note).collect())
+    }
+
+    /// A past ask, as it was kept.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn session(&self, id: &str) -> Result<Option<String>> {
+        let mut response = self
+            .db()
+            .query("SELECT VALUE body FROM ONLY type::record('session', $id)")
+            .bind(("id", id.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        response.take(0).map_err(|error| self.failed(&error))
+    }
+}

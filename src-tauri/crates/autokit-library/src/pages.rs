@@ -1,0 +1,176 @@
+//! Documentation pages of cards: cut into pieces, with the vectors of the pieces.
+//!
+//! One row a card holds its page whole, so that a page is there or not, never in part. Pieces are
+//! read from the database when an answer cites them; only their vectors are kept in memory.
+
+use autokit_toolcard::CardId;
+use serde::{Deserialize, Serialize};
+use surrealdb::types::{Object, RecordId, object};
+
+use crate::error::{LibraryError, Result};
+use crate::rows::{PageRow, PageVectorRow, key_text};
+use crate::store::Library;
+use crate::vectors::{PackedVectors, packed, unpacked};
+
+/// A piece of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageChunk {
+    /// Headings above it, from the title down.
+    pub path: Vec<String>,
+    /// The nearest heading's `id`, for a link to it.
+    pub anchor: Option<String>,
+    /// The text; code between fences.
+    pub text: String,
+}
+
+/// The documentation page of a card, as last read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The card.
+    pub card: CardId,
+    /// The address on the card.
+    pub url: String,
+    /// Where it led.
+    pub found: String,
+    /// The page's title.
+    pub title: String,
+    /// SHA-256 of the pieces; changes when the text does.
+    pub hash: String,
+    /// `ETag` of the answer.
+    pub etag: Option<String>,
+    /// `Last-Modified` of the answer.
+    pub last_modified: Option<String>,
+    /// When it was last asked for, RFC 3339 in UTC.
+    pub fetched_at: String,
+    /// Why the last attempt failed, if it did; the pieces are those of the last success.
+    pub failed: Option<String>,
+    /// The pieces, in reading order.
+    pub chunks: Vec<PageChunk>,
+}
+
+/// The vectors of a page's pieces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageVectors {
+    /// The card.
+    pub card: CardId,
+    /// Hash of the page they were made from; another than the page's means stale.
+    pub hash: String,
+    /// Length of one vector.
+    pub dim: usize,
+    /// `pieces × dim` numbers.
+    pub values: Vec<f32>,
+}
+
+impl Page {
+    fn from_row(row: PageRow) -> Result<Page> {
+        let card = CardId::new(key_text(&row.id));
+        let chunks = serde_json::from_str(&row.chunks)
+            .map_err(|error| LibraryError::Database(format!("the page of {card} cannot be read: {error}")))?;
+        Ok(Page {
+            card,
+            url: row.url,
+            found: row.found,
+            title: row.title,
+            hash: row.hash,
+            etag: row.etag,
+            last_modified: row.last_modified,
+            fetched_at: row.fetched_at,
+            failed: row.failed,
+            chunks,
+        })
+    }
+
+    fn row(&self) -> Result<Object> {
+        let chunks =
+            serde_json::to_string(&self.chunks).map_err(|error| LibraryError::Database(error.to_string()))?;
+        Ok(object! {
+            id: RecordId::new("page", self.card.as_str()),
+            url: self.url.clone(),
+            found: self.found.clone(),
+            title: self.title.clone(),
+            hash: self.hash.clone(),
+            etag: self.etag.clone(),
+            last_modified: self.last_modified.clone(),
+            fetched_at: self.fetched_at.clone(),
+            failed: self.failed.clone(),
+            chunks: chunks,
+        })
+    }
+}
+
+impl Library {
+    /// The page of a card, if it was ever asked for.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn page(&self, card: &CardId) -> Result<Option<Page>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM ONLY type::record('page', $card)")
+            .bind(("card", card.as_str().to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let row: Option<PageRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        row.map(Page::from_row).transpose()
+    }
+
+    /// All pages, in no order.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn pages(&self) -> Result<Vec<Page>> {
+        let mut response =
+            self.db().query("SELECT * FROM page").await.map_err(|error| self.failed(&error))?;
+        let rows: Vec<PageRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter().map(Page::from_row).collect()
+    }
+
+    /// Keeps a page, with the vectors of its pieces if they could be embedded.
+    ///
+    /// # Errors
+    /// When the database fails; then neither is kept.
+    pub async fn put_page(&self, page: &Page, vectors: Option<&PackedVectors>) -> Result<()> {
+        let vectors: Vec<Object> = vectors
+            .into_iter()
+            .map(|vectors| {
+                object! {
+                    id: RecordId::new("page_vector", format!("{}|{}", vectors.model, page.card)),
+                    card: page.card.as_str().to_owned(),
+                    model: vectors.model.clone(),
+                    hash: page.hash.clone(),
+                    dim: vectors.dim as i64,
+                    data: packed(&vectors.values),
+                }
+            })
+            .collect();
+        self.execute(
+            "BEGIN;
+             UPSERT $page.id CONTENT $page RETURN NONE;
+             FOR $row IN $vectors { UPSERT $row.id CONTENT $row RETURN NONE };
+             COMMIT;",
+            object! { page: page.row()?, vectors: vectors },
+        )
+        .await
+    }
+
+    /// The vectors of all pages made with `model`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn page_vectors(&self, model: &str) -> Result<Vec<PageVectors>> {
+        let mut response = self
+            .db()
+            .query("SELECT card, hash, dim, data FROM page_vector WHERE model = $model")
+            .bind(("model", model.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<PageVectorRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter()
+            .map(|row| {
+                let dim = row.dim as usize;
+                let values = unpacked(&row.card, dim, &row.data)?;
+                Ok(PageVectors { card: CardId::new(row.card), hash: row.hash, dim, values })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,212 @@
+//! Proposals, pages and what is remembered of asking.
+
+use autokit_library::{
+    Clock, Code, DataDir, Feedback, Library, LibraryError, Meta, PackedVectors, Page, PageChunk, Place,
+    PutMode, SessionNote, Write,
+};
+use autokit_toolcard::{
+    Author, CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalState, ProposedField, Toolcard,
+};
+use serde_json::{Map, Value, json};
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+fn author(name: &str) -> Author {
+    Author(name.into())
+}
+
+fn meta(reason: &str) -> Meta {
+    Meta {
+        operation: Operation::Edit,
+        author: author("reviewer"),
+        reason: reason.into(),
+        change: None,
+        request: None,
+    }
+}
+
+fn field(name: &str, value: Value) -> ProposedField {
+    let evidence = vec![Evidence {
+        url: "https://docs.example.org/tool".into(),
+        quote: "as it says".into(),
+        fetched_at: "2026-01-01T00:00:00.000Z".into(),
+    }];
+    ProposedField { field: name.into(), value: Some(value), evidence, confidence: 0.8 }
+}
+
+fn new_card(name: &str) -> Draft {
+    Draft {
+        card: None,
+        base: None,
+        origin: Origin::Discovery,
+        reason: "found on the web".into(),
+        fields: vec![
+            field("name", json!(name)),
+            field("description", json!("Does things.")),
+            field("class", json!("K")),
+        ],
+        similar: Vec::new(),
+    }
+}
+
+fn change(card: &CardId, base: u32, fields: Vec<ProposedField>) -> Draft {
+    Draft { card: Some(card.clone()), base: Some(base), fields, ..new_card("") }
+}
+
+async fn memory() -> Library {
+    Library::open(Place::Memory, Clock::system()).await.expect("opens")
+}
+
+async fn put(library: &Library, card: Value) -> CardId {
+    let card = Toolcard::from_json(&card.to_string()).expect("valid");
+    let key = card.key();
+    let write = Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: None };
+    library.commit(&meta("put"), &[write]).await.expect("committed");
+    library.read(|replica| replica.by_key(&key).map(|record| record.id.clone())).expect("there")
+}
+
+fn text(library: &Library, id: &CardId, name: &str) -> Option<String> {
+    library.read(|replica| replica.get(id).and_then(|r| r.card().text(name).map(str::to_owned)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
+    let library = memory().await;
+    let proposal = library.propose(new_card("Found"), &author("discovery")).await.expect("kept");
+    assert_eq!((proposal.id, proposal.state), (1, ProposalState::Pending));
+    assert!(library.read(Replica::is_empty), "nothing changes before a person decides");
+    let again = library.propose(new_card("Found"), &author("discovery")).await.expect("kept");
+    assert_eq!(again.id, proposal.id, "the same is not proposed twice");
+
+    let chosen = ["name".to_owned(), "description".to_owned()];
+    let edits = json!({"description": "Does good things."});
+    let acceptance =
+        library.acceptance(&proposal, Some(&chosen), edits.as_object().unwrap()).await.expect("a card");
+    let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![1.0, 0.0] };
+    library.accept(&proposal, acceptance, Some(vectors), &meta("looks right")).await.expect("accepted");
+    let id = CardKey::new("", "Found").id();
+    assert_eq!(text(&library, &id, "description").as_deref(), Some("Does good things."));
+    assert_eq!(text(&library, &id, "class"), None);
+    assert_eq!(library.vectors("m").await.expect("read").len(), 1);
+    let decided = library.proposal(1).await.expect("there");
+    assert_eq!((decided.state, decided.accepted.len()), (ProposalState::Accepted, 2));
+    assert_eq!(decided.decided_by.as_deref(), Some("reviewer"));
+    assert_eq!(library.history(&id).await.expect("history")[0].operation, Operation::Accept);
+
+    let twice = library.acceptance(&decided, None, &Map::new()).await.expect_err("decided");
+    assert!(matches!(twice, LibraryError::Decided { .. }) && twice.code() == Code::Conflict);
+
+    let made = library.change_of_proposal(1).await.expect("read").expect("a change");
+    library.undo(&made, author("reviewer"), None).await.expect("undone");
+    assert!(library.read(Replica::is_empty));
+    let waiting = library.proposal(1).await.expect("there");
+    assert_eq!((waiting.state, waiting.accepted.len()), (ProposalState::Pending, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rejection_is_remembered_with_its_reason_and_can_be_taken_back() {
+    let library = memory().await;
+    library.propose(new_card("A"), &author("discovery")).await.expect("kept");
+    let rejected = library.reject(1, &author("ann"), "a toy").await.expect("rejected");
+    assert_eq!((rejected.state, rejected.decision.as_deref()), (ProposalState::Rejected, Some("a toy")));
+    assert!(library.reject(1, &author("ann"), "again").await.is_err());
+    assert!(library.proposals(Some(ProposalState::Pending)).await.expect("read").is_empty());
+    library.reopen(1, &author("ann")).await.expect("waits again");
+    assert_eq!(library.proposals(Some(ProposalState::Pending)).await.expect("read").len(), 1);
+    let told: Vec<String> =
+        library.proposal_events(1).await.expect("read").into_iter().map(|event| event.what).collect();
+    assert_eq!(told, ["proposed", "rejected", "undone"]);
+    assert!(matches!(library.proposal(9).await, Err(LibraryError::NoProposal(9))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
+    let library = memory().await;
+    let id = put(&library, json!({"name": "A", "description": "one", "class": "Old"})).await;
+    let about_both = change(&id, 1, vec![field("description", json!("two")), field("class", json!("New"))]);
+    let proposal = library.propose(about_both, &author("verifier")).await.expect("kept");
+    put(&library, json!({"name": "A", "description": "by hand", "class": "Old"})).await;
+
+    let whole = library.acceptance(&proposal, None, &Map::new()).await.expect_err("a conflict");
+    assert_eq!(whole.code(), Code::Conflict);
+    let untouched = ["class".to_owned()];
+    let acceptance = library.acceptance(&proposal, Some(&untouched), &Map::new()).await.expect("rebased");
+    library.accept(&proposal, acceptance, None, &meta("fine")).await.expect("accepted");
+    assert_eq!(text(&library, &id, "description").as_deref(), Some("by hand"));
+    assert_eq!(text(&library, &id, "class").as_deref(), Some("New"));
+
+    let other =
+        library.propose(change(&id, 3, vec![field("name", json!(""))]), &author("x")).await.expect("kept");
+    let bad = library.acceptance(&other, None, &Map::new()).await.expect_err("no card");
+    assert_eq!(bad.code(), Code::Invalid);
+    let nothing = library.acceptance(&other, Some(&[]), &Map::new()).await.expect_err("nothing chosen");
+    assert_eq!(nothing.code(), Code::Invalid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undoing_past_a_commit_that_changed_nothing_finds_the_real_change() {
+    let library = memory().await;
+    put(&library, json!({"name": "A"})).await;
+    let card = Toolcard::from_json(r#"{"name":"A"}"#).expect("valid");
+    let same = Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: None };
+    let keyed = Meta { request: Some("k1".into()), ..meta("same again") };
+    library.commit(&keyed, &[same]).await.expect("nothing to do");
+    let (change, reason) = library.undoable().await.expect("read").expect("something");
+    assert_eq!(reason, "put");
+    library.undo(&change, author("x"), None).await.expect("undone");
+    assert!(library.read(Replica::is_empty));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_feedback_and_sessions_survive_closing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = DataDir::new(folder.path());
+    let open = async || {
+        Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
+    };
+    let card = CardId::new("a-1");
+    let page = Page {
+        card: card.clone(),
+        url: "https://docs.example.org/a".into(),
+        found: "https://docs.example.org/a/".into(),
+        title: "A".into(),
+        hash: "h1".into(),
+        etag: Some("\"1\"".into()),
+        last_modified: None,
+        fetched_at: "2026-01-01T00:00:00.000Z".into(),
+        failed: None,
+        chunks: vec![PageChunk {
+            path: vec!["A".into(), "Use".into()],
+            anchor: None,
+            text: "```py\nx()\n```".into(),
+        }],
+    };
+    let said = Feedback {
+        at: "2026-01-01T00:00:00.000Z".into(),
+        profile: "ann".into(),
+        question: "a calendar".into(),
+        card: card.clone(),
+        helpful: false,
+        said: "wrong language".into(),
+    };
+    let note =
+        SessionNote { id: "s1".into(), at: "2026-01-01T00:00:00.000Z".into(), question: "a calendar".into() };
+    {
+        let library = open().await;
+        let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![0.6, 0.8] };
+        library.put_page(&page, Some(&vectors)).await.expect("kept");
+        library.remember(&said).await.expect("kept");
+        library.put_session(&note, "{}").await.expect("kept");
+        library.close().await.expect("closed");
+    }
+    let library = open().await;
+    assert_eq!(library.page(&card).await.expect("read").as_ref(), Some(&page));
+    let vectors = library.page_vectors("m").await.expect("read");
+    assert_eq!((vectors[0].hash.as_str(), vectors[0].values.as_slice()), ("h1", &[0.6f32, 0.8][..]));
+    assert!(library.page_vectors("other").await.expect("read").is_empty());
+    assert_eq!(library.feedback("ann").await.expect("read"), [said]);
+    assert!(library.feedback("bob").await.expect("read").is_empty());
+    assert_eq!(library.sessions(10).await.expect("read"), [note]);
+    assert_eq!(library.session("s1").await.expect("read").as_deref(), Some("{}"));
+    library.close().await.expect("closed");
+}

@@ -1,0 +1,120 @@
+//! Vectors of the pieces of documents' pages, beside the one vector each document has.
+
+use rustc_hash::FxHashMap;
+
+use crate::bitset::BitSet;
+use crate::error::RetrieveError;
+use crate::vector::VectorIndex;
+
+/// The piece of a page that is closest to a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Closest {
+    /// Place in the page, from 0.
+    pub(crate) at: u32,
+    /// Cosine.
+    pub(crate) cosine: f32,
+}
+
+/// Pieces of all pages in one flat index. A piece has a key of its own, reused when it goes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChunkIndex {
+    vectors: VectorIndex,
+    /// Document and place of each key.
+    owner: Vec<(u32, u32)>,
+    of: FxHashMap<u32, Vec<u32>>,
+    free: Vec<u32>,
+}
+
+impl ChunkIndex {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.vectors.len()
+    }
+
+    pub(crate) fn dimension(&self) -> usize {
+        self.vectors.dimension()
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.vectors.memory()
+            + self.owner.capacity() * size_of::<(u32, u32)>()
+            + self.of.values().map(|keys| keys.capacity() * size_of::<u32>() + 32).sum::<usize>()
+    }
+
+    /// Puts the pieces of a document's page in place of those there. All are checked first.
+    pub(crate) fn set<'a>(
+        &mut self,
+        slot: u32,
+        pieces: impl Iterator<Item = &'a [f32]> + Clone,
+    ) -> Result<(), RetrieveError> {
+        for piece in pieces.clone() {
+            self.vectors.check("a piece of a page", piece)?;
+        }
+        self.remove(slot);
+        let mut keys = Vec::new();
+        for (at, piece) in pieces.enumerate() {
+            let key = self.free.pop().unwrap_or(self.owner.len() as u32);
+            if key as usize == self.owner.len() {
+                self.owner.push((slot, at as u32));
+            } else {
+                self.owner[key as usize] = (slot, at as u32);
+            }
+            self.vectors.upsert(key, piece)?;
+            keys.push(key);
+        }
+        if !keys.is_empty() {
+            self.of.insert(slot, keys);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) {
+        for key in self.of.remove(&slot).unwrap_or_default() {
+            self.vectors.remove(key);
+            self.free.push(key);
+        }
+    }
+
+    /// For every document with a page among `allowed`, the closest piece to each query, query by
+    /// query; `shift` as in [`VectorIndex::scan`].
+    pub(crate) fn closest(
+        &self,
+        queries: &[&[f32]],
+        shift: &[f32],
+        allowed: Option<&BitSet>,
+    ) -> FxHashMap<u32, Vec<Closest>> {
+        if self.is_empty() {
+            return FxHashMap::default();
+        }
+        let keys: Option<BitSet> = allowed.map(|slots| {
+            let mut keys = BitSet::with_len(self.owner.len());
+            for (slot, of) in &self.of {
+                if slots.contains(*slot) {
+                    for &key in of {
+                        keys.insert(key);
+                    }
+                }
+            }
+            keys
+        });
+        let (found, cosines) = self.vectors.scan(queries, shift, keys.as_ref());
+        let mut best: FxHashMap<u32, Vec<Closest>> = FxHashMap::default();
+        best.reserve(self.of.len());
+        for (key, cosines) in found.into_iter().zip(cosines.chunks_exact(queries.len())) {
+            let (slot, at) = self.owner[key as usize];
+            let best = best
+                .entry(slot)
+                .or_insert_with(|| vec![Closest { at, cosine: f32::NEG_INFINITY }; queries.len()]);
+            for (best, &cosine) in best.iter_mut().zip(cosines) {
+                // Equal ones: the earlier piece, whatever the order of rows.
+                if cosine.total_cmp(&best.cosine).then(best.at.cmp(&at)).is_gt() {
+                    *best = Closest { at, cosine };
+                }
+            }
+        }
+        best
+    }
+}

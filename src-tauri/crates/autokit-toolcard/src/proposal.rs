@@ -1,0 +1,201 @@
+//! Proposals: how knowledge changes. A change someone or something suggests, with what supports it,
+//! until a person accepts or rejects it, whole or field by field.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ts_rs::TS;
+
+use crate::card::fields;
+use crate::identity::{CardId, CardKey};
+
+/// What a claim rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Evidence {
+    /// The page, or another source that can be opened.
+    pub url: String,
+    /// The words or the line of code there, as they stand.
+    pub quote: String,
+    /// When it was read, RFC 3339 in UTC.
+    pub fetched_at: String,
+}
+
+/// Where a proposal comes from; the groups of the review queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A tool found on the web.
+    Discovery,
+    /// Words a person gave, made into a card.
+    Description,
+}
+
+/// A field's proposed value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct ProposedField {
+    /// Name of the field.
+    pub field: String,
+    /// Its value; `null` is a value, missing takes the field away.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[ts(optional)]
+    pub value: Option<Value>,
+    /// What supports it.
+    pub evidence: Vec<Evidence>,
+    /// How likely it is true, 0 to 1.
+    pub confidence: f32,
+}
+
+/// `null` as a value, unlike a missing one.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// What is proposed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Draft {
+    /// The card to change; none for a new one.
+    pub card: Option<CardId>,
+    /// The revision of that card the change was made on.
+    pub base: Option<u32>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// The fields, in the order people read them.
+    pub fields: Vec<ProposedField>,
+    /// Cards of the library that may be the same tool.
+    pub similar: Vec<CardId>,
+}
+
+/// Where a proposal stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ProposalState {
+    /// Waits for a person.
+    Pending,
+    /// Taken over, whole or in part.
+    Accepted,
+    /// Turned down.
+    Rejected,
+}
+
+impl ProposalState {
+    /// The name used in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ProposalState::Pending => "pending",
+            ProposalState::Accepted => "accepted",
+            ProposalState::Rejected => "rejected",
+        }
+    }
+
+    /// Reads the name used in the store.
+    pub fn parse(text: &str) -> Option<ProposalState> {
+        [ProposalState::Pending, ProposalState::Accepted, ProposalState::Rejected]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+    }
+}
+
+/// A proposal in the library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Proposal {
+    /// Its number, by which people name it.
+    pub id: u32,
+    /// What is proposed.
+    pub draft: Draft,
+    /// Who or what proposed it.
+    pub proposed_by: String,
+    /// When.
+    pub created_at: String,
+    /// Where it stands.
+    pub state: ProposalState,
+    /// When it was decided.
+    pub decided_at: Option<String>,
+    /// By whom.
+    pub decided_by: Option<String>,
+    /// Why, in the reviewer's words.
+    pub decision: Option<String>,
+    /// The fields taken over.
+    pub accepted: Vec<String>,
+}
+
+impl Draft {
+    /// Provider and name of a new card.
+    pub fn key(&self) -> Option<CardKey> {
+        let text = |name: &str| self.fields.iter().find(|f| f.field == name)?.value.as_ref()?.as_str();
+        (self.card.is_none())
+            .then(|| CardKey::new(text(fields::PROVIDER).unwrap_or(""), text(fields::NAME).unwrap_or("")))
+    }
+
+    /// How likely all of it is true: the least likely field decides.
+    pub fn confidence(&self) -> f32 {
+        self.fields.iter().map(|field| field.confidence).fold(1.0, f32::min)
+    }
+
+    /// `card` with the proposed fields that `chosen` names put in.
+    pub fn applied(&self, card: &Map<String, Value>, chosen: impl Fn(&str) -> bool) -> Map<String, Value> {
+        let mut after = card.clone();
+        for proposed in self.fields.iter().filter(|proposed| chosen(&proposed.field)) {
+            match &proposed.value {
+                Some(value) => {
+                    after.insert(proposed.field.clone(), value.clone());
+                }
+                None => {
+                    after.shift_remove(&proposed.field);
+                }
+            }
+        }
+        after
+    }
+
+    /// Whether another draft proposes the same values for the same card.
+    pub fn same_as(&self, other: &Draft) -> bool {
+        let values = |draft: &Draft| -> Vec<(String, Option<Value>)> {
+            draft.fields.iter().map(|f| (f.field.clone(), f.value.clone())).collect()
+        };
+        self.card == other.card && self.key() == other.key() && values(self) == values(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn field(name: &str, value: Option<Value>, confidence: f32) -> ProposedField {
+        ProposedField { field: name.into(), value, evidence: Vec::new(), confidence }
+    }
+
+    fn draft(fields: Vec<ProposedField>) -> Draft {
+        Draft {
+            card: None,
+            base: None,
+            origin: Origin::Discovery,
+            reason: String::new(),
+            fields,
+            similar: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn chosen_fields_are_put_in_and_taken_away() {
+        let draft = draft(vec![
+            field("name", Some(json!("B")), 0.9),
+            field("pricing", None, 0.6),
+            field("class", Some(json!("C")), 0.8),
+        ]);
+        let Value::Object(card) = json!({"name": "A", "pricing": "free", "x": 1}) else { unreachable!() };
+        let after = draft.applied(&card, |field| field != "class");
+        assert_eq!(Value::Object(after), json!({"name": "B", "x": 1}));
+        assert!((draft.confidence() - 0.6).abs() < 1e-6);
+        assert_eq!(draft.key(), Some(CardKey::new("", "B")));
+    }
+
+    #[test]
+    fn null_is_kept_apart_from_missing_in_storage() {
+        let fields = vec![field("openapi", Some(Value::Null), 1.0), field("pricing", None, 1.0)];
+        let text = serde_json::to_string(&draft(fields.clone())).unwrap();
+        assert_eq!(serde_json::from_str::<Draft>(&text).unwrap().fields, fields);
+    }
+}
