@@ -1,1 +1,20 @@
-//! The agent.
+//! The agent: what it does with a question that the library answers, and with one it does not.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`ask`] | from a question to one recommended tool; [`ask::graph`] says in which steps |
+//! | [`ask::ground`] | what of a model's words is supported by what was read |
+//! | [`discover`] | finding tools on the web, with evidence |
+//! | [`prompts`] | what language models are told |
+
+pub mod ask;
+pub mod discover;
+mod error;
+pub mod prompts;
+mod senses;
+
+pub use error::{Error, Result};
+pub use senses::Senses;
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;

@@ -228,6 +228,21 @@ pub(crate) enum EvalCommand {
         #[arg(long)]
         misses: bool,
     },
+    /// Tools found on a web site for needs the library does not answer, without a language model.
+    Discover {
+        /// Cards of the library: AutoKit JSON, or an object with `cards[].card`.
+        #[arg(long)]
+        cards: PathBuf,
+        /// Needs, one JSON object a line: `id`, `need`, `named`, `expected` addresses (none: no page).
+        #[arg(long)]
+        needs: PathBuf,
+        /// A search that answers as SearXNG does.
+        #[arg(long)]
+        search_url: String,
+        /// With --json: everything that was weighed for each need.
+        #[arg(long)]
+        explain: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use autokit_app::eval::DiscoverReport;
 use autokit_app::{AskReport, RetrievalReport};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
@@ -10,7 +11,7 @@ use crate::args::{EvalCommand, Global};
 use crate::output::{Output, printable};
 use crate::{End, Result};
 
-pub(crate) fn run(global: &Global, out: &Output, command: EvalCommand) -> Result<End> {
+pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> Result<End> {
     let vectors = crate::vectors(global);
     // Embedding takes every core for a while; the runtime has nothing else to do.
     match command {
@@ -22,6 +23,16 @@ pub(crate) fn run(global: &Global, out: &Output, command: EvalCommand) -> Result
             let report =
                 tokio::task::block_in_place(|| autokit_app::eval::ask(&cards, &questions, &vectors))?;
             out.show(&report, |text| write_ask(text, &report, misses))?;
+        }
+        EvalCommand::Discover { cards, needs, search_url, explain } => {
+            let progress = |_, _| {};
+            let report =
+                autokit_app::eval::discover(&cards, &needs, &search_url, &vectors, explain, progress).await?;
+            if out.json() {
+                Output::lines(&report.lines)?;
+            } else {
+                out.show(&report, |text| write_discover(text, &report))?;
+            }
         }
     }
     Ok(End::Done)
@@ -89,4 +100,19 @@ fn write_ask(out: &mut dyn Write, report: &AskReport, misses: bool) -> io::Resul
         }
     }
     Ok(())
+}
+
+fn write_discover(out: &mut dyn Write, report: &DiscoverReport) -> io::Result<()> {
+    let mut table = table(&["", "named: first", "in three", "unnamed: first", "in three", "no page, named: nothing", "unnamed: nothing"]);
+    for (way, m) in [("discovery", &report.discovery), ("first search hit", &report.baseline)] {
+        let cell = |share: autokit_app::eval::Share| format!("{} ({}/{})", percent(share.share()), share.good, share.of);
+        let mut row = vec![way.to_owned()];
+        row.extend(
+            [m.named_first, m.named_three, m.unnamed_first, m.unnamed_three, m.named_nothing, m.unnamed_nothing]
+                .map(cell),
+        );
+        table.add_row(row);
+    }
+    writeln!(out, "{table}")?;
+    writeln!(out, "{}", format!("{} needs, {} ms each at the median", report.lines.len(), report.median_ms).dimmed())
 }

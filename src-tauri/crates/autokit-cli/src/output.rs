@@ -41,6 +41,17 @@ impl Output {
         Ok(())
     }
 
+    /// Prints one JSON object a line.
+    pub(crate) fn lines(items: &[impl Serialize]) -> Result<()> {
+        let mut out = io::stdout().lock();
+        for item in items {
+            serde_json::to_writer(&mut out, item).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+
     /// Prints bytes as they are.
     pub(crate) fn raw(bytes: &[u8]) -> Result<()> {
         let mut out = io::stdout().lock();

@@ -145,6 +145,15 @@ impl Embedder {
         &self.name
     }
 
+    /// Whether a lower-case word is in the model's vocabulary as it stands: common words are, made-up
+    /// names mostly are not. The stand-in knows every word.
+    pub fn knows_word(&self, word: &str) -> bool {
+        match &self.tokens {
+            Tokens::Model(tokens) => tokens.knows(word),
+            Tokens::StandIn => true,
+        }
+    }
+
     /// The vector of a question, `[dim]`.
     ///
     /// # Errors

@@ -32,6 +32,11 @@ impl TextTokenizer {
         self.inner.get_vocab(true).values().max().map_or(0, |id| *id as usize + 1)
     }
 
+    /// Whether a word is in the vocabulary as it stands.
+    pub(crate) fn knows(&self, word: &str) -> bool {
+        self.inner.token_to_id(word).is_some()
+    }
+
     /// Ids of `prefix` followed by `text`.
     pub(crate) fn encode(&self, prefix: &str, text: &str) -> Result<Vec<u32>, String> {
         let text = first_words(text, self.max_tokens);

@@ -2,7 +2,7 @@
 
 use autokit_library::{
     Clock, Code, DataDir, Feedback, Library, LibraryError, Meta, PackedVectors, Page, PageChunk, Place,
-    PutMode, SessionNote, Write,
+    PutMode, Replica, SessionNote, Write,
 };
 use autokit_toolcard::{
     Author, CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalState, ProposedField, Toolcard,

@@ -14,7 +14,7 @@ mod report;
 
 use std::collections::HashSet;
 
-pub use load::{AskSet, JudgedQuery, JudgedQuestion, RetrievalSet, ToolText};
+pub use load::{AskSet, JudgedQuery, JudgedQuestion, RetrievalSet, ToolText, card_objects, json_lines};
 pub use report::{AskMeasures, AskOutcome, AskReport, Measures, RetrievalReport};
 
 use crate::document::Document;

@@ -50,7 +50,7 @@ pub use error::{EvalError, RetrieveError};
 pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchIndex};
 pub use names::NameMatch;
 pub use query::QueryPlan;
-pub use text::{highlights, name_words};
+pub use text::{highlights, is_generic_word, is_stop_word, name_words};
 pub use vector::{Neighbour, VectorIndex};
 
 // Pins one feature set for the whole workspace; nothing to name.

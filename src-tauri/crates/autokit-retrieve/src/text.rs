@@ -51,15 +51,15 @@ const GENERIC_WORDS: [&str; 20] = [
     "wrapper",
 ];
 
-/// Whether a lower-case word carries no information.
-pub(crate) fn is_stop_word(word: &str) -> bool {
+/// Whether a lower-case word is one that requests are made of and no tool is known by.
+pub fn is_stop_word(word: &str) -> bool {
     use std::sync::OnceLock;
     static SET: OnceLock<rustc_hash::FxHashSet<&'static str>> = OnceLock::new();
     SET.get_or_init(|| STOP_WORDS.split(' ').collect()).contains(word)
 }
 
 /// Whether a lower-case word names the sort of thing and not the thing.
-pub(crate) fn is_generic_word(word: &str) -> bool {
+pub fn is_generic_word(word: &str) -> bool {
     GENERIC_WORDS.binary_search(&word).is_ok()
 }
 

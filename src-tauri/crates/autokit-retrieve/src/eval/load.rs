@@ -247,33 +247,11 @@ impl AskSet {
     /// # Errors
     /// A file that cannot be read, contents that are not in the format, or nothing to evaluate.
     pub fn load(cards: &Path, questions: &Path) -> Result<AskSet, EvalError> {
-        let format =
-            |reason: &str| EvalError::Format { path: cards.to_owned(), line: 0, reason: reason.to_owned() };
-        let value: Value = serde_json::from_str(&read(cards)?).map_err(|error| EvalError::Format {
-            path: cards.to_owned(),
-            line: error.line(),
-            reason: error.to_string(),
-        })?;
-        let list = match value {
-            Value::Array(list) => list,
-            Value::Object(mut object) => match object.remove("cards") {
-                Some(Value::Array(list)) => list,
-                _ => return Err(format("expected a list of cards, or an object with one under \"cards\"")),
-            },
-            _ => return Err(format("expected a list of cards, or an object with one under \"cards\"")),
-        };
-        let mut texts = Vec::with_capacity(list.len());
-        for (at, item) in list.iter().enumerate() {
-            let card = item.get("card").unwrap_or(item);
-            let Value::Object(object) = card else {
-                return Err(format(&format!("card {} is no object", at + 1)));
-            };
-            let text = ToolText::from_card(format!("{:06}", at + 1), object);
-            if text.name.is_empty() {
-                return Err(format(&format!("card {} has no name", at + 1)));
-            }
-            texts.push(text);
-        }
+        let texts: Vec<ToolText> = card_objects(cards)?
+            .iter()
+            .enumerate()
+            .map(|(at, object)| ToolText::from_card(format!("{:06}", at + 1), object))
+            .collect();
         let names: HashSet<&str> = texts.iter().map(|text| text.name.as_str()).collect();
         let questions_list: Vec<JudgedQuestion> = json_lines::<QuestionLine>(questions)?
             .into_iter()
@@ -294,11 +272,51 @@ impl AskSet {
     }
 }
 
+/// The cards of a file: AutoKit's JSON array, or an object whose `cards` are cards or hold one under
+/// `card`. Every card has a name.
+///
+/// # Errors
+/// A file that cannot be read or is not in the format.
+pub fn card_objects(path: &Path) -> Result<Vec<Map<String, Value>>, EvalError> {
+    let format = |reason: String| EvalError::Format { path: path.to_owned(), line: 0, reason };
+    let shape = || format("expected a list of cards, or an object with one under \"cards\"".to_owned());
+    let value: Value = serde_json::from_str(&read(path)?).map_err(|error| EvalError::Format {
+        path: path.to_owned(),
+        line: error.line(),
+        reason: error.to_string(),
+    })?;
+    let list = match value {
+        Value::Array(list) => list,
+        Value::Object(mut object) => match object.remove("cards") {
+            Some(Value::Array(list)) => list,
+            _ => return Err(shape()),
+        },
+        _ => return Err(shape()),
+    };
+    list.into_iter()
+        .enumerate()
+        .map(|(at, mut item)| {
+            let card = item.get_mut("card").map(Value::take).unwrap_or(item);
+            let Value::Object(object) = card else {
+                return Err(format(format!("card {} is no object", at + 1)));
+            };
+            match object.get("name").and_then(Value::as_str) {
+                Some(name) if !name.is_empty() => Ok(object),
+                _ => Err(format(format!("card {} has no name", at + 1))),
+            }
+        })
+        .collect()
+}
+
 fn read(path: &Path) -> Result<String, EvalError> {
     std::fs::read_to_string(path).map_err(|source| EvalError::Read { path: path.to_owned(), source })
 }
 
-fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, EvalError> {
+/// A file of JSON objects, one a line; empty lines are skipped.
+///
+/// # Errors
+/// A file that cannot be read or a line that is not in the format.
+pub fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, EvalError> {
     read(path)?
         .lines()
         .enumerate()

@@ -1,0 +1,150 @@
+//! The states of an ask and the ways between them (FUEL, Fig. 2: retrieve, generate, two graders,
+//! rewrite, web fallback). Nothing else decides what comes next.
+//!
+#![doc = include_str!("graph.md")]
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What the agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Rank the library's cards.
+    Search,
+    /// Write an answer from what was found.
+    Generate,
+    /// Is every claim and code line supported by what was found?
+    GradeGrounded,
+    /// Does it answer the question?
+    GradeAnswers,
+    /// Say the question in other words.
+    Rewrite,
+    /// Look on the web.
+    Web,
+    /// Hand the answer over.
+    Finalize,
+    /// The person says yes or no.
+    Feedback,
+    /// A tool found on the web becomes a proposed card.
+    Add,
+}
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Cards were found.
+    Found,
+    /// Nothing was.
+    Nothing,
+    /// An answer is written.
+    Written,
+    /// All of it is supported.
+    Grounded,
+    /// Some of it is not.
+    Ungrounded,
+    /// It answers the question.
+    Answers,
+    /// It does not.
+    Misses,
+    /// There are other words.
+    Rewritten,
+    /// No tries are left, or no other words.
+    Exhausted,
+    /// The answer was handed over.
+    Told,
+    /// The person finds it helpful.
+    Helpful,
+    /// The person does not.
+    Unhelpful,
+    /// The person wants a tool that was found on the web.
+    Wanted,
+    /// A card was proposed.
+    Proposed,
+}
+
+/// Where a way leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// To another step.
+    Do(Step),
+    /// To the person, who may go on from here.
+    Wait,
+}
+
+use Next::{Do, Wait};
+
+/// Every way there is.
+pub const EDGES: &[(Step, Outcome, Next)] = &[
+    (Step::Search, Outcome::Found, Do(Step::Generate)),
+    (Step::Search, Outcome::Nothing, Do(Step::Rewrite)),
+    (Step::Generate, Outcome::Written, Do(Step::GradeGrounded)),
+    (Step::Generate, Outcome::Nothing, Do(Step::Rewrite)),
+    (Step::GradeGrounded, Outcome::Grounded, Do(Step::GradeAnswers)),
+    (Step::GradeGrounded, Outcome::Ungrounded, Do(Step::Generate)),
+    (Step::GradeGrounded, Outcome::Exhausted, Do(Step::Web)),
+    (Step::GradeAnswers, Outcome::Answers, Do(Step::Finalize)),
+    (Step::GradeAnswers, Outcome::Misses, Do(Step::Rewrite)),
+    (Step::Rewrite, Outcome::Rewritten, Do(Step::Search)),
+    (Step::Rewrite, Outcome::Exhausted, Do(Step::Web)),
+    (Step::Web, Outcome::Found, Do(Step::Finalize)),
+    (Step::Web, Outcome::Nothing, Do(Step::Finalize)),
+    (Step::Finalize, Outcome::Told, Wait),
+    (Step::Feedback, Outcome::Helpful, Wait),
+    (Step::Feedback, Outcome::Unhelpful, Do(Step::Search)),
+    (Step::Feedback, Outcome::Wanted, Do(Step::Add)),
+    (Step::Add, Outcome::Proposed, Wait),
+];
+
+/// How often a question is put into other words, or an unsupported answer written anew, before the
+/// web is asked (FUEL: at most three retries).
+pub const RETRIES: u32 = 3;
+
+/// What comes after a step that ended so.
+///
+/// # Panics
+/// On an ending the step cannot have, which would be a bug of the caller.
+pub fn next(step: Step, outcome: Outcome) -> Next {
+    EDGES
+        .iter()
+        .find(|(from, how, _)| *from == step && *how == outcome)
+        .map_or_else(|| panic!("{step:?} cannot end {outcome:?}"), |(_, _, to)| *to)
+}
+
+/// The ways as a Mermaid diagram.
+pub fn diagram() -> String {
+    let mut text = String::from("stateDiagram-v2\n    [*] --> Search\n");
+    for (from, how, to) in EDGES {
+        let to = match to {
+            Do(step) => format!("{step:?}"),
+            Wait => "[*]".to_owned(),
+        };
+        text.push_str(&format!("    {from:?} --> {to}: {}\n", format!("{how:?}").to_lowercase()));
+    }
+    text.push_str("    [*] --> Feedback\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_diagram_in_the_docs_is_this_graph() {
+        let docs = include_str!("graph.md");
+        let expected = format!("```mermaid\n{}```\n", diagram());
+        assert_eq!(docs, expected, "write the new diagram into src/ask/graph.md");
+    }
+
+    #[test]
+    fn every_step_is_reached_and_no_way_is_told_twice() {
+        let mut seen = std::collections::HashSet::new();
+        assert!(EDGES.iter().all(|(from, how, _)| seen.insert((*from, *how))));
+        for (step, _, _) in EDGES {
+            let reached = matches!(step, Step::Search | Step::Feedback)
+                || EDGES.iter().any(|(_, _, to)| *to == Do(*step));
+            assert!(reached, "{step:?}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Whether what a model wrote is supported by what was retrieved. Rules, not another model: a claim
+//! stands when its words stand in the sources.
+
+use std::collections::HashSet;
+
+/// Words of programming languages and of programs of a few lines, which need no source.
+const COMMON: &[&str] = &[
+    "from", "import", "as", "await", "async", "def", "return", "for", "in", "if", "else", "elif", "while", "with", "try",
+    "except", "finally", "raise", "class", "lambda", "pass", "not", "and", "or", "is", "none", "true", "false", "null",
+    "undefined", "const", "let", "var", "new", "function", "export", "default", "typeof", "throw", "catch", "of",
+    "print", "len", "str", "int", "float", "list", "dict", "set", "tuple", "range", "open", "input", "os", "environ",
+    "getenv", "sys", "json", "dumps", "loads", "asyncio", "run", "main", "name", "console", "log", "process", "env",
+    "self", "this", "result", "response", "tool", "args", "kwargs", "type", "async", "then", "require", "echo", "curl", "export",
+];
+
+/// What supports claims: the text of cards and of pieces of their pages.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    text: String,
+    words: HashSet<String>,
+    squeezed: String,
+}
+
+/// Identifiers of a line, in order: letters, digits and `_`.
+fn identifiers(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// A line without the contents of its string literals, and those contents.
+fn without_strings(line: &str) -> (String, Vec<String>) {
+    let (mut code, mut strings) = (String::new(), Vec::new());
+    let mut open: Option<(char, String)> = None;
+    for c in line.chars() {
+        match &mut open {
+            Some((quote, text)) if c == *quote => {
+                strings.push(std::mem::take(text));
+                open = None;
+                code.push(' ');
+            }
+            Some((_, text)) => text.push(c),
+            None if matches!(c, '"' | '\'' | '`') => open = Some((c, String::new())),
+            None => code.push(c),
+        }
+    }
+    if let Some((_, text)) = open {
+        strings.push(text);
+    }
+    (code, strings)
+}
+
+fn squeeze(text: &str) -> String {
+    text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+impl Sources {
+    /// Takes texts in.
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Sources {
+        let text = texts.into_iter().collect::<Vec<_>>().join("\n");
+        let words = identifiers(&text).map(str::to_owned).collect();
+        Sources { squeezed: squeeze(&text), words, text }
+    }
+
+    /// Code without the lines that are not supported, and those lines.
+    ///
+    /// A line is supported when each of its identifiers stands in the sources, was introduced by a
+    /// supported line above, or belongs to the language; an address has to stand in the sources as it
+    /// is. Comments say nothing a program does and stay, unless they hold an address of their own.
+    pub fn supported_code(&self, code: &str) -> (String, Vec<String>) {
+        let mut defined: HashSet<String> = HashSet::new();
+        let (mut kept, mut removed) = (Vec::new(), Vec::new());
+        for line in code.lines() {
+            if self.supports_line(line, &defined) {
+                for name in introduced(line) {
+                    defined.insert(name);
+                }
+                kept.push(line);
+            } else {
+                removed.push(line.trim().to_owned());
+            }
+        }
+        // Brackets left open by a removed line would make the rest worse than nothing.
+        let balanced = |text: &str| {
+            let count = |c: char| text.matches(c).count();
+            count('(') == count(')') && count('[') == count(']') && count('{') == count('}')
+        };
+        let text = kept.join("\n").trim_matches('\n').to_owned();
+        let says_something = kept.iter().any(|line| !is_comment(line) && !line.trim().is_empty());
+        if !says_something || (!removed.is_empty() && !balanced(&text)) {
+            removed.extend(kept.iter().filter(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned()));
+            return (String::new(), removed);
+        }
+        (text, removed)
+    }
+
+    fn supports_line(&self, line: &str, defined: &HashSet<String>) -> bool {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            return true;
+        }
+        if !addresses(trimmed).all(|url| self.text.contains(url)) {
+            return false;
+        }
+        if is_comment(trimmed) {
+            return true;
+        }
+        let (code, strings) = without_strings(trimmed);
+        // A module of a JavaScript import stands in a string.
+        let module = trimmed.starts_with("import") || trimmed.contains("require(");
+        if module && !strings.iter().all(|text| self.text.contains(text.as_str())) {
+            return false;
+        }
+        let own = introduced(trimmed);
+        let known = |word: &str| {
+            word.chars().all(|c| c.is_ascii_digit())
+                || COMMON.contains(&word.to_lowercase().as_str())
+                || defined.contains(word)
+                || own.iter().any(|name| name == word)
+                || self.words.contains(word)
+        };
+        identifiers(&code).all(known)
+    }
+
+    /// Whether every address and every name in a sentence stands in the sources.
+    pub fn supports_sentence(&self, sentence: &str) -> bool {
+        let named = |word: &&str| {
+            let inner = word.chars().skip(1).any(char::is_uppercase);
+            word.chars().next().is_some_and(char::is_uppercase) && (inner || word.chars().count() > 1)
+        };
+        let mut first = true;
+        let names = sentence.split_whitespace().all(|raw| {
+            let start = std::mem::replace(&mut first, raw.ends_with(['.', '!', '?', ':']));
+            let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
+            let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+            // The first word of a sentence has a capital whatever it is.
+            let inner = word.chars().skip(1).any(char::is_uppercase);
+            if (start && !inner) || !named(&word) {
+                return true;
+            }
+            self.squeezed.contains(&squeeze(word))
+        });
+        names && addresses(sentence).all(|url| self.text.contains(url))
+    }
+
+    /// Whether a quote stands in the sources, but for white space.
+    pub fn holds(&self, quote: &str) -> bool {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        !quote.trim().is_empty() && one_line(&self.text).contains(&one_line(quote))
+    }
+}
+
+fn is_comment(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('#') || line.starts_with("//") || line.starts_with("/*") || line.starts_with('*')
+}
+
+fn addresses(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | ','))
+        .filter(|word| word.starts_with("http://") || word.starts_with("https://"))
+        .map(|url| url.trim_end_matches(['.', ';', ':']))
+}
+
+/// Names a line gives to values: before `=`, after `for`, `as` and `def`.
+fn introduced(line: &str) -> Vec<String> {
+    let (code, _) = without_strings(line);
+    let mut names = Vec::new();
+    // `a == b` compares; `f(a=b)` names an argument of somebody else's.
+    if let Some(at) = code.find('=').filter(|&at| !code[at..].starts_with("==") && !code[at..].starts_with("=>")) {
+        let before = &code[..at];
+        if !before.contains('(') && !before.contains('.') && !before.contains('[') {
+            names.extend(identifiers(before).map(str::to_owned));
+        }
+    }
+    let words: Vec<&str> = identifiers(&code).collect();
+    for pair in words.windows(2) {
+        if matches!(pair[0], "as" | "for" | "def" | "function") {
+            names.push(pair[1].to_owned());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources() -> Sources {
+        Sources::new([
+            r#"{"name":"Weather","module":"weather_kit.tools","class":"WeatherTool","documentation":"https://docs.example.org/weather"}"#,
+            "Use it so:\n```python\ntool = WeatherTool(api_key=\"...\")\ntool.forecast(place=\"Oslo\")\n```",
+        ])
+    }
+
+    #[test]
+    fn lines_with_invented_classes_arguments_and_addresses_go() {
+        let code = "import os\nfrom weather_kit.tools import WeatherTool\nfrom weather_kit.pro import StormTool\n\n# Ask\ntool = WeatherTool(api_key=os.environ[\"KEY\"])\nprint(tool.forecast(place=\"Bergen\"))\ntool.predict_storm(\"Bergen\")\nbase = \"https://evil.example/api\"";
+        let (kept, removed) = sources().supported_code(code);
+        assert_eq!(
+            kept,
+            "import os\nfrom weather_kit.tools import WeatherTool\n\n# Ask\ntool = WeatherTool(api_key=os.environ[\"KEY\"])\nprint(tool.forecast(place=\"Bergen\"))"
+        );
+        assert_eq!(
+            removed,
+            ["from weather_kit.pro import StormTool", "tool.predict_storm(\"Bergen\")", "base = \"https://evil.example/api\""]
+        );
+    }
+
+    #[test]
+    fn code_that_is_broken_by_what_goes_is_dropped_whole() {
+        let (kept, removed) = sources().supported_code("tool = WeatherTool(\n    secret_mode=True,\n    api_key=\"x\",\n)");
+        assert_eq!(kept, "tool = WeatherTool(\n    api_key=\"x\",\n)");
+        assert_eq!(removed, ["secret_mode=True,"]);
+        let (kept, removed) = sources().supported_code("tool = StormTool(\n    api_key=\"x\",\n)");
+        assert_eq!((kept.as_str(), removed.len()), ("", 3));
+        assert_eq!(sources().supported_code("# only words").0, "");
+    }
+
+    #[test]
+    fn sentences_may_name_only_what_was_read() {
+        let sources = sources();
+        assert!(sources.supports_sentence("Weather gives a forecast; see https://docs.example.org/weather."));
+        assert!(sources.supports_sentence("The tool answers at once."));
+        assert!(!sources.supports_sentence("Better use the SkyOracle service."));
+        assert!(!sources.supports_sentence("It is described at https://docs.example.org/storm."));
+        assert!(sources.holds("tool.forecast(place=\"Oslo\")") && !sources.holds("tool.rain()") && !sources.holds(" "));
+    }
+}

@@ -1,0 +1,128 @@
+//! What the agent does without a language model: by rules, and saying so.
+
+use autokit_retrieve::is_stop_word;
+use autokit_toolcard::Stub;
+
+use super::graph::Step;
+use super::{Draft, Ranked, Retrieved};
+
+/// A first candidate at or above this is recommended without reserve.
+///
+/// Measured on 164 everyday questions over 143 cards (all-MiniLM-L6-v2): of the first candidates
+/// that reach it 92 % are right (36 of 39), of all first candidates 69 %. With the right cards taken
+/// out of the library 7 % of the questions still reach it.
+pub const SURE: f32 = 0.5;
+
+/// Below this nothing is recommended. Of the same questions 9 % end here, half of them with the right
+/// card first; with the right cards taken out 19 %; of ten questions about anything but tools, eight.
+pub const NOTHING: f32 = 0.2;
+
+/// A card that matches this much worse than the best one is not taken from a model's word.
+pub(super) const OUTLIER: f32 = 0.4;
+
+/// What a step does, for the trace.
+pub(super) fn doing(step: Step) -> &'static str {
+    match step {
+        Step::Search => "Searching the library",
+        Step::Generate => "Writing an answer",
+        Step::GradeGrounded => "Checking that everything in it is supported",
+        Step::GradeAnswers => "Checking that it answers the question",
+        Step::Rewrite => "Putting the question into other words",
+        Step::Web => "Looking on the web",
+        Step::Finalize => "Finishing",
+        Step::Feedback => "Taking the feedback in",
+        Step::Add => "Proposing a card",
+    }
+}
+
+/// The first sentence of the card.
+pub(super) fn sentence(card: &Retrieved) -> String {
+    let text = card.description.trim();
+    let end = text
+        .char_indices()
+        .find(|&(at, c)| {
+            matches!(c, '.' | '!' | '?') && text[at + 1..].chars().next().is_none_or(char::is_whitespace)
+        })
+        .map_or(text.len(), |(at, c)| at + c.len_utf8());
+    text[..end].to_owned()
+}
+
+/// Which words of the question the card has.
+pub(super) fn why(card: &Retrieved, query: &str) -> String {
+    let mut words: Vec<&str> = card.parts.matched_terms.iter().map(|term| term.word.as_str()).collect();
+    words.dedup();
+    match (words.as_slice(), card.parts.cosine) {
+        ([], Some(_)) => format!("Its card is closest in meaning to {query:?}."),
+        ([], None) => "It is the closest card.".to_owned(),
+        (words, _) => format!("Its card speaks of {}.", words.join(", ")),
+    }
+}
+
+/// The best card, in its own words.
+pub(super) fn answer(retrieved: &[Retrieved], ranked: &[Ranked], query: &str) -> Option<Draft> {
+    let tool = retrieved.iter().position(|card| Some(&card.id) == ranked.first().map(|best| &best.id))?;
+    let card = &retrieved[tool];
+    Some(Draft { tool, sentence: sentence(card), why: why(card, query), code: card.stub.clone(), by_model: false })
+}
+
+/// The code a model wrote, or the card's own when it wrote none.
+pub(super) fn stub_of(card: &Retrieved, code: &str) -> Option<Stub> {
+    let code = unfenced(code);
+    if code.trim().is_empty() {
+        return card.stub.clone();
+    }
+    let language = card.stub.as_ref().map_or_else(|| "python".to_owned(), |stub| stub.language.clone());
+    Some(Stub { language, code: code.trim().to_owned() })
+}
+
+/// Code without the fence some models put around it.
+pub(super) fn unfenced(code: &str) -> String {
+    let trimmed = code.trim();
+    match trimmed.strip_prefix("```") {
+        Some(rest) => {
+            let body = rest.split_once('\n').map_or("", |(_, body)| body);
+            body.trim_end().strip_suffix("```").unwrap_or(body).trim_end().to_owned()
+        }
+        None => trimmed.to_owned(),
+    }
+}
+
+/// Other words for a question, one after the other: without the words that say nothing, with the
+/// words about tools that are closest, those words alone.
+pub(super) fn rewrites(question: &str, related: &[String]) -> Vec<String> {
+    let content: Vec<&str> = question
+        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '.' | '+' | '#'))
+        .map(|word| word.trim_matches('.'))
+        .filter(|word| !word.is_empty() && !is_stop_word(&word.to_lowercase()))
+        .collect();
+    let content = content.join(" ");
+    let first: Vec<&str> = related.iter().take(4).map(String::as_str).collect();
+    let mut words = vec![content.clone()];
+    if !first.is_empty() {
+        words.push(format!("{content} {}", first.join(" ")));
+        words.push(related.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(" "));
+    }
+    words.retain(|words| !words.trim().is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_has_other_words() {
+        let related = ["weather".to_owned(), "forecast".to_owned()];
+        assert_eq!(
+            rewrites("Will it rain in Oslo?", &related),
+            ["rain Oslo", "rain Oslo weather forecast", "weather forecast"]
+        );
+        assert_eq!(rewrites("what is it", &[]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn fences_around_code_go() {
+        assert_eq!(unfenced("```python\nimport os\n```"), "import os");
+        assert_eq!(unfenced("import os\n"), "import os");
+    }
+}

@@ -1,0 +1,669 @@
+//! Asking: from a question to one recommended tool with what supports it (FUEL, sections on answering
+//! and control), by the graph in [`graph`].
+//!
+//! Every step that a language model would do has a counterpart by rules, which also takes over when
+//! the model fails; what ran where is told with every step.
+
+pub mod graph;
+pub mod ground;
+mod local;
+mod model;
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use autokit_llm::{Model, Usage};
+use autokit_retrieve::ScoreParts;
+use autokit_toolcard::Stub;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::discover::{Discovered, Discovery, Finding, Trace};
+use crate::error::{Error, Result};
+use crate::prompts::Prompts;
+use graph::{Next, Outcome, RETRIES, Step, next};
+use ground::Sources;
+
+pub use local::{NOTHING, SURE};
+
+/// Candidates that are reranked.
+const CANDIDATES: usize = 20;
+/// Candidates that stay.
+const KEPT: usize = 5;
+
+/// A card the library found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retrieved {
+    /// Its id.
+    pub id: String,
+    /// Tool name.
+    pub name: String,
+    /// Description.
+    pub description: String,
+    /// The card as JSON.
+    pub body: String,
+    /// Import-and-call lines made from the card alone.
+    pub stub: Option<Stub>,
+    /// Score of the ranking, 0 to 1.
+    pub score: f32,
+    /// What the score is made of.
+    pub parts: ScoreParts,
+    /// The piece of its page that is closest to the question.
+    pub cited: Option<Citation>,
+}
+
+/// Where a statement stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Citation {
+    /// Id of the card whose page it is.
+    pub card: String,
+    /// Headings down to the piece.
+    pub title: String,
+    /// The page, with the place in it where it has one.
+    pub url: String,
+    /// The piece.
+    pub text: String,
+}
+
+/// A candidate after reranking.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Ranked {
+    /// Card id.
+    pub id: String,
+    /// Tool name.
+    pub name: String,
+    /// What it does, shortened.
+    pub description: String,
+    /// Score of the ranking, 0 to 1.
+    pub score: f32,
+    /// What that score is made of.
+    pub parts: ScoreParts,
+    /// What the reranker gave it, 0 to 1.
+    pub judged: Option<f32>,
+    /// Why, in the reranker's words.
+    pub justification: Option<String>,
+}
+
+/// How sure the answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The tool stands out or is named by the question.
+    Answered,
+    /// There is a tool, but it is not certain that it serves.
+    Unsure,
+    /// Nothing in the library fits.
+    Nothing,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Told {
+    /// How sure it is.
+    pub verdict: Verdict,
+    /// Id of the recommended card.
+    pub tool: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// One sentence on what it is.
+    pub sentence: String,
+    /// Why it serves the question.
+    pub why: String,
+    /// Import-and-call lines.
+    pub stub: Option<Stub>,
+    /// Lines a model wrote that nothing supports; not part of the stub.
+    pub removed: Vec<String>,
+    /// What the answer rests on.
+    pub citations: Vec<Citation>,
+    /// The candidates, best first.
+    pub candidates: Vec<Ranked>,
+    /// Tools found on the web.
+    pub findings: Vec<Finding>,
+    /// What ran and what did not, in words for the person.
+    pub notes: Vec<String>,
+}
+
+/// A piece of the trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct StepEvent {
+    /// The step.
+    pub step: Step,
+    /// What happens.
+    pub phase: Phase,
+    /// In words.
+    pub text: String,
+    /// The model that did it; none when it ran on this machine by rules.
+    pub model: Option<String>,
+    /// Tokens read and written by the model.
+    pub tokens: (u32, u32),
+    /// Milliseconds the step took, at its end.
+    pub ms: u32,
+}
+
+/// What an event tells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Phase {
+    /// The step begins.
+    Start,
+    /// The step ended.
+    Result {
+        /// How.
+        outcome: Outcome,
+    },
+    /// News from within the step.
+    Trace {
+        /// What.
+        trace: Trace,
+    },
+}
+
+/// The library as the agent sees it.
+pub trait House: Send + Sync {
+    /// Cards for a request, best first, without those excluded by id.
+    fn search(
+        &self,
+        text: &str,
+        exclude: &[String],
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Retrieved>>> + Send;
+
+    /// Words about tools that are close to a request, closest first.
+    fn related(&self, text: &str) -> impl Future<Output = Result<Vec<String>>> + Send;
+}
+
+/// What the agent works with.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// Grades, reranks and rewrites.
+    pub small: Option<Model>,
+    /// Writes answers and looks on the web.
+    pub large: Option<Model>,
+    /// The web, if a search service is chosen.
+    pub web: Option<Discovery>,
+    /// What models are told.
+    pub prompts: Prompts,
+    /// Longest time for one question.
+    pub deadline: Duration,
+}
+
+/// A question with what came before.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// Cards that are not wanted again.
+    pub exclude: Vec<String>,
+    /// Why an earlier answer was not helpful.
+    pub refinement: Option<String>,
+}
+
+impl Question {
+    /// The question with the reason folded in.
+    fn whole(&self) -> String {
+        match &self.refinement {
+            Some(reason) if !reason.trim().is_empty() => format!("{} ({})", self.text.trim(), reason.trim()),
+            _ => self.text.trim().to_owned(),
+        }
+    }
+}
+
+/// Told every step as it happens.
+pub type OnStep<'a> = &'a mut (dyn FnMut(StepEvent) + Send);
+
+/// A draft of an answer.
+#[derive(Clone, Debug)]
+struct Draft {
+    tool: usize,
+    sentence: String,
+    why: String,
+    code: Option<Stub>,
+    by_model: bool,
+}
+
+/// An ask under way.
+struct Run<'a, H> {
+    house: &'a H,
+    means: &'a Means,
+    question: &'a Question,
+    on: OnStep<'a>,
+    now: &'a (dyn Fn() -> String + Send + Sync),
+    /// Words searched for now.
+    query: String,
+    tried: Vec<String>,
+    tries: u32,
+    retrieved: Vec<Retrieved>,
+    ranked: Vec<Ranked>,
+    draft: Option<Draft>,
+    /// The draft passed both graders.
+    accepted: bool,
+    correction: String,
+    reason: String,
+    removed: Vec<String>,
+    found: Option<Discovered>,
+    notes: Vec<String>,
+}
+
+/// What a step did.
+struct Done {
+    outcome: Outcome,
+    text: String,
+    model: Option<String>,
+    usage: Usage,
+}
+
+impl Done {
+    fn here(outcome: Outcome, text: impl Into<String>) -> Done {
+        Done { outcome, text: text.into(), model: None, usage: Usage::default() }
+    }
+}
+
+impl Means {
+    /// Answers a question.
+    ///
+    /// Dropping the future stops it at once; nothing is left behind.
+    ///
+    /// # Errors
+    /// [`Error::Deadline`]; the library's own failure. A model or a search that fails is told as a note,
+    /// and rules take over.
+    pub async fn ask<H: House>(
+        &self,
+        house: &H,
+        question: &Question,
+        now: &(dyn Fn() -> String + Send + Sync),
+        on: OnStep<'_>,
+    ) -> Result<Told> {
+        let run = Run {
+            house,
+            means: self,
+            question,
+            on,
+            now,
+            query: question.whole(),
+            tried: Vec::new(),
+            tries: 0,
+            retrieved: Vec::new(),
+            ranked: Vec::new(),
+            draft: None,
+            accepted: false,
+            correction: String::new(),
+            reason: String::new(),
+            removed: Vec::new(),
+            found: None,
+            notes: Vec::new(),
+        };
+        let work = Box::pin(run.to_the_end());
+        tokio::time::timeout(self.deadline, work).await.unwrap_or(Err(Error::Deadline(self.deadline.as_secs())))
+    }
+}
+
+impl<H: House> Run<'_, H> {
+    async fn to_the_end(mut self) -> Result<Told> {
+        let mut step = Step::Search;
+        loop {
+            let began = Instant::now();
+            self.event(step, Phase::Start, local::doing(step).to_owned(), None, Usage::default(), began);
+            let done = match step {
+                Step::Search => self.search().await?,
+                Step::Generate => self.generate().await?,
+                Step::GradeGrounded => self.grade_grounded(),
+                Step::GradeAnswers => self.grade_answers().await?,
+                Step::Rewrite => self.rewrite().await?,
+                Step::Web => self.web().await?,
+                Step::Finalize | Step::Feedback | Step::Add => Done::here(Outcome::Told, "Answer ready"),
+            };
+            self.event(step, Phase::Result { outcome: done.outcome }, done.text, done.model, done.usage, began);
+            match next(step, done.outcome) {
+                Next::Do(after) => step = after,
+                Next::Wait => return Ok(self.told()),
+            }
+        }
+    }
+
+    fn event(&mut self, step: Step, phase: Phase, text: String, model: Option<String>, usage: Usage, began: Instant) {
+        let tokens = (usage.input.min(u64::from(u32::MAX)) as u32, usage.output.min(u64::from(u32::MAX)) as u32);
+        let ms = began.elapsed().as_millis().min(u128::from(u32::MAX)) as u32;
+        (self.on)(StepEvent { step, phase, text, model, tokens, ms });
+    }
+
+    /// A model that failed is told once, then its step runs by rules.
+    fn model_failed(&mut self, what: &str, error: &autokit_llm::Error) {
+        let note = format!("{what} ran on this machine: {error}.");
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    async fn search(&mut self) -> Result<Done> {
+        self.tried.push(self.query.clone());
+        let retrieved = self.house.search(&self.query, &self.question.exclude, CANDIDATES).await?;
+        let ranked: Vec<Ranked> = retrieved
+            .iter()
+            .map(|card| Ranked {
+                id: card.id.clone(),
+                name: card.name.clone(),
+                description: card.description.chars().take(240).collect(),
+                score: card.score,
+                parts: card.parts.clone(),
+                judged: None,
+                justification: None,
+            })
+            .collect();
+        self.retrieved = retrieved;
+        self.ranked = ranked;
+        self.draft = None;
+        self.accepted = false;
+        if self.retrieved.is_empty() {
+            return Ok(Done::here(Outcome::Nothing, "No card found"));
+        }
+        let mut done = Done::here(Outcome::Found, String::new());
+        if let Some(small) = &self.means.small {
+            match model::rerank(small, &self.means.prompts, &self.query, &self.ranked).await {
+                Ok((judged, usage)) => {
+                    self.ranked = judged;
+                    done.model = Some(small.config().model.clone());
+                    done.usage = usage;
+                }
+                Err(error) => self.model_failed("Reranking", &error),
+            }
+        }
+        self.ranked.truncate(KEPT);
+        let names: Vec<&str> = self.ranked.iter().take(3).map(|card| card.name.as_str()).collect();
+        done.text = format!("Closest: {}", names.join(", "));
+        Ok(done)
+    }
+
+    fn card(&self, id: &str) -> Option<usize> {
+        self.retrieved.iter().position(|card| card.id == id)
+    }
+
+    fn sources(&self) -> Sources {
+        let texts = self.ranked.iter().filter_map(|ranked| self.card(&ranked.id)).flat_map(|at| {
+            let card = &self.retrieved[at];
+            let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
+            [Some(card.body.as_str()), card.cited.as_ref().map(|cited| cited.text.as_str()), stub]
+        });
+        Sources::new(texts.flatten())
+    }
+
+    async fn generate(&mut self) -> Result<Done> {
+        if let Some(large) = &self.means.large {
+            let cards: Vec<&Retrieved> = self
+                .ranked
+                .iter()
+                .filter_map(|ranked| self.card(&ranked.id))
+                .map(|at| &self.retrieved[at])
+                .collect();
+            let written =
+                model::answer(large, &self.means.prompts, &self.question.whole(), &cards, &self.correction).await;
+            match written {
+                Ok((written, usage)) => {
+                    let by = Some(large.config().model.clone());
+                    let chosen = written.tool.as_deref().map(|id| (id.to_owned(), self.card(id)));
+                    return Ok(match chosen {
+                        None => {
+                            self.reason = "the model found no tool that serves".to_owned();
+                            Done { outcome: Outcome::Nothing, text: "No tool serves".into(), model: by, usage }
+                        }
+                        Some((id, Some(at))) if self.ranked.iter().any(|ranked| ranked.id == id) => {
+                            let text = format!("Recommends {}", self.retrieved[at].name);
+                            self.draft = Some(Draft {
+                                tool: at,
+                                sentence: written.sentence,
+                                why: written.why,
+                                code: local::stub_of(&self.retrieved[at], &written.code),
+                                by_model: true,
+                            });
+                            Done { outcome: Outcome::Written, text, model: by, usage }
+                        }
+                        // A tool nobody retrieved: not an answer, whatever it is called.
+                        Some((id, _)) => {
+                            let shown: String = id.chars().take(60).collect();
+                            self.notes.push(format!("The model recommended {shown:?}, which was not retrieved; dropped."));
+                            self.draft = local::answer(&self.retrieved, &self.ranked, &self.query);
+                            let text = "Named a tool that was not retrieved; answered from the best card instead";
+                            let outcome = if self.draft.is_some() { Outcome::Written } else { Outcome::Nothing };
+                            Done { outcome, text: text.into(), model: by, usage }
+                        }
+                    });
+                }
+                Err(error) => self.model_failed("Answering", &error),
+            }
+        }
+        self.draft = local::answer(&self.retrieved, &self.ranked, &self.query);
+        Ok(match &self.draft {
+            Some(draft) => {
+                let card = &self.retrieved[draft.tool];
+                Done::here(Outcome::Written, format!("From the card of {}", card.name))
+            }
+            None => {
+                self.reason = "no card is close to the question".to_owned();
+                Done::here(Outcome::Nothing, "No card is close enough")
+            }
+        })
+    }
+
+    /// Rules decide: a model that lies would call its own answer grounded.
+    fn grade_grounded(&mut self) -> Done {
+        let sources = self.sources();
+        let Some(draft) = &mut self.draft else { return Done::here(Outcome::Exhausted, "No answer to check") };
+        let card = &self.retrieved[draft.tool];
+        let mut problems = Vec::new();
+        if !sources.supports_sentence(&draft.sentence) {
+            problems.push(format!("the sentence {:?} names things that were not read", draft.sentence));
+        }
+        if !sources.supports_sentence(&draft.why) {
+            problems.push(format!("the reason {:?} names things that were not read", draft.why));
+        }
+        let mut lines = Vec::new();
+        if let Some(stub) = &draft.code {
+            let (code, removed) = sources.supported_code(&stub.code);
+            lines = removed;
+            if !lines.is_empty() {
+                problems.push(format!("nothing supports: {}", lines.join(" ⏎ ")));
+                draft.code = if code.is_empty() {
+                    card.stub.clone()
+                } else {
+                    Some(Stub { language: stub.language.clone(), code })
+                };
+            }
+        }
+        // The reranker and the model see texts strangers wrote: a far worse match than the best one is
+        // more likely talked up than right.
+        let best = self.retrieved.iter().map(|card| card.score).fold(0.0, f32::max);
+        let outlier = draft.by_model && card.score < local::OUTLIER * best;
+        if outlier {
+            problems.push(format!("{} is far from the question", card.name));
+        }
+        if problems.is_empty() {
+            return Done::here(Outcome::Grounded, "Every claim stands in the cards or their pages");
+        }
+        let text = format!("Not supported: {}", problems.join("; "));
+        self.correction = format!("An earlier answer was refused: {}.\n", problems.join("; "));
+        for line in lines {
+            if !self.removed.contains(&line) {
+                self.removed.push(line);
+            }
+        }
+        if draft.by_model && self.tries < RETRIES {
+            self.tries += 1;
+            return Done::here(Outcome::Ungrounded, text);
+        }
+        // No more tries: what is not supported does not reach the person; the card speaks for itself.
+        if outlier {
+            self.draft = local::answer(&self.retrieved, &self.ranked, &self.query);
+        } else if draft.by_model {
+            let language = draft.code.take();
+            draft.sentence = local::sentence(card);
+            draft.why = local::why(card, &self.query);
+            draft.code = language.or_else(|| card.stub.clone());
+            draft.by_model = false;
+        }
+        self.notes.push("What the model wrote was not supported by what was read; the card's own words stand instead.".to_owned());
+        match self.draft {
+            Some(_) => Done::here(Outcome::Grounded, text),
+            None => Done::here(Outcome::Exhausted, text),
+        }
+    }
+
+    async fn grade_answers(&mut self) -> Result<Done> {
+        let Some(draft) = self.draft.clone() else {
+            return Ok(Done::here(Outcome::Misses, "No answer to grade"));
+        };
+        let card = &self.retrieved[draft.tool];
+        if let Some(small) = &self.means.small {
+            let answer = format!("{}: {} {}", card.name, draft.sentence, draft.why);
+            let graded = model::grade(small, &self.means.prompts, &self.question.whole(), &answer).await;
+            match graded {
+                Ok((answers, reason, usage)) => {
+                    if !answers {
+                        self.reason.clone_from(&reason);
+                    }
+                    self.accepted = answers;
+                    let outcome = if answers { Outcome::Answers } else { Outcome::Misses };
+                    return Ok(Done { outcome, text: reason, model: Some(small.config().model.clone()), usage });
+                }
+                Err(error) => self.model_failed("Grading", &error),
+            }
+        }
+        self.accepted = self.retrieved[draft.tool].score >= NOTHING;
+        Ok(if self.accepted {
+            Done::here(Outcome::Answers, "The card is close to the question")
+        } else {
+            self.reason = "the closest card is far from the question".to_owned();
+            Done::here(Outcome::Misses, "The closest card is far from the question")
+        })
+    }
+
+    async fn rewrite(&mut self) -> Result<Done> {
+        if self.tries >= RETRIES {
+            return Ok(Done::here(Outcome::Exhausted, "No tries are left"));
+        }
+        self.tries += 1;
+        self.correction.clear();
+        if let Some(small) = &self.means.small {
+            let rewritten = model::rewrite(
+                small,
+                &self.means.prompts,
+                &self.question.whole(),
+                &self.tried.join("\n"),
+                &self.reason,
+            )
+            .await;
+            match rewritten {
+                Ok((query, usage)) if self.is_new(&query) => {
+                    self.query = query.clone();
+                    let model = Some(small.config().model.clone());
+                    return Ok(Done { outcome: Outcome::Rewritten, text: query, model, usage });
+                }
+                Ok((_, usage)) => {
+                    let model = Some(small.config().model.clone());
+                    let text = "The same words again".to_owned();
+                    return Ok(Done { outcome: Outcome::Exhausted, text, model, usage });
+                }
+                Err(error) => self.model_failed("Rewriting", &error),
+            }
+        }
+        let related = self.house.related(&self.question.whole()).await?;
+        let words = local::rewrites(&self.question.whole(), &related).into_iter().find(|words| self.is_new(words));
+        Ok(match words {
+            Some(words) => {
+                self.query.clone_from(&words);
+                Done::here(Outcome::Rewritten, words)
+            }
+            None => Done::here(Outcome::Exhausted, "No other words are known here"),
+        })
+    }
+
+    fn is_new(&self, query: &str) -> bool {
+        let folded = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        !query.trim().is_empty() && self.tried.iter().all(|tried| folded(tried) != folded(query))
+    }
+
+    async fn web(&mut self) -> Result<Done> {
+        let Some(web) = &self.means.web else {
+            self.notes.push("The web was not asked: no search service is chosen in Settings.".to_owned());
+            return Ok(Done::here(Outcome::Nothing, "No search service is chosen"));
+        };
+        let need = self.question.whole();
+        let began = Instant::now();
+        let on = &mut self.on;
+        let mut trace = |trace: Trace| {
+            let ms = began.elapsed().as_millis() as u32;
+            on(StepEvent {
+                step: Step::Web,
+                phase: Phase::Trace { trace },
+                text: String::new(),
+                model: None,
+                tokens: (0, 0),
+                ms,
+            });
+        };
+        let (found, model, usage) = match &self.means.large {
+            Some(large) => {
+                match web.react(large, &self.means.prompts, &need, self.now, &mut trace).await {
+                    Ok((found, usage)) => (Ok(found), Some(large.config().model.clone()), usage),
+                    Err(Error::Llm(error)) => {
+                        self.notes.push(format!("Looking on the web ran on this machine: {error}."));
+                        (web.run(&need, self.now, &mut trace).await, None, Usage::default())
+                    }
+                    Err(error) => (Err(error), None, Usage::default()),
+                }
+            }
+            None => (web.run(&need, self.now, &mut trace).await, None, Usage::default()),
+        };
+        match found {
+            Ok(found) => {
+                let (outcome, text) = match found.findings.first() {
+                    Some(best) => (Outcome::Found, format!("{}: {}", best.name, best.url)),
+                    None => (Outcome::Nothing, format!("Nothing suitable on {} pages", found.read)),
+                };
+                self.found = Some(found);
+                Ok(Done { outcome, text, model, usage })
+            }
+            Err(error) => {
+                self.notes.push(format!("The web could not be asked: {error}."));
+                Ok(Done { outcome: Outcome::Nothing, text: error.to_string(), model, usage })
+            }
+        }
+    }
+
+    fn told(self) -> Told {
+        let findings = self.found.map(|found| found.findings).unwrap_or_default();
+        let web = !findings.is_empty();
+        let mut notes = self.notes;
+        if self.means.small.is_none() && self.means.large.is_none() {
+            notes.insert(0, "Answered on this machine: ranked by words and meaning, no language model.".to_owned());
+        }
+        let Some(draft) = self.draft.filter(|_| self.accepted) else {
+            return Told {
+                verdict: Verdict::Nothing,
+                tool: None,
+                name: None,
+                sentence: String::new(),
+                why: if web { "Nothing in the library fits; this was found on the web.".to_owned() } else { self.reason },
+                stub: None,
+                removed: self.removed,
+                citations: Vec::new(),
+                candidates: self.ranked,
+                findings,
+                notes,
+            };
+        };
+        let card = &self.retrieved[draft.tool];
+        let sure = draft.by_model || card.score >= SURE;
+        Told {
+            verdict: if sure { Verdict::Answered } else { Verdict::Unsure },
+            tool: Some(card.id.clone()),
+            name: Some(card.name.clone()),
+            sentence: draft.sentence,
+            why: draft.why,
+            stub: draft.code,
+            removed: self.removed,
+            citations: card.cited.clone().into_iter().collect(),
+            candidates: self.ranked,
+            findings,
+            notes,
+        }
+    }
+}

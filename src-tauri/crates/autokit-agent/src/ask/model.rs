@@ -1,0 +1,203 @@
+//! What language models are asked, and what of their answers is believed.
+
+use autokit_llm::{Model, Request, Usage};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Ranked, Retrieved};
+use crate::prompts::{self, Prompts};
+
+type Asked<T> = autokit_llm::Result<(T, Usage)>;
+
+/// Characters of a card or a piece of a page that are shown to a model.
+const SHOWN: usize = 2000;
+
+fn cut(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
+}
+
+async fn structured<T: serde::de::DeserializeOwned>(
+    model: &Model,
+    prompt: String,
+    name: &str,
+    schema: &Value,
+) -> Asked<T> {
+    let request = Request::new("Answer with JSON after the schema and nothing else.", prompt);
+    let answer = model.structured(&request, name, schema).await?;
+    let value = serde_json::from_value(answer.value)
+        .map_err(|error| autokit_llm::Error::Unstructured { problems: vec![error.to_string()] })?;
+    Ok((value, answer.usage))
+}
+
+#[derive(Deserialize)]
+struct Scores {
+    scores: Vec<Score>,
+}
+
+#[derive(Deserialize)]
+struct Score {
+    id: String,
+    score: f32,
+    justification: String,
+}
+
+/// Candidates in the order of the scores a model gives them (AutoAgent: score 0–1 and justification).
+/// Names it makes up are dropped; those it leaves out keep their place behind those it scored.
+pub(super) async fn rerank(
+    model: &Model,
+    prompts: &Prompts,
+    question: &str,
+    candidates: &[Ranked],
+) -> Asked<Vec<Ranked>> {
+    let shown: Vec<Value> = candidates
+        .iter()
+        .map(|card| json!({ "id": card.id, "name": card.name, "description": card.description }))
+        .collect();
+    let prompt = prompts
+        .fill(&prompts::RERANK, &[("question", question), ("candidates", &Value::from(shown).to_string())]);
+    let schema = json!({
+        "type": "object",
+        "properties": { "scores": { "type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "id": { "type": "string" },
+                "score": { "type": "number", "minimum": 0, "maximum": 1 },
+                "justification": { "type": "string" },
+            },
+            "required": ["id", "score", "justification"],
+            "additionalProperties": false,
+        } } },
+        "required": ["scores"],
+        "additionalProperties": false,
+    });
+    let (scores, usage): (Scores, Usage) = structured(model, prompt, "scores", &schema).await?;
+    Ok((by_scores(candidates, scores.scores), usage))
+}
+
+fn by_scores(candidates: &[Ranked], scores: Vec<Score>) -> Vec<Ranked> {
+    let mut ranked = candidates.to_vec();
+    for score in scores {
+        // Of two scores for one candidate the first counts.
+        if let Some(card) = ranked.iter_mut().find(|card| card.id == score.id && card.judged.is_none()) {
+            card.judged = Some(score.score.clamp(0.0, 1.0));
+            card.justification = Some(score.justification.chars().take(200).collect());
+        }
+    }
+    // Stable: equal scores, and cards without one, stay in the order of the ranking.
+    ranked.sort_by(|a, b| b.judged.unwrap_or(-1.0).total_cmp(&a.judged.unwrap_or(-1.0)));
+    ranked
+}
+
+/// An answer as a model wrote it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Written {
+    pub(super) tool: Option<String>,
+    pub(super) sentence: String,
+    pub(super) why: String,
+    pub(super) code: String,
+}
+
+pub(super) async fn answer(
+    model: &Model,
+    prompts: &Prompts,
+    question: &str,
+    cards: &[&Retrieved],
+    correction: &str,
+) -> Asked<Written> {
+    let facts: Vec<Value> = cards
+        .iter()
+        .map(|card| {
+            let page = card.cited.as_ref().map(|cited| json!({ "url": cited.url, "text": cut(&cited.text) }));
+            json!({ "id": card.id, "card": cut(&card.body), "documentation": page })
+        })
+        .collect();
+    let prompt = prompts.fill(
+        &prompts::ANSWER,
+        &[("question", question), ("tools", &Value::from(facts).to_string()), ("correction", correction)],
+    );
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "tool": { "type": ["string", "null"] },
+            "sentence": { "type": "string" },
+            "why": { "type": "string" },
+            "code": { "type": "string" },
+        },
+        "required": ["tool", "sentence", "why", "code"],
+        "additionalProperties": false,
+    });
+    structured(model, prompt, "answer", &schema).await
+}
+
+pub(super) async fn grade(
+    model: &Model,
+    prompts: &Prompts,
+    question: &str,
+    answer: &str,
+) -> autokit_llm::Result<(bool, String, Usage)> {
+    #[derive(Deserialize)]
+    struct Grade {
+        answers: bool,
+        reason: String,
+    }
+    let prompt = prompts.fill(&prompts::GRADE, &[("question", question), ("answer", answer)]);
+    let schema = json!({
+        "type": "object",
+        "properties": { "answers": { "type": "boolean" }, "reason": { "type": "string" } },
+        "required": ["answers", "reason"],
+        "additionalProperties": false,
+    });
+    let (grade, usage): (Grade, Usage) = structured(model, prompt, "grade", &schema).await?;
+    Ok((grade.answers, grade.reason.chars().take(200).collect(), usage))
+}
+
+pub(super) async fn rewrite(
+    model: &Model,
+    prompts: &Prompts,
+    question: &str,
+    tried: &str,
+    reason: &str,
+) -> Asked<String> {
+    #[derive(Deserialize)]
+    struct Rewritten {
+        query: String,
+    }
+    let prompt =
+        prompts.fill(&prompts::REWRITE, &[("question", question), ("tried", tried), ("reason", reason)]);
+    let schema = json!({
+        "type": "object",
+        "properties": { "query": { "type": "string" } },
+        "required": ["query"],
+        "additionalProperties": false,
+    });
+    let (rewritten, usage): (Rewritten, Usage) = structured(model, prompt, "query", &schema).await?;
+    Ok((rewritten.query.chars().take(300).collect(), usage))
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_retrieve::ScoreParts;
+
+    use super::*;
+
+    #[test]
+    fn made_up_names_go_and_missing_ones_keep_their_place() {
+        let card = |id: &str| Ranked {
+            id: id.into(),
+            name: id.into(),
+            description: String::new(),
+            score: 0.5,
+            parts: ScoreParts::default(),
+            judged: None,
+            justification: None,
+        };
+        let score = |id: &str, score| Score { id: id.into(), score, justification: "because".into() };
+        let ranked = by_scores(
+            &[card("a"), card("b"), card("c"), card("d")],
+            vec![score("c", 0.4), score("nobody", 1.0), score("d", 0.9), score("d", 0.0)],
+        );
+        let ids: Vec<&str> = ranked.iter().map(|card| card.id.as_str()).collect();
+        assert_eq!(ids, ["d", "c", "a", "b"]);
+        assert_eq!((ranked[0].judged, ranked[3].judged), (Some(0.9), None));
+    }
+}

@@ -1,0 +1,168 @@
+//! Whether a page documents a tool for a need.
+
+use autokit_retrieve::Hit;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::{Finding, Page, facts};
+use crate::senses::Senses;
+
+/// What speaks for a page. The score is a weighted sum, see [`Marks::score`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct Marks {
+    /// Score of the ranking by words and meaning, 0 to 1.
+    pub rank: f32,
+    /// Closest piece of the page, or its opening: cosine with the need.
+    pub cosine: f32,
+    /// BM25 score of the need.
+    pub bm25: f32,
+    /// Share of the need's information the page has.
+    pub coverage: f32,
+    /// How high the search services put it: sum of 1 / (10 + rank) over the queries.
+    pub found: f32,
+    /// Its address names tools.
+    pub tool_address: bool,
+    /// It shows how to import something that looks like a tool.
+    pub tool_code: bool,
+    /// Its opening speaks of a tool.
+    pub tool_words: bool,
+    /// Share of the title's telling words that the need has.
+    pub named: f32,
+    /// The need names a product this page is not about.
+    pub another: bool,
+    /// A card of the library names this page.
+    pub known: bool,
+}
+
+/// Names of products in a need: as written, in lower case words.
+pub(super) fn names_in(need: &str, senses: Option<&dyn Senses>) -> Vec<Vec<String>> {
+    let mut names: Vec<Vec<String>> = Vec::new();
+    let mut start = true;
+    let mut run: Vec<String> = Vec::new();
+    for raw in need.split_whitespace() {
+        let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
+        let ends = raw.ends_with(['.', '!', '?', ',', ';', ':']);
+        let plain = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+        if is_name(plain, start, senses) {
+            run.push(plain.to_lowercase());
+        } else if !run.is_empty() {
+            names.push(std::mem::take(&mut run));
+        }
+        if ends && !run.is_empty() {
+            names.push(std::mem::take(&mut run));
+        }
+        start = raw.ends_with(['.', '!', '?', ':']);
+    }
+    if !run.is_empty() {
+        names.push(run);
+    }
+    names
+}
+
+/// Short words in capitals that are no products.
+const ACRONYMS: &[&str] = &[
+    "AI", "API", "APIS", "CI", "CLI", "CRM", "CSV", "CV", "DB", "DNA", "ETL", "FAQ", "FTP", "GPU", "GPS", "GUI", "HR", "HTML",
+    "HTTP", "HTTPS", "I", "ID", "IDE", "IDS", "IMAP", "IOT", "IP", "IT", "JS", "JSON", "KPI", "LLM", "LLMS", "MCP", "ML", "NLP", "OCR",
+    "OK", "OS", "PC", "PDF", "PDFS", "PR", "PRS", "QA", "QR", "RAG", "REPL", "REST", "RSS", "SDK", "SEO", "SMS", "SMTP",
+    "SQL", "SSH", "TTS", "TV", "UI", "URL", "URLS", "US", "USA", "UK", "EU", "UX", "VM", "VPN", "XML", "YAML", "Python", "Java", "JavaScript",
+    "TypeScript", "English", "German", "French", "Spanish", "Chinese",
+];
+
+fn is_name(word: &str, start: bool, senses: Option<&dyn Senses>) -> bool {
+    let letters: Vec<char> = word.chars().collect();
+    if letters.len() < 2 || !letters.iter().any(|c| c.is_alphabetic()) {
+        return false;
+    }
+    if ACRONYMS.iter().any(|known| known.eq_ignore_ascii_case(word) && (known.len() > 3 || word == *known)) {
+        return false;
+    }
+    let inner = letters[1..].iter().any(|c| c.is_uppercase()) && letters.iter().any(|c| c.is_lowercase());
+    let capital = letters[0].is_uppercase();
+    // At the start of a sentence every word has a capital; one that the language lacks is a name.
+    let made_up = || senses.is_some_and(|senses| !senses.is_word(&word.to_lowercase()));
+    inner || (capital && (!start || made_up()))
+}
+
+impl Marks {
+    pub(super) fn of(need: &str, names: &[Vec<String>], page: &Page, hit: &Hit) -> Marks {
+        let asked = facts::words(need);
+        let has = |word: &String| asked.iter().any(|other| alike(other, word));
+        let title = facts::distinctive(&page.facts.name);
+        let named = if title.is_empty() {
+            0.0
+        } else {
+            title.iter().filter(|word| has(word)).count() as f32 / title.len() as f32
+        };
+        let import = page.facts.import.as_ref();
+        let address = page.url.to_lowercase();
+        let opening = facts::opening(&page.document, 400).to_lowercase();
+        Marks {
+            rank: hit.score,
+            cosine: hit.parts.cosine.unwrap_or(0.0),
+            bm25: hit.parts.bm25,
+            coverage: hit.parts.coverage,
+            found: page.reciprocal,
+            tool_address: address.split('/').rev().take(2).any(|part| part.contains("tool")),
+            tool_code: import.is_some_and(|import| {
+                let path = import.value.0.to_lowercase();
+                ["tool", "utilit", "agent"].iter().any(|part| path.contains(part))
+            }),
+            tool_words: opening.contains("tool") || page.facts.name.to_lowercase().contains("tool"),
+            named,
+            another: !names.is_empty() && !names.iter().any(|name| is_about(page, name)),
+            known: false,
+        }
+    }
+
+    /// How sure it is that the page documents a tool for the need, 0 to 1.
+    pub fn score(&self) -> f32 {
+        let flag = |mark: bool, weight: f32| if mark { weight } else { 0.0 };
+        let sum = self.rank
+            + 0.2 * self.found
+            + flag(self.tool_address, 0.08)
+            + flag(self.tool_code, 0.06)
+            + flag(self.tool_words, 0.04)
+            + 0.15 * self.named;
+        let sum = if self.another { 0.5 * sum } else { sum };
+        1.0 - 0.25f32.powf(sum.max(0.0))
+    }
+}
+
+/// The same word but for an ending.
+fn alike(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    long.starts_with(short) && (short.len() == long.len() || (short.len() >= 4 && long.len() - short.len() <= 3))
+}
+
+/// Whether a page is about what a name names: it stands in the title, the address or the import.
+/// Other places name what a tool works with.
+fn is_about(page: &Page, name: &[String]) -> bool {
+    let mut text = format!("{} {}", page.facts.name, page.url);
+    if let Some(import) = &page.facts.import {
+        text = format!("{text} {} {}", import.value.0, import.value.1);
+    }
+    let words = facts::words(&text);
+    let name: String = name.concat().chars().filter(|c| c.is_alphanumeric()).collect();
+    // "Power BI" is PowerBI: names are compared without what stands between their words.
+    (0..words.len()).any(|from| {
+        let mut joined = String::new();
+        words[from..].iter().any(|word| {
+            joined.push_str(word);
+            joined == name
+        })
+    })
+}
+
+/// A first candidate below this is no answer.
+const GOOD: f32 = 0.45;
+/// Candidates this much behind the first are other things.
+const MARGIN: f32 = 0.25;
+
+/// How many of the findings, best first, are handed on.
+pub(super) fn good_enough(findings: &[Finding]) -> usize {
+    let Some(best) = findings.first() else { return 0 };
+    if best.score < GOOD {
+        return 0;
+    }
+    findings.iter().take_while(|finding| finding.score >= GOOD.max(best.score - MARGIN)).count()
+}

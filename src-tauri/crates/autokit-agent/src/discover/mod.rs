@@ -1,0 +1,549 @@
+//! Finding a tool on the web for a need (FUEL, web fallback; Elyra, chained research).
+//!
+//! Without a language model: several queries, the pages they find read and cut into pieces, a second
+//! round asked in the words of the best of them, everything ranked as the library ranks its cards,
+//! and a judgement whether the best really documents a tool for this need. What is found becomes a
+//! draft of a card whose every field carries the words of the page it rests on.
+
+mod facts;
+mod judge;
+mod queries;
+mod react;
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+
+use autokit_retrieve::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex};
+use autokit_retrieve::eval::ToolText;
+use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
+use autokit_web::search::{GitHub, Hit, Provider};
+use autokit_web::{ChunkOptions, Document, Fetched, Fetcher, chunks, extract};
+use futures_util::future::join_all;
+use lru::LruCache;
+use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ts_rs::TS;
+
+use crate::error::{Error, Result};
+use crate::senses::{Senses, dot};
+
+pub use facts::{Fact, Facts};
+pub use judge::Marks;
+pub use queries::Vocabulary;
+
+/// Results taken from one query.
+const HITS: usize = 10;
+/// Pages read for one need at most.
+const PAGES: usize = 32;
+/// Pieces of a page that are embedded; the start of a page says what it is about.
+const PIECES: usize = 16;
+/// Characters at the start of a page that stand for it.
+const OPENING: usize = 400;
+/// Characters of a page searched by keyword.
+const BODY: usize = 3000;
+/// Pages whose titles make the query of the second round.
+const LEADERS: usize = 3;
+/// Pages read lately that are kept.
+const KEPT: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
+/// Candidates handed on at most.
+const CANDIDATES: usize = 5;
+
+/// What discovery needs.
+#[derive(Clone, Debug)]
+pub struct Discovery {
+    /// Search services, preferred first.
+    pub providers: Vec<Provider>,
+    /// Facts about repositories, if it is to be asked.
+    pub github: Option<GitHub>,
+    /// Reads pages.
+    pub fetcher: Fetcher,
+    /// Vectors, if there is a model.
+    pub senses: Option<Arc<dyn Senses>>,
+    /// Words about tools, with vectors of the same model.
+    pub vocabulary: Arc<Vocabulary>,
+    /// Cards of the library: what is known already, and what common words are worth.
+    pub known: Arc<Vec<Known>>,
+    /// Words that lead to the source looked at first, e.g. `LangChain`.
+    pub preferred: Option<String>,
+    /// Pages read lately; shared by those who want to share them.
+    pub readings: Readings,
+}
+
+/// A card of the library.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Its text.
+    pub text: ToolText,
+    /// Its documentation page, if it names one.
+    pub documentation: Option<String>,
+}
+
+/// What happens while discovery runs, as it happens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Trace {
+    /// What is thought.
+    Thought {
+        /// In words.
+        text: String,
+    },
+    /// What is done.
+    Action {
+        /// In words.
+        text: String,
+    },
+    /// What came of it.
+    Observation {
+        /// In words.
+        text: String,
+        /// It failed.
+        failed: bool,
+    },
+}
+
+impl Trace {
+    pub(crate) fn thought(text: impl Into<String>) -> Trace {
+        Trace::Thought { text: text.into() }
+    }
+
+    pub(crate) fn action(text: impl Into<String>) -> Trace {
+        Trace::Action { text: text.into() }
+    }
+
+    pub(crate) fn observation(text: impl Into<String>) -> Trace {
+        Trace::Observation { text: text.into(), failed: false }
+    }
+
+    pub(crate) fn failure(text: impl Into<String>) -> Trace {
+        Trace::Observation { text: text.into(), failed: true }
+    }
+}
+
+/// A tool that was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Finding {
+    /// Its documentation page, after redirects.
+    pub url: String,
+    /// What it is called there.
+    pub name: String,
+    /// What it does, from the page.
+    pub description: String,
+    /// How sure it is that this is a tool for the need, 0 to 1.
+    pub score: f32,
+    /// What speaks for it.
+    pub marks: Marks,
+    /// Words of the page that match the need best.
+    pub excerpt: String,
+    /// Ids of library cards that may be the same tool.
+    pub similar: Vec<String>,
+    /// The card it would become, with evidence.
+    pub draft: Draft,
+}
+
+/// What a search for a tool found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct Discovered {
+    /// Best first; empty for "nothing suitable".
+    pub findings: Vec<Finding>,
+    /// The best of what was not good enough, for a person who wants to see it.
+    pub dismissed: Vec<Finding>,
+    /// Pages read.
+    pub read: u32,
+}
+
+/// A page with what was read from it. Reading costs most of the time, so that pages read lately are
+/// kept for the next need.
+#[derive(Debug)]
+struct Reading {
+    document: Document,
+    facts: Facts,
+    opening: Option<Vec<f32>>,
+    pieces: Vec<String>,
+    vectors: Vec<Vec<f32>>,
+}
+
+/// Pages read lately, by address and text.
+#[derive(Clone, Debug)]
+pub struct Readings(Arc<Mutex<LruCache<(String, u64), Arc<Reading>>>>);
+
+impl Default for Readings {
+    fn default() -> Readings {
+        Readings(Arc::new(Mutex::new(LruCache::new(KEPT))))
+    }
+}
+
+/// A page in the pool.
+struct Page {
+    url: String,
+    hit: Hit,
+    fetched_at: String,
+    /// Sum over queries of 1 / (10 + rank).
+    reciprocal: f32,
+    reading: Arc<Reading>,
+}
+
+impl std::ops::Deref for Page {
+    type Target = Reading;
+
+    fn deref(&self) -> &Reading {
+        &self.reading
+    }
+}
+
+impl Discovery {
+    /// Looks for tools for a need.
+    ///
+    /// # Errors
+    /// [`Error::NoSearch`]; a search that fails at every service, with the reason of the first.
+    pub async fn run(
+        &self,
+        need: &str,
+        now: &(dyn Fn() -> String + Send + Sync),
+        on: &mut (dyn FnMut(Trace) + Send),
+    ) -> Result<Discovered> {
+        if self.providers.is_empty() {
+            return Err(Error::NoSearch);
+        }
+        let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
+        let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
+        let mut pool = Pool::default();
+        let names = judge::names_in(need, self.senses.as_deref());
+        let first = queries::first_round(need, &names, self.preferred.as_deref(), &related);
+        on(Trace::thought(format!("Nothing in the library fits: look for a page that documents a tool for {need:?}.")));
+        self.search(&first, &mut pool, on).await?;
+        self.read(&mut pool, now, on).await?;
+        if let Some(vector) = &vector {
+            let titles = pool.leaders(vector);
+            if !titles.is_empty() {
+                on(Trace::thought("Ask again in the words of the closest pages.".to_owned()));
+                self.search(&[titles.join(" ")], &mut pool, on).await?;
+                self.read(&mut pool, now, on).await?;
+            }
+        }
+        let mut all = self.weigh(need, &names, vector.as_deref(), pool)?;
+        let good = judge::good_enough(&all.findings);
+        all.dismissed = all.findings.split_off(good).into_iter().take(CANDIDATES).collect();
+        all.findings.truncate(CANDIDATES);
+        on(Trace::thought(match all.findings.first() {
+            Some(best) => format!("{} documents a tool for this: {}", best.name, best.url),
+            None => "None of these pages documents a tool for this.".to_owned(),
+        }));
+        Ok(all)
+    }
+
+    async fn queries(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>> {
+        self.embed(texts, |senses, texts| senses.queries(texts)).await
+    }
+
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        how: impl FnOnce(&dyn Senses, &[String]) -> std::result::Result<Vec<Vec<f32>>, String> + Send + 'static,
+    ) -> Result<Vec<Vec<f32>>> {
+        let Some(senses) = self.senses.clone() else { return Ok(Vec::new()) };
+        tokio::task::spawn_blocking(move || how(&*senses, &texts))
+            .await
+            .map_err(|error| Error::Senses(format!("the model broke off: {error}")))?
+            .map_err(Error::Senses)
+    }
+
+    /// Asks every service every query and adds what they find to the pool.
+    async fn search(&self, queries: &[String], pool: &mut Pool, on: &mut (dyn FnMut(Trace) + Send)) -> Result<()> {
+        let mut first_error = None;
+        let mut answered = false;
+        for query in queries {
+            let all = join_all(self.providers.iter().map(|provider| provider.search(query, HITS))).await;
+            for (provider, answer) in self.providers.iter().zip(all) {
+                on(Trace::action(format!("Search {} for {query:?}", provider.service().title())));
+                match answer {
+                    Ok(hits) => {
+                        answered = true;
+                        let titles: Vec<&str> = hits.iter().take(3).map(|hit| hit.title.as_str()).collect();
+                        on(Trace::observation(match titles.as_slice() {
+                            [] => "Nothing found".to_owned(),
+                            titles => format!("{} found: {} …", hits.len(), titles.join(", ")),
+                        }));
+                        pool.add(hits);
+                    }
+                    Err(error) => {
+                        on(Trace::failure(error.to_string()));
+                        first_error = first_error.or(Some(error));
+                    }
+                }
+            }
+        }
+        match first_error {
+            Some(error) if !answered && pool.order.is_empty() => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the pages of the pool that were not read yet, best first.
+    async fn read(&self, pool: &mut Pool, now: &(dyn Fn() -> String + Send + Sync), on: &mut (dyn FnMut(Trace) + Send)) -> Result<()> {
+        let waiting = pool.waiting(PAGES);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        on(Trace::action(format!("Open {} pages", waiting.len())));
+        let answers = join_all(waiting.iter().map(|(url, _)| self.fetcher.get(url))).await;
+        let (mut read, mut failed, mut fresh) = (0, Vec::new(), Vec::<(Fetched, Hit)>::new());
+        for ((url, hit), answer) in waiting.into_iter().zip(answers) {
+            pool.asked.insert(url.clone());
+            let fetched = match answer {
+                Ok(fetched) if fetched.is_success() => fetched,
+                Ok(fetched) => {
+                    failed.push(format!("{url}: {}", fetched.status));
+                    continue;
+                }
+                Err(error) => {
+                    failed.push(error.to_string());
+                    continue;
+                }
+            };
+            read += 1;
+            // Two addresses of one page are one page.
+            if pool.pages.iter().any(|page| page.url == fetched.url) || fresh.iter().any(|(page, _)| page.url == fetched.url) {
+                continue;
+            }
+            fresh.push((fetched, hit));
+        }
+        let readings = self.readings_of(&fresh).await?;
+        for ((fetched, hit), reading) in fresh.into_iter().zip(readings) {
+            pool.put(fetched.url, hit, now(), reading);
+        }
+        on(Trace::observation(format!("{read} pages read")));
+        for failure in failed {
+            on(Trace::failure(failure));
+        }
+        Ok(())
+    }
+
+    /// Takes pages apart and embeds their pieces, unless that was done lately.
+    async fn readings_of(&self, pages: &[(Fetched, Hit)]) -> Result<Vec<Arc<Reading>>> {
+        let key = |page: &Fetched| {
+            let mut hash = FxHasher::default();
+            page.text.hash(&mut hash);
+            (page.url.clone(), hash.finish())
+        };
+        let mut found: Vec<Option<Arc<Reading>>> = {
+            let mut kept = self.readings.0.lock().expect("no holder panics");
+            pages.iter().map(|(page, _)| kept.get(&key(page)).cloned()).collect()
+        };
+        let mut new: Vec<(usize, Document, Facts, Vec<String>)> = Vec::new();
+        let mut texts = Vec::new();
+        for (at, (page, _)) in pages.iter().enumerate().filter(|(at, _)| found[*at].is_none()) {
+            let document = extract(&page.text, page.content_type.as_deref(), &page.url);
+            let facts = Facts::of(&document);
+            let pieces: Vec<String> = chunks(&document, ChunkOptions::default())
+                .into_iter()
+                .take(PIECES)
+                .map(|chunk| chunk.passage())
+                .collect();
+            texts.push(format!("{}: {}", facts.name, facts::opening(&document, OPENING)));
+            texts.extend(pieces.iter().cloned());
+            new.push((at, document, facts, pieces));
+        }
+        let mut vectors = self.embed(texts, |senses, texts| senses.passages(texts)).await?.into_iter();
+        let mut kept = self.readings.0.lock().expect("no holder panics");
+        for (at, document, facts, pieces) in new {
+            let opening = vectors.next();
+            let vectors = vectors.by_ref().take(pieces.len()).collect();
+            let reading = Arc::new(Reading { document, facts, opening, pieces, vectors });
+            kept.put(key(&pages[at].0), Arc::clone(&reading));
+            found[at] = Some(reading);
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// All pages read, best first, as findings.
+    fn weigh(
+        &self,
+        need: &str,
+        names: &[Vec<String>],
+        vector: Option<&[f32]>,
+        mut pool: Pool,
+    ) -> Result<Discovered> {
+        for page in &mut pool.pages {
+            page.reciprocal = pool.reciprocal.get(&page.hit.url).copied().unwrap_or(0.0);
+        }
+        let bodies: Vec<String> =
+            pool.pages.iter().map(|page| facts::opening(&page.document, BODY)).collect();
+        let mut index = SearchIndex::new();
+        let known: Vec<IndexDocument<'_>> = self.known.iter().map(|card| card.text.document(None)).collect();
+        index.upsert_all(&known)?;
+        let ids: Vec<String> = (0..pool.pages.len()).map(|at| format!("page {at}")).collect();
+        for ((page, id), body) in pool.pages.iter().zip(&ids).zip(&bodies) {
+            index.upsert(&IndexDocument {
+                id,
+                name: &page.facts.name,
+                description: body,
+                vector: page.opening.as_deref(),
+                ..IndexDocument::default()
+            })?;
+            if let Some(dimension) = page.vectors.first().map(Vec::len) {
+                index.set_chunks(id, &page.vectors.concat(), dimension)?;
+            }
+        }
+        let plan = QueryPlan::new(need);
+        let vectors: Vec<Vec<f32>> = vector.map(<[f32]>::to_vec).into_iter().collect();
+        let is_page = |id: &str| id.starts_with("page ");
+        let hits = index.search(&Query {
+            plan: &plan,
+            vectors: &vectors,
+            mode: Mode::Hybrid,
+            limit: pool.pages.len(),
+            filter: Some(&is_page),
+        })?;
+        let mut findings: Vec<Finding> = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let Some(page) = hit.id.strip_prefix("page ").and_then(|at| at.parse::<usize>().ok()).and_then(|at| pool.pages.get(at)) else {
+                continue;
+            };
+            let marks = Marks::of(need, names, page, &hit);
+            findings.push(self.finding(page, marks, hit.parts.chunk));
+        }
+        findings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
+        // What the library has is no discovery; it is shown last.
+        findings.sort_by_key(|finding| finding.marks.known);
+        let read = pool.pages.len() as u32;
+        Ok(Discovered { findings, dismissed: Vec::new(), read })
+    }
+
+    fn finding(&self, page: &Page, marks: Marks, chunk: Option<u32>) -> Finding {
+        let similar = self.similar(page);
+        let best = chunk.and_then(|at| page.pieces.get(at as usize));
+        let excerpt: String = best.map_or(page.hit.snippet.as_str(), String::as_str).chars().take(300).collect();
+        let marks = Marks { known: self.documents(page), ..marks };
+        Finding {
+            url: page.url.clone(),
+            name: page.facts.name.clone(),
+            description: page.facts.description.as_ref().map(|fact| fact.value.clone()).unwrap_or_default(),
+            score: marks.score(),
+            draft: draft(page, marks.score(), &similar),
+            marks,
+            excerpt,
+            similar,
+        }
+    }
+
+    /// Whether a card of the library names this very page.
+    fn documents(&self, page: &Page) -> bool {
+        let same = |url: &str| address(url) == address(&page.url) || address(url) == address(&page.hit.url);
+        self.known.iter().any(|card| card.documentation.as_deref().is_some_and(same))
+    }
+
+    /// Cards that may be the same tool: by page, by name, by what is imported.
+    fn similar(&self, page: &Page) -> Vec<String> {
+        let name = facts::distinctive(&page.facts.name);
+        let class = page.facts.import.as_ref().map(|import| import.value.1.as_str());
+        self.known
+            .iter()
+            .filter(|card| {
+                let same_page = card.documentation.as_deref().is_some_and(|url| address(url) == address(&page.url));
+                let same_name = !name.is_empty() && facts::distinctive(&card.text.name) == name;
+                let same_class = class.is_some_and(|class| card.text.aliases.iter().any(|alias| alias == class));
+                same_page || same_name || same_class
+            })
+            .map(|card| card.text.id.clone())
+            .collect()
+    }
+}
+
+/// An address without what does not tell pages apart.
+fn address(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or(url);
+    let url = url.trim_start_matches("https://").trim_start_matches("http://").trim_start_matches("www.");
+    url.trim_end_matches('/').to_lowercase()
+}
+
+/// The card a page would become, each field with the words it rests on.
+fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
+    let evidence = |quote: &str| Evidence {
+        url: page.url.clone(),
+        quote: quote.to_owned(),
+        fetched_at: page.fetched_at.clone(),
+    };
+    let facts = &page.facts;
+    let mut proposed = Vec::new();
+    let mut add = |field: &str, value: Value, quote: &str, confidence: f32| {
+        let evidence = vec![evidence(quote)];
+        proposed.push(ProposedField { field: field.to_owned(), value: Some(value), evidence, confidence });
+    };
+    add(fields::NAME, Value::from(facts.name.as_str()), &page.document.title, 0.95);
+    if let Some(fact) = &facts.description {
+        add(fields::DESCRIPTION, Value::from(fact.value.as_str()), &fact.quote, 0.9);
+    }
+    if let Some(import) = &facts.import {
+        let (module, class) = &import.value;
+        if let Some(language) = &facts.language {
+            add(fields::LANGUAGE, Value::from(language.as_str()), &import.quote, 0.95);
+        }
+        add(fields::MODULE, Value::from(module.as_str()), &import.quote, 0.85);
+        add(fields::CLASS, Value::from(class.as_str()), &import.quote, 0.85);
+    }
+    if let Some(args) = &facts.init_args {
+        add(fields::INIT_ARGS, Value::Object(args.value.clone()), &args.quote, 0.7);
+    }
+    add(fields::DOCUMENTATION, Value::from(page.url.as_str()), &page.document.page_title, score.clamp(0.0, 1.0));
+    Draft {
+        card: None,
+        base: None,
+        origin: Origin::Discovery,
+        reason: format!("Found on the web: {}", page.url),
+        fields: proposed,
+        similar: similar.iter().map(autokit_toolcard::CardId::new).collect(),
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Pool {
+    /// Hits in the order they came, by address.
+    order: Vec<String>,
+    hits: HashMap<String, Hit>,
+    reciprocal: HashMap<String, f32>,
+    asked: HashSet<String>,
+    pages: Vec<Page>,
+}
+
+impl Pool {
+    fn add(&mut self, hits: Vec<Hit>) {
+        for (rank, mut hit) in hits.into_iter().enumerate() {
+            if let Some(at) = hit.url.find('#') {
+                hit.url.truncate(at);
+            }
+            *self.reciprocal.entry(hit.url.clone()).or_default() += 1.0 / (10.0 + rank as f32);
+            if !self.hits.contains_key(&hit.url) {
+                self.order.push(hit.url.clone());
+                self.hits.insert(hit.url.clone(), hit);
+            }
+        }
+    }
+
+    /// Takes a page in that was read.
+    fn put(&mut self, url: String, hit: Hit, fetched_at: String, reading: Arc<Reading>) {
+        self.asked.insert(hit.url.clone());
+        if !self.pages.iter().any(|page| page.url == url) {
+            self.pages.push(Page { url, hit, fetched_at, reciprocal: 0.0, reading });
+        }
+    }
+
+    /// Hits not asked for yet, those that more queries agree on first.
+    fn waiting(&self, most: usize) -> Vec<(String, Hit)> {
+        let mut waiting: Vec<&String> = self.order.iter().filter(|url| !self.asked.contains(*url)).collect();
+        waiting.sort_by(|a, b| self.reciprocal[*b].total_cmp(&self.reciprocal[*a]));
+        let room = most.saturating_sub(self.asked.len());
+        waiting.into_iter().take(room).map(|url| (url.clone(), self.hits[url].clone())).collect()
+    }
+
+    /// Names of the pages with a piece closest to the need.
+    fn leaders(&self, need: &[f32]) -> Vec<&str> {
+        let closest = |page: &Page| page.vectors.iter().map(|v| dot(v, need)).fold(f32::NEG_INFINITY, f32::max);
+        let mut pages: Vec<(f32, &Page)> = self.pages.iter().map(|page| (closest(page), page)).collect();
+        pages.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.url.cmp(&b.1.url)));
+        pages.into_iter().take(LEADERS).map(|(_, page)| page.facts.name.as_str()).collect()
+    }
+}

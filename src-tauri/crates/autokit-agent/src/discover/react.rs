@@ -1,0 +1,261 @@
+//! Finding a tool with a language model that searches and reads (ReAct).
+//!
+//! The model leads; what it hands in is judged by the same rules as without it: only pages it opened,
+//! only with a quote that stands there.
+
+use std::sync::Mutex;
+
+use autokit_llm::{Ended, GaveUp, Model, Observation, React, Request, Step, Tool, Toolbox, Usage};
+use autokit_retrieve::{Mode, Query, QueryPlan, SearchIndex};
+use autokit_web::search::Hit;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Discovered, Discovery, HITS, Pool, Trace, judge};
+use crate::ask::ground::Sources;
+use crate::error::{Error, Result};
+use crate::prompts::{self, Prompts};
+
+/// Characters of a page shown to the model.
+const SHOWN: usize = 6000;
+
+/// What the model may do.
+struct Web<'a> {
+    discovery: &'a Discovery,
+    now: &'a (dyn Fn() -> String + Send + Sync),
+    pool: tokio::sync::Mutex<Pool>,
+    /// Pages it opened, as it named them and where they were.
+    opened: Mutex<Vec<(String, String)>>,
+}
+
+#[derive(Deserialize)]
+struct Picked {
+    url: String,
+    quote: String,
+}
+
+fn tool(name: &str, description: &str, argument: &str, about: &str) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": { argument: { "type": "string", "description": about } },
+            "required": [argument],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+impl Toolbox for Web<'_> {
+    fn tools(&self) -> Vec<Tool> {
+        let mut tools = vec![
+            tool("search", "Searches the web.", "query", "A few words."),
+            tool("open", "Opens a page and gives its main text with its code.", "url", "Its address."),
+            tool("library", "Looks what tools are known already.", "query", "A few words."),
+        ];
+        if self.discovery.github.is_some() {
+            tools.push(tool(
+                "github",
+                "Facts about repositories: stars, licence, last change.",
+                "query",
+                "owner/name, or a few words.",
+            ));
+        }
+        tools
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Observation {
+        let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let outcome = match name {
+            "search" => self.search(&text("query")).await,
+            "open" => self.open(&text("url")).await,
+            "github" => self.github(&text("query")).await,
+            _ => Ok(self.library(&text("query"))),
+        };
+        match outcome {
+            Ok(text) => Observation { text, failed: false },
+            Err(text) => Observation { text, failed: true },
+        }
+    }
+}
+
+impl Web<'_> {
+    async fn search(&self, query: &str) -> std::result::Result<String, String> {
+        let mut pool = self.pool.lock().await;
+        let before = pool.order.len();
+        let mut lines = Vec::new();
+        let mut failure = None;
+        for provider in &self.discovery.providers {
+            match provider.search(query, HITS).await {
+                Ok(hits) => {
+                    lines.extend(hits.iter().map(|hit| format!("{}\n{}\n{}", hit.title, hit.url, hit.snippet)));
+                    pool.add(hits);
+                }
+                Err(error) => failure = Some(error.to_string()),
+            }
+        }
+        match failure {
+            Some(failure) if pool.order.len() == before && lines.is_empty() => Err(failure),
+            _ if lines.is_empty() => Ok("Nothing was found.".to_owned()),
+            _ => Ok(lines.join("\n\n")),
+        }
+    }
+
+    async fn open(&self, url: &str) -> std::result::Result<String, String> {
+        let fetched = self.discovery.fetcher.get(url).await.map_err(|error| error.to_string())?;
+        if !fetched.is_success() {
+            return Err(format!("{url} answers {}.", fetched.status));
+        }
+        let mut pool = self.pool.lock().await;
+        let hit = pool.hits.get(url).cloned().unwrap_or_else(|| Hit {
+            title: String::new(),
+            url: url.to_owned(),
+            snippet: String::new(),
+        });
+        let found = fetched.url.clone();
+        let readings =
+            self.discovery.readings_of(&[(fetched, hit.clone())]).await.map_err(|error| error.to_string())?;
+        let Some(reading) = readings.into_iter().next() else { return Err("It could not be read.".to_owned()) };
+        let text: String = reading.document.text().chars().take(SHOWN).collect();
+        pool.put(found.clone(), hit, (self.now)(), reading);
+        self.opened.lock().expect("no holder panics").push((url.to_owned(), found));
+        Ok(text)
+    }
+
+    async fn github(&self, query: &str) -> std::result::Result<String, String> {
+        let Some(github) = &self.discovery.github else { return Err("GitHub is not set up.".to_owned()) };
+        let found = if query.matches('/').count() == 1 && !query.contains(' ') {
+            github.repository(query).await.map(|one| one.into_iter().collect())
+        } else {
+            github.repositories(query, 5).await
+        };
+        let found = found.map_err(|error| error.to_string())?;
+        serde_json::to_string_pretty(&found).map_err(|error| error.to_string())
+    }
+
+    fn library(&self, query: &str) -> String {
+        let mut index = SearchIndex::new();
+        let documents: Vec<_> = self.discovery.known.iter().map(|card| card.text.document(None)).collect();
+        if index.upsert_all(&documents).is_err() {
+            return "The library cannot be searched.".to_owned();
+        }
+        let plan = QueryPlan::new(query);
+        let query = Query { plan: &plan, vectors: &[], mode: Mode::Keyword, limit: 5, filter: None };
+        let lines: Vec<String> = index
+            .search(&query)
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|hit| self.discovery.known.iter().find(|card| card.text.id == hit.id))
+            .map(|card| format!("{}: {}", card.text.name, card.text.description))
+            .collect();
+        if lines.is_empty() { "Nothing like it is known.".to_owned() } else { lines.join("\n") }
+    }
+}
+
+impl Discovery {
+    /// Lets a model look for tools for a need. When it does not manage to, the rules go on with what it
+    /// found.
+    ///
+    /// # Errors
+    /// [`Error::Llm`] when the model cannot be asked; else as [`Discovery::run`].
+    pub async fn react(
+        &self,
+        model: &Model,
+        prompts: &Prompts,
+        need: &str,
+        now: &(dyn Fn() -> String + Send + Sync),
+        on: &mut (dyn FnMut(Trace) + Send),
+    ) -> Result<(Discovered, Usage)> {
+        if self.providers.is_empty() {
+            return Err(Error::NoSearch);
+        }
+        let sources = self.preferred.as_deref().unwrap_or("the project's own documentation");
+        let request = Request {
+            max_tokens: 2048,
+            ..Request::new(prompts.fill(&prompts::DISCOVER, &[("sources", sources)]), need)
+        };
+        let finish = Tool {
+            name: "finish".to_owned(),
+            description: "Hands in the pages that document a tool for the request, best first.".to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "pages": { "type": "array", "maxItems": 3, "items": {
+                    "type": "object",
+                    "properties": { "url": { "type": "string" }, "quote": { "type": "string" } },
+                    "required": ["url", "quote"],
+                } } },
+                "required": ["pages"],
+            }),
+        };
+        let web = Web {
+            discovery: self,
+            now,
+            pool: tokio::sync::Mutex::default(),
+            opened: Mutex::default(),
+        };
+        let (ended, usage) = React::default()
+            .run(model, request, &web, &finish, |step| {
+                on(match step {
+                    Step::Thought(text) => Trace::thought(short(&text)),
+                    Step::Action { tool, arguments } => Trace::action(short(&format!("{tool} {arguments}"))),
+                    Step::Observation(seen) if seen.failed => Trace::failure(short(&seen.text)),
+                    Step::Observation(seen) => Trace::observation(short(&seen.text)),
+                });
+            })
+            .await?;
+        let opened = web.opened.into_inner().expect("no holder panics");
+        let pool = web.pool.into_inner();
+        let picked: Vec<Picked> = match ended {
+            Ended::Answer(mut answer) => {
+                let pages = answer.get_mut("pages").map(Value::take).unwrap_or_default();
+                serde_json::from_value(pages).unwrap_or_default()
+            }
+            Ended::GaveUp(why) => {
+                on(Trace::failure(match why {
+                    GaveUp::Steps => "The model took too many steps; going on without it.",
+                    GaveUp::Confused => "The model could not work with the tools; going on without it.",
+                    GaveUp::Circling => "The model went in circles; going on without it.",
+                }));
+                return Ok((self.run(need, now, on).await?, usage));
+            }
+        };
+        // Believed: pages it opened, with words that stand there.
+        let mut chosen: Vec<String> = Vec::new();
+        for pick in picked {
+            let place = opened.iter().find(|(asked, found)| *asked == pick.url || *found == pick.url);
+            let page = place.and_then(|(_, found)| pool.pages.iter().find(|page| page.url == *found));
+            match page {
+                None => on(Trace::failure(format!("{} was not opened; left out.", short(&pick.url)))),
+                Some(page) if !Sources::new([page.document.text().as_str()]).holds(&pick.quote) => {
+                    on(Trace::failure(format!("The quote does not stand on {}; left out.", page.url)));
+                }
+                Some(page) => chosen.push(page.url.clone()),
+            }
+        }
+        let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
+        let names = judge::names_in(need, self.senses.as_deref());
+        let mut all = self.weigh(need, &names, vector.as_deref(), pool)?;
+        let mut findings = Vec::new();
+        for url in &chosen {
+            if let Some(at) = all.findings.iter().position(|finding| finding.url == *url) {
+                let finding = all.findings.remove(at);
+                if finding.marks.another {
+                    on(Trace::failure(format!("{} is about another product than the one asked for.", finding.url)));
+                    all.dismissed.insert(0, finding);
+                } else {
+                    findings.push(finding);
+                }
+            }
+        }
+        all.dismissed.extend(std::mem::take(&mut all.findings));
+        all.dismissed.truncate(super::CANDIDATES);
+        all.findings = findings;
+        Ok((all, usage))
+    }
+}
+
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= 300 { line } else { line.chars().take(299).chain(['…']).collect() }
+}

@@ -1,0 +1,27 @@
+//! What can stop the agent.
+
+/// Result of the agent's work.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why the agent stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing to search with.
+    #[error("no search service is chosen")]
+    NoSearch,
+    /// The search service or the web.
+    #[error(transparent)]
+    Web(#[from] autokit_web::Error),
+    /// The language model.
+    #[error(transparent)]
+    Llm(#[from] autokit_llm::Error),
+    /// The ranking.
+    #[error(transparent)]
+    Retrieve(#[from] autokit_retrieve::RetrieveError),
+    /// The embedding model.
+    #[error("{0}")]
+    Senses(String),
+    /// Time ran out.
+    #[error("not done within {0} seconds")]
+    Deadline(u64),
+}

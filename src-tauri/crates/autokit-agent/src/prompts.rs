@@ -1,0 +1,215 @@
+//! What language models are told: one file a prompt in `prompts/`, with named slots.
+//!
+//! A file whose slots are not those the code fills does not compile. A person may override a prompt
+//! with a text of their own; one with other slots is refused when it is saved.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// A prompt AutoKit comes with.
+#[derive(Clone, Copy, Debug)]
+pub struct Prompt {
+    /// Name of the file without its ending.
+    pub name: &'static str,
+    /// The text, slots written `{{like_this}}`.
+    pub text: &'static str,
+    /// Its slots.
+    pub slots: &'static [&'static str],
+}
+
+/// Why a text cannot stand in for a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub enum Misfit {
+    /// A slot the code fills is missing.
+    Missing(String),
+    /// A slot nobody fills.
+    Unknown(String),
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Misfit::Missing(slot) => write!(f, "the slot {{{{{slot}}}}} is missing"),
+            Misfit::Unknown(slot) => write!(f, "nobody fills the slot {{{{{slot}}}}}"),
+        }
+    }
+}
+
+/// Whether `text` holds every slot, and as many marks of slots as there are slots at least.
+const fn fits(text: &str, slots: &[&str]) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at + 1 < bytes.len() {
+        if bytes[at] == b'{' && bytes[at + 1] == b'{' {
+            let mut known = false;
+            let mut slot = 0;
+            while slot < slots.len() {
+                if stands_at(bytes, at + 2, slots[slot].as_bytes()) {
+                    known = true;
+                }
+                slot += 1;
+            }
+            if !known {
+                return false;
+            }
+        }
+        at += 1;
+    }
+    let mut slot = 0;
+    while slot < slots.len() {
+        let mut found = false;
+        let mut at = 0;
+        while at + 1 < bytes.len() {
+            if bytes[at] == b'{' && bytes[at + 1] == b'{' && stands_at(bytes, at + 2, slots[slot].as_bytes()) {
+                found = true;
+            }
+            at += 1;
+        }
+        if !found {
+            return false;
+        }
+        slot += 1;
+    }
+    true
+}
+
+/// Whether `name}}` stands at a place.
+const fn stands_at(bytes: &[u8], at: usize, name: &[u8]) -> bool {
+    if at + name.len() + 2 > bytes.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < name.len() {
+        if bytes[at + i] != name[i] {
+            return false;
+        }
+        i += 1;
+    }
+    bytes[at + name.len()] == b'}' && bytes[at + name.len() + 1] == b'}'
+}
+
+macro_rules! prompts {
+    ($($(#[doc = $doc:literal])+ $name:ident = $file:literal [$($slot:literal),*];)+) => {
+        $(
+            $(#[doc = $doc])+
+            pub const $name: Prompt = {
+                const TEXT: &str = include_str!(concat!("../../../../prompts/", $file, ".md"));
+                const SLOTS: &[&str] = &[$($slot),*];
+                const { assert!(fits(TEXT, SLOTS), concat!("the slots of prompts/", $file, ".md are not those the code fills")) };
+                Prompt { name: $file, text: TEXT, slots: SLOTS }
+            };
+        )+
+
+        /// All prompts.
+        pub const ALL: &[Prompt] = &[$($name),+];
+    };
+}
+
+prompts! {
+    /// Scores candidates for a question.
+    RERANK = "rerank" ["question", "candidates"];
+    /// Writes an answer from retrieved cards.
+    ANSWER = "answer" ["question", "tools", "correction"];
+    /// Judges whether an answer answers.
+    GRADE = "grade" ["question", "answer"];
+    /// Says a question in other words.
+    REWRITE = "rewrite" ["question", "tried", "reason"];
+    /// Standing instructions for looking on the web.
+    DISCOVER = "discover" ["sources"];
+    /// Starter code for a use case.
+    STARTER = "starter" ["use_case", "tool", "documentation"];
+}
+
+impl Prompt {
+    /// What is wrong with `text` as a stand-in.
+    pub fn misfits(&self, text: &str) -> Vec<Misfit> {
+        let mut found: Vec<&str> = Vec::new();
+        let mut rest = text;
+        while let Some(at) = rest.find("{{") {
+            rest = &rest[at + 2..];
+            let Some(end) = rest.find("}}") else { break };
+            found.push(rest[..end].trim());
+            rest = &rest[end + 2..];
+        }
+        let missing =
+            self.slots.iter().filter(|slot| !found.contains(slot)).map(|slot| Misfit::Missing((*slot).to_owned()));
+        let unknown =
+            found.iter().filter(|slot| !self.slots.contains(slot)).map(|slot| Misfit::Unknown((*slot).to_owned()));
+        missing.chain(unknown).collect()
+    }
+}
+
+/// The prompts in use: those of the person before those shipped.
+#[derive(Clone, Debug, Default)]
+pub struct Prompts {
+    overrides: BTreeMap<String, String>,
+}
+
+impl Prompts {
+    /// Prompts with some replaced, by name. Texts that do not fit are left out.
+    pub fn new(overrides: BTreeMap<String, String>) -> Prompts {
+        let fit = |(name, text): &(String, String)| {
+            ALL.iter().any(|prompt| prompt.name == name && prompt.misfits(text).is_empty())
+        };
+        Prompts { overrides: overrides.into_iter().filter(fit).collect() }
+    }
+
+    /// The text of a prompt with its slots filled. What is filled in is never searched for slots.
+    ///
+    /// # Panics
+    /// When a value is missing for a slot, a bug of the caller.
+    pub fn fill(&self, prompt: &Prompt, values: &[(&str, &str)]) -> String {
+        let text = self.overrides.get(prompt.name).map_or(prompt.text, String::as_str);
+        let mut out = String::with_capacity(text.len() + values.iter().map(|(_, v)| v.len()).sum::<usize>());
+        let mut rest = text;
+        while let Some(at) = rest.find("{{") {
+            out.push_str(&rest[..at]);
+            let after = &rest[at + 2..];
+            let Some(end) = after.find("}}") else { break };
+            let slot = after[..end].trim();
+            let (_, value) = values
+                .iter()
+                .find(|(name, _)| *name == slot)
+                .unwrap_or_else(|| panic!("nothing fills {slot} of {}", prompt.name));
+            out.push_str(value);
+            rest = &after[end + 2..];
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_checked_when_compiled_and_when_saved() {
+        assert!(fits("a {{x}} b {{y}} {{x}}", &["x", "y"]));
+        assert!(!fits("a {{x}}", &["x", "y"]));
+        assert!(!fits("a {{x}} {{z}}", &["x"]));
+        assert!(ALL.iter().all(|prompt| prompt.misfits(prompt.text).is_empty()));
+        assert_eq!(
+            GRADE.misfits("{{question}} {{anser}}"),
+            [Misfit::Missing("answer".into()), Misfit::Unknown("anser".into())]
+        );
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_searched_for_slots() {
+        let own = BTreeMap::from([
+            ("grade".to_owned(), "Q {{question}} A {{answer}}!".to_owned()),
+            ("rewrite".to_owned(), "no slots".to_owned()),
+        ]);
+        let prompts = Prompts::new(own);
+        assert_eq!(
+            prompts.fill(&GRADE, &[("question", "{{answer}}"), ("answer", "yes {{")]),
+            "Q {{answer}} A yes {{!"
+        );
+        let rewrite = prompts.fill(&REWRITE, &[("question", "q"), ("tried", "t"), ("reason", "r")]);
+        assert!(rewrite.len() > 20, "a stand-in that does not fit is not used: {rewrite}");
+    }
+}

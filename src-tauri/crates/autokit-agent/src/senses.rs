@@ -1,0 +1,26 @@
+//! What the agent is given by the house: meaning as vectors.
+
+use std::fmt;
+
+/// Turns texts into vectors. Calls compute; the agent makes them off the async threads.
+pub trait Senses: fmt::Debug + Send + Sync {
+    /// Vectors of texts that are searched for.
+    ///
+    /// # Errors
+    /// What the model said, in words.
+    fn queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String>;
+
+    /// Vectors of texts that are found.
+    ///
+    /// # Errors
+    /// What the model said, in words.
+    fn passages(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String>;
+
+    /// Whether a lower-case word is part of the language, not a name someone made up.
+    fn is_word(&self, word: &str) -> bool;
+}
+
+/// The dot product; the cosine of unit vectors.
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
