@@ -367,7 +367,7 @@ checks: Array<Check>, };
 /**
  * What the window and the terminal branch on.
  */
-export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "cancelled" | "internal";
+export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "no_keychain" | "cancelled" | "internal";
 
 /**
  * News a host passes on.

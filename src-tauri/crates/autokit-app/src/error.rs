@@ -41,6 +41,8 @@ pub enum ErrorCode {
     NoModel,
     /// The model's files do not serve.
     BadModel,
+    /// The keychain is missing, locked or does not answer.
+    NoKeychain,
     /// The person stopped it.
     Cancelled,
     /// A bug or a failing database.

@@ -9,6 +9,7 @@
 //! | [`node`] | owner or client, hand-over |
 //! | [`host`] | the loopback HTTP host |
 //! | [`jobs`] | work in the background |
+//! | [`secrets`] | keys of services, and where they are kept |
 
 pub mod api;
 pub mod commands;
@@ -20,6 +21,7 @@ pub mod jobs;
 pub mod node;
 pub mod paths;
 mod remote;
+pub mod secrets;
 pub mod starter;
 
 pub use autokit_retrieve::eval::{AskReport, RetrievalReport};

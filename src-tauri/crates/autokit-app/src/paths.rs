@@ -18,7 +18,24 @@ pub fn models_dir() -> PathBuf {
         .map_or_else(|| data_home().join("autokit").join("models"), PathBuf::from)
 }
 
+/// Settings and keys are the person's too, and lie apart from the library: one that is copied or sent
+/// takes no keys along.
+///
+/// `AUTOKIT_CONFIG_DIR`, else the platform's place for an application's configuration.
+pub fn config_dir() -> PathBuf {
+    env::var_os("AUTOKIT_CONFIG_DIR").map_or_else(|| config_home().join("autokit"), PathBuf::from)
+}
+
 fn data_home() -> PathBuf {
+    home_for("XDG_DATA_HOME", &[".local", "share"])
+}
+
+fn config_home() -> PathBuf {
+    home_for("XDG_CONFIG_HOME", &[".config"])
+}
+
+/// macOS and Windows have one place for both; elsewhere XDG's variable or its default below the home.
+fn home_for(xdg: &str, below_home: &[&str]) -> PathBuf {
     let home = || {
         env::var_os("HOME").or_else(|| env::var_os("USERPROFILE")).map_or_else(|| ".".into(), PathBuf::from)
     };
@@ -27,10 +44,10 @@ fn data_home() -> PathBuf {
     } else if cfg!(windows) {
         env::var_os("APPDATA").map_or_else(|| home().join("AppData").join("Roaming"), PathBuf::from)
     } else {
-        env::var_os("XDG_DATA_HOME")
+        env::var_os(xdg)
             .map(PathBuf::from)
             // The XDG specification tells to ignore a path that is not absolute.
             .filter(|path| path.is_absolute())
-            .unwrap_or_else(|| home().join(".local").join("share"))
+            .unwrap_or_else(|| below_home.iter().fold(home(), |path, part| path.join(part)))
     }
 }

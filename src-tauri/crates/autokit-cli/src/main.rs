@@ -115,7 +115,7 @@ fn exit_code(code: ErrorCode) -> u8 {
         | ErrorCode::VersionMismatch
         | ErrorCode::Unauthorized => 5,
         ErrorCode::Cancelled => 130,
-        ErrorCode::NoModel | ErrorCode::BadModel | ErrorCode::Internal => 1,
+        ErrorCode::NoModel | ErrorCode::BadModel | ErrorCode::NoKeychain | ErrorCode::Internal => 1,
     }
 }
 

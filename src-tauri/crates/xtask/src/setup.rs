@@ -25,7 +25,7 @@ const APT_WINDOW: &[&str] = &[
     "file",
 ];
 /// Packages the tests use besides.
-const APT_TEST: &[&str] = &["webkit2gtk-driver", "xvfb", "xauth", "dbus-x11", "chromium"];
+const APT_TEST: &[&str] = &["webkit2gtk-driver", "xvfb", "xauth", "dbus-x11", "gnome-keyring", "chromium"];
 const DNF_WINDOW: &[&str] = &[
     "gcc",
     "gcc-c++",
@@ -36,10 +36,11 @@ const DNF_WINDOW: &[&str] = &[
     "libappindicator-gtk3-devel",
     "libxdo-devel",
 ];
-const DNF_TEST: &[&str] = &["webkit2gtk4.1", "xorg-x11-server-Xvfb", "dbus-x11", "chromium"];
+const DNF_TEST: &[&str] =
+    &["webkit2gtk4.1", "xorg-x11-server-Xvfb", "dbus-x11", "dbus-tools", "gnome-keyring", "chromium"];
 const PACMAN_WINDOW: &[&str] =
     &["base-devel", "webkit2gtk-4.1", "librsvg", "libayatana-appindicator", "xdotool"];
-const PACMAN_TEST: &[&str] = &["xorg-server-xvfb", "dbus", "chromium"];
+const PACMAN_TEST: &[&str] = &["xorg-server-xvfb", "dbus", "gnome-keyring", "chromium"];
 
 /// Whether there is a pip, from whichever Python: it brings the model where only package indexes
 /// are reached.

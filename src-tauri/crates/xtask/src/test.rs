@@ -49,6 +49,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     step("Rust tests", "See the failing test above; run it alone with `cargo test -p CRATE NAME`.", || {
         exec(cargo(&["test", "--workspace", "--exclude", "autokit-desktop"]).env("AUTOKIT_TEST_CI", "1"))
     })?;
+    if cfg!(target_os = "linux") {
+        step("Keys in a real keychain", "See the failing test above, or what gnome-keyring says.", || {
+            exec(&mut keychain_test())
+        })?;
+    }
     if !options.no_window {
         step(
             "The window in a browser",
@@ -90,6 +95,45 @@ fn path_with_tools() -> Result<std::ffi::OsString> {
     let mut all = vec![tools];
     all.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
     env::join_paths(all).context("PATH cannot be extended")
+}
+
+/// Starts a keyring of its own, unlocked, and runs the command given while it is there.
+///
+/// It gets a home of its own as well: with the person's, `--unlock` would speak to the person's keyring.
+/// The command has to wait for the bus name: asked before, the bus would start another keyring, locked.
+const WITH_KEYRING: &str = r#"
+home=$(mktemp -d) || exit 1
+printf '\n' | env --unset=GNOME_KEYRING_CONTROL \
+    HOME="$home" XDG_DATA_HOME="$home" XDG_CACHE_HOME="$home" XDG_RUNTIME_DIR="$home" \
+    gnome-keyring-daemon --foreground --unlock --components=secrets >"$home/said" 2>&1 &
+keyring=$!
+trap 'kill "$keyring" 2>/dev/null; wait "$keyring"; rm -rf "$home"' EXIT
+tries=0
+until dbus-send --session --print-reply --dest=org.freedesktop.DBus /org/freedesktop/DBus \
+    org.freedesktop.DBus.GetNameOwner string:org.freedesktop.secrets >/dev/null 2>&1
+do
+    tries=$((tries + 1))
+    if [ "$tries" -gt 100 ] || ! kill -0 "$keyring" 2>/dev/null; then
+        cat "$home/said" >&2
+        echo 'gnome-keyring did not start' >&2
+        exit 1
+    fi
+    sleep 0.1
+done
+"$@"
+"#;
+
+/// The test of keys against gnome-keyring, on a session bus of its own.
+fn keychain_test() -> std::process::Command {
+    let mut test = crate::shell::command("dbus-run-session");
+    test.args(["--", "sh", "-c", WITH_KEYRING, "sh"]);
+    test.arg(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    test.args(["test", "--package", "autokit-app", "--test", "keychain", "--", "--ignored"]);
+    test.env("CARGO_TARGET_DIR", crate::shell::target())
+        // Where the keyring is locked, no window may ask a person who happens to be there.
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY");
+    test
 }
 
 /// The real window under a display of its own.

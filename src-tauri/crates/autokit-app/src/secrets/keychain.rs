@@ -1,0 +1,232 @@
+//! Keys in the platform's keychain.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyring_core::{CredentialStore, Entry, Error};
+use tokio::sync::oneshot;
+
+use super::Secret;
+use crate::error::{ApiError, ErrorCode, Result};
+
+/// What all entries are filed under; a key's name is the entry's user.
+const SERVICE: &str = "autokit";
+
+/// How long a person may take to type the password of a locked keychain.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// How long a keychain may take to answer at all; the first question may have to start it.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Opens the keychain: the system's, or a stand-in of tests. Never the process-wide default store,
+/// which whoever comes last would set for all.
+type Connect = dyn Fn() -> keyring_core::Result<Arc<CredentialStore>> + Send + Sync;
+
+/// The person's keychain.
+#[derive(Clone)]
+pub(super) struct Keychain {
+    connect: Arc<Connect>,
+    patience: Duration,
+}
+
+impl Keychain {
+    /// The one of this system.
+    pub(super) fn system() -> Keychain {
+        Keychain { connect: Arc::new(system_store), patience: PATIENCE }
+    }
+
+    pub(super) async fn set(&self, name: String, value: Secret) -> Result<()> {
+        // Bytes rather than a "password": Windows would store that in UTF-16 and take half as much.
+        let kept = self.ask(name, move |entry| entry.set_secret(value.expose().as_bytes())).await?;
+        kept.ok_or_else(|| no_keychain("the keychain lost the entry while it was written"))
+    }
+
+    pub(super) async fn get(&self, name: String) -> Result<Option<Secret>> {
+        let shown = name.clone();
+        let Some(bytes) = self.ask(name, Entry::get_secret).await? else { return Ok(None) };
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(Secret::new(text))),
+            Err(error) => {
+                super::wipe(&mut error.into_bytes());
+                Err(ApiError::new(
+                    ErrorCode::Damaged,
+                    format!("the keychain's entry {shown} of {SERVICE} is not text"),
+                    "Enter the key again.",
+                ))
+            }
+        }
+    }
+
+    pub(super) async fn remove(&self, name: String) -> Result<bool> {
+        Ok(self.ask(name, Entry::delete_credential).await?.is_some())
+    }
+
+    /// Whether it answers a question after a key that does not exist: no platform asks the person
+    /// to unlock anything for that.
+    pub(super) async fn answers(&self) -> bool {
+        let hasty = Keychain { connect: Arc::clone(&self.connect), patience: ANSWER };
+        hasty.ask("no-such-key".to_owned(), Entry::get_secret).await.is_ok()
+    }
+
+    /// Does something with an entry; `None` when there is no such entry.
+    ///
+    /// The thread is no thread of tokio's: those hold up the end of the program, and this one may
+    /// wait for a person who has left. The connection is opened, used and dropped on it. Dropping it
+    /// on one of tokio's own threads panics (D-Bus is waited for), and one that was kept would be of no
+    /// use after the keychain was restarted; opening it takes milliseconds.
+    async fn ask<T: Send + 'static>(
+        &self,
+        name: String,
+        work: impl FnOnce(&Entry) -> keyring_core::Result<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let (answer, answered) = oneshot::channel();
+        let connect = Arc::clone(&self.connect);
+        let thread = std::thread::Builder::new().name("keychain".to_owned()).spawn(move || {
+            let done = connect().and_then(|store| work(&store.build(SERVICE, &name, None)?));
+            let done = match done {
+                Ok(value) => Ok(Some(value)),
+                Err(Error::NoEntry) => Ok(None),
+                // Turned into text here, because some errors hold the connection.
+                Err(error) => Err(explained(&name, &error)),
+            };
+            // Nobody waits any more after the time is up.
+            let _ = answer.send(done);
+        });
+        if let Err(error) = thread {
+            return Err(ApiError::internal(format!("no thread for the keychain: {error}")));
+        }
+        match tokio::time::timeout(self.patience, answered).await {
+            Ok(Ok(done)) => done,
+            Ok(Err(_)) => Err(no_keychain("the keychain's connection broke down")),
+            Err(_) => Err(no_keychain(&format!(
+                "the keychain gave no answer for {} seconds; it may be waiting for its password",
+                self.patience.as_secs()
+            ))),
+        }
+    }
+}
+
+/// None of these texts contains a key: stores describe what failed, and attributes, not contents.
+fn explained(name: &str, error: &Error) -> ApiError {
+    match error {
+        Error::NoStorageAccess(cause) => no_keychain(&format!("the keychain is locked: {cause}")),
+        Error::PlatformFailure(cause) => no_keychain(&format!("the keychain does not answer: {cause}")),
+        Error::TooLong(what, most) => ApiError::new(
+            ErrorCode::Invalid,
+            format!("the {what} of {name} is longer than the {most} characters this keychain takes"),
+            "Check that only the key was given; the encrypted file takes longer ones \
+             (`autokit providers keys --keep file`).",
+        ),
+        Error::Ambiguous(entries) => ApiError::new(
+            ErrorCode::Invalid,
+            format!("the keychain holds {} entries for {name} of {SERVICE}", entries.len()),
+            "Remove all but one in your system's program for passwords.",
+        ),
+        other => no_keychain(&format!("the keychain cannot keep {name}: {other}")),
+    }
+}
+
+fn no_keychain(message: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::NoKeychain,
+        message,
+        "Unlock the keyring, or choose the encrypted file in Settings (`autokit providers keys --keep file`).",
+    )
+}
+
+#[cfg(target_os = "linux")]
+fn system_store() -> keyring_core::Result<Arc<CredentialStore>> {
+    Ok(zbus_secret_service_keyring_store::Store::new()?)
+}
+
+#[cfg(target_os = "macos")]
+fn system_store() -> keyring_core::Result<Arc<CredentialStore>> {
+    Ok(apple_native_keyring_store::keychain::Store::new()?)
+}
+
+#[cfg(windows)]
+fn system_store() -> keyring_core::Result<Arc<CredentialStore>> {
+    Ok(windows_native_keyring_store::Store::new()?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
+fn system_store() -> keyring_core::Result<Arc<CredentialStore>> {
+    Err(Error::NotSupportedByStore("no keychain is known for this system".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use keyring_core::api::CredentialStoreApi;
+    use keyring_core::mock;
+
+    use super::*;
+
+    fn stand_in() -> (Keychain, Arc<mock::Store>) {
+        let store = mock::Store::new().unwrap();
+        let shared = Arc::clone(&store);
+        let connect = move || Ok(Arc::clone(&shared) as Arc<CredentialStore>);
+        (Keychain { connect: Arc::new(connect), patience: PATIENCE }, store)
+    }
+
+    /// Makes the next use of an entry fail.
+    fn fail(store: &mock::Store, name: &str, error: Error) {
+        let entry = store.build(SERVICE, name, None).unwrap();
+        entry.as_any().downcast_ref::<mock::Cred>().unwrap().set_error(error);
+    }
+
+    #[tokio::test]
+    async fn keys_are_filed_under_autokit_and_their_name() {
+        let (keychain, store) = stand_in();
+        keychain.set("github".to_owned(), Secret::new("ghp_1")).await.unwrap();
+        keychain.set("search.tavily".to_owned(), Secret::new("tvly-2")).await.unwrap();
+        keychain.set("github".to_owned(), Secret::new("ghp_3")).await.unwrap();
+        assert_eq!(keychain.get("github".to_owned()).await.unwrap().unwrap().expose(), "ghp_3");
+        assert_eq!(store.build("autokit", "search.tavily", None).unwrap().get_secret().unwrap(), b"tvly-2");
+        assert!(keychain.remove("github".to_owned()).await.unwrap());
+        assert!(!keychain.remove("github".to_owned()).await.unwrap());
+        assert!(keychain.get("github".to_owned()).await.unwrap().is_none());
+        assert!(keychain.answers().await);
+    }
+
+    #[tokio::test]
+    async fn a_locked_or_missing_keychain_says_what_to_do() {
+        let (keychain, store) = stand_in();
+        for error in [Error::NoStorageAccess("locked".into()), Error::PlatformFailure("no bus".into())] {
+            fail(&store, "github", error);
+            let error = keychain.set("github".to_owned(), Secret::new("ghp_planted")).await.unwrap_err();
+            assert_eq!(error.code, ErrorCode::NoKeychain);
+            assert!(error.remedy.contains("Unlock the keyring"), "{error:?}");
+            assert!(error.remedy.contains("autokit providers keys --keep file"), "{error:?}");
+            assert!(!format!("{error:?}").contains("ghp_planted"));
+        }
+        assert!(keychain.get("github".to_owned()).await.unwrap().is_none());
+
+        let nowhere = || Err(Error::PlatformFailure("no bus".into()));
+        let missing = Keychain { connect: Arc::new(nowhere), patience: PATIENCE };
+        assert!(!missing.answers().await);
+        assert_eq!(missing.remove("github".to_owned()).await.unwrap_err().code, ErrorCode::NoKeychain);
+    }
+
+    #[tokio::test]
+    async fn an_entry_that_is_not_text_is_not_shown() {
+        let (keychain, store) = stand_in();
+        store.build(SERVICE, "github", None).unwrap().set_secret(b"planted\xff").unwrap();
+        let error = keychain.get("github".to_owned()).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::Damaged);
+        assert!(error.message.contains("github") && !format!("{error:?}").contains("planted"));
+    }
+
+    #[tokio::test]
+    async fn a_keychain_that_never_answers_is_given_up() {
+        let waiting = || {
+            std::thread::sleep(Duration::from_hours(1));
+            Err(Error::NoEntry)
+        };
+        let keychain = Keychain { connect: Arc::new(waiting), patience: Duration::from_millis(50) };
+        let error = keychain.get("github".to_owned()).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::NoKeychain);
+        let breaking = || panic!("as a store might");
+        let keychain = Keychain { connect: Arc::new(breaking), patience: PATIENCE };
+        assert_eq!(keychain.get("github".to_owned()).await.unwrap_err().code, ErrorCode::NoKeychain);
+    }
+}
