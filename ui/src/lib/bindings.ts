@@ -1,6 +1,32 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.
 
 /**
+ * Proposes a tool found on the web as a card.
+ */
+export type AddFinding = { 
+/**
+ * The session that found it.
+ */
+session: string, 
+/**
+ * Its page.
+ */
+url: string, };
+
+/**
+ * A question for the agent.
+ */
+export type AgentQuestion = { 
+/**
+ * The question or the need.
+ */
+question: string, 
+/**
+ * The session to go on with; a new one when not given.
+ */
+session?: string, };
+
+/**
  * What the library says to a question.
  */
 export type Answer = { 
@@ -145,6 +171,12 @@ stub: Stub | null,
 created_at: string, };
 
 /**
+ * Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`.
+ * It stays when the card is renamed.
+ */
+export type CardId = string;
+
+/**
  * A window into a list.
  */
 export type CardList = { 
@@ -160,6 +192,15 @@ offset: number,
  * Rows to return; at most 1,000 in one answer.
  */
 limit: number, };
+
+/**
+ * A card's page, if it was read.
+ */
+export type CardPage = { 
+/**
+ * The page.
+ */
+page: PageView | null, };
 
 /**
  * Names a card, by id or by its exact name when only one card has it.
@@ -356,6 +397,49 @@ remedy: string | null, };
 export type CheckState = "good" | "warning" | "bad";
 
 /**
+ * Where a statement stands.
+ */
+export type Citation = { 
+/**
+ * Id of the card whose page it is.
+ */
+card: string, 
+/**
+ * Headings down to the piece.
+ */
+title: string, 
+/**
+ * The page, with the place in it where it has one.
+ */
+url: string, 
+/**
+ * The piece.
+ */
+text: string, };
+
+/**
+ * Which connection to try.
+ */
+export type Connection = "llm" | "small_llm" | "search" | "github";
+
+/**
+ * What a search for a tool found.
+ */
+export type Discovered = { 
+/**
+ * Best first; empty for "nothing suitable".
+ */
+findings: Array<Finding>, 
+/**
+ * The best of what was not good enough, for a person who wants to see it.
+ */
+dismissed: Array<Finding>, 
+/**
+ * Pages read.
+ */
+read: number, };
+
+/**
  * The state of the installation.
  */
 export type Doctor = { 
@@ -365,9 +449,38 @@ export type Doctor = {
 checks: Array<Check>, };
 
 /**
+ * What is proposed.
+ */
+export type Draft = { 
+/**
+ * The card to change; none for a new one.
+ */
+card: CardId | null, 
+/**
+ * The revision of that card the change was made on.
+ */
+base: number | null, 
+/**
+ * Where it comes from.
+ */
+origin: Origin, 
+/**
+ * Why, in a sentence.
+ */
+reason: string, 
+/**
+ * The fields, in the order people read them.
+ */
+fields: Array<ProposedField>, 
+/**
+ * Cards of the library that may be the same tool.
+ */
+similar: Array<CardId>, };
+
+/**
  * What the window and the terminal branch on.
  */
-export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "no_keychain" | "cancelled" | "internal";
+export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "no_keychain" | "no_search" | "wrong_key" | "wrong_address" | "wrong_model" | "no_connection" | "rate_limited" | "timeout" | "over_budget" | "refused" | "provider" | "cancelled" | "internal";
 
 /**
  * News a host passes on.
@@ -384,11 +497,40 @@ cursor: number, } | { "event": "model",
 /**
  * Its state now.
  */
-state: ModelState, } | { "event": "owner", 
+state: ModelState, } | { "event": "session", 
+/**
+ * Id.
+ */
+session: string, 
+/**
+ * Its version now.
+ */
+version: number, } | { "event": "proposals", 
+/**
+ * How many wait.
+ */
+waiting: number, } | { "event": "providers" } | { "event": "owner", 
 /**
  * What this process is now.
  */
 role: Role, };
+
+/**
+ * What a claim rests on.
+ */
+export type Evidence = { 
+/**
+ * The page, or another source that can be opened.
+ */
+url: string, 
+/**
+ * The words or the line of code there, as they stand.
+ */
+quote: string, 
+/**
+ * When it was read, RFC 3339 in UTC.
+ */
+fetched_at: string, };
 
 /**
  * What happens to cards the library has already.
@@ -476,6 +618,23 @@ documented: number,
 total: number, };
 
 /**
+ * What a person says about the last answer of a session.
+ */
+export type FeedbackRequest = { 
+/**
+ * Id.
+ */
+session: string, 
+/**
+ * Yes or no.
+ */
+helpful: boolean, 
+/**
+ * The use case after yes, the reason after no.
+ */
+said: string, };
+
+/**
  * Part of a card that a word was found in.
  */
 export type Field = "provider" | "name" | "description" | "parameters" | "keywords";
@@ -508,6 +667,43 @@ spans: Array<Span>,
  * Changes inside when both sides are objects or lists.
  */
 inside: Array<JsonChange>, };
+
+/**
+ * A tool that was found.
+ */
+export type Finding = { 
+/**
+ * Its documentation page, after redirects.
+ */
+url: string, 
+/**
+ * What it is called there.
+ */
+name: string, 
+/**
+ * What it does, from the page.
+ */
+description: string, 
+/**
+ * How sure it is that this is a tool for the need, 0 to 1.
+ */
+score: number, 
+/**
+ * What speaks for it.
+ */
+marks: Marks, 
+/**
+ * Words of the page that match the need best.
+ */
+excerpt: string, 
+/**
+ * Ids of library cards that may be the same tool.
+ */
+similar: Array<string>, 
+/**
+ * The card it would become, with evidence.
+ */
+draft: Draft, };
 
 /**
  * One card of a source.
@@ -675,7 +871,7 @@ error: ApiError | null, };
 /**
  * What a job does.
  */
-export type JobKind = "import" | "starter" | "embed" | "download";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages";
 
 /**
  * Names a job.
@@ -753,9 +949,127 @@ after: JsonValue | null, };
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
 
 /**
+ * Where keys are kept.
+ */
+export type Keep = "keychain" | "file" | "memory";
+
+/**
+ * A key, by what it is for.
+ */
+export type KeyName = "anthropic" | "openai" | "tavily" | "brave" | "github";
+
+/**
+ * Whether a key is kept. The key itself is never told.
+ */
+export type KeyState = { 
+/**
+ * What it is for.
+ */
+name: KeyName, 
+/**
+ * There is one.
+ */
+set: boolean, };
+
+/**
  * What sort of tool a card describes.
  */
 export type Kind = "class" | "rest_operation" | "mcp_tool" | "cli" | "other";
+
+/**
+ * How a language model is spoken to.
+ */
+export type LlmKind = "none" | "anthropic" | "openai";
+
+/**
+ * The language model.
+ */
+export type LlmSettings = { 
+/**
+ * How it is spoken to.
+ */
+kind: LlmKind, 
+/**
+ * Its address; empty for the service's own.
+ */
+base: string, 
+/**
+ * Writes answers and looks on the web.
+ */
+large: string, 
+/**
+ * Grades, reranks and rewrites; empty for the same model.
+ */
+small: string, 
+/**
+ * It takes tools as such.
+ */
+tools: boolean, 
+/**
+ * US dollars for a million tokens read by the large model.
+ */
+price_in: number, 
+/**
+ * US dollars for a million tokens written by the large model.
+ */
+price_out: number, 
+/**
+ * US dollars after which nothing is asked any more until AutoKit starts again.
+ */
+cap: number | null, };
+
+/**
+ * What speaks for a page. The score is a weighted sum, see [`Marks::score`].
+ */
+export type Marks = { 
+/**
+ * Score of the ranking by words and meaning, 0 to 1.
+ */
+rank: number, 
+/**
+ * Closest piece of the page, or its opening: cosine with the need.
+ */
+cosine: number, 
+/**
+ * BM25 score of the need.
+ */
+bm25: number, 
+/**
+ * Share of the need's information the page has.
+ */
+coverage: number, 
+/**
+ * How high the search services put it: sum of 1 / (10 + rank) over the queries.
+ */
+found: number, 
+/**
+ * Its address names tools.
+ */
+tool_address: boolean, 
+/**
+ * It shows how to import something that looks like a tool.
+ */
+tool_code: boolean, 
+/**
+ * Its opening speaks of a tool.
+ */
+tool_words: boolean, 
+/**
+ * Share of the title's telling words that the need has.
+ */
+named: number, 
+/**
+ * The need names the product this page is about.
+ */
+the_named: boolean, 
+/**
+ * The need names a product, and this page is not about it.
+ */
+another: boolean, 
+/**
+ * A card of the library names this page.
+ */
+known: boolean, };
 
 /**
  * A word of the request found in a card.
@@ -870,6 +1184,19 @@ store: string, };
 export type NameMatch = "typo" | "near" | "exact";
 
 /**
+ * What may be reached.
+ */
+export type NetworkSettings = { 
+/**
+ * Hosts on this machine or a private network whose pages may be read.
+ */
+allowed_hosts: Array<string>, 
+/**
+ * A proxy for pages and searches.
+ */
+proxy: string | null, };
+
+/**
  * For commands that take or give nothing.
  */
 export type Nothing = Record<symbol, never>;
@@ -878,6 +1205,84 @@ export type Nothing = Record<symbol, never>;
  * What a revision did.
  */
 export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "undo" | "accept";
+
+/**
+ * Where a proposal comes from; the groups of the review queue.
+ */
+export type Origin = "discovery" | "description";
+
+/**
+ * How a step ended.
+ */
+export type Outcome = "found" | "nothing" | "written" | "grounded" | "ungrounded" | "answers" | "misses" | "rewritten" | "exhausted" | "told" | "helpful" | "unhelpful" | "wanted" | "proposed";
+
+/**
+ * A piece of a page.
+ */
+export type PagePiece = { 
+/**
+ * Headings above it, from the title down.
+ */
+path: Array<string>, 
+/**
+ * The page with the place in it.
+ */
+url: string, 
+/**
+ * The text; code between fences.
+ */
+text: string, };
+
+/**
+ * A card's page as last read.
+ */
+export type PageView = { 
+/**
+ * Where it was found.
+ */
+url: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * When it was last asked for.
+ */
+fetched_at: string, 
+/**
+ * Why the last attempt failed.
+ */
+failed: string | null, 
+/**
+ * Its pieces, in reading order.
+ */
+pieces: Array<PagePiece>, };
+
+/**
+ * Which pages to read.
+ */
+export type PagesFetch = { 
+/**
+ * Ids or names of cards; all when empty.
+ */
+cards: Array<string>, 
+/**
+ * Also those read lately.
+ */
+again: boolean, };
+
+/**
+ * What an event tells.
+ */
+export type Phase = { "kind": "start" } | { "kind": "result", 
+/**
+ * How.
+ */
+outcome: Outcome, } | { "kind": "trace", 
+/**
+ * What.
+ */
+trace: Trace, };
 
 /**
  * One thing wrong with one field.
@@ -895,6 +1300,324 @@ reason: string,
  * Whether the card is refused for it.
  */
 severity: Severity, };
+
+/**
+ * A proposal in the library.
+ */
+export type Proposal = { 
+/**
+ * Its number, by which people name it.
+ */
+id: number, 
+/**
+ * What is proposed.
+ */
+draft: Draft, 
+/**
+ * Who or what proposed it.
+ */
+proposed_by: string, 
+/**
+ * When.
+ */
+created_at: string, 
+/**
+ * Where it stands.
+ */
+state: ProposalState, 
+/**
+ * When it was decided.
+ */
+decided_at: string | null, 
+/**
+ * By whom.
+ */
+decided_by: string | null, 
+/**
+ * Why, in the reviewer's words.
+ */
+decision: string | null, 
+/**
+ * The fields taken over.
+ */
+accepted: Array<string>, };
+
+/**
+ * Accepts a proposal.
+ */
+export type ProposalAccept = { 
+/**
+ * Its number.
+ */
+id: number, 
+/**
+ * The fields to take over; all when not given.
+ */
+fields?: Array<string>, 
+/**
+ * Values the reviewer put in place of proposed ones.
+ */
+edits: { [key in string]: JsonValue }, 
+/**
+ * Why, in the reviewer's words.
+ */
+reason: string, };
+
+/**
+ * Everything about a proposal.
+ */
+export type ProposalDetail = { 
+/**
+ * The proposal, evidence and decision included.
+ */
+proposal: Proposal, 
+/**
+ * The card it is about, or would make.
+ */
+title: string, 
+/**
+ * What accepting all of it would change in the card as it is now.
+ */
+diff: Array<FieldDiff>, 
+/**
+ * Fields that changed in the card since: accepting them is refused.
+ */
+conflicts: Array<string>, 
+/**
+ * Cards that may be the same tool: id and name.
+ */
+similar: Array<[string, string]>, 
+/**
+ * What happened to it, oldest first.
+ */
+events: Array<ProposalEvent>, };
+
+/**
+ * A step in the life of a proposal.
+ */
+export type ProposalEvent = { 
+/**
+ * When, RFC 3339 in UTC.
+ */
+at: string, 
+/**
+ * By whom.
+ */
+by: string, 
+/**
+ * `proposed`, `accepted`, `rejected`, `undone`.
+ */
+what: string, 
+/**
+ * In words.
+ */
+why: string, };
+
+/**
+ * Names a proposal.
+ */
+export type ProposalRef = { 
+/**
+ * Its number.
+ */
+id: number, };
+
+/**
+ * Turns a proposal down.
+ */
+export type ProposalReject = { 
+/**
+ * Its number.
+ */
+id: number, 
+/**
+ * Why, in the reviewer's words.
+ */
+reason: string, };
+
+/**
+ * A row of the queue.
+ */
+export type ProposalRow = { 
+/**
+ * Its number.
+ */
+id: number, 
+/**
+ * The card it is about, or would make.
+ */
+title: string, 
+/**
+ * Where it comes from.
+ */
+origin: Origin, 
+/**
+ * Where it stands.
+ */
+state: ProposalState, 
+/**
+ * Id of the card it changes; none for a new one.
+ */
+card: string | null, 
+/**
+ * The fields it would set.
+ */
+fields: Array<string>, 
+/**
+ * How likely all of it is true, 0 to 1.
+ */
+confidence: number, 
+/**
+ * When it was made.
+ */
+created_at: string, 
+/**
+ * Why, in a sentence.
+ */
+reason: string, };
+
+/**
+ * Where a proposal stands.
+ */
+export type ProposalState = "pending" | "accepted" | "rejected";
+
+/**
+ * The queue.
+ */
+export type Proposals = { 
+/**
+ * Newest first.
+ */
+rows: Array<ProposalRow>, 
+/**
+ * Those that wait, whatever was asked for.
+ */
+waiting: number, };
+
+/**
+ * Which proposals.
+ */
+export type ProposalsQuery = { 
+/**
+ * Those in this state; all when not given.
+ */
+state?: ProposalState, };
+
+/**
+ * A field's proposed value.
+ */
+export type ProposedField = { 
+/**
+ * Name of the field.
+ */
+field: string, 
+/**
+ * Its value; `null` is a value, missing takes the field away.
+ */
+value?: JsonValue, 
+/**
+ * What supports it.
+ */
+evidence: Array<Evidence>, 
+/**
+ * How likely it is true, 0 to 1.
+ */
+confidence: number, };
+
+/**
+ * Everything chosen about services. Holds no key.
+ */
+export type ProviderSettings = { 
+/**
+ * The language model.
+ */
+llm: LlmSettings, 
+/**
+ * Searching the web.
+ */
+search: SearchSettings, 
+/**
+ * What may be reached.
+ */
+network: NetworkSettings, 
+/**
+ * Where keys are kept.
+ */
+keep: Keep, 
+/**
+ * Prompts of the person's own, by name.
+ */
+prompts: { [key in string]: string }, };
+
+/**
+ * Services as they stand.
+ */
+export type Providers = { 
+/**
+ * What is chosen.
+ */
+settings: ProviderSettings, 
+/**
+ * Which keys are kept.
+ */
+keys: Array<KeyState>, 
+/**
+ * Where keys are kept, for people: the system's keychain, or an encrypted file.
+ */
+keys_in: string, 
+/**
+ * Why keys cannot be read, if so.
+ */
+keys_error: string | null, 
+/**
+ * Why something that is chosen cannot be used.
+ */
+missing: Array<ApiError>, 
+/**
+ * US dollars spent on language models since this process began.
+ */
+spent: number, 
+/**
+ * Tokens read and written by language models since this process began.
+ */
+tokens: [number, number], 
+/**
+ * The prompts AutoKit comes with.
+ */
+prompts: Array<ShippedPrompt>, };
+
+/**
+ * A candidate after reranking.
+ */
+export type Ranked = { 
+/**
+ * Card id.
+ */
+id: string, 
+/**
+ * Tool name.
+ */
+name: string, 
+/**
+ * What it does, shortened.
+ */
+description: string, 
+/**
+ * Score of the ranking, 0 to 1.
+ */
+score: number, 
+/**
+ * What that score is made of.
+ */
+parts: ScoreParts, 
+/**
+ * What the reranker gave it, 0 to 1.
+ */
+judged: number | null, 
+/**
+ * Why, in the reranker's words.
+ */
+justification: string | null, };
 
 /**
  * An entry of a card's history.
@@ -933,6 +1656,23 @@ diff: Array<FieldDiff>, };
  * Whether this process has the store or talks to the one that has.
  */
 export type Role = "owner" | "client";
+
+/**
+ * What the person said about an answer.
+ */
+export type Said = { 
+/**
+ * Yes or no.
+ */
+helpful: boolean, 
+/**
+ * The use case after yes, the reason after no.
+ */
+text: string, 
+/**
+ * Starter code, after yes.
+ */
+starter: Starter | null, };
 
 /**
  * Why a card was found. `keyword + vector + name` is the score, to within rounding.
@@ -1011,6 +1751,11 @@ parts: ScoreParts,
 description: string, };
 
 /**
+ * Which service searches the web.
+ */
+export type SearchKind = "none" | "tavily" | "brave" | "searxng" | "duckduckgo";
+
+/**
  * A plain search.
  */
 export type SearchRequest = { 
@@ -1049,9 +1794,120 @@ results: Array<SearchHit>,
 took_ms: number, };
 
 /**
+ * Searching the web.
+ */
+export type SearchSettings = { 
+/**
+ * The service.
+ */
+kind: SearchKind, 
+/**
+ * Its address; empty for the service's own.
+ */
+base: string, 
+/**
+ * The source looked at first, in words; empty for none.
+ */
+preferred: string, 
+/**
+ * Ask GitHub for facts about repositories.
+ */
+github: boolean, };
+
+/**
+ * A conversation with the agent.
+ */
+export type Session = { 
+/**
+ * Id.
+ */
+id: string, 
+/**
+ * When it began, RFC 3339 in UTC.
+ */
+at: string, 
+/**
+ * Grows with every change.
+ */
+version: number, 
+/**
+ * Its turns, oldest first.
+ */
+turns: Array<Turn>, };
+
+/**
+ * A past ask.
+ */
+export type SessionNote = { 
+/**
+ * Names it.
+ */
+id: string, 
+/**
+ * When it began, RFC 3339 in UTC.
+ */
+at: string, 
+/**
+ * The question.
+ */
+question: string, };
+
+/**
+ * Names a session.
+ */
+export type SessionRef = { 
+/**
+ * Id.
+ */
+session: string, };
+
+/**
+ * Waits for news of a session.
+ */
+export type SessionWait = { 
+/**
+ * Id.
+ */
+session: string, 
+/**
+ * Answer once the session's version is above this, or after ten seconds.
+ */
+after: number, };
+
+/**
+ * Keeps a key. The one request that carries it; no answer and no event does.
+ */
+export type SetSecret = { 
+/**
+ * What it is for.
+ */
+name: KeyName, 
+/**
+ * The key; empty takes it away.
+ */
+value: string, };
+
+/**
  * Whether a problem keeps the card out.
  */
 export type Severity = "error" | "warning";
+
+/**
+ * A prompt AutoKit comes with.
+ */
+export type ShippedPrompt = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its text.
+ */
+text: string, 
+/**
+ * Its slots.
+ */
+slots: Array<string>, };
 
 /**
  * Order of a list.
@@ -1076,6 +1932,27 @@ text: string, };
  * Which side a piece of text belongs to.
  */
 export type SpanOp = "equal" | "delete" | "insert";
+
+/**
+ * Starter code for a use case.
+ */
+export type Starter = { 
+/**
+ * Language for highlighting.
+ */
+language: string, 
+/**
+ * The lines.
+ */
+code: string, 
+/**
+ * Lines a model wrote that nothing supports; left out.
+ */
+removed: Array<string>, 
+/**
+ * The model that wrote it; none when it was made from the card.
+ */
+model: string | null, };
 
 /**
  * What the shell shows.
@@ -1118,6 +1995,18 @@ model_error: string | null,
  */
 first_run: boolean, 
 /**
+ * Proposals that wait for a person.
+ */
+proposals: number, 
+/**
+ * The search service in use, for people.
+ */
+search: string | null, 
+/**
+ * The language model in use, for people.
+ */
+llm: string | null, 
+/**
  * What `undo` would take back.
  */
 undoable: string | null, 
@@ -1131,6 +2020,40 @@ cursor: number,
 migrated_from: string | null, };
 
 /**
+ * What the agent does.
+ */
+export type Step = "search" | "generate" | "grade_grounded" | "grade_answers" | "rewrite" | "web" | "finalize" | "feedback" | "add";
+
+/**
+ * A piece of the trace.
+ */
+export type StepEvent = { 
+/**
+ * The step.
+ */
+step: Step, 
+/**
+ * What happens.
+ */
+phase: Phase, 
+/**
+ * In words.
+ */
+text: string, 
+/**
+ * The model that did it; none when it ran on this machine by rules.
+ */
+model: string | null, 
+/**
+ * Tokens read and written by the model.
+ */
+tokens: [number, number], 
+/**
+ * Milliseconds the step took, at its end.
+ */
+ms: number, };
+
+/**
  * Code to copy.
  */
 export type Stub = { 
@@ -1142,6 +2065,149 @@ language: string,
  * The lines.
  */
 code: string, };
+
+/**
+ * What came of trying. What went wrong is an error with its remedy.
+ */
+export type TestOutcome = { 
+/**
+ * What was seen, in words.
+ */
+text: string, 
+/**
+ * Milliseconds of the round trip.
+ */
+ms: number, };
+
+/**
+ * Tries a connection.
+ */
+export type TestRequest = { 
+/**
+ * Which.
+ */
+connection: Connection, };
+
+/**
+ * An answer.
+ */
+export type Told = { 
+/**
+ * How sure it is.
+ */
+verdict: Verdict, 
+/**
+ * Id of the recommended card.
+ */
+tool: string | null, 
+/**
+ * Its name.
+ */
+name: string | null, 
+/**
+ * One sentence on what it is.
+ */
+sentence: string, 
+/**
+ * Why it serves the question.
+ */
+why: string, 
+/**
+ * Import-and-call lines.
+ */
+stub: Stub | null, 
+/**
+ * Lines a model wrote that nothing supports; not part of the stub.
+ */
+removed: Array<string>, 
+/**
+ * What the answer rests on.
+ */
+citations: Array<Citation>, 
+/**
+ * The candidates, best first.
+ */
+candidates: Array<Ranked>, 
+/**
+ * Tools found on the web.
+ */
+findings: Array<Finding>, 
+/**
+ * What ran and what did not, in words for the person.
+ */
+notes: Array<string>, };
+
+/**
+ * What happens while discovery runs, as it happens.
+ */
+export type Trace = { "kind": "thought", 
+/**
+ * In words.
+ */
+text: string, } | { "kind": "action", 
+/**
+ * In words.
+ */
+text: string, } | { "kind": "observation", 
+/**
+ * In words.
+ */
+text: string, 
+/**
+ * It failed.
+ */
+failed: boolean, };
+
+/**
+ * One question and what came of it.
+ */
+export type Turn = { 
+/**
+ * What it is about.
+ */
+kind: TurnKind, 
+/**
+ * What was asked.
+ */
+asked: string, 
+/**
+ * Where it stands.
+ */
+state: TurnState, 
+/**
+ * The trace, in order.
+ */
+events: Array<StepEvent>, 
+/**
+ * The answer of an ask.
+ */
+told: Told | null, 
+/**
+ * What was found on the web, when only the web was asked.
+ */
+discovered: Discovered | null, 
+/**
+ * What the person said about it.
+ */
+said: Said | null, 
+/**
+ * Why it failed.
+ */
+error: ApiError | null, 
+/**
+ * Milliseconds it took.
+ */
+ms: number, };
+
+/**
+ * What a turn of a session is about.
+ */
+export type TurnKind = "ask" | "refine" | "discover";
+
+/**
+ * Where a turn stands.
+ */
+export type TurnState = "running" | "done" | "failed" | "cancelled";
 
 /**
  * What an undo did.
@@ -1213,6 +2279,44 @@ export interface Commands {
   model_pull: { request: ModelChoice; response: JobRef };
   /** Switches to a model: vectors are made in the background, the old ones serve until then. */
   model_use: { request: ModelChoice; response: JobRef };
+  /** Asks the agent: the library first, the web when the library has nothing. */
+  agent_ask: { request: AgentQuestion; response: SessionRef };
+  /** Looks for a tool on the web alone. */
+  discover_start: { request: AgentQuestion; response: SessionRef };
+  /** Waits for news of a session. */
+  session_wait: { request: SessionWait; response: Session };
+  /** Stops what a session is at. */
+  session_cancel: { request: SessionRef; response: Session };
+  /** A session as it stands, also a past one. */
+  session_get: { request: SessionRef; response: Session };
+  /** Past sessions, newest first. */
+  sessions_list: { request: Nothing; response: Array<SessionNote> };
+  /** Says whether the last answer of a session helps: yes gives starter code, no asks again. */
+  agent_feedback: { request: FeedbackRequest; response: Session };
+  /** Proposes a tool found on the web as a card. */
+  discover_add: { request: AddFinding; response: ProposalDetail };
+  /** The review queue. */
+  proposals_list: { request: ProposalsQuery; response: Proposals };
+  /** Everything about a proposal. */
+  proposal_get: { request: ProposalRef; response: ProposalDetail };
+  /** Takes a proposal over, whole or in part. */
+  proposal_accept: { request: ProposalAccept; response: ProposalDetail };
+  /** Turns a proposal down. */
+  proposal_reject: { request: ProposalReject; response: ProposalDetail };
+  /** Takes the decision on a proposal back. */
+  proposal_undo: { request: ProposalRef; response: ProposalDetail };
+  /** Reads documentation pages of cards in the background. */
+  pages_fetch: { request: PagesFetch; response: JobRef };
+  /** The documentation page of a card as last read. */
+  page_get: { request: CardRef; response: CardPage };
+  /** The services in use. */
+  providers_get: { request: Nothing; response: Providers };
+  /** Chooses services; takes effect at once. */
+  providers_set: { request: ProviderSettings; response: Providers };
+  /** Keeps a key, or takes it away. */
+  set_secret: { request: SetSecret; response: Providers };
+  /** Tries a connection with one real request. */
+  connection_test: { request: TestRequest; response: TestOutcome };
   /** Looks the installation over. */
   doctor: { request: Nothing; response: Doctor };
 }

@@ -21,6 +21,9 @@ pub enum Error {
     /// The embedding model.
     #[error("{0}")]
     Senses(String),
+    /// The library.
+    #[error("{0}")]
+    House(String),
     /// Time ran out.
     #[error("not done within {0} seconds")]
     Deadline(u64),

@@ -63,7 +63,8 @@ const fn fits(text: &str, slots: &[&str]) -> bool {
         let mut found = false;
         let mut at = 0;
         while at + 1 < bytes.len() {
-            if bytes[at] == b'{' && bytes[at + 1] == b'{' && stands_at(bytes, at + 2, slots[slot].as_bytes()) {
+            if bytes[at] == b'{' && bytes[at + 1] == b'{' && stands_at(bytes, at + 2, slots[slot].as_bytes())
+            {
                 found = true;
             }
             at += 1;
@@ -134,10 +135,15 @@ impl Prompt {
             found.push(rest[..end].trim());
             rest = &rest[end + 2..];
         }
-        let missing =
-            self.slots.iter().filter(|slot| !found.contains(slot)).map(|slot| Misfit::Missing((*slot).to_owned()));
-        let unknown =
-            found.iter().filter(|slot| !self.slots.contains(slot)).map(|slot| Misfit::Unknown((*slot).to_owned()));
+        let missing = self
+            .slots
+            .iter()
+            .filter(|slot| !found.contains(slot))
+            .map(|slot| Misfit::Missing((*slot).to_owned()));
+        let unknown = found
+            .iter()
+            .filter(|slot| !self.slots.contains(slot))
+            .map(|slot| Misfit::Unknown((*slot).to_owned()));
         missing.chain(unknown).collect()
     }
 }

@@ -1,13 +1,21 @@
 //! What commands take and give: the shapes shared with the window (as TypeScript) and with other
 //! processes (as JSON).
 
+mod agent;
 mod ask;
 mod cards;
 mod jobs;
 mod models;
+mod pages;
+mod providers;
+mod review;
 mod system;
 mod transfer;
 
+pub use agent::{
+    AddFinding, AgentQuestion, FeedbackRequest, Said, Session, SessionRef, SessionWait, Starter, Turn,
+    TurnKind, TurnState,
+};
 pub use ask::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse, Verdict};
 pub use cards::{
     CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore, CardSummary, CardUpdate,
@@ -15,6 +23,14 @@ pub use cards::{
 };
 pub use jobs::{Job, JobKind, JobRef, JobState, JobTally, JobWait};
 pub use models::{ModelChoice, ModelEntry, Models};
+pub use pages::{CardPage, PagePiece, PageView, PagesFetch};
+pub use providers::{
+    Connection, KeyName, KeyState, LlmKind, LlmSettings, NetworkSettings, ProviderSettings, Providers,
+    SearchKind, SearchSettings, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
+};
+pub use review::{
+    ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsQuery,
+};
 pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Status};
 pub use transfer::{
     ExistingCards, ExportOutcome, ExportRequest, ImportItem, ImportPreview, ImportPreviewRequest,

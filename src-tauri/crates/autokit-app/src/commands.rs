@@ -12,10 +12,13 @@ use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::api::{
-    Answer, AskRequest, CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore,
-    CardUpdate, CardsDelete, CardsPage, CardsQuery, Doctor, Event, ExportOutcome, ExportRequest, Facets,
-    ImportPreview, ImportPreviewRequest, ImportRequest, Job, JobRef, JobWait, ModelChoice, Models, Nothing,
-    RevisionView, SearchRequest, SearchResponse, Status, UndoOutcome,
+    AddFinding, AgentQuestion, Answer, AskRequest, CardChange, CardCheck, CardCreate, CardDetail, CardList,
+    CardPage, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery, Doctor, Event,
+    ExportOutcome, ExportRequest, Facets, FeedbackRequest, ImportPreview, ImportPreviewRequest,
+    ImportRequest, Job, JobRef, JobWait, ModelChoice, Models, Nothing, PagesFetch, ProposalAccept,
+    ProposalDetail, ProposalRef, ProposalReject, Proposals, ProposalsQuery, ProviderSettings, Providers,
+    RevisionView, SearchRequest, SearchResponse, Session, SessionRef, SessionWait, SetSecret, Status,
+    TestOutcome, TestRequest, UndoOutcome,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -146,6 +149,44 @@ commands! {
     PullModel = "model_pull" (ModelChoice) -> JobRef;
     /// Switches to a model: vectors are made in the background, the old ones serve until then.
     UseModel = "model_use" (ModelChoice) -> JobRef;
+    /// Asks the agent: the library first, the web when the library has nothing.
+    StartAsk = "agent_ask" (AgentQuestion) -> SessionRef;
+    /// Looks for a tool on the web alone.
+    StartDiscover = "discover_start" (AgentQuestion) -> SessionRef;
+    /// Waits for news of a session.
+    WaitSession = "session_wait" (SessionWait) -> Session;
+    /// Stops what a session is at.
+    CancelSession = "session_cancel" (SessionRef) -> Session;
+    /// A session as it stands, also a past one.
+    GetSession = "session_get" (SessionRef) -> Session;
+    /// Past sessions, newest first.
+    ListSessions = "sessions_list" (Nothing) -> Vec<autokit_library::SessionNote>;
+    /// Says whether the last answer of a session helps: yes gives starter code, no asks again.
+    GiveFeedback = "agent_feedback" (FeedbackRequest) -> Session;
+    /// Proposes a tool found on the web as a card.
+    ProposeFinding = "discover_add" (AddFinding) -> ProposalDetail;
+    /// The review queue.
+    ListProposals = "proposals_list" (ProposalsQuery) -> Proposals;
+    /// Everything about a proposal.
+    GetProposal = "proposal_get" (ProposalRef) -> ProposalDetail;
+    /// Takes a proposal over, whole or in part.
+    AcceptProposal = "proposal_accept" (ProposalAccept) -> ProposalDetail;
+    /// Turns a proposal down.
+    RejectProposal = "proposal_reject" (ProposalReject) -> ProposalDetail;
+    /// Takes the decision on a proposal back.
+    ReopenProposal = "proposal_undo" (ProposalRef) -> ProposalDetail;
+    /// Reads documentation pages of cards in the background.
+    FetchPages = "pages_fetch" (PagesFetch) -> JobRef;
+    /// The documentation page of a card as last read.
+    GetPage = "page_get" (CardRef) -> CardPage;
+    /// The services in use.
+    GetProviders = "providers_get" (Nothing) -> Providers;
+    /// Chooses services; takes effect at once.
+    SetProviders = "providers_set" (ProviderSettings) -> Providers;
+    /// Keeps a key, or takes it away.
+    KeepSecret = "set_secret" (SetSecret) -> Providers;
+    /// Tries a connection with one real request.
+    TestConnection = "connection_test" (TestRequest) -> TestOutcome;
     /// Looks the installation over.
     RunDoctor = "doctor" (Nothing) -> Doctor;
 }

@@ -1,5 +1,6 @@
 //! How commands are carried out, by the process that owns the store.
 
+mod agent;
 mod cards;
 mod catalogue;
 mod doctor;
@@ -7,11 +8,16 @@ mod edit;
 mod find;
 mod finder;
 mod models;
+mod pages;
+mod providers;
+mod review;
+mod taste;
 mod transfer;
 
 pub use transfer::BATCH;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -25,8 +31,12 @@ use crate::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, WaitJob};
 use crate::error::{ApiError, Result};
 use crate::jobs::Jobs;
 
+use crate::secrets::{Keep, Secrets};
+use agent::{Lore, Sessions};
 use catalogue::ListCache;
 use finder::Finder;
+use providers::{Services, Spending};
+use taste::Taste;
 use transfer::PreviewCache;
 
 /// Where vectors come from.
@@ -59,6 +69,10 @@ pub struct EngineOptions {
     pub starter: bool,
     /// Where the time comes from.
     pub clock: Clock,
+    /// Where keys are kept; the library's own choice when not given.
+    pub keep: Option<Keep>,
+    /// The person's configuration: the file of keys, if they are kept in one.
+    pub config_dir: PathBuf,
 }
 
 impl EngineOptions {
@@ -69,6 +83,8 @@ impl EngineOptions {
             vectors: Vectors::default(),
             starter: false,
             clock: Clock::system(),
+            keep: None,
+            config_dir: crate::paths::config_dir(),
         }
     }
 }
@@ -115,6 +131,14 @@ pub(crate) struct Core {
     writing: tokio::sync::Mutex<()>,
     /// One embedding job at a time.
     embedding: tokio::sync::Mutex<()>,
+    services: ArcSwap<Services>,
+    spending: Spending,
+    memory_keys: Secrets,
+    sessions: Sessions,
+    lore: Lore,
+    taste: Taste,
+    /// Proposals that wait, for the status.
+    waiting: AtomicU32,
     list: Mutex<ListCache>,
     preview: Mutex<PreviewCache>,
     first_run: bool,
@@ -164,10 +188,19 @@ impl Engine {
             events,
             writing: tokio::sync::Mutex::default(),
             embedding: tokio::sync::Mutex::default(),
+            services: ArcSwap::from_pointee(Services::none()?),
+            spending: Spending::new(),
+            memory_keys: Secrets::open(Keep::Memory, &options.config_dir),
+            sessions: Sessions::default(),
+            lore: Lore::default(),
+            taste: Taste::default(),
+            waiting: AtomicU32::new(0),
             list: Mutex::default(),
             preview: Mutex::default(),
             first_run,
         });
+        core.load_services().await?;
+        core.tell_proposals().await?;
         let loading = Arc::clone(&core);
         tokio::spawn(async move { loading.load_model().await });
         if options.starter && first_run {
@@ -236,6 +269,9 @@ impl Handle<GetStatus> for Engine {
             model_state: model.state,
             model_error: model.error.map(|error| error.message),
             first_run: core.first_run,
+            proposals: core.waiting.load(Ordering::Relaxed),
+            search: core.services.load().search_name(),
+            llm: core.services.load().llm_name(),
             undoable,
             cursor: core.library.read(autokit_library::Replica::cursor),
             migrated_from: core.library.migrated_from().map(|path| path.display().to_string()),

@@ -43,6 +43,26 @@ pub enum ErrorCode {
     BadModel,
     /// The keychain is missing, locked or does not answer.
     NoKeychain,
+    /// No search service is chosen.
+    NoSearch,
+    /// A service refused the key, or wants one.
+    WrongKey,
+    /// Something else answers at a service's address.
+    WrongAddress,
+    /// A service does not know the model.
+    WrongModel,
+    /// No connection.
+    NoConnection,
+    /// Too many requests for now.
+    RateLimited,
+    /// It took too long.
+    Timeout,
+    /// The spend cap is reached.
+    OverBudget,
+    /// The network rules or the site forbid it.
+    Refused,
+    /// A service failed or answered what nobody can use.
+    Provider,
     /// The person stopped it.
     Cancelled,
     /// A bug or a failing database.
@@ -109,6 +129,61 @@ impl From<LibraryError> for ApiError {
             Code::Database => ErrorCode::Internal,
         };
         ApiError::new(code, error.to_string(), error.remedy())
+    }
+}
+
+impl From<autokit_web::Error> for ApiError {
+    fn from(error: autokit_web::Error) -> ApiError {
+        use autokit_web::Code;
+        let code = match error.code() {
+            Code::BadUrl => ErrorCode::BadRequest,
+            Code::PrivateAddress | Code::Robots => ErrorCode::Refused,
+            Code::Timeout => ErrorCode::Timeout,
+            Code::NoSuchHost | Code::NoConnection | Code::Tls => ErrorCode::NoConnection,
+            Code::WrongKey => ErrorCode::WrongKey,
+            Code::WrongAddress => ErrorCode::WrongAddress,
+            Code::RateLimited => ErrorCode::RateLimited,
+            Code::Redirects | Code::TooLarge | Code::NotText | Code::Provider => ErrorCode::Provider,
+        };
+        ApiError::new(code, error.to_string(), error.remedy())
+    }
+}
+
+impl From<autokit_llm::Error> for ApiError {
+    fn from(error: autokit_llm::Error) -> ApiError {
+        use autokit_llm::Code;
+        let code = match error.code() {
+            Code::WrongKey => ErrorCode::WrongKey,
+            Code::WrongAddress => ErrorCode::WrongAddress,
+            Code::WrongModel => ErrorCode::WrongModel,
+            Code::NoConnection => ErrorCode::NoConnection,
+            Code::RateLimited => ErrorCode::RateLimited,
+            Code::Timeout => ErrorCode::Timeout,
+            Code::OverBudget => ErrorCode::OverBudget,
+            Code::Provider | Code::TooLong | Code::BadRequest | Code::BadReply | Code::Unstructured => {
+                ErrorCode::Provider
+            }
+        };
+        ApiError::new(code, error.to_string(), error.remedy())
+    }
+}
+
+impl From<autokit_agent::Error> for ApiError {
+    fn from(error: autokit_agent::Error) -> ApiError {
+        use autokit_agent::Error;
+        match error {
+            Error::Web(error) => error.into(),
+            Error::Llm(error) => error.into(),
+            Error::NoSearch => ApiError::new(
+                ErrorCode::NoSearch,
+                error.to_string(),
+                "Choose one in Settings; DuckDuckGo needs no key.",
+            ),
+            Error::Deadline(_) => {
+                ApiError::new(ErrorCode::Timeout, error.to_string(), "Try again, or choose a quicker model.")
+            }
+            Error::Retrieve(_) | Error::Senses(_) | Error::House(_) => ApiError::internal(error.to_string()),
+        }
     }
 }
 

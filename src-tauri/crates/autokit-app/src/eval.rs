@@ -237,9 +237,14 @@ pub async fn discover(
             documentation: card.get("documentation").and_then(|url| url.as_str()).map(str::to_owned),
         })
         .collect();
-    let needs: Vec<Need> =
-        autokit_retrieve::eval::json_lines(needs).map_err(|error| unreadable(&error))?;
-    let bad = |error: &autokit_web::Error| ApiError::new(ErrorCode::BadRequest, error.to_string(), "Name a SearXNG-compatible search with --search-url.");
+    let needs: Vec<Need> = autokit_retrieve::eval::json_lines(needs).map_err(|error| unreadable(&error))?;
+    let bad = |error: &autokit_web::Error| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            error.to_string(),
+            "Name a SearXNG-compatible search with --search-url.",
+        )
+    };
     let base = search_url.trim_end_matches('/').trim_end_matches("/search");
     // The person names this host: its pages may be read wherever it is.
     let host = url::Url::parse(base).ok().and_then(|url| {
@@ -248,7 +253,8 @@ pub async fn discover(
     });
     let policy = host.into_iter().fold(NetworkPolicy::default(), NetworkPolicy::allowing);
     let fetcher = Fetcher::new(policy, Limits::default()).map_err(|error| bad(&error))?;
-    let provider = Provider::new(fetcher.clone(), Service::Searxng, Some(base), None).map_err(|error| bad(&error))?;
+    let provider =
+        Provider::new(fetcher.clone(), Service::Searxng, Some(base), None).map_err(|error| bad(&error))?;
     let senses = std::sync::Arc::new(Meaning(std::sync::Arc::new(embedder(vectors)?)));
     let vocabulary = tokio::task::block_in_place(|| vocabulary(&*senses))?;
     let discovery = Discovery {
@@ -267,10 +273,9 @@ pub async fn discover(
         progress(at, needs.len());
         let began = std::time::Instant::now();
         let clock = autokit_library::Clock::system();
-        let found = discovery
-            .run(&need.need, &|| clock.stamp(), &mut |_| {})
-            .await
-            .map_err(|error| ApiError::new(ErrorCode::BadRequest, error.to_string(), "Is the search running?"))?;
+        let found = discovery.run(&need.need, &|| clock.stamp(), &mut |_| {}).await.map_err(|error| {
+            ApiError::new(ErrorCode::BadRequest, error.to_string(), "Is the search running?")
+        })?;
         times.push(began.elapsed().as_millis() as u64);
         let candidates: Vec<String> = found.findings.iter().map(|finding| finding.url.clone()).collect();
         measures.count(need, &candidates);

@@ -211,6 +211,11 @@ impl Progress {
         self.cancel.is_cancelled()
     }
 
+    /// Waits until the person asks to stop.
+    pub async fn stopped(&self) {
+        self.cancel.cancelled().await;
+    }
+
     /// An error if the person asked to stop.
     ///
     /// # Errors

@@ -70,10 +70,11 @@ fn wipe(bytes: &mut [u8]) {
 }
 
 /// Where keys are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Keep {
     /// The platform's keychain.
+    #[default]
     Keychain,
     /// A sealed file in the configuration folder.
     File,

@@ -8,7 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 ///
 /// Everything works offline and without a key. Exit codes: 0 done; 1 failed; 2 wrong usage;
 /// 3 nothing found; 4 refused (invalid, conflicting or unreadable input); 5 the library cannot be
-/// used (read-only, full, damaged, newer or unreachable); 130 interrupted.
+/// used (read-only, full, damaged, newer or unreachable); 6 a service failed or is not chosen;
+/// 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "autokit", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -51,7 +52,44 @@ pub(crate) enum Command {
         /// How many candidates.
         #[arg(short, long, default_value_t = 5)]
         limit: u32,
+        /// Go on with this session.
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
     },
+    /// Say whether the answer of a session helps: yes gives starter code, no asks again without that tool.
+    Feedback {
+        /// Yes or no.
+        #[arg(value_enum)]
+        verdict: YesNo,
+        /// The use case after yes, the reason after no.
+        said: Vec<String>,
+        /// The session; the newest one when not given.
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
+    /// Past sessions, or one of them as it was.
+    Sessions {
+        /// The session.
+        id: Option<String>,
+    },
+    /// Look for a tool on the web; what is found can be proposed as a card.
+    Discover {
+        /// What is needed, in words.
+        #[arg(required = true, num_args = 1..)]
+        need: Vec<String>,
+        /// Propose the candidate with this number (1 is the first).
+        #[arg(long, value_name = "N")]
+        add: Option<usize>,
+    },
+    /// Decide on proposed cards and changes.
+    #[command(subcommand)]
+    Review(ReviewCommand),
+    /// Language models, search services and their keys.
+    #[command(subcommand)]
+    Providers(ProvidersCommand),
+    /// Documentation pages of cards.
+    #[command(subcommand)]
+    Pages(PagesCommand),
     /// Rank cards for a query and show what the scores are made of.
     Search {
         /// The query.
@@ -102,6 +140,202 @@ pub(crate) enum Command {
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
+    },
+}
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum YesNo {
+    /// It helps.
+    Yes,
+    /// It does not.
+    No,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReviewCommand {
+    /// What waits, or everything.
+    List {
+        /// Decided ones too.
+        #[arg(long)]
+        all: bool,
+    },
+    /// A proposal with its fields, before and after, and what supports them.
+    Show {
+        /// Its number.
+        id: u32,
+    },
+    /// Take a proposal over, whole or in part.
+    Accept {
+        /// Its number.
+        id: u32,
+        /// Only these fields.
+        #[arg(long = "field", value_name = "FIELD")]
+        fields: Vec<String>,
+        /// Another value for a field: `name=value`, the value as JSON or as text.
+        #[arg(long = "set", value_name = "FIELD=VALUE")]
+        edits: Vec<String>,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Turn a proposal down.
+    Reject {
+        /// Its number.
+        id: u32,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Take the decision on a proposal back.
+    Undo {
+        /// Its number.
+        id: u32,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProvidersCommand {
+    /// What is chosen, and which keys are kept.
+    Show,
+    /// Choose a language model.
+    Llm {
+        /// Which protocol.
+        #[arg(value_enum)]
+        kind: LlmChoice,
+        /// Address of the service; the service's own when not given.
+        #[arg(long)]
+        url: Option<String>,
+        /// The model that writes.
+        #[arg(long)]
+        model: Option<String>,
+        /// The model that grades, reranks and rewrites.
+        #[arg(long)]
+        small: Option<String>,
+        /// US dollars after which nothing is asked any more.
+        #[arg(long)]
+        cap: Option<f64>,
+        /// The model cannot call tools as such.
+        #[arg(long)]
+        no_tools: bool,
+    },
+    /// Choose a search service.
+    Search {
+        /// Which.
+        #[arg(value_enum)]
+        kind: SearchChoice,
+        /// Its address; needed for SearXNG.
+        #[arg(long)]
+        url: Option<String>,
+        /// The source looked at first, in words.
+        #[arg(long)]
+        preferred: Option<String>,
+        /// Ask GitHub for facts about repositories too.
+        #[arg(long)]
+        github: bool,
+    },
+    /// Hosts on this machine or a private network whose pages may be read.
+    Allow {
+        /// `host` or `host:port`; none takes all back.
+        hosts: Vec<String>,
+    },
+    /// Keep a key, read from standard input so that it stands in no history; an empty one takes it away.
+    Key {
+        /// What it is for.
+        #[arg(value_enum)]
+        name: KeyChoice,
+    },
+    /// Where keys are kept.
+    Keys {
+        /// The system's keychain, or an encrypted file.
+        #[arg(long, value_enum)]
+        keep: KeepChoice,
+    },
+    /// Try a connection with one real request.
+    Test {
+        /// Which.
+        #[arg(value_enum)]
+        what: TestChoice,
+    },
+}
+
+/// Protocols of language models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LlmChoice {
+    /// No language model.
+    None,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// OpenAI-compatible: OpenAI, Ollama, LM Studio, llama.cpp, vLLM, OpenRouter.
+    Openai,
+}
+
+/// Search services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchChoice {
+    /// No search service.
+    None,
+    /// tavily.com.
+    Tavily,
+    /// Brave Search.
+    Brave,
+    /// A SearXNG instance.
+    Searxng,
+    /// DuckDuckGo.
+    Duckduckgo,
+}
+
+/// What a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyChoice {
+    /// Anthropic.
+    Anthropic,
+    /// The OpenAI-compatible service.
+    Openai,
+    /// Tavily.
+    Tavily,
+    /// Brave Search.
+    Brave,
+    /// GitHub.
+    Github,
+}
+
+/// Where keys are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeepChoice {
+    /// The system's keychain.
+    Keychain,
+    /// An encrypted file in the configuration folder.
+    File,
+}
+
+/// Which connection to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestChoice {
+    /// The model that writes.
+    Llm,
+    /// The model that grades.
+    Small,
+    /// The search service.
+    Search,
+    /// GitHub.
+    Github,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PagesCommand {
+    /// Read documentation pages, so that answers can cite them.
+    Fetch {
+        /// Cards by name or id; all when none is given.
+        cards: Vec<String>,
+        /// Also those read lately.
+        #[arg(long)]
+        again: bool,
+    },
+    /// The page of a card as last read.
+    Show {
+        /// The card, by name or id.
+        card: String,
     },
 }
 

@@ -2,21 +2,61 @@
 
 use std::io::{self, Write};
 
-use autokit_app::api::{Answer, AskRequest, Candidate, SearchRequest, SearchResponse, Verdict};
-use autokit_app::commands::{Ask, Search};
+use autokit_agent::ask::{StepEvent, Told};
+use autokit_app::api::{
+    AgentQuestion, Answer, AskRequest, Candidate, SearchRequest, SearchResponse, Verdict,
+};
+use autokit_app::commands::{Ask, Search, StartAsk};
 use autokit_app::node::Node;
-use autokit_app::{Mode, ScoreParts};
+use autokit_app::{ApiError, Mode, ScoreParts};
 use owo_colors::OwoColorize;
+use serde::Serialize;
 
+use crate::agent;
 use crate::args::Ranking;
 use crate::cards::one_line;
 use crate::output::{Output, printable};
 use crate::{End, Result};
 
-pub(crate) async fn ask(node: &Node, out: &Output, question: String, limit: u32) -> Result<End> {
-    let answer = node.call::<Ask>(AskRequest { question, limit: Some(limit) }).await?;
-    out.show(&answer, |text| write_answer(text, &answer))?;
-    Ok(if answer.verdict == Verdict::Nothing { End::Nothing } else { End::Done })
+/// What `autokit ask --json` prints: the library's own ranking, and what the agent made of it.
+#[derive(Serialize)]
+struct Asked<'a> {
+    #[serde(flatten)]
+    answer: &'a Answer,
+    session: &'a str,
+    told: &'a Told,
+    events: &'a [StepEvent],
+}
+
+pub(crate) async fn ask(
+    node: &Node,
+    out: &Output,
+    question: String,
+    limit: u32,
+    session: Option<String>,
+) -> Result<End> {
+    let started = node.call::<StartAsk>(AgentQuestion { question: question.clone(), session }).await?;
+    let session = agent::follow(node, out, &started.session).await?;
+    let Some((told, turn)) = session.turns.last().and_then(|turn| Some((turn.told.as_ref()?, turn))) else {
+        return Err(ApiError::internal("the agent gave no answer").into());
+    };
+    let mut answer = node.call::<Ask>(AskRequest { question, limit: Some(limit) }).await?;
+    // The agent may have other reasons for its order than the ranking has.
+    answer.verdict = told.verdict;
+    let place = |id: &str| match &told.tool {
+        Some(tool) if tool == id => 0,
+        _ => 1 + told.candidates.iter().position(|ranked| ranked.id == id).unwrap_or(usize::MAX - 1),
+    };
+    answer.candidates.sort_by_key(|candidate| place(&candidate.card.id));
+    answer.notes.clone_from(&told.notes);
+    answer.took_ms = f64::from(turn.ms);
+    let asked = Asked { answer: &answer, session: &session.id, told, events: &turn.events };
+    out.show(&asked, |text| {
+        write_answer(text, &answer, told)?;
+        agent::write_after(text, told)
+    })?;
+    let nothing = told.verdict == Verdict::Nothing && told.findings.is_empty();
+    Ok(if nothing { End::Nothing } else { End::Done })
 }
 
 pub(crate) async fn search(
@@ -36,7 +76,7 @@ pub(crate) async fn search(
     Ok(if response.results.is_empty() { End::Nothing } else { End::Done })
 }
 
-fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+fn write_answer(out: &mut dyn Write, answer: &Answer, told: &Told) -> io::Result<()> {
     match (answer.verdict, answer.candidates.split_first()) {
         (Verdict::Nothing, _) | (_, None) => {
             writeln!(out, "{}", "No suitable tool in this library.".bold())?;
@@ -49,7 +89,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
             }
         }
         (verdict, Some((best, others))) => {
-            write_best(out, best, verdict)?;
+            write_best(out, best, verdict, told)?;
             if !others.is_empty() {
                 writeln!(out, "\n{}", "Other candidates".dimmed())?;
                 for candidate in others {
@@ -71,7 +111,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     writeln!(out, "{}", format!("{} cards searched in {:.0} ms", answer.searched, answer.took_ms).dimmed())
 }
 
-fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict) -> io::Result<()> {
+fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &Told) -> io::Result<()> {
     let card = &best.card;
     let badge = if card.verified {
         "✓ verified".green().to_string()
@@ -86,8 +126,8 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict) -> io::Re
     facts.push(card.kind.as_str().replace('_', " "));
     facts.extend(card.language.as_deref().map(printable));
     writeln!(out, "{}", facts.join(" · ").dimmed())?;
-    if !best.sentence.is_empty() {
-        writeln!(out, "\n{}", printable(&best.sentence))?;
+    if !told.sentence.is_empty() {
+        writeln!(out, "\n{}", printable(&told.sentence))?;
     }
     if verdict == Verdict::Unsure {
         writeln!(out, "{}", "This may not be what you mean; see the other candidates.".yellow())?;
@@ -96,7 +136,16 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict) -> io::Re
     if let Some(url) = &card.documentation {
         writeln!(out, "  {} {}", "Docs".cyan(), printable(url))?;
     }
-    if let Some(stub) = &best.stub {
+    for cited in &told.citations {
+        writeln!(
+            out,
+            "  {} {} {}",
+            "Page".cyan(),
+            one_line(&cited.title, 60),
+            printable(&cited.url).dimmed()
+        )?;
+    }
+    if let Some(stub) = &told.stub {
         writeln!(out)?;
         for line in printable(&stub.code).lines() {
             writeln!(out, "    {line}")?;

@@ -103,16 +103,37 @@ fn write_ask(out: &mut dyn Write, report: &AskReport, misses: bool) -> io::Resul
 }
 
 fn write_discover(out: &mut dyn Write, report: &DiscoverReport) -> io::Result<()> {
-    let mut table = table(&["", "named: first", "in three", "unnamed: first", "in three", "no page, named: nothing", "unnamed: nothing"]);
+    let mut table = table(&[
+        "",
+        "named: first",
+        "in three",
+        "unnamed: first",
+        "in three",
+        "no page, named: nothing",
+        "unnamed: nothing",
+    ]);
     for (way, m) in [("discovery", &report.discovery), ("first search hit", &report.baseline)] {
-        let cell = |share: autokit_app::eval::Share| format!("{} ({}/{})", percent(share.share()), share.good, share.of);
+        let cell = |share: autokit_app::eval::Share| {
+            format!("{} ({}/{})", percent(share.share()), share.good, share.of)
+        };
         let mut row = vec![way.to_owned()];
         row.extend(
-            [m.named_first, m.named_three, m.unnamed_first, m.unnamed_three, m.named_nothing, m.unnamed_nothing]
-                .map(cell),
+            [
+                m.named_first,
+                m.named_three,
+                m.unnamed_first,
+                m.unnamed_three,
+                m.named_nothing,
+                m.unnamed_nothing,
+            ]
+            .map(cell),
         );
         table.add_row(row);
     }
     writeln!(out, "{table}")?;
-    writeln!(out, "{}", format!("{} needs, {} ms each at the median", report.lines.len(), report.median_ms).dimmed())
+    writeln!(
+        out,
+        "{}",
+        format!("{} needs, {} ms each at the median", report.lines.len(), report.median_ms).dimmed()
+    )
 }

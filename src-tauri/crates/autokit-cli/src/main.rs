@@ -1,5 +1,6 @@
 //! The `autokit` command: every command of the list, in a terminal.
 
+mod agent;
 mod args;
 mod ask;
 mod cards;
@@ -7,6 +8,8 @@ mod eval;
 mod jobs;
 mod models;
 mod output;
+mod providers;
+mod review;
 mod serve;
 mod transfer;
 
@@ -114,6 +117,16 @@ fn exit_code(code: ErrorCode) -> u8 {
         | ErrorCode::OwnerUnreachable
         | ErrorCode::VersionMismatch
         | ErrorCode::Unauthorized => 5,
+        ErrorCode::NoSearch
+        | ErrorCode::WrongKey
+        | ErrorCode::WrongAddress
+        | ErrorCode::WrongModel
+        | ErrorCode::NoConnection
+        | ErrorCode::RateLimited
+        | ErrorCode::Timeout
+        | ErrorCode::OverBudget
+        | ErrorCode::Refused
+        | ErrorCode::Provider => 6,
         ErrorCode::Cancelled => 130,
         ErrorCode::NoModel | ErrorCode::BadModel | ErrorCode::NoKeychain | ErrorCode::Internal => 1,
     }
@@ -177,7 +190,17 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         }
     }
     match command {
-        Command::Ask { question, limit } => ask::ask(node, out, question.join(" "), limit).await,
+        Command::Ask { question, limit, session } => {
+            Box::pin(ask::ask(node, out, question.join(" "), limit, session)).await
+        }
+        Command::Feedback { verdict, said, session } => {
+            Box::pin(agent::feedback(node, out, verdict, said.join(" "), session)).await
+        }
+        Command::Sessions { id } => Box::pin(agent::sessions(node, out, id)).await,
+        Command::Discover { need, add } => Box::pin(agent::discover(node, out, need.join(" "), add)).await,
+        Command::Review(command) => Box::pin(review::run(node, out, command)).await,
+        Command::Providers(command) => Box::pin(providers::run(node, out, command)).await,
+        Command::Pages(command) => Box::pin(agent::pages(node, out, command)).await,
         Command::Search { query, limit, mode } => ask::search(node, out, query.join(" "), limit, mode).await,
         Command::Cards(command) => Box::pin(cards::run(node, out, command)).await,
         Command::Undo => {

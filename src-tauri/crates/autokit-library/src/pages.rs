@@ -61,6 +61,14 @@ pub struct PageVectors {
     pub values: Vec<f32>,
 }
 
+impl PageVectors {
+    fn from_row(row: PageVectorRow) -> Result<PageVectors> {
+        let dim = row.dim as usize;
+        let values = unpacked(&row.card, dim, &row.data)?;
+        Ok(PageVectors { card: CardId::new(row.card), hash: row.hash, dim, values })
+    }
+}
+
 impl Page {
     fn from_row(row: PageRow) -> Result<Page> {
         let card = CardId::new(key_text(&row.id));
@@ -153,6 +161,21 @@ impl Library {
         .await
     }
 
+    /// The vectors of one card's page made with `model`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn page_vectors_of(&self, model: &str, card: &CardId) -> Result<Option<PageVectors>> {
+        let mut response = self
+            .db()
+            .query("SELECT card, hash, dim, data FROM $id")
+            .bind(("id", RecordId::new("page_vector", format!("{model}|{card}"))))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<PageVectorRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter().next().map(PageVectors::from_row).transpose()
+    }
+
     /// The vectors of all pages made with `model`.
     ///
     /// # Errors
@@ -165,12 +188,6 @@ impl Library {
             .await
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<PageVectorRow> = response.take(0).map_err(|error| self.failed(&error))?;
-        rows.into_iter()
-            .map(|row| {
-                let dim = row.dim as usize;
-                let values = unpacked(&row.card, dim, &row.data)?;
-                Ok(PageVectors { card: CardId::new(row.card), hash: row.hash, dim, values })
-            })
-            .collect()
+        rows.into_iter().map(PageVectors::from_row).collect()
     }
 }

@@ -119,12 +119,15 @@ impl Library {
         self.execute(each, object! { rows: rows }).await
     }
 
-    /// Forgets all vectors not made with `model`.
+    /// Forgets all vectors, of cards and of pages, not made with `model`.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn drop_other_vectors(&self, model: &str) -> Result<()> {
-        let others = "DELETE vector WHERE model != $model RETURN NONE";
+        let others = "BEGIN;
+             DELETE vector WHERE model != $model RETURN NONE;
+             DELETE page_vector WHERE model != $model RETURN NONE;
+             COMMIT;";
         self.execute(others, object! { model: model.to_owned() }).await
     }
 }

@@ -54,6 +54,11 @@ impl Ledger {
         Ledger(Arc::new(Mutex::new(Books { entries: BTreeMap::new(), cap })))
     }
 
+    /// Sets another cap; what was spent stays in the books.
+    pub fn set_cap(&self, cap: Option<f64>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).cap = cap;
+    }
+
     /// Refuses to go on once the cap is reached. Calls under way when it is reached are finished, so
     /// that it can be passed by what they cost.
     ///

@@ -120,7 +120,8 @@ pub fn diagram() -> String {
             Do(step) => format!("{step:?}"),
             Wait => "[*]".to_owned(),
         };
-        text.push_str(&format!("    {from:?} --> {to}: {}\n", format!("{how:?}").to_lowercase()));
+        let how = format!("{how:?}").to_lowercase();
+        text = format!("{text}    {from:?} --> {to}: {how}\n");
     }
     text.push_str("    [*] --> Feedback\n");
     text

@@ -5,12 +5,88 @@ use std::collections::HashSet;
 
 /// Words of programming languages and of programs of a few lines, which need no source.
 const COMMON: &[&str] = &[
-    "from", "import", "as", "await", "async", "def", "return", "for", "in", "if", "else", "elif", "while", "with", "try",
-    "except", "finally", "raise", "class", "lambda", "pass", "not", "and", "or", "is", "none", "true", "false", "null",
-    "undefined", "const", "let", "var", "new", "function", "export", "default", "typeof", "throw", "catch", "of",
-    "print", "len", "str", "int", "float", "list", "dict", "set", "tuple", "range", "open", "input", "os", "environ",
-    "getenv", "sys", "json", "dumps", "loads", "asyncio", "run", "main", "name", "console", "log", "process", "env",
-    "self", "this", "result", "response", "tool", "args", "kwargs", "type", "async", "then", "require", "echo", "curl", "export",
+    "from",
+    "import",
+    "as",
+    "await",
+    "async",
+    "def",
+    "return",
+    "for",
+    "in",
+    "if",
+    "else",
+    "elif",
+    "while",
+    "with",
+    "try",
+    "except",
+    "finally",
+    "raise",
+    "class",
+    "lambda",
+    "pass",
+    "not",
+    "and",
+    "or",
+    "is",
+    "none",
+    "true",
+    "false",
+    "null",
+    "undefined",
+    "const",
+    "let",
+    "var",
+    "new",
+    "function",
+    "export",
+    "default",
+    "typeof",
+    "throw",
+    "catch",
+    "of",
+    "print",
+    "len",
+    "str",
+    "int",
+    "float",
+    "list",
+    "dict",
+    "set",
+    "tuple",
+    "range",
+    "open",
+    "input",
+    "os",
+    "environ",
+    "getenv",
+    "sys",
+    "json",
+    "dumps",
+    "loads",
+    "asyncio",
+    "run",
+    "main",
+    "name",
+    "console",
+    "log",
+    "process",
+    "env",
+    "self",
+    "this",
+    "result",
+    "response",
+    "tool",
+    "args",
+    "kwargs",
+    "type",
+    "async",
+    "then",
+    "require",
+    "echo",
+    "curl",
+    "export",
 ];
 
 /// What supports claims: the text of cards and of pieces of their pages.
@@ -68,14 +144,22 @@ impl Sources {
     pub fn supported_code(&self, code: &str) -> (String, Vec<String>) {
         let mut defined: HashSet<String> = HashSet::new();
         let (mut kept, mut removed) = (Vec::new(), Vec::new());
+        // Between brackets `name=value` names somebody else's argument, and introduces nothing.
+        let mut depth = 0i32;
         for line in code.lines() {
-            if self.supports_line(line, &defined) {
-                for name in introduced(line) {
-                    defined.insert(name);
-                }
+            let own = if depth > 0 { Vec::new() } else { introduced(line) };
+            if self.supports_line(line, &defined, &own) {
+                defined.extend(own);
                 kept.push(line);
             } else {
                 removed.push(line.trim().to_owned());
+            }
+            for c in without_strings(line).0.chars() {
+                match c {
+                    '(' | '[' | '{' => depth += 1,
+                    ')' | ']' | '}' => depth -= 1,
+                    _ => {}
+                }
             }
         }
         // Brackets left open by a removed line would make the rest worse than nothing.
@@ -86,13 +170,15 @@ impl Sources {
         let text = kept.join("\n").trim_matches('\n').to_owned();
         let says_something = kept.iter().any(|line| !is_comment(line) && !line.trim().is_empty());
         if !says_something || (!removed.is_empty() && !balanced(&text)) {
-            removed.extend(kept.iter().filter(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned()));
+            removed.extend(
+                kept.iter().filter(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned()),
+            );
             return (String::new(), removed);
         }
         (text, removed)
     }
 
-    fn supports_line(&self, line: &str, defined: &HashSet<String>) -> bool {
+    fn supports_line(&self, line: &str, defined: &HashSet<String>, own: &[String]) -> bool {
         let trimmed = line.trim();
         if trimmed.is_empty() {
             return true;
@@ -109,7 +195,6 @@ impl Sources {
         if module && !strings.iter().all(|text| self.text.contains(text.as_str())) {
             return false;
         }
-        let own = introduced(trimmed);
         let known = |word: &str| {
             word.chars().all(|c| c.is_ascii_digit())
                 || COMMON.contains(&word.to_lowercase().as_str())
@@ -164,7 +249,9 @@ fn introduced(line: &str) -> Vec<String> {
     let (code, _) = without_strings(line);
     let mut names = Vec::new();
     // `a == b` compares; `f(a=b)` names an argument of somebody else's.
-    if let Some(at) = code.find('=').filter(|&at| !code[at..].starts_with("==") && !code[at..].starts_with("=>")) {
+    if let Some(at) =
+        code.find('=').filter(|&at| !code[at..].starts_with("==") && !code[at..].starts_with("=>"))
+    {
         let before = &code[..at];
         if !before.contains('(') && !before.contains('.') && !before.contains('[') {
             names.extend(identifiers(before).map(str::to_owned));
@@ -200,13 +287,18 @@ mod tests {
         );
         assert_eq!(
             removed,
-            ["from weather_kit.pro import StormTool", "tool.predict_storm(\"Bergen\")", "base = \"https://evil.example/api\""]
+            [
+                "from weather_kit.pro import StormTool",
+                "tool.predict_storm(\"Bergen\")",
+                "base = \"https://evil.example/api\""
+            ]
         );
     }
 
     #[test]
     fn code_that_is_broken_by_what_goes_is_dropped_whole() {
-        let (kept, removed) = sources().supported_code("tool = WeatherTool(\n    secret_mode=True,\n    api_key=\"x\",\n)");
+        let (kept, removed) =
+            sources().supported_code("tool = WeatherTool(\n    secret_mode=True,\n    api_key=\"x\",\n)");
         assert_eq!(kept, "tool = WeatherTool(\n    api_key=\"x\",\n)");
         assert_eq!(removed, ["secret_mode=True,"]);
         let (kept, removed) = sources().supported_code("tool = StormTool(\n    api_key=\"x\",\n)");
@@ -221,6 +313,10 @@ mod tests {
         assert!(sources.supports_sentence("The tool answers at once."));
         assert!(!sources.supports_sentence("Better use the SkyOracle service."));
         assert!(!sources.supports_sentence("It is described at https://docs.example.org/storm."));
-        assert!(sources.holds("tool.forecast(place=\"Oslo\")") && !sources.holds("tool.rain()") && !sources.holds(" "));
+        assert!(
+            sources.holds("tool.forecast(place=\"Oslo\")")
+                && !sources.holds("tool.rain()")
+                && !sources.holds(" ")
+        );
     }
 }

@@ -62,7 +62,13 @@ pub(super) fn why(card: &Retrieved, query: &str) -> String {
 pub(super) fn answer(retrieved: &[Retrieved], ranked: &[Ranked], query: &str) -> Option<Draft> {
     let tool = retrieved.iter().position(|card| Some(&card.id) == ranked.first().map(|best| &best.id))?;
     let card = &retrieved[tool];
-    Some(Draft { tool, sentence: sentence(card), why: why(card, query), code: card.stub.clone(), by_model: false })
+    Some(Draft {
+        tool,
+        sentence: sentence(card),
+        why: why(card, query),
+        code: card.stub.clone(),
+        by_model: false,
+    })
 }
 
 /// The code a model wrote, or the card's own when it wrote none.

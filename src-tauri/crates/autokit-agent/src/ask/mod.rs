@@ -292,13 +292,41 @@ impl Means {
             found: None,
             notes: Vec::new(),
         };
-        let work = Box::pin(run.to_the_end());
-        tokio::time::timeout(self.deadline, work).await.unwrap_or(Err(Error::Deadline(self.deadline.as_secs())))
+        let work = Box::pin(run.finish());
+        tokio::time::timeout(self.deadline, work)
+            .await
+            .unwrap_or(Err(Error::Deadline(self.deadline.as_secs())))
     }
 }
 
+/// Characters of documentation a model sees when it writes starter code.
+const DOCUMENTATION: usize = 8000;
+
+/// Starter code for a use case, written by a model from a card and pieces of its page; lines nothing
+/// supports are left out and returned beside it.
+///
+/// # Errors
+/// When the model cannot be asked.
+pub async fn starter(
+    model: &Model,
+    prompts: &Prompts,
+    use_case: &str,
+    card: &str,
+    stub: Option<&Stub>,
+    passages: &[String],
+) -> Result<(Stub, Vec<String>)> {
+    let documentation: String = passages.join("\n\n").chars().take(DOCUMENTATION).collect();
+    let (written, _) = model::starter(model, prompts, use_case, card, &documentation).await?;
+    let own = stub.map(|stub| stub.code.as_str());
+    let sources = Sources::new([card, documentation.as_str()].into_iter().chain(own));
+    let (code, removed) = sources.supported_code(&local::unfenced(&written.code));
+    let language: String =
+        written.language.chars().filter(|c| c.is_alphanumeric()).take(20).collect::<String>().to_lowercase();
+    Ok((Stub { language, code }, removed))
+}
+
 impl<H: House> Run<'_, H> {
-    async fn to_the_end(mut self) -> Result<Told> {
+    async fn finish(mut self) -> Result<Told> {
         let mut step = Step::Search;
         loop {
             let began = Instant::now();
@@ -312,7 +340,14 @@ impl<H: House> Run<'_, H> {
                 Step::Web => self.web().await?,
                 Step::Finalize | Step::Feedback | Step::Add => Done::here(Outcome::Told, "Answer ready"),
             };
-            self.event(step, Phase::Result { outcome: done.outcome }, done.text, done.model, done.usage, began);
+            self.event(
+                step,
+                Phase::Result { outcome: done.outcome },
+                done.text,
+                done.model,
+                done.usage,
+                began,
+            );
             match next(step, done.outcome) {
                 Next::Do(after) => step = after,
                 Next::Wait => return Ok(self.told()),
@@ -320,8 +355,17 @@ impl<H: House> Run<'_, H> {
         }
     }
 
-    fn event(&mut self, step: Step, phase: Phase, text: String, model: Option<String>, usage: Usage, began: Instant) {
-        let tokens = (usage.input.min(u64::from(u32::MAX)) as u32, usage.output.min(u64::from(u32::MAX)) as u32);
+    fn event(
+        &mut self,
+        step: Step,
+        phase: Phase,
+        text: String,
+        model: Option<String>,
+        usage: Usage,
+        began: Instant,
+    ) {
+        let tokens =
+            (usage.input.min(u64::from(u32::MAX)) as u32, usage.output.min(u64::from(u32::MAX)) as u32);
         let ms = began.elapsed().as_millis().min(u128::from(u32::MAX)) as u32;
         (self.on)(StepEvent { step, phase, text, model, tokens, ms });
     }
@@ -395,15 +439,21 @@ impl<H: House> Run<'_, H> {
                 .map(|at| &self.retrieved[at])
                 .collect();
             let written =
-                model::answer(large, &self.means.prompts, &self.question.whole(), &cards, &self.correction).await;
+                model::answer(large, &self.means.prompts, &self.question.whole(), &cards, &self.correction)
+                    .await;
             match written {
                 Ok((written, usage)) => {
                     let by = Some(large.config().model.clone());
                     let chosen = written.tool.as_deref().map(|id| (id.to_owned(), self.card(id)));
                     return Ok(match chosen {
                         None => {
-                            self.reason = "the model found no tool that serves".to_owned();
-                            Done { outcome: Outcome::Nothing, text: "No tool serves".into(), model: by, usage }
+                            "the model found no tool that serves".clone_into(&mut self.reason);
+                            Done {
+                                outcome: Outcome::Nothing,
+                                text: "No tool serves".into(),
+                                model: by,
+                                usage,
+                            }
                         }
                         Some((id, Some(at))) if self.ranked.iter().any(|ranked| ranked.id == id) => {
                             let text = format!("Recommends {}", self.retrieved[at].name);
@@ -419,10 +469,14 @@ impl<H: House> Run<'_, H> {
                         // A tool nobody retrieved: not an answer, whatever it is called.
                         Some((id, _)) => {
                             let shown: String = id.chars().take(60).collect();
-                            self.notes.push(format!("The model recommended {shown:?}, which was not retrieved; dropped."));
+                            self.notes.push(format!(
+                                "The model recommended {shown:?}, which was not retrieved; dropped."
+                            ));
                             self.draft = local::answer(&self.retrieved, &self.ranked, &self.query);
-                            let text = "Named a tool that was not retrieved; answered from the best card instead";
-                            let outcome = if self.draft.is_some() { Outcome::Written } else { Outcome::Nothing };
+                            let text =
+                                "Named a tool that was not retrieved; answered from the best card instead";
+                            let outcome =
+                                if self.draft.is_some() { Outcome::Written } else { Outcome::Nothing };
                             Done { outcome, text: text.into(), model: by, usage }
                         }
                     });
@@ -431,22 +485,20 @@ impl<H: House> Run<'_, H> {
             }
         }
         self.draft = local::answer(&self.retrieved, &self.ranked, &self.query);
-        Ok(match &self.draft {
-            Some(draft) => {
-                let card = &self.retrieved[draft.tool];
-                Done::here(Outcome::Written, format!("From the card of {}", card.name))
-            }
-            None => {
-                self.reason = "no card is close to the question".to_owned();
-                Done::here(Outcome::Nothing, "No card is close enough")
-            }
-        })
+        let Some(draft) = &self.draft else {
+            "no card is close to the question".clone_into(&mut self.reason);
+            return Ok(Done::here(Outcome::Nothing, "No card is close enough"));
+        };
+        let card = &self.retrieved[draft.tool];
+        Ok(Done::here(Outcome::Written, format!("From the card of {}", card.name)))
     }
 
     /// Rules decide: a model that lies would call its own answer grounded.
     fn grade_grounded(&mut self) -> Done {
         let sources = self.sources();
-        let Some(draft) = &mut self.draft else { return Done::here(Outcome::Exhausted, "No answer to check") };
+        let Some(draft) = &mut self.draft else {
+            return Done::here(Outcome::Exhausted, "No answer to check");
+        };
         let card = &self.retrieved[draft.tool];
         let mut problems = Vec::new();
         if !sources.supports_sentence(&draft.sentence) {
@@ -499,7 +551,10 @@ impl<H: House> Run<'_, H> {
             draft.code = language.or_else(|| card.stub.clone());
             draft.by_model = false;
         }
-        self.notes.push("What the model wrote was not supported by what was read; the card's own words stand instead.".to_owned());
+        self.notes.push(
+            "What the model wrote was not supported by what was read; the card's own words stand instead."
+                .to_owned(),
+        );
         match self.draft {
             Some(_) => Done::here(Outcome::Grounded, text),
             None => Done::here(Outcome::Exhausted, text),
@@ -521,7 +576,12 @@ impl<H: House> Run<'_, H> {
                     }
                     self.accepted = answers;
                     let outcome = if answers { Outcome::Answers } else { Outcome::Misses };
-                    return Ok(Done { outcome, text: reason, model: Some(small.config().model.clone()), usage });
+                    return Ok(Done {
+                        outcome,
+                        text: reason,
+                        model: Some(small.config().model.clone()),
+                        usage,
+                    });
                 }
                 Err(error) => self.model_failed("Grading", &error),
             }
@@ -530,7 +590,7 @@ impl<H: House> Run<'_, H> {
         Ok(if self.accepted {
             Done::here(Outcome::Answers, "The card is close to the question")
         } else {
-            self.reason = "the closest card is far from the question".to_owned();
+            "the closest card is far from the question".clone_into(&mut self.reason);
             Done::here(Outcome::Misses, "The closest card is far from the question")
         })
     }
@@ -552,7 +612,7 @@ impl<H: House> Run<'_, H> {
             .await;
             match rewritten {
                 Ok((query, usage)) if self.is_new(&query) => {
-                    self.query = query.clone();
+                    self.query.clone_from(&query);
                     let model = Some(small.config().model.clone());
                     return Ok(Done { outcome: Outcome::Rewritten, text: query, model, usage });
                 }
@@ -565,7 +625,8 @@ impl<H: House> Run<'_, H> {
             }
         }
         let related = self.house.related(&self.question.whole()).await?;
-        let words = local::rewrites(&self.question.whole(), &related).into_iter().find(|words| self.is_new(words));
+        let words =
+            local::rewrites(&self.question.whole(), &related).into_iter().find(|words| self.is_new(words));
         Ok(match words {
             Some(words) => {
                 self.query.clone_from(&words);
@@ -600,16 +661,14 @@ impl<H: House> Run<'_, H> {
             });
         };
         let (found, model, usage) = match &self.means.large {
-            Some(large) => {
-                match web.react(large, &self.means.prompts, &need, self.now, &mut trace).await {
-                    Ok((found, usage)) => (Ok(found), Some(large.config().model.clone()), usage),
-                    Err(Error::Llm(error)) => {
-                        self.notes.push(format!("Looking on the web ran on this machine: {error}."));
-                        (web.run(&need, self.now, &mut trace).await, None, Usage::default())
-                    }
-                    Err(error) => (Err(error), None, Usage::default()),
+            Some(large) => match web.react(large, &self.means.prompts, &need, self.now, &mut trace).await {
+                Ok((found, usage)) => (Ok(found), Some(large.config().model.clone()), usage),
+                Err(Error::Llm(error)) => {
+                    self.notes.push(format!("Looking on the web ran on this machine: {error}."));
+                    (web.run(&need, self.now, &mut trace).await, None, Usage::default())
                 }
-            }
+                Err(error) => (Err(error), None, Usage::default()),
+            },
             None => (web.run(&need, self.now, &mut trace).await, None, Usage::default()),
         };
         match found {
@@ -633,7 +692,10 @@ impl<H: House> Run<'_, H> {
         let web = !findings.is_empty();
         let mut notes = self.notes;
         if self.means.small.is_none() && self.means.large.is_none() {
-            notes.insert(0, "Answered on this machine: ranked by words and meaning, no language model.".to_owned());
+            notes.insert(
+                0,
+                "Answered on this machine: ranked by words and meaning, no language model.".to_owned(),
+            );
         }
         let Some(draft) = self.draft.filter(|_| self.accepted) else {
             return Told {
@@ -641,7 +703,11 @@ impl<H: House> Run<'_, H> {
                 tool: None,
                 name: None,
                 sentence: String::new(),
-                why: if web { "Nothing in the library fits; this was found on the web.".to_owned() } else { self.reason },
+                why: if web {
+                    "Nothing in the library fits; this was found on the web.".to_owned()
+                } else {
+                    self.reason
+                },
                 stub: None,
                 removed: self.removed,
                 citations: Vec::new(),

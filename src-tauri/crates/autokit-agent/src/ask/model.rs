@@ -1,6 +1,7 @@
 //! What language models are asked, and what of their answers is believed.
 
 use autokit_llm::{Model, Request, Usage};
+use autokit_toolcard::Stub;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -37,7 +38,8 @@ struct Scores {
 #[derive(Deserialize)]
 struct Score {
     id: String,
-    score: f32,
+    #[serde(rename = "score")]
+    value: f32,
     justification: String,
 }
 
@@ -79,7 +81,7 @@ fn by_scores(candidates: &[Ranked], scores: Vec<Score>) -> Vec<Ranked> {
     for score in scores {
         // Of two scores for one candidate the first counts.
         if let Some(card) = ranked.iter_mut().find(|card| card.id == score.id && card.judged.is_none()) {
-            card.judged = Some(score.score.clamp(0.0, 1.0));
+            card.judged = Some(score.value.clamp(0.0, 1.0));
             card.justification = Some(score.justification.chars().take(200).collect());
         }
     }
@@ -174,6 +176,24 @@ pub(super) async fn rewrite(
     Ok((rewritten.query.chars().take(300).collect(), usage))
 }
 
+pub(super) async fn starter(
+    model: &Model,
+    prompts: &Prompts,
+    use_case: &str,
+    card: &str,
+    documentation: &str,
+) -> Asked<Stub> {
+    let prompt = prompts
+        .fill(&prompts::STARTER, &[("use_case", use_case), ("tool", card), ("documentation", documentation)]);
+    let schema = json!({
+        "type": "object",
+        "properties": { "code": { "type": "string" }, "language": { "type": "string" } },
+        "required": ["code", "language"],
+        "additionalProperties": false,
+    });
+    structured(model, prompt, "starter", &schema).await
+}
+
 #[cfg(test)]
 mod tests {
     use autokit_retrieve::ScoreParts;
@@ -191,7 +211,7 @@ mod tests {
             judged: None,
             justification: None,
         };
-        let score = |id: &str, score| Score { id: id.into(), score, justification: "because".into() };
+        let score = |id: &str, value| Score { id: id.into(), value, justification: "because".into() };
         let ranked = by_scores(
             &[card("a"), card("b"), card("c"), card("d")],
             vec![score("c", 0.4), score("nobody", 1.0), score("d", 0.9), score("d", 0.0)],

@@ -43,8 +43,18 @@ struct Import {
 }
 
 /// Words in titles that say what sort of page it is, beside those that say what sort of thing.
-const OF_PAGES: &[&str] =
-    &["documentation", "docs", "reference", "guide", "overview", "quickstart", "integrations", "agents", "getting", "started"];
+const OF_PAGES: &[&str] = &[
+    "documentation",
+    "docs",
+    "reference",
+    "guide",
+    "overview",
+    "quickstart",
+    "integrations",
+    "agents",
+    "getting",
+    "started",
+];
 
 /// Sentences that say what a page does, not what a tool does.
 static ABOUT_THE_PAGE: LazyLock<Regex> = LazyLock::new(|| {
@@ -55,15 +65,18 @@ static ABOUT_THE_PAGE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static PYTHON_FROM: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?m)^[ \t>.]*from[ \t]+([A-Za-z_][\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)").expect("a valid pattern")
+    Regex::new(r"(?m)^[ \t>.]*from[ \t]+([A-Za-z_][\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)")
+        .expect("a valid pattern")
 });
 
 static SCRIPT_FROM: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?m)^[ \t]*import\s+(?:type\s+)?\{([^}]*)\}\s*from\s*["']([^"']+)["']"#).expect("a valid pattern")
+    Regex::new(r#"(?m)^[ \t]*import\s+(?:type\s+)?\{([^}]*)\}\s*from\s*["']([^"']+)["']"#)
+        .expect("a valid pattern")
 });
 
 static INSTALL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?m)^[ \t!%$>]*((?:pip|pip3|uv pip|npm|yarn|pnpm|cargo|brew)\s+(?:install|add|i)\s+[^\n]+)").expect("a valid pattern")
+    Regex::new(r"(?m)^[ \t!%$>]*((?:pip|pip3|uv pip|npm|yarn|pnpm|cargo|brew)\s+(?:install|add|i)\s+[^\n]+)")
+        .expect("a valid pattern")
 });
 
 /// Letters and digits in small words, split at capitals: `GmailToolkit` is `gmail`, `toolkit`.
@@ -77,9 +90,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 
 /// The words of a title that tell which tool it is.
 pub(crate) fn distinctive(title: &str) -> Vec<String> {
-    let tells = |word: &String| {
-        !is_generic_word(word) && !is_stop_word(word) && !OF_PAGES.contains(&word.as_str())
-    };
+    let tells =
+        |word: &String| !is_generic_word(word) && !is_stop_word(word) && !OF_PAGES.contains(&word.as_str());
     words(title).into_iter().filter(tells).collect()
 }
 
@@ -178,7 +190,9 @@ fn imports(page: &Document) -> Vec<Import> {
             let names = part[2]
                 .trim_matches(['(', ')', ' ', '\n'])
                 .split(',')
-                .map(|name| name.split_whitespace().next().unwrap_or("").trim_matches(['(', ')', '\\']).to_owned())
+                .map(|name| {
+                    name.split_whitespace().next().unwrap_or("").trim_matches(['(', ')', '\\']).to_owned()
+                })
                 .filter(|name| !name.is_empty() && name != "*")
                 .collect();
             let line = part[0].split_whitespace().collect::<Vec<_>>().join(" ");
@@ -187,7 +201,15 @@ fn imports(page: &Document) -> Vec<Import> {
         for part in SCRIPT_FROM.captures_iter(code) {
             let names = part[1]
                 .split(',')
-                .map(|name| name.trim().trim_start_matches("type ").split(" as ").next().unwrap_or("").trim().to_owned())
+                .map(|name| {
+                    name.trim()
+                        .trim_start_matches("type ")
+                        .split(" as ")
+                        .next()
+                        .unwrap_or("")
+                        .trim()
+                        .to_owned()
+                })
                 .filter(|name| !name.is_empty())
                 .collect();
             let line = part[0].split_whitespace().collect::<Vec<_>>().join(" ");
@@ -201,13 +223,19 @@ fn imports(page: &Document) -> Vec<Import> {
 fn likeness(module: &str, name: &str, title: &[String]) -> f32 {
     let own = words(name);
     let joined: String = own.concat();
-    let in_name = title.iter().filter(|word| own.contains(word) || (word.len() > 3 && joined.contains(word.as_str()))).count();
+    let in_name = title
+        .iter()
+        .filter(|word| own.contains(word) || (word.len() > 3 && joined.contains(word.as_str())))
+        .count();
     let path = words(module);
     let in_path = title.iter().filter(|word| path.contains(word)).count();
     let many = title.len().max(1) as f32;
     let mut score = 2.0 * in_name as f32 / many + in_path as f32 / many;
     let lower = name.to_lowercase();
-    if ["tool", "toolkit", "wrapper", "retriever", "loader", "client", "search", "run"].iter().any(|kind| lower.ends_with(kind)) {
+    if ["tool", "toolkit", "wrapper", "retriever", "loader", "client", "search", "run"]
+        .iter()
+        .any(|kind| lower.ends_with(kind))
+    {
         score += 0.3;
     }
     if path.iter().any(|part| matches!(part.as_str(), "tools" | "toolkits" | "tool" | "utilities")) {
@@ -241,8 +269,11 @@ fn arguments(text: &str) -> Option<&str> {
     let mut quote: Option<char> = None;
     for (at, c) in text.char_indices() {
         match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
+            (Some(open), c) => {
+                if c == open {
+                    quote = None;
+                }
+            }
             (None, '"' | '\'') => quote = Some(c),
             (None, '(' | '[' | '{') => depth += 1,
             (None, ')' | ']' | '}') => {
@@ -263,8 +294,11 @@ fn top_level(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     for (at, c) in text.char_indices() {
         match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
+            (Some(open), c) => {
+                if c == open {
+                    quote = None;
+                }
+            }
             (None, '"' | '\'') => quote = Some(c),
             (None, '(' | '[' | '{') => depth += 1,
             (None, ')' | ']' | '}') => depth -= 1,
@@ -338,9 +372,8 @@ impl Facts {
     pub fn of(page: &Document) -> Facts {
         let name = name_of(page);
         let imported = import_of(page, &name);
-        let install = page
-            .code()
-            .find_map(|(_, code)| INSTALL.captures(code).map(|found| found[1].trim().to_owned()));
+        let install =
+            page.code().find_map(|(_, code)| INSTALL.captures(code).map(|found| found[1].trim().to_owned()));
         let init_args =
             imported.as_ref().and_then(|(import, class)| constructor(page, class, import.language));
         Facts {
@@ -399,9 +432,12 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_is_not_claimed() {
-        let facts = Facts::of(&page("# Weather\n\n```python\nfrom os import path\nfrom openai import OpenAI\n```\n\nShort.\n"));
+        let facts = Facts::of(&page(
+            "# Weather\n\n```python\nfrom os import path\nfrom openai import OpenAI\n```\n\nShort.\n",
+        ));
         assert_eq!((facts.import, facts.init_args, facts.description), (None, None, None));
-        let broken = Facts::of(&page("# Weather\n\n```python\nfrom weather import Weather\nWeather(((\n```\n"));
+        let broken =
+            Facts::of(&page("# Weather\n\n```python\nfrom weather import Weather\nWeather(((\n```\n"));
         assert!(broken.import.is_some() && broken.init_args.is_none());
     }
 }

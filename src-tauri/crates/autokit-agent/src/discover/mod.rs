@@ -15,8 +15,8 @@ use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
-use autokit_retrieve::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex};
 use autokit_retrieve::eval::ToolText;
+use autokit_retrieve::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex};
 use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
 use autokit_web::search::{GitHub, Hit, Provider};
 use autokit_web::{ChunkOptions, Document, Fetched, Fetcher, chunks, extract};
@@ -167,7 +167,10 @@ struct Reading {
 
 /// Pages read lately, by address and text.
 #[derive(Clone, Debug)]
-pub struct Readings(Arc<Mutex<LruCache<(String, u64), Arc<Reading>>>>);
+pub struct Readings(Arc<Mutex<Kept>>);
+
+/// By address and a hash of the text.
+type Kept = LruCache<(String, u64), Arc<Reading>>;
 
 impl Default for Readings {
     fn default() -> Readings {
@@ -212,7 +215,9 @@ impl Discovery {
         let mut pool = Pool::default();
         let names = judge::names_in(need, self.senses.as_deref());
         let first = queries::first_round(need, &names, self.preferred.as_deref(), &related);
-        on(Trace::thought(format!("Nothing in the library fits: look for a page that documents a tool for {need:?}.")));
+        on(Trace::thought(format!(
+            "Nothing in the library fits: look for a page that documents a tool for {need:?}."
+        )));
         self.search(&first, &mut pool, on).await?;
         self.read(&mut pool, now, on).await?;
         if let Some(vector) = &vector {
@@ -251,7 +256,12 @@ impl Discovery {
     }
 
     /// Asks every service every query and adds what they find to the pool.
-    async fn search(&self, queries: &[String], pool: &mut Pool, on: &mut (dyn FnMut(Trace) + Send)) -> Result<()> {
+    async fn search(
+        &self,
+        queries: &[String],
+        pool: &mut Pool,
+        on: &mut (dyn FnMut(Trace) + Send),
+    ) -> Result<()> {
         let mut first_error = None;
         let mut answered = false;
         for query in queries {
@@ -282,7 +292,12 @@ impl Discovery {
     }
 
     /// Reads the pages of the pool that were not read yet, best first.
-    async fn read(&self, pool: &mut Pool, now: &(dyn Fn() -> String + Send + Sync), on: &mut (dyn FnMut(Trace) + Send)) -> Result<()> {
+    async fn read(
+        &self,
+        pool: &mut Pool,
+        now: &(dyn Fn() -> String + Send + Sync),
+        on: &mut (dyn FnMut(Trace) + Send),
+    ) -> Result<()> {
         let waiting = pool.waiting(PAGES);
         if waiting.is_empty() {
             return Ok(());
@@ -305,7 +320,9 @@ impl Discovery {
             };
             read += 1;
             // Two addresses of one page are one page.
-            if pool.pages.iter().any(|page| page.url == fetched.url) || fresh.iter().any(|(page, _)| page.url == fetched.url) {
+            if pool.pages.iter().any(|page| page.url == fetched.url)
+                || fresh.iter().any(|(page, _)| page.url == fetched.url)
+            {
                 continue;
             }
             fresh.push((fetched, hit));
@@ -399,11 +416,16 @@ impl Discovery {
         })?;
         let mut findings: Vec<Finding> = Vec::with_capacity(hits.len());
         for hit in hits {
-            let Some(page) = hit.id.strip_prefix("page ").and_then(|at| at.parse::<usize>().ok()).and_then(|at| pool.pages.get(at)) else {
+            let Some(page) = hit
+                .id
+                .strip_prefix("page ")
+                .and_then(|at| at.parse::<usize>().ok())
+                .and_then(|at| pool.pages.get(at))
+            else {
                 continue;
             };
             let marks = Marks::of(need, names, page, &hit);
-            findings.push(self.finding(page, marks, hit.parts.chunk));
+            findings.push(self.finding(page, &marks, hit.parts.chunk));
         }
         findings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
         // What the library has is no discovery; it is shown last.
@@ -412,11 +434,12 @@ impl Discovery {
         Ok(Discovered { findings, dismissed: Vec::new(), read })
     }
 
-    fn finding(&self, page: &Page, marks: Marks, chunk: Option<u32>) -> Finding {
+    fn finding(&self, page: &Page, marks: &Marks, chunk: Option<u32>) -> Finding {
         let similar = self.similar(page);
         let best = chunk.and_then(|at| page.pieces.get(at as usize));
-        let excerpt: String = best.map_or(page.hit.snippet.as_str(), String::as_str).chars().take(300).collect();
-        let marks = Marks { known: self.documents(page), ..marks };
+        let excerpt: String =
+            best.map_or(page.hit.snippet.as_str(), String::as_str).chars().take(300).collect();
+        let marks = Marks { known: self.documents(page), ..marks.clone() };
         Finding {
             url: page.url.clone(),
             name: page.facts.name.clone(),
@@ -442,9 +465,11 @@ impl Discovery {
         self.known
             .iter()
             .filter(|card| {
-                let same_page = card.documentation.as_deref().is_some_and(|url| address(url) == address(&page.url));
+                let same_page =
+                    card.documentation.as_deref().is_some_and(|url| address(url) == address(&page.url));
                 let same_name = !name.is_empty() && facts::distinctive(&card.text.name) == name;
-                let same_class = class.is_some_and(|class| card.text.aliases.iter().any(|alias| alias == class));
+                let same_class =
+                    class.is_some_and(|class| card.text.aliases.iter().any(|alias| alias == class));
                 same_page || same_name || same_class
             })
             .map(|card| card.text.id.clone())
@@ -487,7 +512,12 @@ fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
     if let Some(args) = &facts.init_args {
         add(fields::INIT_ARGS, Value::Object(args.value.clone()), &args.quote, 0.7);
     }
-    add(fields::DOCUMENTATION, Value::from(page.url.as_str()), &page.document.page_title, score.clamp(0.0, 1.0));
+    add(
+        fields::DOCUMENTATION,
+        Value::from(page.url.as_str()),
+        &page.document.page_title,
+        score.clamp(0.0, 1.0),
+    );
     Draft {
         card: None,
         base: None,
@@ -541,7 +571,8 @@ impl Pool {
 
     /// Names of the pages with a piece closest to the need.
     fn leaders(&self, need: &[f32]) -> Vec<&str> {
-        let closest = |page: &Page| page.vectors.iter().map(|v| dot(v, need)).fold(f32::NEG_INFINITY, f32::max);
+        let closest =
+            |page: &Page| page.vectors.iter().map(|v| dot(v, need)).fold(f32::NEG_INFINITY, f32::max);
         let mut pages: Vec<(f32, &Page)> = self.pages.iter().map(|page| (closest(page), page)).collect();
         pages.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.url.cmp(&b.1.url)));
         pages.into_iter().take(LEADERS).map(|(_, page)| page.facts.name.as_str()).collect()

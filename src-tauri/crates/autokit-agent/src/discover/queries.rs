@@ -93,16 +93,21 @@ mod tests {
             "tool send e-mail attachments"
         );
         let queries = first_round("find a weather api", &[], Some("LangChain"), &["forecast", "climate"]);
-        assert_eq!(queries, ["weather api LangChain", "find a weather api", "weather api", "forecast climate"]);
-        assert_eq!(first_round("ask You.com", &[vec!["you.com".into()]], None, &[]), ["ask You.com", "you.com tool"]);
+        assert_eq!(
+            queries,
+            ["weather api LangChain", "find a weather api", "weather api", "forecast climate"]
+        );
+        assert_eq!(
+            first_round("ask You.com", &[vec!["you.com".into()]], None, &[]),
+            ["ask You.com", "you.com tool"]
+        );
     }
 
     #[test]
     fn related_words_are_those_closest() {
         let words = Vocabulary::words_of(["Weather forecasts, and the weather.", "Invoices"]);
         assert_eq!(words, ["forecasts", "invoices", "weather"]);
-        let vocabulary =
-            Vocabulary::new(words, vec![vec![0.9, 0.1], vec![0.0, 1.0], vec![1.0, 0.0]]);
+        let vocabulary = Vocabulary::new(words, vec![vec![0.9, 0.1], vec![0.0, 1.0], vec![1.0, 0.0]]);
         assert_eq!(vocabulary.near(&[1.0, 0.0]), ["weather", "forecasts", "invoices"]);
     }
 }

@@ -89,7 +89,9 @@ impl Web<'_> {
         for provider in &self.discovery.providers {
             match provider.search(query, HITS).await {
                 Ok(hits) => {
-                    lines.extend(hits.iter().map(|hit| format!("{}\n{}\n{}", hit.title, hit.url, hit.snippet)));
+                    lines.extend(
+                        hits.iter().map(|hit| format!("{}\n{}\n{}", hit.title, hit.url, hit.snippet)),
+                    );
                     pool.add(hits);
                 }
                 Err(error) => failure = Some(error.to_string()),
@@ -116,7 +118,9 @@ impl Web<'_> {
         let found = fetched.url.clone();
         let readings =
             self.discovery.readings_of(&[(fetched, hit.clone())]).await.map_err(|error| error.to_string())?;
-        let Some(reading) = readings.into_iter().next() else { return Err("It could not be read.".to_owned()) };
+        let Some(reading) = readings.into_iter().next() else {
+            return Err("It could not be read.".to_owned());
+        };
         let text: String = reading.document.text().chars().take(SHOWN).collect();
         pool.put(found.clone(), hit, (self.now)(), reading);
         self.opened.lock().expect("no holder panics").push((url.to_owned(), found));
@@ -188,12 +192,7 @@ impl Discovery {
                 "required": ["pages"],
             }),
         };
-        let web = Web {
-            discovery: self,
-            now,
-            pool: tokio::sync::Mutex::default(),
-            opened: Mutex::default(),
-        };
+        let web = Web { discovery: self, now, pool: tokio::sync::Mutex::default(), opened: Mutex::default() };
         let (ended, usage) = React::default()
             .run(model, request, &web, &finish, |step| {
                 on(match step {
@@ -241,7 +240,10 @@ impl Discovery {
             if let Some(at) = all.findings.iter().position(|finding| finding.url == *url) {
                 let finding = all.findings.remove(at);
                 if finding.marks.another {
-                    on(Trace::failure(format!("{} is about another product than the one asked for.", finding.url)));
+                    on(Trace::failure(format!(
+                        "{} is about another product than the one asked for.",
+                        finding.url
+                    )));
                     all.dismissed.insert(0, finding);
                 } else {
                     findings.push(finding);

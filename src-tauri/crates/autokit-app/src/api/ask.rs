@@ -1,5 +1,6 @@
 //! Asking and searching.
 
+pub use autokit_agent::ask::Verdict;
 use autokit_retrieve::{Mode, ScoreParts};
 use autokit_toolcard::Stub;
 use serde::{Deserialize, Serialize};
@@ -16,18 +17,6 @@ pub struct AskRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
-}
-
-/// How sure the answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// The first candidate stands out or is named by the question.
-    Answered,
-    /// Candidates exist but none is certain.
-    Unsure,
-    /// Nothing in the library fits.
-    Nothing,
 }
 
 /// What the library says to a question.

@@ -17,6 +17,8 @@ pub enum JobKind {
     Embed,
     /// A model's files.
     Download,
+    /// Documentation pages.
+    Pages,
 }
 
 /// Where a job stands.

@@ -54,6 +54,12 @@ pub struct Status {
     pub model_error: Option<String>,
     /// Whether the library was created by this start, so that the first-run tour fits.
     pub first_run: bool,
+    /// Proposals that wait for a person.
+    pub proposals: u32,
+    /// The search service in use, for people.
+    pub search: Option<String>,
+    /// The language model in use, for people.
+    pub llm: Option<String>,
     /// What `undo` would take back.
     pub undoable: Option<String>,
     /// Position in the journal; changes with every change to a card.
@@ -83,6 +89,21 @@ pub enum Event {
         /// Its state now.
         state: ModelState,
     },
+    /// A session with the agent went on.
+    Session {
+        /// Id.
+        session: String,
+        /// Its version now.
+        #[ts(type = "number")]
+        version: u64,
+    },
+    /// Proposals were made or decided.
+    Proposals {
+        /// How many wait.
+        waiting: u32,
+    },
+    /// Services were chosen anew.
+    Providers,
     /// Another process took the store over, or this one did.
     Owner {
         /// What this process is now.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
 use autokit_embed::Embedder;
-use autokit_library::{CardRecord, Library, StoredVectors};
+use autokit_library::{CardRecord, Library, PageVectors, StoredVectors};
 use autokit_retrieve::SearchIndex;
 use autokit_retrieve::eval::ToolText;
 use autokit_toolcard::{CardId, Toolcard};
@@ -61,6 +61,7 @@ impl Finder {
         embedder: Option<Arc<Embedder>>,
         records: &[Arc<CardRecord>],
         vectors: Vec<StoredVectors>,
+        pages: &[PageVectors],
     ) -> Result<Finder> {
         let mut indexed =
             Indexed { search: SearchIndex::new(), embedded: HashMap::with_capacity(vectors.len()) };
@@ -69,7 +70,22 @@ impl Finder {
         for record in records {
             indexed.put(record, by_card.get(&record.id))?;
         }
+        for page in pages {
+            // Pages of cards that are gone stay for the day they come back.
+            let set = indexed.search.set_chunks(page.card.as_str(), &page.values, page.dim);
+            set.map_err(|error| ApiError::internal(error.to_string()))?;
+        }
         Ok(Finder { embedder, index: RwLock::new(indexed) })
+    }
+
+    /// Gives a card the vectors of its page's pieces.
+    pub(crate) fn set_chunks(&self, card: &CardId, pieces: &[f32], dim: usize) -> Result<()> {
+        let mut indexed = self.index.write().expect("no holder panics");
+        indexed
+            .search
+            .set_chunks(card.as_str(), pieces, dim)
+            .map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(())
     }
 
     /// Looks at the index.

@@ -85,12 +85,14 @@ impl Core {
     /// The index over all cards, with the vectors the library has for this model.
     async fn build_finder(&self, embedder: Option<Arc<Embedder>>) -> Result<Finder> {
         let _turn = self.writing.lock().await;
-        let vectors = match &embedder {
-            Some(embedder) => self.library.vectors(embedder.id()).await?,
-            None => Vec::new(),
+        let (vectors, pages) = match &embedder {
+            Some(embedder) => {
+                (self.library.vectors(embedder.id()).await?, self.library.page_vectors(embedder.id()).await?)
+            }
+            None => (Vec::new(), Vec::new()),
         };
         let records: Vec<Arc<CardRecord>> = self.library.read(|replica| replica.iter().cloned().collect());
-        in_background(move || Finder::build(embedder, &records, vectors)).await
+        in_background(move || Finder::build(embedder, &records, vectors, &pages)).await
     }
 
     /// Vectors of one card about to be written; `None` without a model.

@@ -1,0 +1,258 @@
+//! Documentation pages of cards: read in the background, cut, embedded, cited (FUEL, document loader).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autokit_embed::Embedder;
+use autokit_library::{CardRecord, PackedVectors, Page, PageChunk};
+use autokit_toolcard::{CardId, fields};
+use autokit_web::{ChunkOptions, Validators, chunks, extract};
+use futures_util::StreamExt;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::api::{CardPage, CardRef, JobKind, JobRef, PagePiece, PageView, PagesFetch};
+use crate::commands::{Context, FetchPages, GetPage, Handle};
+use crate::error::Result;
+use crate::jobs::{Outcome, Progress};
+
+use super::transfer::in_background;
+use super::{Core, Engine};
+
+/// Pages asked for at a time; the client lets two through to one host.
+const AT_ONCE: usize = 8;
+/// Pieces of one page at most: a manual of a thousand pages in one file is cut here, and says so.
+const PIECES: usize = 400;
+/// A page read within this time is not asked for again unless told to.
+const FRESH: Duration = Duration::from_hours(24);
+
+/// What became of one page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Read {
+    New,
+    Same,
+    Failed,
+}
+
+/// What is embedded of a piece.
+pub(crate) fn passage(chunk: &PageChunk) -> String {
+    format!("{}: {}", chunk.path.join(" > "), chunk.text)
+}
+
+fn hash_of(chunks: &[PageChunk]) -> String {
+    let mut hash = Sha256::new();
+    for chunk in chunks {
+        hash.update(passage(chunk).as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+fn packed(embedder: &Embedder, chunks: &[PageChunk]) -> Result<PackedVectors> {
+    let texts: Vec<String> = chunks.iter().map(passage).collect();
+    let values = embedder.embed_passages(&texts)?.concat();
+    Ok(PackedVectors { model: embedder.id().to_owned(), dim: embedder.dim(), values })
+}
+
+impl Core {
+    /// Starts reading pages of some cards, or of all.
+    pub(crate) fn start_pages(self: &Arc<Self>, cards: Vec<CardId>, again: bool) -> JobRef {
+        let core = Arc::clone(self);
+        let title = match cards.as_slice() {
+            [one] => format!("Reading the page of {one}"),
+            _ => "Reading documentation pages".to_owned(),
+        };
+        self.jobs.start(JobKind::Pages, &title, "pages", |progress| async move {
+            core.read_pages(&cards, again, &progress).await
+        })
+    }
+
+    async fn read_pages(&self, cards: &[CardId], again: bool, progress: &Progress) -> Result<Outcome> {
+        let records: Vec<Arc<CardRecord>> = self.library.read(|replica| {
+            let documented = |record: &&Arc<CardRecord>| record.documented;
+            if cards.is_empty() {
+                replica.iter().filter(documented).cloned().collect()
+            } else {
+                cards.iter().filter_map(|id| replica.get(id)).filter(documented).cloned().collect()
+            }
+        });
+        let total = records.len() as u64;
+        let (mut done, mut new, mut same, mut failed) = (0, 0, 0, 0);
+        let each = records.into_iter().map(|record| async move { self.read_page(&record, again).await });
+        let mut reading = futures_util::stream::iter(each).buffer_unordered(AT_ONCE);
+        progress.at(0, total);
+        loop {
+            let next = tokio::select! {
+                next = reading.next() => next,
+                () = progress.stopped() => return Err(crate::error::ApiError::cancelled()),
+            };
+            match next {
+                None => break,
+                Some(Ok(Read::New)) => new += 1,
+                Some(Ok(Read::Same)) => same += 1,
+                Some(Ok(Read::Failed)) => failed += 1,
+                Some(Err(error)) => return Err(error),
+            }
+            done += 1;
+            progress.at(done, total);
+        }
+        let mut summary = format!("{new} pages read, {same} unchanged");
+        if failed > 0 {
+            summary.push_str(&format!(", {failed} could not be read"));
+        }
+        Ok(Outcome { summary, tally: None })
+    }
+
+    /// Reads the page of one card. That a page cannot be read is kept with it; only the library's own
+    /// failures end the job.
+    async fn read_page(&self, record: &CardRecord, again: bool) -> Result<Read> {
+        let card = record.card();
+        let Some(url) = card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()) else {
+            return Ok(Read::Failed);
+        };
+        let before = self.library.page(&record.id).await?.filter(|page| page.url == url);
+        if let Some(page) = &before
+            && !again
+            && page.failed.is_none()
+            && fresh(&page.fetched_at, self.library_now())
+        {
+            self.index_page(page).await?;
+            return Ok(Read::Same);
+        }
+        let validators = before
+            .as_ref()
+            .map(|page| Validators { etag: page.etag.clone(), last_modified: page.last_modified.clone() });
+        let fetcher = self.services.load().fetcher.clone();
+        let answer = fetcher.get_if_changed(url, &validators.unwrap_or_default()).await;
+        let now = self.options.clock.stamp();
+        let failure = match &answer {
+            Ok(fetched) if fetched.is_success() || fetched.unchanged => None,
+            Ok(fetched) => Some(format!("the site answers {}", fetched.status)),
+            Err(error) => Some(error.to_string()),
+        };
+        let empty = || Page {
+            card: record.id.clone(),
+            url: url.to_owned(),
+            found: url.to_owned(),
+            title: String::new(),
+            hash: String::new(),
+            etag: None,
+            last_modified: None,
+            fetched_at: now.clone(),
+            failed: None,
+            chunks: Vec::new(),
+        };
+        let fetched = match (answer, failure) {
+            (Ok(fetched), None) => fetched,
+            (_, failed) => {
+                let page = Page { fetched_at: now.clone(), failed, ..before.unwrap_or_else(empty) };
+                self.library.put_page(&page, None).await?;
+                return Ok(Read::Failed);
+            }
+        };
+        if fetched.unchanged
+            && let Some(before) = before
+        {
+            let page = Page { fetched_at: now, failed: None, ..before };
+            self.library.put_page(&page, None).await?;
+            self.index_page(&page).await?;
+            return Ok(Read::Same);
+        }
+        let (found, content_type, text) = (fetched.url.clone(), fetched.content_type.clone(), fetched.text);
+        let (title, pieces) = in_background(move || {
+            let document = extract(&text, content_type.as_deref(), &found);
+            let mut pieces: Vec<PageChunk> = chunks(&document, ChunkOptions::default())
+                .into_iter()
+                .map(|chunk| PageChunk { path: chunk.path, anchor: chunk.anchor, text: chunk.text })
+                .collect();
+            if pieces.len() > PIECES {
+                tracing::warn!(url = %found, pieces = pieces.len(), kept = PIECES, "a long page is cut");
+                pieces.truncate(PIECES);
+            }
+            Ok((document.title, pieces))
+        })
+        .await?;
+        let hash = hash_of(&pieces);
+        let same = before.as_ref().is_some_and(|page| page.hash == hash);
+        let page = Page {
+            found: fetched.url,
+            title,
+            hash,
+            etag: fetched.validators.etag,
+            last_modified: fetched.validators.last_modified,
+            chunks: pieces,
+            ..empty()
+        };
+        if same {
+            self.library.put_page(&page, None).await?;
+        } else {
+            self.embed_page(&page).await?;
+        }
+        self.index_page(&page).await?;
+        Ok(if same { Read::Same } else { Read::New })
+    }
+
+    /// Keeps a page with the vectors of its pieces.
+    async fn embed_page(&self, page: &Page) -> Result<()> {
+        let vectors = match self.embedder() {
+            Some(embedder) if !page.chunks.is_empty() => {
+                let pieces = page.chunks.clone();
+                Some(in_background(move || packed(&embedder, &pieces)).await?)
+            }
+            _ => None,
+        };
+        self.library.put_page(page, vectors.as_ref()).await?;
+        Ok(())
+    }
+
+    /// Brings the index up to a page, embedding its pieces if that was not done under this model.
+    async fn index_page(&self, page: &Page) -> Result<()> {
+        let Some(embedder) = self.embedder() else { return Ok(()) };
+        let kept = self.library.page_vectors_of(embedder.id(), &page.card).await?;
+        let values = match kept.filter(|vectors| vectors.hash == page.hash) {
+            Some(vectors) => vectors.values,
+            None if page.chunks.is_empty() => Vec::new(),
+            None => {
+                let pieces = page.chunks.clone();
+                let model = Arc::clone(&embedder);
+                let vectors = in_background(move || packed(&model, &pieces)).await?;
+                self.library.put_page(page, Some(&vectors)).await?;
+                vectors.values
+            }
+        };
+        self.finder.load().set_chunks(&page.card, &values, embedder.dim())
+    }
+
+    fn library_now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+}
+
+fn fresh(at: &str, now: Timestamp) -> bool {
+    at.parse::<Timestamp>().is_ok_and(|at| now.duration_since(at).unsigned_abs() < FRESH)
+}
+
+impl Handle<FetchPages> for Engine {
+    async fn handle(&self, _: &Context, request: PagesFetch) -> Result<JobRef> {
+        let cards = request
+            .cards
+            .iter()
+            .map(|text| Ok(self.core.find(text)?.id.clone()))
+            .collect::<Result<Vec<CardId>>>()?;
+        Ok(self.core.start_pages(cards, request.again))
+    }
+}
+
+impl Handle<GetPage> for Engine {
+    async fn handle(&self, _: &Context, request: CardRef) -> Result<CardPage> {
+        let id = self.core.find(&request.card)?.id.clone();
+        let page = self.core.library.page(&id).await?.map(|page| PageView {
+            pieces: page.chunks.iter().map(|chunk| PagePiece::of(&page.found, chunk)).collect(),
+            url: page.found,
+            title: page.title,
+            fetched_at: page.fetched_at,
+            failed: page.failed,
+        });
+        Ok(CardPage { page })
+    }
+}

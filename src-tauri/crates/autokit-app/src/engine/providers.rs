@@ -1,0 +1,355 @@
+//! Services: which are chosen, their keys, and whether they answer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use autokit_agent::prompts::{self, Prompts};
+use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
+use autokit_web::search::{GitHub, Provider, Service};
+use autokit_web::{Fetcher, Limits, NetworkPolicy};
+
+use crate::api::{
+    Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers,
+    SearchKind, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
+};
+use crate::commands::{Context, GetProviders, Handle, KeepSecret, SetProviders, TestConnection};
+use crate::error::{ApiError, ErrorCode, Result};
+use crate::secrets::{Keep, Secret, Secrets};
+
+use super::{Core, Engine};
+
+/// Setting: services as JSON.
+const PROVIDERS_SETTING: &str = "providers";
+
+/// Services ready to be asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Services {
+    pub(crate) settings: ProviderSettings,
+    pub(crate) fetcher: Fetcher,
+    pub(crate) large: Option<Model>,
+    pub(crate) small: Option<Model>,
+    pub(crate) search: Option<Provider>,
+    pub(crate) github: Option<GitHub>,
+    pub(crate) prompts: Prompts,
+    /// Why something that was chosen is not there.
+    pub(crate) missing: Vec<ApiError>,
+}
+
+/// The books of this process: they go on when services are chosen anew.
+#[derive(Clone, Debug)]
+pub(crate) struct Spending(Ledger);
+
+impl Spending {
+    pub(crate) fn new() -> Spending {
+        Spending(Ledger::new(None))
+    }
+}
+
+fn address(text: &str) -> Option<&str> {
+    Some(text.trim()).filter(|text| !text.is_empty())
+}
+
+fn service(kind: SearchKind) -> Option<Service> {
+    match kind {
+        SearchKind::None => None,
+        SearchKind::Tavily => Some(Service::Tavily),
+        SearchKind::Brave => Some(Service::Brave),
+        SearchKind::Searxng => Some(Service::Searxng),
+        SearchKind::Duckduckgo => Some(Service::Duckduckgo),
+    }
+}
+
+fn key_of_search(kind: SearchKind) -> Option<KeyName> {
+    match kind {
+        SearchKind::Tavily => Some(KeyName::Tavily),
+        SearchKind::Brave => Some(KeyName::Brave),
+        SearchKind::None | SearchKind::Searxng | SearchKind::Duckduckgo => None,
+    }
+}
+
+impl Services {
+    /// No services but a client for pages.
+    pub(crate) fn none() -> Result<Services> {
+        Ok(Services {
+            settings: ProviderSettings::default(),
+            fetcher: Fetcher::new(NetworkPolicy::default(), Limits::default())?,
+            large: None,
+            small: None,
+            search: None,
+            github: None,
+            prompts: Prompts::default(),
+            missing: Vec::new(),
+        })
+    }
+
+    /// For the status line: `qwen3 via OpenAI-compatible`.
+    pub(crate) fn llm_name(&self) -> Option<String> {
+        let model = &self.large.as_ref()?.config().model;
+        Some(match self.settings.llm.kind {
+            LlmKind::Anthropic => format!("{model} via Anthropic"),
+            _ => model.clone(),
+        })
+    }
+
+    pub(crate) fn search_name(&self) -> Option<String> {
+        Some(self.search.as_ref()?.service().title().to_owned())
+    }
+
+    fn models(
+        settings: &LlmSettings,
+        key: Option<String>,
+        ledger: &Ledger,
+    ) -> Result<(Option<Model>, Option<Model>)> {
+        let protocol = match settings.kind {
+            LlmKind::None => return Ok((None, None)),
+            LlmKind::Anthropic => Protocol::Anthropic,
+            LlmKind::Openai => Protocol::Openai,
+        };
+        if settings.large.trim().is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                "no language model is named",
+                "Name the model in Settings, or choose none.",
+            ));
+        }
+        let model = |name: &str, price: Price| -> Result<Model> {
+            let mut config = ModelConfig::new(protocol, settings.base.trim(), name.trim());
+            config.key.clone_from(&key);
+            config.tools = settings.tools;
+            config.price = price;
+            Ok(Model::new(config, ledger.clone())?)
+        };
+        let price = Price { input: settings.price_in, output: settings.price_out };
+        let large = model(&settings.large, price)?;
+        let small = if settings.small.trim().is_empty() || settings.small.trim() == settings.large.trim() {
+            large.clone()
+        } else {
+            model(&settings.small, Price::default())?
+        };
+        Ok((Some(large), Some(small)))
+    }
+}
+
+impl Core {
+    /// Where keys are kept now.
+    fn secrets(&self, settings: &ProviderSettings) -> Secrets {
+        let keep = self.options.keep.unwrap_or(settings.keep);
+        if keep == Keep::Memory {
+            return self.memory_keys.clone();
+        }
+        Secrets::open(keep, &self.options.config_dir)
+    }
+
+    async fn key(&self, settings: &ProviderSettings, name: KeyName) -> Result<Option<String>> {
+        Ok(self.secrets(settings).get(name.as_str()).await?.map(|secret| secret.expose().to_owned()))
+    }
+
+    /// Makes the services anew from settings and keys. What cannot be made is told when it is needed.
+    pub(crate) async fn load_services(&self) -> Result<()> {
+        let text = self.library.setting(PROVIDERS_SETTING).await?;
+        let settings: ProviderSettings = match &text {
+            // Settings of a later version may hold more than is known here; what is known is taken.
+            Some(text) => serde_json::from_str(text)
+                .map_err(|error| ApiError::internal(format!("settings: {error}")))?,
+            None => ProviderSettings::default(),
+        };
+        let services = self.services_of(settings).await?;
+        self.services.store(Arc::new(services));
+        Ok(())
+    }
+
+    async fn services_of(&self, settings: ProviderSettings) -> Result<Services> {
+        let mut missing = Vec::new();
+        let policy = NetworkPolicy {
+            allowed_hosts: settings.network.allowed_hosts.clone(),
+            proxy: settings.network.proxy.clone().filter(|proxy| !proxy.trim().is_empty()),
+        };
+        // The client goes on with its cache and its queues; only its rules change.
+        let fetcher = self.services.load().fetcher.clone();
+        fetcher.set_policy(policy)?;
+        let llm_key = match settings.llm.kind {
+            LlmKind::None => Ok(None),
+            LlmKind::Anthropic => self.key(&settings, KeyName::Anthropic).await,
+            LlmKind::Openai => self.key(&settings, KeyName::Openai).await,
+        };
+        let mut kept = |key: Result<Option<String>>| match key {
+            Ok(key) => key,
+            Err(error) => {
+                missing.push(error);
+                None
+            }
+        };
+        let llm_key = kept(llm_key);
+        let search_key = match key_of_search(settings.search.kind) {
+            Some(name) => kept(self.key(&settings, name).await),
+            None => None,
+        };
+        let github_key =
+            if settings.search.github { kept(self.key(&settings, KeyName::Github).await) } else { None };
+        self.spending.0.set_cap(settings.llm.cap);
+        let (large, small) = match Services::models(&settings.llm, llm_key, &self.spending.0) {
+            Ok(models) => models,
+            Err(error) => {
+                missing.push(error);
+                (None, None)
+            }
+        };
+        let search = service(settings.search.kind).and_then(|service| {
+            match Provider::new(fetcher.clone(), service, address(&settings.search.base), search_key) {
+                Ok(provider) => Some(provider),
+                Err(error) => {
+                    missing.push(error.into());
+                    None
+                }
+            }
+        });
+        let github = settings.search.github.then(|| GitHub::new(fetcher.clone(), None, github_key));
+        let prompts = Prompts::new(settings.prompts.clone());
+        Ok(Services { settings, fetcher, large, small, search, github, prompts, missing })
+    }
+
+    async fn providers(&self) -> Providers {
+        let services = self.services.load_full();
+        let secrets = self.secrets(&services.settings);
+        let mut keys = Vec::with_capacity(KeyName::ALL.len());
+        let mut keys_error = None;
+        for name in KeyName::ALL {
+            // One question that fails is enough; a locked keychain would be asked five times.
+            let set = match (&keys_error, secrets.get(name.as_str())) {
+                (None, asked) => match asked.await {
+                    Ok(found) => found.is_some(),
+                    Err(error) => {
+                        keys_error = Some(error.message);
+                        false
+                    }
+                },
+                (Some(_), _) => false,
+            };
+            keys.push(KeyState { name, set });
+        }
+        let entries = self.spending.0.entries();
+        let tokens = entries
+            .iter()
+            .fold((0, 0), |(read, written), entry| (read + entry.usage.input, written + entry.usage.output));
+        Providers {
+            settings: services.settings.clone(),
+            keys,
+            keys_in: match secrets.keep() {
+                Keep::Keychain => "the system's keychain".to_owned(),
+                Keep::File => format!("an encrypted file in {}", self.options.config_dir.display()),
+                Keep::Memory => "the memory of this process".to_owned(),
+            },
+            keys_error,
+            missing: services.missing.clone(),
+            spent: self.spending.0.cost(),
+            tokens,
+            prompts: prompts::ALL
+                .iter()
+                .map(|prompt| ShippedPrompt {
+                    name: prompt.name.to_owned(),
+                    text: prompt.text.to_owned(),
+                    slots: prompt.slots.iter().map(|slot| (*slot).to_owned()).collect(),
+                })
+                .collect(),
+        }
+    }
+
+    async fn reload_services(&self) -> Result<()> {
+        self.load_services().await?;
+        self.tell(Event::Providers);
+        Ok(())
+    }
+}
+
+impl Handle<GetProviders> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Providers> {
+        Ok(self.core.providers().await)
+    }
+}
+
+fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
+    for (name, text) in own {
+        let Some(prompt) = prompts::ALL.iter().find(|prompt| prompt.name == name) else {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("there is no prompt {name:?}"),
+                "Take it out of the settings.",
+            ));
+        };
+        let misfits = prompt.misfits(text);
+        if !misfits.is_empty() {
+            let what: Vec<String> = misfits.iter().map(ToString::to_string).collect();
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("the prompt {name:?} does not fit: {}", what.join("; ")),
+                "Use the slots of the shipped prompt, each once at least.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Handle<SetProviders> for Engine {
+    async fn handle(&self, _: &Context, request: ProviderSettings) -> Result<Providers> {
+        check_prompts(&request.prompts)?;
+        // Tried before it is kept: a proxy that is no address would leave no client at all.
+        let services = self.core.services_of(request.clone()).await?;
+        let text = serde_json::to_string(&request).map_err(|error| ApiError::internal(error.to_string()))?;
+        self.core.library.set_setting(PROVIDERS_SETTING, &text).await?;
+        self.core.services.store(Arc::new(services));
+        self.core.tell(Event::Providers);
+        Ok(self.core.providers().await)
+    }
+}
+
+impl Handle<KeepSecret> for Engine {
+    async fn handle(&self, _: &Context, request: SetSecret) -> Result<Providers> {
+        let settings = self.core.services.load().settings.clone();
+        let secrets = self.core.secrets(&settings);
+        let value = request.value.trim();
+        if value.is_empty() {
+            secrets.remove(request.name.as_str()).await?;
+        } else {
+            secrets.set(request.name.as_str(), Secret::new(value)).await?;
+        }
+        self.core.reload_services().await?;
+        Ok(self.core.providers().await)
+    }
+}
+
+fn not_chosen(what: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::BadRequest,
+        format!("no {what} is chosen"),
+        "Choose one in Settings, or with `autokit providers`.",
+    )
+}
+
+impl Handle<TestConnection> for Engine {
+    async fn handle(&self, _: &Context, request: TestRequest) -> Result<TestOutcome> {
+        let services = self.core.services.load_full();
+        let began = Instant::now();
+        let missing = |what: &str| services.missing.first().cloned().unwrap_or_else(|| not_chosen(what));
+        let text = match request.connection {
+            Connection::Llm | Connection::SmallLlm => {
+                let model =
+                    if request.connection == Connection::Llm { &services.large } else { &services.small };
+                let model = model.as_ref().ok_or_else(|| missing("language model"))?;
+                model.probe().await?;
+                format!("{} answers", model.config().model)
+            }
+            Connection::Search => {
+                let search = services.search.as_ref().ok_or_else(|| missing("search service"))?;
+                let hits = search.search("python weather api", 5).await?;
+                format!("{} answers with {} results", search.service().title(), hits.len())
+            }
+            Connection::Github => {
+                let github = services.github.as_ref().ok_or_else(|| missing("GitHub access"))?;
+                let found = github.repositories("weather", 1).await?;
+                format!("GitHub answers with {} results", found.len())
+            }
+        };
+        Ok(TestOutcome { text, ms: began.elapsed().as_millis() as u32 })
+    }
+}

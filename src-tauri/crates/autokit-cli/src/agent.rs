@@ -1,0 +1,330 @@
+//! What the agent does, in a terminal: its trace as it happens, discovery, feedback, pages.
+
+use std::io::{self, Write};
+
+use autokit_agent::ask::graph::Step;
+use autokit_agent::ask::{Phase, StepEvent, Told};
+use autokit_agent::discover::{Finding, Trace};
+use autokit_app::api::{
+    AddFinding, AgentQuestion, CardRef, FeedbackRequest, Nothing, PagesFetch, Session, SessionRef,
+    SessionWait, Turn, TurnKind, TurnState,
+};
+use autokit_app::commands::{
+    CancelSession, FetchPages, GetPage, GetSession, GiveFeedback, ListSessions, ProposeFinding,
+    StartDiscover, WaitSession,
+};
+use autokit_app::node::Node;
+use autokit_app::{ApiError, ErrorCode};
+use owo_colors::OwoColorize;
+
+use crate::args::{PagesCommand, YesNo};
+use crate::cards::one_line;
+use crate::output::{Output, printable};
+use crate::{End, Result, jobs, review};
+
+/// Follows a session to the end of what it is at, with its trace on stderr. Interrupting stops the
+/// agent, not only the view of it.
+pub(crate) async fn follow(node: &Node, out: &Output, session: &str) -> Result<Session> {
+    use std::io::IsTerminal as _;
+    let watched = !out.json() && io::stderr().is_terminal();
+    let (mut seen, mut told) = (0, 0);
+    loop {
+        let next = node.call::<WaitSession>(SessionWait { session: session.to_owned(), after: seen });
+        let state = tokio::select! {
+            state = next => state?,
+            _ = tokio::signal::ctrl_c() => {
+                node.call::<CancelSession>(SessionRef { session: session.to_owned() }).await?;
+                continue;
+            }
+        };
+        seen = state.version;
+        let Some(turn) = state.turns.last() else { continue };
+        if watched {
+            let mut err = anstream::stderr();
+            for event in turn.events.iter().skip(told) {
+                // The trace is a courtesy; without a reader it is not worth an error.
+                let _ = write_event(&mut err, event);
+            }
+            told = turn.events.len();
+        }
+        match (turn.state, &turn.error) {
+            (TurnState::Running, _) => {}
+            (TurnState::Cancelled, _) => return Err(ApiError::cancelled().into()),
+            (TurnState::Failed, Some(error)) => return Err(error.clone().into()),
+            _ => return Ok(state),
+        }
+    }
+}
+
+/// One line of the trace.
+fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
+    let step = match event.step {
+        Step::Search => "search",
+        Step::Generate => "generate",
+        Step::GradeGrounded => "grounded?",
+        Step::GradeAnswers => "answers?",
+        Step::Rewrite => "rewrite",
+        Step::Web => "web",
+        Step::Finalize => "finalize",
+        Step::Feedback => "feedback",
+        Step::Add => "add",
+    };
+    match &event.phase {
+        Phase::Start => Ok(()),
+        Phase::Result { .. } => {
+            let mut by = format!("{} ms", event.ms);
+            if let Some(model) = &event.model {
+                by = format!("{}, {} + {} tokens, {by}", printable(model), event.tokens.0, event.tokens.1);
+            }
+            let what = one_line(&event.text, 90);
+            writeln!(out, "{} {what} {}", format!("{step:>10}").cyan(), by.dimmed())
+        }
+        Phase::Trace { trace } => {
+            let (mark, text) = match trace {
+                Trace::Thought { text } => ("…", text),
+                Trace::Action { text } => ("→", text),
+                Trace::Observation { text, failed: false } => ("←", text),
+                Trace::Observation { text, failed: true } => ("✗", text),
+            };
+            writeln!(out, "{:>12} {}", mark.dimmed(), one_line(text, 100).dimmed())
+        }
+    }
+}
+
+/// What follows the recommendation: lines left out, tools from the web, how to go on.
+pub(crate) fn write_after(out: &mut dyn Write, told: &Told) -> io::Result<()> {
+    for line in &told.removed {
+        writeln!(out, "{} {}", "left out, because nothing supports it:".yellow(), printable(line))?;
+    }
+    if !told.findings.is_empty() {
+        writeln!(out, "\n{}", "Found on the web".bold())?;
+        write_findings(out, &told.findings)?;
+    }
+    if told.tool.is_some() {
+        writeln!(
+            out,
+            "{}",
+            "Does it help? autokit feedback yes \"what for\" | autokit feedback no \"why not\"".dimmed()
+        )?;
+    }
+    Ok(())
+}
+
+fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
+    for (at, finding) in findings.iter().enumerate() {
+        let again = if finding.similar.is_empty() {
+            String::new()
+        } else {
+            format!("  looks like {}", printable(&finding.similar.join(", "))).yellow().to_string()
+        };
+        writeln!(
+            out,
+            "{:>3}. {}  {}{again}",
+            at + 1,
+            printable(&finding.name).bold(),
+            format!("{:.0} %", finding.score * 100.0).dimmed()
+        )?;
+        writeln!(out, "     {}", printable(&finding.url).cyan())?;
+        if !finding.description.is_empty() {
+            writeln!(out, "     {}", one_line(&finding.description, 90))?;
+        }
+        writeln!(out, "     {}", format!("“{}”", one_line(&finding.excerpt, 90)).dimmed())?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Option<usize>) -> Result<End> {
+    let started = node.call::<StartDiscover>(AgentQuestion { question: need, session: None }).await?;
+    let session = follow(node, out, &started.session).await?;
+    let Some(found) = session.turns.last().and_then(|turn| turn.discovered.as_ref()) else {
+        return Err(ApiError::internal("the search gave no result").into());
+    };
+    if let Some(number) = add {
+        let finding = number.checked_sub(1).and_then(|at| found.findings.get(at)).ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::NotFound,
+                format!("there is no candidate {number}; {} were found", found.findings.len()),
+                "Look without --add first.",
+            )
+        })?;
+        let request = AddFinding { session: session.id.clone(), url: finding.url.clone() };
+        let detail = node.call::<ProposeFinding>(request).await?;
+        out.show(&detail, |text| {
+            review::write_detail(text, &detail)?;
+            writeln!(
+                text,
+                "\n{}",
+                format!("Accept it with `autokit review accept {}`.", detail.proposal.id).dimmed()
+            )
+        })?;
+        return Ok(End::Done);
+    }
+    out.show(found, |text| {
+        if found.findings.is_empty() {
+            writeln!(text, "{}", "Nothing suitable was found.".bold())?;
+            if let Some(near) = found.dismissed.first() {
+                writeln!(
+                    text,
+                    "  The nearest page is {} ({}).",
+                    printable(&near.name),
+                    printable(&near.url)
+                )?;
+            }
+        } else {
+            write_findings(text, &found.findings)?;
+            writeln!(text, "\n{}", "Propose one as a card with --add N.".dimmed())?;
+        }
+        writeln!(text, "{}", format!("{} pages read", found.read).dimmed())
+    })?;
+    Ok(if found.findings.is_empty() { End::Nothing } else { End::Done })
+}
+
+async fn newest(node: &Node) -> Result<String> {
+    let sessions = node.call::<ListSessions>(Nothing {}).await?;
+    let newest = sessions.into_iter().next().ok_or_else(|| {
+        ApiError::new(ErrorCode::NotFound, "there is no session yet", "Ask something first.")
+    })?;
+    Ok(newest.id)
+}
+
+pub(crate) async fn feedback(
+    node: &Node,
+    out: &Output,
+    verdict: YesNo,
+    said: String,
+    session: Option<String>,
+) -> Result<End> {
+    let session = match session {
+        Some(session) => session,
+        None => newest(node).await?,
+    };
+    let helpful = verdict == YesNo::Yes;
+    let request = FeedbackRequest { session: session.clone(), helpful, said };
+    let mut state = node.call::<GiveFeedback>(request).await?;
+    if !helpful {
+        state = follow(node, out, &session).await?;
+    }
+    out.show(&state, |text| match state.turns.last() {
+        Some(turn) => write_turn(text, turn),
+        None => Ok(()),
+    })?;
+    Ok(End::Done)
+}
+
+fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
+    let kind = match turn.kind {
+        TurnKind::Ask => "Asked",
+        TurnKind::Refine => "Not that:",
+        TurnKind::Discover => "Looked on the web for",
+    };
+    writeln!(out, "{} {}", kind.dimmed(), printable(&turn.asked).bold())?;
+    if let Some(told) = &turn.told {
+        match &told.name {
+            Some(name) => {
+                writeln!(out, "{}", printable(name).bold())?;
+                writeln!(out, "{}", printable(&told.sentence))?;
+                if let Some(stub) = &told.stub {
+                    writeln!(out)?;
+                    printable(&stub.code).lines().try_for_each(|line| writeln!(out, "    {line}"))?;
+                }
+            }
+            None => writeln!(out, "{}", "No suitable tool in this library.".bold())?,
+        }
+        for note in &told.notes {
+            writeln!(out, "{}", printable(note).dimmed())?;
+        }
+        if !told.findings.is_empty() {
+            writeln!(out, "\n{}", "Found on the web".bold())?;
+            write_findings(out, &told.findings)?;
+        }
+    }
+    if let Some(found) = &turn.discovered {
+        write_findings(out, &found.findings)?;
+    }
+    if let Some(error) = &turn.error {
+        crate::output::write_error(out, error)?;
+    }
+    if let Some(said) = &turn.said {
+        let word = if said.helpful { "Yes:" } else { "No:" };
+        writeln!(out, "{} {}", word.cyan(), printable(&said.text))?;
+        match &said.starter {
+            Some(starter) => {
+                writeln!(out)?;
+                printable(&starter.code).lines().try_for_each(|line| writeln!(out, "    {line}"))?;
+                for line in &starter.removed {
+                    writeln!(
+                        out,
+                        "{} {}",
+                        "left out, because nothing supports it:".yellow(),
+                        printable(line)
+                    )?;
+                }
+            }
+            None if said.helpful => {
+                writeln!(out, "{}", "The card holds too little for starter code.".dimmed())?
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<String>) -> Result<End> {
+    let Some(id) = id else {
+        let sessions = node.call::<ListSessions>(Nothing {}).await?;
+        out.show(&sessions, |text| {
+            if sessions.is_empty() {
+                writeln!(text, "Nothing was asked yet.")?;
+            }
+            sessions.iter().try_for_each(|session| {
+                writeln!(
+                    text,
+                    "{}  {}  {}",
+                    session.id.bold(),
+                    session.at.dimmed(),
+                    one_line(&session.question, 80)
+                )
+            })
+        })?;
+        return Ok(if sessions.is_empty() { End::Nothing } else { End::Done });
+    };
+    let session = node.call::<GetSession>(SessionRef { session: id }).await?;
+    out.show(&session, |text| {
+        for turn in &session.turns {
+            turn.events.iter().try_for_each(|event| write_event(text, event))?;
+            write_turn(text, turn)?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> Result<End> {
+    match command {
+        PagesCommand::Fetch { cards, again } => {
+            let started = node.call::<FetchPages>(PagesFetch { cards, again }).await?;
+            let job = jobs::watch(node, out, &started.job).await?;
+            out.show(&job, |text| writeln!(text, "{}", job.summary.as_deref().unwrap_or("Done")))?;
+            Ok(End::Done)
+        }
+        PagesCommand::Show { card } => {
+            let page = node.call::<GetPage>(CardRef { card }).await?;
+            out.show(&page, |text| match &page.page {
+                None => writeln!(text, "Its page was not read yet: autokit pages fetch"),
+                Some(page) => {
+                    writeln!(text, "{}  {}", printable(&page.title).bold(), printable(&page.url).cyan())?;
+                    writeln!(text, "{}", format!("read {}", page.fetched_at).dimmed())?;
+                    if let Some(failed) = &page.failed {
+                        writeln!(text, "{} {}", "last attempt failed:".yellow(), printable(failed))?;
+                    }
+                    for piece in &page.pieces {
+                        writeln!(text, "\n{}", printable(&piece.path.join(" › ")).bold())?;
+                        writeln!(text, "{}", printable(&piece.text))?;
+                    }
+                    Ok(())
+                }
+            })?;
+            Ok(if page.page.is_some() { End::Done } else { End::Nothing })
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `autokit providers`: language models, search services, keys.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write};
+
+use autokit_app::api::{
+    Connection, KeyName, LlmKind, Nothing, Providers, SearchKind, SetSecret, TestRequest,
+};
+use autokit_app::commands::{GetProviders, KeepSecret, SetProviders, TestConnection};
+use autokit_app::node::Node;
+use autokit_app::secrets::Keep;
+use owo_colors::OwoColorize;
+
+use crate::args::{KeepChoice, KeyChoice, LlmChoice, ProvidersCommand, SearchChoice, TestChoice};
+use crate::output::{Output, printable, write_error};
+use crate::{End, Result};
+
+pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) -> Result<End> {
+    let mut settings = node.call::<GetProviders>(Nothing {}).await?.settings;
+    match command {
+        ProvidersCommand::Show => {
+            let providers = node.call::<GetProviders>(Nothing {}).await?;
+            out.show(&providers, |text| write_providers(text, &providers))?;
+            return Ok(End::Done);
+        }
+        ProvidersCommand::Test { what } => {
+            let connection = match what {
+                TestChoice::Llm => Connection::Llm,
+                TestChoice::Small => Connection::SmallLlm,
+                TestChoice::Search => Connection::Search,
+                TestChoice::Github => Connection::Github,
+            };
+            let outcome = node.call::<TestConnection>(TestRequest { connection }).await?;
+            out.show(&outcome, |text| {
+                writeln!(
+                    text,
+                    "{} {} {}",
+                    "✓".green(),
+                    printable(&outcome.text),
+                    format!("{} ms", outcome.ms).dimmed()
+                )
+            })?;
+            return Ok(End::Done);
+        }
+        ProvidersCommand::Key { name } => {
+            let name = match name {
+                KeyChoice::Anthropic => KeyName::Anthropic,
+                KeyChoice::Openai => KeyName::Openai,
+                KeyChoice::Tavily => KeyName::Tavily,
+                KeyChoice::Brave => KeyName::Brave,
+                KeyChoice::Github => KeyName::Github,
+            };
+            if io::stdin().is_terminal() {
+                let mut err = anstream::stderr();
+                writeln!(err, "Type or paste the key, then press Enter (empty takes it away):")?;
+            }
+            let mut value = String::new();
+            io::stdin().lock().read_line(&mut value)?;
+            let value = value.trim().to_owned();
+            let providers = node.call::<KeepSecret>(SetSecret { name, value }).await?;
+            out.show(&providers, |text| write_providers(text, &providers))?;
+            return Ok(End::Done);
+        }
+        ProvidersCommand::Llm { kind, url, model, small, cap, no_tools } => {
+            let llm = &mut settings.llm;
+            let kind = match kind {
+                LlmChoice::None => LlmKind::None,
+                LlmChoice::Anthropic => LlmKind::Anthropic,
+                LlmChoice::Openai => LlmKind::Openai,
+            };
+            // Another service has another address and other models.
+            if kind != llm.kind {
+                *llm = autokit_app::api::LlmSettings { kind, cap: llm.cap, ..Default::default() };
+            }
+            if let Some(url) = url {
+                llm.base = url;
+            }
+            if let Some(model) = model {
+                llm.large = model;
+            }
+            if let Some(small) = small {
+                llm.small = small;
+            }
+            llm.cap = cap.or(llm.cap);
+            llm.tools = !no_tools;
+        }
+        ProvidersCommand::Search { kind, url, preferred, github } => {
+            let search = &mut settings.search;
+            let kind = match kind {
+                SearchChoice::None => SearchKind::None,
+                SearchChoice::Tavily => SearchKind::Tavily,
+                SearchChoice::Brave => SearchKind::Brave,
+                SearchChoice::Searxng => SearchKind::Searxng,
+                SearchChoice::Duckduckgo => SearchKind::Duckduckgo,
+            };
+            if kind != search.kind {
+                search.base.clear();
+            }
+            search.kind = kind;
+            if let Some(url) = url {
+                search.base = url;
+            }
+            if let Some(preferred) = preferred {
+                search.preferred = preferred;
+            }
+            search.github = github;
+        }
+        ProvidersCommand::Allow { hosts } => settings.network.allowed_hosts = hosts,
+        ProvidersCommand::Keys { keep } => {
+            settings.keep = match keep {
+                KeepChoice::Keychain => Keep::Keychain,
+                KeepChoice::File => Keep::File,
+            };
+        }
+    }
+    let providers = node.call::<SetProviders>(settings).await?;
+    out.show(&providers, |text| write_providers(text, &providers))?;
+    Ok(End::Done)
+}
+
+fn or_own(text: &str) -> String {
+    if text.is_empty() { "its own address".to_owned() } else { printable(text) }
+}
+
+fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()> {
+    let settings = &providers.settings;
+    let llm = &settings.llm;
+    let model = match llm.kind {
+        LlmKind::None => "none: rules on this machine".to_owned(),
+        kind => {
+            let small = if llm.small.is_empty() { &llm.large } else { &llm.small };
+            let by = if kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI-compatible" };
+            format!(
+                "{} (grades with {}), {by}, {}",
+                printable(&llm.large),
+                printable(small),
+                or_own(&llm.base)
+            )
+        }
+    };
+    writeln!(out, "{}  {model}", "Language model".bold())?;
+    if providers.tokens != (0, 0) {
+        let (read, written) = providers.tokens;
+        writeln!(
+            out,
+            "  {}",
+            format!("{read} tokens read, {written} written, {:.4} $", providers.spent).dimmed()
+        )?;
+    }
+    let search = match settings.search.kind {
+        SearchKind::None => "none: the library alone".to_owned(),
+        kind => format!("{kind:?}, {}", or_own(&settings.search.base)),
+    };
+    writeln!(out, "{}  {search}", "Web search".bold())?;
+    if !settings.search.preferred.is_empty() {
+        writeln!(out, "  {}", format!("looks at {} first", printable(&settings.search.preferred)).dimmed())?;
+    }
+    if !settings.network.allowed_hosts.is_empty() {
+        writeln!(
+            out,
+            "{}  {}",
+            "Allowed hosts".bold(),
+            printable(&settings.network.allowed_hosts.join(", "))
+        )?;
+    }
+    let kept: Vec<String> = providers
+        .keys
+        .iter()
+        .filter(|key| key.set)
+        .map(|key| format!("{:?}", key.name).to_lowercase())
+        .collect();
+    let kept = if kept.is_empty() { "none".to_owned() } else { kept.join(", ") };
+    writeln!(out, "{}  {kept}, in {}", "Keys".bold(), printable(&providers.keys_in))?;
+    if let Some(error) = &providers.keys_error {
+        writeln!(out, "  {}", printable(error).yellow())?;
+    }
+    providers.missing.iter().try_for_each(|error| write_error(out, error))
+}
