@@ -261,7 +261,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
                 }
             }
             None if said.helpful => {
-                writeln!(out, "{}", "The card holds too little for starter code.".dimmed())?
+                writeln!(out, "{}", "The card holds too little for starter code.".dimmed())?;
             }
             None => {}
         }

@@ -268,15 +268,14 @@ fn arguments(text: &str) -> Option<&str> {
     let mut depth = 0usize;
     let mut quote: Option<char> = None;
     for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), c) => {
-                if c == open {
-                    quote = None;
-                }
-            }
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => {
+        if let Some(open) = quote {
+            quote = quote.filter(|_| c != open);
+            continue;
+        }
+        match c {
+            '"' | '\'' => quote = Some(c),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 {
                     return Some(&text[1..at]);
@@ -290,19 +289,18 @@ fn arguments(text: &str) -> Option<&str> {
 
 /// Pieces between commas outside of brackets and quotes.
 fn top_level(text: &str) -> Vec<&str> {
-    let (mut depth, mut quote, mut start) = (0i32, None, 0);
+    let (mut depth, mut quote, mut start) = (0i32, None::<char>, 0);
     let mut pieces = Vec::new();
     for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), c) => {
-                if c == open {
-                    quote = None;
-                }
-            }
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth -= 1,
-            (None, ',') if depth == 0 => {
+        if let Some(open) = quote {
+            quote = quote.filter(|_| c != open);
+            continue;
+        }
+        match c {
+            '"' | '\'' => quote = Some(c),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
                 pieces.push(text[start..at].trim());
                 start = at + 1;
             }

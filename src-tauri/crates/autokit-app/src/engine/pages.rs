@@ -96,10 +96,8 @@ impl Core {
             done += 1;
             progress.at(done, total);
         }
-        let mut summary = format!("{new} pages read, {same} unchanged");
-        if failed > 0 {
-            summary.push_str(&format!(", {failed} could not be read"));
-        }
+        let failures = if failed > 0 { format!(", {failed} could not be read") } else { String::new() };
+        let summary = format!("{new} pages read, {same} unchanged{failures}");
         Ok(Outcome { summary, tally: None })
     }
 

@@ -98,7 +98,7 @@ impl Services {
 
     fn models(
         settings: &LlmSettings,
-        key: Option<String>,
+        key: Option<&str>,
         ledger: &Ledger,
     ) -> Result<(Option<Model>, Option<Model>)> {
         let protocol = match settings.kind {
@@ -115,7 +115,7 @@ impl Services {
         }
         let model = |name: &str, price: Price| -> Result<Model> {
             let mut config = ModelConfig::new(protocol, settings.base.trim(), name.trim());
-            config.key.clone_from(&key);
+            config.key = key.map(str::to_owned);
             config.tools = settings.tools;
             config.price = price;
             Ok(Model::new(config, ledger.clone())?)
@@ -188,7 +188,7 @@ impl Core {
         let github_key =
             if settings.search.github { kept(self.key(&settings, KeyName::Github).await) } else { None };
         self.spending.0.set_cap(settings.llm.cap);
-        let (large, small) = match Services::models(&settings.llm, llm_key, &self.spending.0) {
+        let (large, small) = match Services::models(&settings.llm, llm_key.as_deref(), &self.spending.0) {
             Ok(models) => models,
             Err(error) => {
                 missing.push(error);

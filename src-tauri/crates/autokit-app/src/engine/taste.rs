@@ -85,25 +85,24 @@ impl Core {
             let known = self.taste.known.lock().expect("no holder panics");
             known.clone().filter(|known| known.profile == profile && known.model == embedder.id())
         };
-        let known = match known {
-            Some(known) => known,
-            None => {
-                let said = self.library.feedback(profile).await?;
-                let model = std::sync::Arc::clone(embedder);
-                let said = in_background(move || {
-                    said.into_iter()
-                        .map(|feedback| Ok((model.embed_query(&feedback.question)?, feedback)))
-                        .collect::<Result<Vec<_>>>()
-                })
-                .await?;
-                let known = Known {
-                    profile: profile.to_owned(),
-                    model: embedder.id().to_owned(),
-                    said: std::sync::Arc::new(said),
-                };
-                *self.taste.known.lock().expect("no holder panics") = Some(known.clone());
-                known
-            }
+        let known = if let Some(known) = known {
+            known
+        } else {
+            let said = self.library.feedback(profile).await?;
+            let model = std::sync::Arc::clone(embedder);
+            let said = in_background(move || {
+                said.into_iter()
+                    .map(|feedback| Ok((model.embed_query(&feedback.question)?, feedback)))
+                    .collect::<Result<Vec<_>>>()
+            })
+            .await?;
+            let known = Known {
+                profile: profile.to_owned(),
+                model: embedder.id().to_owned(),
+                said: std::sync::Arc::new(said),
+            };
+            *self.taste.known.lock().expect("no holder panics") = Some(known.clone());
+            known
         };
         if !known.said.is_empty() {
             shift(hits, question, &known.said);
