@@ -10,6 +10,7 @@ mod finder;
 mod models;
 mod pages;
 mod providers;
+pub(crate) mod rerank;
 mod review;
 mod taste;
 mod transfer;
@@ -36,6 +37,7 @@ use agent::{Lore, Sessions};
 use catalogue::ListCache;
 use finder::Finder;
 use providers::{Services, Spending};
+use rerank::Tokens;
 use taste::Taste;
 use transfer::PreviewCache;
 
@@ -137,6 +139,7 @@ pub(crate) struct Core {
     sessions: Sessions,
     lore: Lore,
     taste: Taste,
+    tokens: Tokens,
     /// Proposals that wait, for the status.
     waiting: AtomicU32,
     list: Mutex<ListCache>,
@@ -194,6 +197,7 @@ impl Engine {
             sessions: Sessions::default(),
             lore: Lore::default(),
             taste: Taste::default(),
+            tokens: Tokens::default(),
             waiting: AtomicU32::new(0),
             list: Mutex::default(),
             preview: Mutex::default(),

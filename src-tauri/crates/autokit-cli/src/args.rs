@@ -458,6 +458,9 @@ pub(crate) enum EvalCommand {
         /// Questions, one JSON object a line: `q` and the acceptable names in `gold`.
         #[arg(long)]
         questions: PathBuf,
+        /// A site to read the cards' documentation pages from, so that they count in the ranking.
+        #[arg(long, value_name = "URL")]
+        site: Option<String>,
         /// List the questions whose first answer is wrong.
         #[arg(long)]
         misses: bool,

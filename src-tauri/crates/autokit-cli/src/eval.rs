@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use autokit_app::eval::DiscoverReport;
-use autokit_app::{AskReport, RetrievalReport};
+use autokit_app::RetrievalReport;
+use autokit_app::eval::{AskEvaluation, DiscoverReport};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 
@@ -19,10 +19,9 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
             let reports = tokio::task::block_in_place(|| autokit_app::eval::retrieval(&dirs, &vectors))?;
             out.show(&reports, |text| reports.iter().try_for_each(|report| write_retrieval(text, report)))?;
         }
-        EvalCommand::Ask { cards, questions, misses } => {
-            let report =
-                tokio::task::block_in_place(|| autokit_app::eval::ask(&cards, &questions, &vectors))?;
-            out.show(&report, |text| write_ask(text, &report, misses))?;
+        EvalCommand::Ask { cards, questions, site, misses } => {
+            let evaluation = autokit_app::eval::ask(&cards, &questions, &vectors, site.as_deref()).await?;
+            out.show(&evaluation, |text| write_ask(text, &evaluation, misses))?;
         }
         EvalCommand::Discover { cards, needs, search_url, explain } => {
             let progress = |_, _| {};
@@ -82,7 +81,8 @@ fn write_retrieval(out: &mut dyn Write, report: &RetrievalReport) -> io::Result<
     )
 }
 
-fn write_ask(out: &mut dyn Write, report: &AskReport, misses: bool) -> io::Result<()> {
+fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> io::Result<()> {
+    let report = &evaluation.report;
     writeln!(out, "{} cards, {} questions", report.cards, report.questions)?;
     let mut table = table(&["", "hit@1", "hit@3", "hit@5", "MRR"]);
     for (mode, m) in [("keyword", &report.keyword), ("vector", &report.vector), ("hybrid", &report.hybrid)] {
@@ -90,7 +90,15 @@ fn write_ask(out: &mut dyn Write, report: &AskReport, misses: bool) -> io::Resul
         row.extend([m.hit1, m.hit3, m.hit5, m.mrr].map(percent));
         table.add_row(row);
     }
+    for stage in &evaluation.stages {
+        let mut row = vec![stage.name.clone()];
+        row.extend([stage.hit1, stage.hit3, stage.hit5].map(percent));
+        table.add_row(row);
+    }
     writeln!(out, "{table}")?;
+    if evaluation.pages > 0 {
+        writeln!(out, "{}", format!("pages of {} cards were read", evaluation.pages).dimmed())?;
+    }
     if misses {
         for outcome in report.outcomes.iter().filter(|outcome| outcome.hybrid != Some(1)) {
             let rank = outcome.hybrid.map_or_else(|| "not found".to_owned(), |rank| format!("rank {rank}"));

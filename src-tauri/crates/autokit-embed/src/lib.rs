@@ -3,6 +3,7 @@
 //! - [`Manifest`]: the models on offer (`models/manifest.toml`).
 //! - [`ModelStore`]: finds a model's files on this machine or fetches them, checked by sha256.
 //! - [`Embedder`]: tokenizer and encoder of one model; texts in, vectors out.
+//! - [`TokenStates`]: texts compared token by token, to order the few that are close.
 //! - [`Encoder`]: the network itself. [`encoder::BertEncoder`] is this crate's own, for
 //!   BERT-shaped models; [`encoder::CandleEncoder`] runs candle-transformers' networks.
 //!
@@ -24,6 +25,7 @@ mod source;
 mod stand_in;
 mod store;
 mod tokenize;
+mod tokens;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
@@ -36,3 +38,4 @@ pub use manifest::{
 };
 pub use pooling::{Pooling, normalise};
 pub use store::{ModelFiles, ModelInfo, ModelStore, Network, OnPull, PullProgress};
+pub use tokens::TokenStates;

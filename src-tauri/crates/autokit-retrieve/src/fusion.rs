@@ -92,6 +92,16 @@ fn calibrated(raw: f32) -> f32 {
     UNNAMED * (1.0 - (-raw.max(0.0) * 4.0f32.ln()).exp())
 }
 
+/// A score moved by `by` units of cosine: what a later stage has to say about a hit, on the scale the
+/// score was made on. Scores of a matched name, above 0.9, stay as they are.
+pub fn moved(score: f32, by: f32) -> f32 {
+    if score >= UNNAMED {
+        return score;
+    }
+    let raw = -(1.0 - score / UNNAMED).ln() / 4.0f32.ln();
+    calibrated(raw + by)
+}
+
 /// The score and the parts it is the sum of: keyword, vector, name.
 ///
 /// A matched name lifts the score over every card without one: `n + (1 - n) s` with `n` of the
@@ -124,6 +134,15 @@ mod tests {
         };
         let tiers = [None, Some(NameMatch::Typo), Some(NameMatch::Near), Some(NameMatch::Exact)].map(range);
         assert!(tiers.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{tiers:?}");
+    }
+
+    #[test]
+    fn moving_a_score_by_nothing_or_back_and_forth_leaves_it() {
+        for score in [0.05, 0.3, 0.7, 0.95] {
+            assert!((moved(score, 0.0) - score).abs() < 1e-5);
+            assert!((moved(moved(score, 0.1), -0.1) - score).abs() < 1e-5);
+        }
+        assert!(moved(0.4, 0.1) > 0.45 && moved(0.4, -9.0) < 1e-6);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{Citation, House, Means, Phase, Question, Retrieved, StepEvent};
 use autokit_agent::discover::{Discovered, Discovery, Finding, Known, Readings, Trace, Vocabulary};
 use autokit_library::{Feedback, SessionNote};
-use autokit_retrieve::Mode;
 use autokit_retrieve::eval::ToolText;
+use autokit_retrieve::{Hit, Mode};
 use autokit_toolcard::{Author, CardId, fields};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,8 @@ use crate::commands::{
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
+use super::finder::dense_text;
+use super::rerank::REACH;
 use super::transfer::in_background;
 use super::{Core, Engine};
 
@@ -60,7 +62,7 @@ pub(crate) struct Lore {
 
 /// The library as the agent sees it, for one person.
 struct Shelf<'a> {
-    core: &'a Core,
+    core: &'a Arc<Core>,
     profile: String,
 }
 
@@ -73,8 +75,10 @@ impl House for Shelf<'_> {
     ) -> autokit_agent::Result<Vec<Retrieved>> {
         let failed = |error: ApiError| autokit_agent::Error::House(error.message);
         let wanted = (limit + exclude.len()) as u32;
-        let (hits, _) =
+        let wanted = wanted.max(REACH as u32);
+        let (mut hits, _) =
             self.core.rank(text, Mode::Hybrid, wanted, Some(&self.profile)).await.map_err(failed)?;
+        self.core.rerank(text, &mut hits).await.map_err(failed)?;
         let mut found = Vec::new();
         for hit in hits.into_iter().filter(|hit| !exclude.contains(&hit.id)).take(limit) {
             let Some(record) = self.core.found(&hit) else { continue };
@@ -113,6 +117,23 @@ impl House for Shelf<'_> {
 }
 
 impl Core {
+    /// Puts the first hits into a finer order, if there is a model.
+    async fn rerank(self: &Arc<Self>, text: &str, hits: &mut Vec<Hit>) -> Result<()> {
+        let Some(embedder) = self.embedder().filter(|_| !hits.is_empty()) else { return Ok(()) };
+        let texts: Vec<Option<String>> = hits
+            .iter()
+            .take(REACH)
+            .map(|hit| self.found(hit).map(|record| dense_text(&record.card())))
+            .collect();
+        let (core, text, mut moved) = (Arc::clone(self), text.to_owned(), std::mem::take(hits));
+        *hits = in_background(move || {
+            core.tokens.rerank(&embedder, &text, &mut moved, &texts)?;
+            Ok(moved)
+        })
+        .await?;
+        Ok(())
+    }
+
     /// The piece of a card's page with this number.
     async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
         let Some(page) = self.library.page(card).await? else { return Ok(None) };
@@ -330,7 +351,7 @@ impl Core {
         }
     }
 
-    async fn turn(&self, entry: &Entry, at: usize, profile: String) -> Result<()> {
+    async fn turn(self: &Arc<Self>, entry: &Entry, at: usize, profile: String) -> Result<()> {
         let session = entry.state.borrow().clone();
         let turn = &session.turns[at];
         let clock = self.options.clock.clone();

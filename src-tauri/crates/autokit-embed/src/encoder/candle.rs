@@ -98,7 +98,7 @@ impl CandleEncoder {
     }
 
     /// States `[sequences, length, dim]` of sequences that all have the same length.
-    fn states(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
+    fn forward(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
         let mask = ids.ones_like()?;
         let types = ids.zeros_like()?;
         match &self.network {
@@ -133,7 +133,7 @@ impl Encoder for CandleEncoder {
                 let length = batch[group[0]].len();
                 let ids: Vec<u32> = group.iter().flat_map(|i| batch[*i]).copied().collect();
                 let ids = Tensor::from_vec(ids, (group.len(), length), &self.device)?;
-                let states = self.states(&ids)?.flatten_all()?.to_vec1::<f32>()?;
+                let states = self.forward(&ids)?.flatten_all()?.to_vec1::<f32>()?;
                 for (i, states) in group.iter().zip(states.chunks_exact(length * self.dim)) {
                     let vector = &mut out[i * self.dim..(i + 1) * self.dim];
                     self.pooling.pool(states, vector);
@@ -144,6 +144,12 @@ impl Encoder for CandleEncoder {
             }
         }
         Ok(out)
+    }
+
+    fn states(&self, ids: &[u32]) -> Result<Vec<f32>> {
+        check_batch(&[ids], self.vocab_size, self.max_positions)?;
+        let ids = Tensor::from_vec(ids.to_vec(), (1, ids.len()), &self.device)?;
+        Ok(self.forward(&ids)?.flatten_all()?.to_vec1::<f32>()?)
     }
 }
 

@@ -41,6 +41,12 @@ pub trait Encoder: Send + Sync {
     /// # Errors
     /// [`Error::Encode`] for an empty sequence, one that is too long, or an id out of range.
     fn encode(&self, batch: &[&[u32]]) -> Result<Vec<f32>>;
+
+    /// The states of one sequence's tokens before they are pooled, `[ids.len(), dim]`, row-major.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    fn states(&self, ids: &[u32]) -> Result<Vec<f32>>;
 }
 
 /// Rejects sequences no encoder can take.

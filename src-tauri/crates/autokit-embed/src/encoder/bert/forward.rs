@@ -27,6 +27,11 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
+    /// The last layer's states, `[tokens, hidden]`.
+    pub(super) fn states(&self) -> &[f32] {
+        &self.states[..]
+    }
+
     /// Pools the states into one vector per sequence, `out[sequences, hidden]`.
     pub(super) fn pool(
         &self,

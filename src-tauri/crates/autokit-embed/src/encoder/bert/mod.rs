@@ -132,6 +132,14 @@ impl Encoder for BertEncoder {
         }
         Ok(out)
     }
+
+    fn states(&self, ids: &[u32]) -> Result<Vec<f32>> {
+        check_batch(&[ids], self.vocab_size(), self.max_positions())?;
+        Ok(self.with_workspace(|workspace| {
+            self.network.forward(self.isa, &[ids], workspace, Some(&self.pool));
+            workspace.states().to_vec()
+        }))
+    }
 }
 
 /// Tokens of a chunk: one chunk if all fit, else such that every thread gets as many chunks.

@@ -1,0 +1,105 @@
+//! Reranking without a language model (AutoAgent, second stage, local): the first candidates compared
+//! with the question token by token.
+//!
+//! Measured on 164 everyday questions over 143 cards (all-MiniLM-L6-v2): the right card first for 71 %
+//! instead of 69, among three for 86 instead of 84. `autokit eval ask` prints it beside the ranking.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+
+use autokit_embed::{Embedder, TokenStates};
+use autokit_retrieve::{Hit, fusion, is_stop_word};
+use lru::LruCache;
+
+use crate::error::Result;
+
+/// Candidates compared token by token.
+pub(crate) const REACH: usize = 20;
+/// What a mean cosine of tokens is worth beside the cosine of the texts.
+const SHARE: f32 = 0.2;
+/// Texts whose tokens are kept: about 80 kB each.
+const KEPT: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
+
+/// Tokens of cards looked at lately, by the text they were made from.
+#[derive(Debug)]
+pub(crate) struct Tokens(Mutex<LruCache<(String, String), Arc<TokenStates>>>);
+
+impl Default for Tokens {
+    fn default() -> Tokens {
+        Tokens(Mutex::new(LruCache::new(KEPT)))
+    }
+}
+
+impl Tokens {
+    fn of(&self, embedder: &Embedder, text: &str) -> Result<Arc<TokenStates>> {
+        let key = (embedder.id().to_owned(), text.to_owned());
+        if let Some(kept) = self.0.lock().expect("no holder panics").get(&key) {
+            return Ok(Arc::clone(kept));
+        }
+        let made = Arc::new(embedder.passage_tokens(text)?);
+        self.0.lock().expect("no holder panics").put(key, Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Puts the first hits into a finer order. `texts` are those of the hits, in their order; hits
+    /// without one, and those the question names, keep their scores.
+    pub(crate) fn rerank(
+        &self,
+        embedder: &Embedder,
+        question: &str,
+        hits: &mut [Hit],
+        texts: &[Option<String>],
+    ) -> Result<()> {
+        let telling = |token: &str| token.chars().any(char::is_alphanumeric) && !is_stop_word(token);
+        let asked = embedder.query_tokens(question, telling)?;
+        let mut met: Vec<Option<f32>> = Vec::with_capacity(texts.len());
+        for text in texts.iter().take(REACH) {
+            met.push(match text {
+                Some(text) => Some(asked.met_by(&*self.of(embedder, text)?)),
+                None => None,
+            });
+        }
+        let known: Vec<f32> = met.iter().flatten().copied().collect();
+        // Around their mean, so that scores stay comparable with those of other questions.
+        let mean = known.iter().sum::<f32>() / known.len().max(1) as f32;
+        for (hit, met) in hits.iter_mut().zip(&met) {
+            if let (Some(met), None) = (met, hit.parts.name_match) {
+                hit.score = fusion::moved(hit.score, SHARE * (met - mean));
+            }
+        }
+        let reach = met.len().min(hits.len());
+        hits[..reach].sort_by(|a, b| {
+            b.parts
+                .name_match
+                .cmp(&a.parts.name_match)
+                .then(b.score.total_cmp(&a.score))
+                .then(a.id.cmp(&b.id))
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_retrieve::{NameMatch, ScoreParts};
+
+    use super::*;
+
+    #[test]
+    fn a_card_that_has_the_very_words_rises_and_a_named_one_stays() {
+        let embedder = Embedder::stand_in(64);
+        let hit = |id: &str, score, name_match| Hit {
+            id: id.into(),
+            score,
+            parts: ScoreParts { name_match, ..ScoreParts::default() },
+        };
+        let mut hits =
+            vec![hit("named", 0.99, Some(NameMatch::Exact)), hit("far", 0.41, None), hit("near", 0.4, None)];
+        let texts =
+            ["Anything", "Sends money to a bank", "Reads calendar events"].map(|text| Some(text.to_owned()));
+        Tokens::default().rerank(&embedder, "which calendar events are there", &mut hits, &texts).unwrap();
+        let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
+        assert_eq!(ids, ["named", "near", "far"]);
+        assert!((hits[0].score - 0.99).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,197 @@
+//! Needs the library does not answer, on a web site.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use autokit_agent::discover::{Discovered, Discovery, Known, Readings};
+use autokit_retrieve::eval as retrieve;
+use autokit_web::search::{Provider, Service};
+use serde::{Deserialize, Serialize};
+
+use super::{Meaning, embedder, fetcher_for, unreadable, vocabulary};
+use crate::engine::Vectors;
+use crate::error::{ApiError, ErrorCode, Result};
+
+/// A need with the pages that answer it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Need {
+    /// Identity in its set.
+    pub id: String,
+    /// The need in words.
+    pub need: String,
+    /// Whether it names the product.
+    #[serde(default)]
+    pub named: bool,
+    /// Addresses of right pages, with or without the site; empty when there is none.
+    #[serde(default)]
+    pub expected: Vec<String>,
+}
+
+/// What discovery made of a need.
+#[derive(Clone, Debug, Serialize)]
+pub struct DiscoverLine {
+    /// Identity in its set.
+    pub id: String,
+    /// Pages proposed, best first; empty for "nothing suitable".
+    pub candidates: Vec<String>,
+    /// Everything that was weighed, for whoever tunes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighed: Option<Discovered>,
+}
+
+/// Share of needs, with their number.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Share {
+    /// Needs that count.
+    pub of: u32,
+    /// Those for which it holds.
+    pub good: u32,
+}
+
+impl Share {
+    fn count(&mut self, good: bool) {
+        self.of += 1;
+        self.good += u32::from(good);
+    }
+
+    /// Between 0 and 1; 0 of none is 0.
+    pub fn share(self) -> f64 {
+        f64::from(self.good) / f64::from(self.of.max(1))
+    }
+}
+
+/// Figures of one way to discover.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct DiscoverMeasures {
+    /// Needs that name the product: the right page first.
+    pub named_first: Share,
+    /// Needs that name the product: the right page among the first three.
+    pub named_three: Share,
+    /// Needs that do not: the right page first.
+    pub unnamed_first: Share,
+    /// Needs that do not: the right page among the first three.
+    pub unnamed_three: Share,
+    /// Needs no page answers, with the product named: nothing proposed.
+    pub named_nothing: Share,
+    /// Needs no page answers, product not named: nothing proposed.
+    pub unnamed_nothing: Share,
+}
+
+impl DiscoverMeasures {
+    fn count(&mut self, need: &Need, candidates: &[String]) {
+        let right = |url: &String| need.expected.iter().any(|expected| same_page(expected, url));
+        let first = candidates.first().is_some_and(right);
+        let three = candidates.iter().take(3).any(right);
+        match (need.expected.is_empty(), need.named) {
+            (true, true) => self.named_nothing.count(candidates.is_empty()),
+            (true, false) => self.unnamed_nothing.count(candidates.is_empty()),
+            (false, true) => {
+                self.named_first.count(first);
+                self.named_three.count(three);
+            }
+            (false, false) => {
+                self.unnamed_first.count(first);
+                self.unnamed_three.count(three);
+            }
+        }
+    }
+}
+
+/// What `autokit eval discover` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct DiscoverReport {
+    /// One line a need.
+    pub lines: Vec<DiscoverLine>,
+    /// Figures of discovery.
+    pub discovery: DiscoverMeasures,
+    /// Figures of taking what the search service finds, best first.
+    pub baseline: DiscoverMeasures,
+    /// Milliseconds a need took, at the median.
+    pub median_ms: u64,
+}
+
+/// A page's address, whole or from the root of its site.
+fn same_page(expected: &str, url: &str) -> bool {
+    let trimmed = |text: &str| text.split('#').next().unwrap_or("").trim_end_matches('/').to_owned();
+    let (expected, url) = (trimmed(expected), trimmed(url));
+    if expected.contains("://") {
+        return expected == url;
+    }
+    let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    path == expected.trim_start_matches('/')
+}
+
+/// Discovers a tool for every need through a SearXNG-compatible search at `search_url`, beside taking
+/// its first hits as they come. No language model is asked.
+///
+/// # Errors
+/// When a file cannot be read, there is no model or the search does not answer.
+pub async fn discover(
+    cards: &Path,
+    needs: &Path,
+    search_url: &str,
+    vectors: &Vectors,
+    explain: bool,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<DiscoverReport> {
+    let known: Vec<Known> = retrieve::card_objects(cards)
+        .map_err(|error| unreadable(&error))?
+        .iter()
+        .enumerate()
+        .map(|(at, card)| Known {
+            text: retrieve::ToolText::from_card(format!("{:06}", at + 1), card),
+            documentation: card.get("documentation").and_then(|url| url.as_str()).map(str::to_owned),
+        })
+        .collect();
+    let needs: Vec<Need> = retrieve::json_lines(needs).map_err(|error| unreadable(&error))?;
+    let bad = |error: &autokit_web::Error| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            error.to_string(),
+            "Name a SearXNG-compatible search with --search-url.",
+        )
+    };
+    let base = search_url.trim_end_matches('/').trim_end_matches("/search");
+    let site = url::Url::parse(base).map_err(|error| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            error.to_string(),
+            "Name a SearXNG-compatible search with --search-url.",
+        )
+    })?;
+    let fetcher = fetcher_for(&site)?;
+    let provider =
+        Provider::new(fetcher.clone(), Service::Searxng, Some(base), None).map_err(|error| bad(&error))?;
+    let senses = Arc::new(Meaning(Arc::new(embedder(vectors)?)));
+    let vocabulary = tokio::task::block_in_place(|| vocabulary(&*senses))?;
+    let discovery = Discovery {
+        providers: vec![provider.clone()],
+        github: None,
+        fetcher,
+        senses: Some(senses),
+        vocabulary: Arc::new(vocabulary),
+        known: Arc::new(known),
+        preferred: None,
+        readings: Readings::default(),
+    };
+    let (mut lines, mut times) = (Vec::new(), Vec::new());
+    let (mut measures, mut baseline) = (DiscoverMeasures::default(), DiscoverMeasures::default());
+    for (at, need) in needs.iter().enumerate() {
+        progress(at, needs.len());
+        let began = Instant::now();
+        let clock = autokit_library::Clock::system();
+        let found = discovery.run(&need.need, &|| clock.stamp(), &mut |_| {}).await.map_err(|error| {
+            ApiError::new(ErrorCode::BadRequest, error.to_string(), "Is the search running?")
+        })?;
+        times.push(began.elapsed().as_millis() as u64);
+        let candidates: Vec<String> = found.findings.iter().map(|finding| finding.url.clone()).collect();
+        measures.count(need, &candidates);
+        let first = provider.search(&need.need, 10).await.map_err(|error| bad(&error))?;
+        baseline.count(need, &first.into_iter().map(|hit| hit.url).collect::<Vec<_>>());
+        lines.push(DiscoverLine { id: need.id.clone(), candidates, weighed: explain.then_some(found) });
+    }
+    times.sort_unstable();
+    let median_ms = times.get(times.len() / 2).copied().unwrap_or(0);
+    Ok(DiscoverReport { lines, discovery: measures, baseline, median_ms })
+}
