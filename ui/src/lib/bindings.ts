@@ -146,6 +146,15 @@ fields: { [key in string]: JsonValue },
 reason: string, };
 
 /**
+ * Words that describe a tool.
+ */
+export type CardDescribe = { 
+/**
+ * A README, a page that was copied, a few sentences.
+ */
+text: string, };
+
+/**
  * Everything about one card.
  */
 export type CardDetail = { 
@@ -2295,6 +2304,8 @@ export interface Commands {
   agent_feedback: { request: FeedbackRequest; response: Session };
   /** Proposes a tool found on the web as a card. */
   discover_add: { request: AddFinding; response: ProposalDetail };
+  /** Proposes a card made from words that describe a tool. */
+  card_describe: { request: CardDescribe; response: ProposalDetail };
   /** The review queue. */
   proposals_list: { request: ProposalsQuery; response: Proposals };
   /** Everything about a proposal. */

@@ -4,15 +4,18 @@
 //! |---|---|
 //! | [`ask`] | from a question to one recommended tool; [`ask::graph`] says in which steps |
 //! | [`ask::ground`] | what of a model's words is supported by what was read |
+//! | [`describe`] | a card from words a person gives |
 //! | [`discover`] | finding tools on the web, with evidence |
 //! | [`prompts`] | what language models are told |
 
 pub mod ask;
+mod describe;
 pub mod discover;
 mod error;
 pub mod prompts;
 mod senses;
 
+pub use describe::{describe, describe_with};
 pub use error::{Error, Result};
 pub use senses::Senses;
 

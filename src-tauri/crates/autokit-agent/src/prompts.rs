@@ -118,6 +118,8 @@ prompts! {
     GRADE = "grade" ["question", "answer"];
     /// Says a question in other words.
     REWRITE = "rewrite" ["question", "tried", "reason"];
+    /// Reads a card out of a text.
+    DESCRIBE = "describe" ["text"];
     /// Standing instructions for looking on the web.
     DISCOVER = "discover" ["sources"];
     /// Starter code for a use case.

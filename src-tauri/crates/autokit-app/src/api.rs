@@ -29,7 +29,8 @@ pub use providers::{
     SearchKind, SearchSettings, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
 };
 pub use review::{
-    ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsQuery,
+    CardDescribe, ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, ProposalRow, Proposals,
+    ProposalsQuery,
 };
 pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Status};
 pub use transfer::{

@@ -12,13 +12,13 @@ use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::api::{
-    AddFinding, AgentQuestion, Answer, AskRequest, CardChange, CardCheck, CardCreate, CardDetail, CardList,
-    CardPage, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery, Doctor, Event,
-    ExportOutcome, ExportRequest, Facets, FeedbackRequest, ImportPreview, ImportPreviewRequest,
-    ImportRequest, Job, JobRef, JobWait, ModelChoice, Models, Nothing, PagesFetch, ProposalAccept,
-    ProposalDetail, ProposalRef, ProposalReject, Proposals, ProposalsQuery, ProviderSettings, Providers,
-    RevisionView, SearchRequest, SearchResponse, Session, SessionRef, SessionWait, SetSecret, Status,
-    TestOutcome, TestRequest, UndoOutcome,
+    AddFinding, AgentQuestion, Answer, AskRequest, CardChange, CardCheck, CardCreate, CardDescribe,
+    CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
+    Doctor, Event, ExportOutcome, ExportRequest, Facets, FeedbackRequest, ImportPreview,
+    ImportPreviewRequest, ImportRequest, Job, JobRef, JobWait, ModelChoice, Models, Nothing, PagesFetch,
+    ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, Proposals, ProposalsQuery, ProviderSettings,
+    Providers, RevisionView, SearchRequest, SearchResponse, Session, SessionRef, SessionWait, SetSecret,
+    Status, TestOutcome, TestRequest, UndoOutcome,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -165,6 +165,8 @@ commands! {
     GiveFeedback = "agent_feedback" (FeedbackRequest) -> Session;
     /// Proposes a tool found on the web as a card.
     ProposeFinding = "discover_add" (AddFinding) -> ProposalDetail;
+    /// Proposes a card made from words that describe a tool.
+    DescribeCard = "card_describe" (CardDescribe) -> ProposalDetail;
     /// The review queue.
     ListProposals = "proposals_list" (ProposalsQuery) -> Proposals;
     /// Everything about a proposal.

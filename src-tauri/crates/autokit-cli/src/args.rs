@@ -81,6 +81,11 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N")]
         add: Option<usize>,
     },
+    /// Propose a card made from words: a file, or standard input when none is given.
+    Describe {
+        /// A README or the like.
+        file: Option<PathBuf>,
+    },
     /// Decide on proposed cards and changes.
     #[command(subcommand)]
     Review(ReviewCommand),

@@ -198,6 +198,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         }
         Command::Sessions { id } => Box::pin(agent::sessions(node, out, id)).await,
         Command::Discover { need, add } => Box::pin(agent::discover(node, out, need.join(" "), add)).await,
+        Command::Describe { file } => Box::pin(review::describe(node, out, file)).await,
         Command::Review(command) => Box::pin(review::run(node, out, command)).await,
         Command::Providers(command) => Box::pin(providers::run(node, out, command)).await,
         Command::Pages(command) => Box::pin(agent::pages(node, out, command)).await,

@@ -1,11 +1,14 @@
 //! `autokit review`: deciding on proposals.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use autokit_app::api::{
-    ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, Proposals, ProposalsQuery,
+    CardDescribe, ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, Proposals, ProposalsQuery,
 };
-use autokit_app::commands::{AcceptProposal, GetProposal, ListProposals, RejectProposal, ReopenProposal};
+use autokit_app::commands::{
+    AcceptProposal, DescribeCard, GetProposal, ListProposals, RejectProposal, ReopenProposal,
+};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ChangeKind, ErrorCode, FieldDiff, Origin, ProposalState, SpanOp};
 use owo_colors::OwoColorize;
@@ -36,6 +39,28 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
         ReviewCommand::Undo { id } => node.call::<ReopenProposal>(ProposalRef { id }).await?,
     };
     out.show(&detail, |text| write_detail(text, &detail))?;
+    Ok(End::Done)
+}
+
+pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -> Result<End> {
+    let text = match &file {
+        Some(file) => std::fs::read_to_string(file),
+        None => io::read_to_string(io::stdin()),
+    };
+    let text = text.map_err(|error| {
+        let what =
+            file.as_ref().map_or_else(|| "standard input".to_owned(), |file| file.display().to_string());
+        ApiError::new(ErrorCode::UnreadableFile, format!("{what}: {error}"), "Give a text file in UTF-8.")
+    })?;
+    let detail = node.call::<DescribeCard>(CardDescribe { text }).await?;
+    out.show(&detail, |text| {
+        write_detail(text, &detail)?;
+        writeln!(
+            text,
+            "\n{}",
+            format!("Accept it with `autokit review accept {}`.", detail.proposal.id).dimmed()
+        )
+    })?;
     Ok(End::Done)
 }
 

@@ -47,6 +47,13 @@ pub struct Proposals {
     pub waiting: u32,
 }
 
+/// Words that describe a tool.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct CardDescribe {
+    /// A README, a page that was copied, a few sentences.
+    pub text: String,
+}
+
 /// Names a proposal.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalRef {

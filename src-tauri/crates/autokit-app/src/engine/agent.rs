@@ -646,7 +646,7 @@ impl Handle<ProposeFinding> for Engine {
                 "Look on the web again.",
             )
         })?;
-        let proposal = core.library.propose(finding.draft, &Author("Discovery".to_owned())).await?;
+        let proposal = core.propose(finding.draft, &Author("Discovery".to_owned())).await?;
         core.change(&entry, |session| {
             session.turns[at].events.push(StepEvent {
                 step: Step::Add,
@@ -658,7 +658,6 @@ impl Handle<ProposeFinding> for Engine {
             });
         });
         core.keep(&entry).await?;
-        core.tell_proposals().await?;
         core.proposal_detail(proposal.id).await
     }
 }

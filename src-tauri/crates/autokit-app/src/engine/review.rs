@@ -1,19 +1,28 @@
 //! The review queue.
 
-use autokit_library::{Acceptance, Meta};
-use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalState, diff_cards};
+use std::sync::Arc;
+
+use autokit_library::{Acceptance, CardRecord, Meta};
+use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
+use autokit_toolcard::{
+    Author, CardId, Draft, Operation, Proposal, ProposalState, Toolcard, diff_cards, fields,
+};
 use serde_json::{Map, Value};
 
 use crate::api::{
-    Event, ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, ProposalRow, Proposals,
+    CardDescribe, Event, ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, ProposalRow, Proposals,
     ProposalsQuery,
 };
 use crate::commands::{
-    AcceptProposal, Context, GetProposal, Handle, ListProposals, RejectProposal, ReopenProposal,
+    AcceptProposal, Context, DescribeCard, GetProposal, Handle, ListProposals, RejectProposal, ReopenProposal,
 };
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Core, Engine};
+
+/// Cosine from which two descriptions are of one tool, most likely: above what different tools of one
+/// maker reach, below what two wordings of one tool do.
+const ALIKE: f32 = 0.85;
 
 impl Core {
     /// The card a proposal is about, or would make.
@@ -63,6 +72,48 @@ impl Core {
         })
     }
 
+    /// Keeps a proposal, with the cards of the library that may be the same tool: of the same name or
+    /// page, or described almost alike.
+    pub(crate) async fn propose(&self, mut draft: Draft, by: &Author) -> Result<Proposal> {
+        let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
+        if let (None, Ok(card)) = (&draft.card, card) {
+            let url = card.text(fields::DOCUMENTATION).map(|url| url.trim_end_matches('/').to_owned());
+            let mut similar: Vec<CardId> = self.library.read(|replica| {
+                let same = |record: &&Arc<CardRecord>| {
+                    record.key.name.eq_ignore_ascii_case(card.name())
+                        || (url.is_some()
+                            && record
+                                .card()
+                                .text(fields::DOCUMENTATION)
+                                .map(|other| other.trim_end_matches('/'))
+                                == url.as_deref())
+                };
+                replica.iter().filter(same).map(|record| record.id.clone()).collect()
+            });
+            if let Some(vectors) = self.embed_card(&card).await? {
+                similar.extend(self.described_alike(vectors.values)?);
+            }
+            similar.extend(std::mem::take(&mut draft.similar));
+            similar.sort();
+            similar.dedup();
+            draft.similar = similar;
+        }
+        let proposal = self.library.propose(draft, by).await?;
+        self.tell_proposals().await?;
+        Ok(proposal)
+    }
+
+    /// Cards whose description is almost that of a vector.
+    fn described_alike(&self, vector: Vec<f32>) -> Result<Vec<CardId>> {
+        let plan = QueryPlan::new("");
+        let vectors = [vector];
+        let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Vector, limit: 3, filter: None };
+        let hits = self.finder.load().read(|index| index.search(&query));
+        let hits = hits.map_err(|error| ApiError::internal(error.to_string()))?;
+        let alike = |hit: &Hit| hit.parts.cosine.is_some_and(|cosine| cosine >= ALIKE);
+        Ok(hits.iter().filter(|hit| alike(hit)).map(|hit| CardId::new(&hit.id)).collect())
+    }
+
     /// How many proposals wait, told to whoever listens.
     pub(crate) async fn tell_proposals(&self) -> Result<()> {
         let waiting = self.library.proposals(Some(ProposalState::Pending)).await?.len() as u32;
@@ -100,6 +151,35 @@ impl Core {
         self.tell_library();
         self.tell_proposals().await?;
         Ok(touched)
+    }
+}
+
+impl Handle<DescribeCard> for Engine {
+    async fn handle(&self, context: &Context, request: CardDescribe) -> Result<ProposalDetail> {
+        let core = &self.core;
+        let now = core.options.clock.stamp();
+        let services = core.services.load_full();
+        let draft = match &services.small {
+            Some(small) => {
+                match autokit_agent::describe_with(small, &services.prompts, &request.text, &now).await {
+                    Ok((draft, _)) => draft,
+                    Err(error) => {
+                        tracing::info!(%error, "the card is made by rules");
+                        autokit_agent::describe(&request.text, &now)
+                    }
+                }
+            }
+            None => autokit_agent::describe(&request.text, &now),
+        };
+        if draft.key().is_none_or(|key| key.name.is_empty()) {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                "the text names no tool",
+                "Begin with its name, e.g. \u{201c}Weather Kit is a library that \u{2026}\u{201d}.",
+            ));
+        }
+        let proposal = core.propose(draft, &Author(context.author.clone())).await?;
+        core.proposal_detail(proposal.id).await
     }
 }
 

@@ -1,0 +1,184 @@
+//! A card from words a person gives: a README, a page that was copied, a few sentences (FUEL, adder).
+//!
+//! By rules what a documentation page shows is read from the text; a language model adds fields the
+//! rules miss, and of those only what stands in the text is taken.
+
+use autokit_llm::{Model, Request, Usage};
+use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
+use autokit_web::extract;
+use serde_json::{Map, Value, json};
+
+use crate::ask::ground::Sources;
+use crate::discover::Facts;
+use crate::prompts::{self, Prompts};
+
+/// Where a person's own words are said to come from.
+const BY_HAND: &str = "a description";
+
+/// Fields a model may fill in.
+const FIELDS: [&str; 8] = [
+    fields::NAME,
+    fields::PROVIDER,
+    fields::DESCRIPTION,
+    fields::LANGUAGE,
+    fields::MODULE,
+    fields::CLASS,
+    fields::PRICING,
+    fields::DOCUMENTATION,
+];
+
+/// The first address in a text that looks like documentation.
+fn address_in(text: &str) -> Option<&str> {
+    let urls = || {
+        text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '"' | '`'))
+            .filter(|word| word.starts_with("https://") || word.starts_with("http://"))
+            .map(|url| url.trim_end_matches(['.', ',', ';', ']']))
+    };
+    urls().find(|url| url.contains("doc")).or_else(|| urls().next())
+}
+
+/// A name at the start of the text: a heading, or what stands before "is", a dash or a colon.
+fn name_in(text: &str) -> Option<String> {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let first = first.trim_start_matches(['#', '*', ' ']).trim_end_matches('*');
+    let end = [" is ", " — ", " – ", " - ", ": ", " lets ", " gives ", ". "]
+        .iter()
+        .filter_map(|mark| first.find(mark))
+        .min()
+        .unwrap_or(first.len());
+    let name = first[..end].trim();
+    (!name.is_empty() && name.chars().count() <= 80).then(|| name.to_owned())
+}
+
+fn by_rules(text: &str) -> Vec<(String, Value, String)> {
+    let page = extract(text, Some("text/markdown"), "");
+    let facts = Facts::of(&page);
+    let mut found = Vec::new();
+    if let Some(name) = name_in(text) {
+        found.push((fields::NAME.to_owned(), Value::from(name.as_str()), name));
+    }
+    if let Some(fact) = facts.description {
+        found.push((fields::DESCRIPTION.to_owned(), Value::from(fact.value), fact.quote));
+    } else if let Some(line) = text.lines().map(str::trim).find(|line| line.chars().count() >= 25) {
+        found.push((fields::DESCRIPTION.to_owned(), Value::from(line), line.to_owned()));
+    }
+    if let Some(import) = facts.import {
+        if let Some(language) = facts.language {
+            found.push((fields::LANGUAGE.to_owned(), Value::from(language), import.quote.clone()));
+        }
+        found.push((fields::MODULE.to_owned(), Value::from(import.value.0), import.quote.clone()));
+        found.push((fields::CLASS.to_owned(), Value::from(import.value.1), import.quote));
+    }
+    if let Some(args) = facts.init_args {
+        found.push((fields::INIT_ARGS.to_owned(), Value::Object(args.value), args.quote));
+    }
+    if let Some(url) = address_in(text) {
+        found.push((fields::DOCUMENTATION.to_owned(), Value::from(url), url.to_owned()));
+    }
+    found
+}
+
+/// A draft of a card from a text, by rules alone.
+pub fn describe(text: &str, now: &str) -> Draft {
+    draft(by_rules(text), now)
+}
+
+/// As [`describe`], with a model's help. Fields whose words do not stand in the text are left out.
+///
+/// # Errors
+/// When the model cannot be asked.
+pub async fn describe_with(
+    model: &Model,
+    prompts: &Prompts,
+    text: &str,
+    now: &str,
+) -> autokit_llm::Result<(Draft, Usage)> {
+    let properties: Map<String, Value> =
+        FIELDS.iter().map(|field| ((*field).to_owned(), json!({ "type": ["string", "null"] }))).collect();
+    let schema = json!({
+        "type": "object",
+        "properties": properties,
+        "required": FIELDS,
+        "additionalProperties": false,
+    });
+    let request = Request::new(
+        "Answer with JSON after the schema and nothing else.",
+        prompts.fill(&prompts::DESCRIBE, &[("text", text)]),
+    );
+    let answer = model.structured(&request, "card", &schema).await?;
+    let sources = Sources::new([text]);
+    let mut found = by_rules(text);
+    for field in FIELDS {
+        let Some(value) = answer.value.get(field).and_then(Value::as_str).map(str::trim) else { continue };
+        let supported = match field {
+            // Prose may be put together anew, but names nothing that was not said.
+            fields::DESCRIPTION => sources.supports_sentence(value),
+            // "Python" may be meant without being said; an import says it.
+            fields::LANGUAGE => found.iter().any(|(name, ..)| name == fields::MODULE) || sources.holds(value),
+            _ => sources.holds(value),
+        };
+        if value.is_empty() || !supported {
+            continue;
+        }
+        let entry = (field.to_owned(), Value::from(value), value.to_owned());
+        match found.iter_mut().find(|(name, ..)| name == field) {
+            // What code shows is surer than what a model says.
+            Some(_) if matches!(field, fields::MODULE | fields::CLASS | fields::LANGUAGE) => {}
+            Some(known) => *known = entry,
+            None => found.push(entry),
+        }
+    }
+    let order = |name: &str| fields::ALL.iter().position(|field| *field == name);
+    found.sort_by_key(|(name, ..)| order(name));
+    Ok((draft(found, now), answer.usage))
+}
+
+fn draft(found: Vec<(String, Value, String)>, now: &str) -> Draft {
+    let fields = found
+        .into_iter()
+        .map(|(field, value, quote)| ProposedField {
+            field,
+            value: Some(value),
+            evidence: vec![Evidence { url: BY_HAND.to_owned(), quote, fetched_at: now.to_owned() }],
+            confidence: 0.7,
+        })
+        .collect();
+    Draft {
+        card: None,
+        base: None,
+        origin: Origin::Description,
+        reason: "Made from a description".to_owned(),
+        fields,
+        similar: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value<'a>(draft: &'a Draft, field: &str) -> Option<&'a str> {
+        draft.fields.iter().find(|f| f.field == field)?.value.as_ref()?.as_str()
+    }
+
+    #[test]
+    fn a_few_sentences_become_a_card() {
+        let draft = describe(
+            "Weather Kit is a library that gives forecasts for any place. See https://docs.example.org/weather.\n\n```python\nfrom weather_kit import WeatherKit\nkit = WeatherKit(key=\"x\")\n```\n",
+            "2026-01-01T00:00:00.000Z",
+        );
+        assert_eq!(value(&draft, "name"), Some("Weather Kit"));
+        assert_eq!(value(&draft, "documentation"), Some("https://docs.example.org/weather"));
+        assert_eq!(value(&draft, "module"), Some("weather_kit"));
+        assert_eq!(value(&draft, "class"), Some("WeatherKit"));
+        assert!(value(&draft, "description").is_some_and(|text| text.contains("forecasts")));
+        assert!(draft.fields.iter().all(|field| !field.evidence[0].quote.is_empty()));
+    }
+
+    #[test]
+    fn what_is_not_said_is_not_there() {
+        let draft = describe("Just a word", "2026-01-01T00:00:00.000Z");
+        assert_eq!((value(&draft, "name"), value(&draft, "module")), (Some("Just a word"), None));
+        assert!(describe("", "2026-01-01T00:00:00.000Z").fields.is_empty());
+    }
+}
