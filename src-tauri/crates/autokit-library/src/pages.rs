@@ -3,12 +3,14 @@
 //! One row a card holds its page whole, so that a page is there or not, never in part. Pieces are
 //! read from the database when an answer cites them; only their vectors are kept in memory.
 
+use std::collections::HashMap;
+
 use autokit_toolcard::CardId;
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
 
 use crate::error::{LibraryError, Result};
-use crate::rows::{PageRow, PageVectorRow, key_text};
+use crate::rows::{PageHash, PageRow, PageVectorRow, VectorHash, key_text};
 use crate::store::Library;
 use crate::vectors::{PackedVectors, packed, unpacked};
 
@@ -122,15 +124,22 @@ impl Library {
         row.map(Page::from_row).transpose()
     }
 
-    /// All pages, in no order.
+    /// Cards whose page has no vectors of `model`, or has those of an earlier text.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn pages(&self) -> Result<Vec<Page>> {
-        let mut response =
-            self.db().query("SELECT * FROM page").await.map_err(|error| self.failed(&error))?;
-        let rows: Vec<PageRow> = response.take(0).map_err(|error| self.failed(&error))?;
-        rows.into_iter().map(Page::from_row).collect()
+    pub async fn pages_without_vectors(&self, model: &str) -> Result<Vec<CardId>> {
+        let mut response = self
+            .db()
+            .query("SELECT id, hash FROM page WHERE chunks != '[]'; SELECT card, hash FROM page_vector WHERE model = $model")
+            .bind(("model", model.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let pages: Vec<PageHash> = response.take(0).map_err(|error| self.failed(&error))?;
+        let made: Vec<VectorHash> = response.take(1).map_err(|error| self.failed(&error))?;
+        let made: HashMap<String, String> = made.into_iter().map(|row| (row.card, row.hash)).collect();
+        let missing = |page: &PageHash| made.get(&key_text(&page.id)) != Some(&page.hash);
+        Ok(pages.iter().filter(|page| missing(page)).map(|page| CardId::new(key_text(&page.id))).collect())
     }
 
     /// Keeps a page, with the vectors of its pieces if they could be embedded.

@@ -78,6 +78,22 @@ pub(crate) struct PageRow {
     pub chunks: String,
 }
 
+/// Which text a page has.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct PageHash {
+    pub id: RecordId,
+    pub hash: String,
+}
+
+/// Which text a page's vectors were made from.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct VectorHash {
+    pub card: String,
+    pub hash: String,
+}
+
 /// The vectors of a page's pieces under one model, packed.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]

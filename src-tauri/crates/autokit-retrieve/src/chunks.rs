@@ -30,6 +30,10 @@ impl ChunkIndex {
         self.of.is_empty()
     }
 
+    pub(crate) fn contains(&self, slot: u32) -> bool {
+        self.of.contains_key(&slot)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.vectors.len()
     }

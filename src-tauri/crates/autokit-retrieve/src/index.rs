@@ -185,6 +185,11 @@ impl SearchIndex {
         self.slots.get(id).is_some_and(|&slot| self.vectors.contains(slot))
     }
 
+    /// Whether the document with this id has pieces of a page.
+    pub fn has_chunks(&self, id: &str) -> bool {
+        self.slots.get(id).is_some_and(|&slot| self.chunks.contains(slot))
+    }
+
     /// How large it is.
     pub fn size(&self) -> IndexSize {
         let ids: usize = self.ids.iter().map(|id| 2 * (size_of::<Box<str>>() + id.len()) + 8).sum();

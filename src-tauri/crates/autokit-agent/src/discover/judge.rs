@@ -83,6 +83,16 @@ pub(super) fn names_in(need: &str, senses: Option<&dyn Senses>) -> Vec<Vec<Strin
     names
 }
 
+/// Whether all names in a need are single common words, such as "Linear" or "Turtle": products, or
+/// things of a trade.
+pub(super) fn doubtful(names: &[Vec<String>], senses: Option<&dyn Senses>) -> bool {
+    names.iter().all(|name| name.len() == 1 && senses.is_some_and(|senses| senses.is_word(&name[0])))
+}
+
+/// A page that ranks this high is about the need even if it does not have a doubtful name. Pages of a
+/// named product's rivals stay below: 0.67 is the highest seen.
+const STRONG: f32 = 0.7;
+
 /// Names that are no products: languages of people and of programs.
 const LANGUAGES: &[&str] = &[
     "python",
@@ -123,7 +133,7 @@ fn is_name(word: &str, start: bool, senses: Option<&dyn Senses>) -> bool {
 }
 
 impl Marks {
-    pub(super) fn of(need: &str, names: &[Vec<String>], page: &Page, hit: &Hit) -> Marks {
+    pub(super) fn of(need: &str, names: &[Vec<String>], doubtful: bool, page: &Page, hit: &Hit) -> Marks {
         let asked = facts::words(need);
         let has = |word: &String| asked.iter().any(|other| alike(other, word));
         let title = facts::distinctive(&page.facts.name);
@@ -150,7 +160,7 @@ impl Marks {
             tool_words: opening.contains("tool") || page.facts.name.to_lowercase().contains("tool"),
             named,
             the_named: about,
-            another: !names.is_empty() && !about,
+            another: !(names.is_empty() || about || doubtful && hit.score >= STRONG),
             known: false,
         }
     }

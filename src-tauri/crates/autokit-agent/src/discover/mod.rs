@@ -406,6 +406,7 @@ impl Discovery {
         }
         let plan = QueryPlan::new(need);
         let vectors: Vec<Vec<f32>> = vector.map(<[f32]>::to_vec).into_iter().collect();
+        let doubtful = judge::doubtful(names, self.senses.as_deref());
         let is_page = |id: &str| id.starts_with("page ");
         let hits = index.search(&Query {
             plan: &plan,
@@ -424,7 +425,7 @@ impl Discovery {
             else {
                 continue;
             };
-            let marks = Marks::of(need, names, page, &hit);
+            let marks = Marks::of(need, names, doubtful, page, &hit);
             findings.push(self.finding(page, &marks, hit.parts.chunk));
         }
         findings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));

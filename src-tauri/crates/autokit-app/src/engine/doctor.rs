@@ -74,6 +74,18 @@ impl Handle<RunDoctor> for Engine {
                 check("Search by meaning", CheckState::Warning, detail, Some("Wait for the job to end."))
             });
         }
+        let services = core.services.load_full();
+        checks.push(match services.llm_name() {
+            Some(name) => check("Language model", CheckState::Good, name, None),
+            None => check("Language model", CheckState::Good, "none: rules on this machine", None),
+        });
+        checks.push(match services.search_name() {
+            Some(name) => check("Web search", CheckState::Good, name, None),
+            None => check("Web search", CheckState::Good, "none: the library alone", None),
+        });
+        for error in &services.missing {
+            checks.push(check("Services", CheckState::Bad, error.message.as_str(), Some(&error.remedy)));
+        }
         Ok(Doctor { checks })
     }
 }

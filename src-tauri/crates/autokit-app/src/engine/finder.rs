@@ -7,7 +7,7 @@ use autokit_embed::Embedder;
 use autokit_library::{CardRecord, Library, PageVectors, StoredVectors};
 use autokit_retrieve::SearchIndex;
 use autokit_retrieve::eval::ToolText;
-use autokit_toolcard::{CardId, Toolcard};
+use autokit_toolcard::{CardId, Toolcard, fields};
 
 use crate::error::{ApiError, Result};
 
@@ -88,6 +88,11 @@ impl Finder {
         Ok(())
     }
 
+    /// Whether pieces of a card's page count in ranking.
+    fn has_chunks(&self, card: &CardId) -> bool {
+        self.index.read().expect("no holder panics").search.has_chunks(card.as_str())
+    }
+
     /// Looks at the index.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&SearchIndex) -> T) -> T {
         look(&self.index.read().expect("no holder panics").search)
@@ -161,6 +166,18 @@ impl Core {
             Some(embedder) => self.library.vectors_of(embedder.id(), ids).await?,
             None => Vec::new(),
         };
-        finder.apply(&self.library, ids, vectors)
+        finder.apply(&self.library, ids, vectors)?;
+        for id in ids.iter().filter(|id| finder.has_chunks(id)) {
+            // A page of another address says nothing about the card any more.
+            let names = self
+                .library
+                .card(id)
+                .ok()
+                .and_then(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
+            if self.library.page(id).await?.map(|page| page.url) != names {
+                finder.set_chunks(id, &[], 0)?;
+            }
+        }
+        Ok(())
     }
 }

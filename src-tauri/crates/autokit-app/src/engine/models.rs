@@ -44,7 +44,15 @@ impl Core {
             model.error = error;
         });
         self.tell_model();
-        self.start_missing();
+        let pages = match self.embedder() {
+            Some(embedder) => self.library.pages_without_vectors(embedder.id()).await,
+            None => Ok(Vec::new()),
+        };
+        let pages = pages.unwrap_or_else(|error| {
+            tracing::warn!(%error, "pages cannot be looked at");
+            Vec::new()
+        });
+        self.start_missing(!pages.is_empty());
     }
 
     pub(crate) fn tell_model(&self) {
@@ -139,10 +147,11 @@ impl Core {
         Ok(self.library.put_vectors(&rows).await?)
     }
 
-    /// Starts a job for the cards that have no vectors under the present model, if there are any.
-    pub(crate) fn start_missing(self: &Arc<Self>) {
+    /// Starts a job for the cards that have no vectors under the present model, and with `pages` for
+    /// pages, if there are any.
+    pub(crate) fn start_missing(self: &Arc<Self>, pages: bool) {
         let finder = self.finder.load();
-        if finder.embedder.is_none() || finder.missing(&self.library).is_empty() {
+        if finder.embedder.is_none() || (finder.missing(&self.library).is_empty() && !pages) {
             return;
         }
         let core = Arc::clone(self);
@@ -156,6 +165,9 @@ impl Core {
                     progress.check()?;
                     core.refresh(batch).await?;
                     progress.at(((index + 1) * BATCH).min(missing.len()) as u64, missing.len() as u64);
+                }
+                if let Some(embedder) = core.embedder() {
+                    core.embed_pages(&embedder, &core.finder.load_full(), &progress).await?;
                 }
                 core.tell_model();
                 Ok(Outcome {
@@ -191,6 +203,7 @@ impl Core {
                 progress.at(done as u64, total as u64);
             }
         };
+        self.embed_pages(&embedder, &finder, &progress).await?;
         {
             let _turn = self.writing.lock().await;
             self.library.set_setting(MODEL_SETTING, &choice.name).await?;
@@ -203,7 +216,7 @@ impl Core {
         });
         self.tell_model();
         // A card written between the last round and the switch was embedded by the old model.
-        self.start_missing();
+        self.start_missing(false);
         Ok(Outcome { summary: format!("{} is in use", choice.name), tally: None })
     }
 }

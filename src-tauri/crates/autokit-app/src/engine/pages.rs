@@ -16,6 +16,7 @@ use crate::commands::{Context, FetchPages, GetPage, Handle};
 use crate::error::Result;
 use crate::jobs::{Outcome, Progress};
 
+use super::finder::Finder;
 use super::transfer::in_background;
 use super::{Core, Engine};
 
@@ -219,6 +220,25 @@ impl Core {
             }
         };
         self.finder.load().set_chunks(&page.card, &values, embedder.dim())
+    }
+
+    /// Makes the vectors of pages that have none of this model, and puts them into `finder`.
+    pub(crate) async fn embed_pages(
+        &self,
+        embedder: &Arc<Embedder>,
+        finder: &Finder,
+        progress: &Progress,
+    ) -> Result<usize> {
+        let missing = self.library.pages_without_vectors(embedder.id()).await?;
+        for card in &missing {
+            progress.check()?;
+            let Some(page) = self.library.page(card).await? else { continue };
+            let (model, pieces) = (Arc::clone(embedder), page.chunks.clone());
+            let vectors = in_background(move || packed(&model, &pieces)).await?;
+            self.library.put_page(&page, Some(&vectors)).await?;
+            finder.set_chunks(card, &vectors.values, vectors.dim)?;
+        }
+        Ok(missing.len())
     }
 
     fn library_now(&self) -> Timestamp {
