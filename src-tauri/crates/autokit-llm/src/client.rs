@@ -373,7 +373,7 @@ impl Model {
         let retry_after = response
             .headers()
             .get(RETRY_AFTER)
-            .and_then(|value| value.to_str().ok()?.trim().parse().ok())
+            .and_then(|value| seconds(value.to_str().ok()?.trim()))
             .map(Duration::from_secs);
         let text = self.read(response, 64 << 10).await.unwrap_or_default();
         let said = serde_json::from_str::<Value>(&text).ok();
@@ -452,3 +452,11 @@ impl Draft {
 
 /// Reads one event of a streamed answer.
 pub(crate) type ReadEvent = fn(&mut Draft, &str, OnText<'_>) -> std::result::Result<Progress, Fault>;
+
+/// The seconds of a `Retry-After` header; its form as a date is read too.
+fn seconds(value: &str) -> Option<u64> {
+    value.parse().ok().or_else(|| {
+        let until = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();
+        u64::try_from(until.duration_since(jiff::Timestamp::now()).as_secs()).ok()
+    })
+}
