@@ -180,7 +180,9 @@ impl Core {
                 None
             }
         };
-        let llm_key = kept(llm_key);
+        // A service at an address of one's own mostly wants no key, and says so if it does.
+        let own_address = settings.llm.kind == LlmKind::Openai && !settings.llm.base.trim().is_empty();
+        let llm_key = if own_address { llm_key.unwrap_or_default() } else { kept(llm_key) };
         let search_key = match key_of_search(settings.search.kind) {
             Some(name) => kept(self.key(&settings, name).await),
             None => None,

@@ -59,12 +59,12 @@ impl Tokens {
                 None => None,
             });
         }
-        let known: Vec<f32> = met.iter().flatten().copied().collect();
-        // Around their mean, so that scores stay comparable with those of other questions.
-        let mean = known.iter().sum::<f32>() / known.len().max(1) as f32;
+        // Down from the best met one, so that no score rises above what the ranking gave: the verdict's
+        // thresholds were measured on that.
+        let best = met.iter().flatten().copied().fold(f32::NEG_INFINITY, f32::max);
         for (hit, met) in hits.iter_mut().zip(&met) {
             if let (Some(met), None) = (met, hit.parts.name_match) {
-                hit.score = fusion::moved(hit.score, SHARE * (met - mean));
+                hit.score = fusion::moved(hit.score, SHARE * (met - best));
             }
         }
         let reach = met.len().min(hits.len());
