@@ -24,7 +24,7 @@ export const KEYS: { keys: string; does: string }[] = [
 /** Whether the person is typing, so that single letters are text. */
 export function typing(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null;
-  return !!target?.closest("input, textarea, select, [contenteditable='true']");
+  return !!target?.closest("input:not([type='checkbox']), textarea, select, [contenteditable='true']");
 }
 
 /** Focuses what the pane is for. */
