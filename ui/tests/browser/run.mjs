@@ -51,12 +51,9 @@ async function start() {
   engine = spawn(bin, [...options, "serve", "--json"], { stdio: ["ignore", "pipe", "inherit"] });
   await once(engine.stdout, "data");
   const endpoint = JSON.parse(readFileSync(join(library, "endpoint.json"), "utf8"));
-  const target = `http://127.0.0.1:${endpoint.port}`;
-  server = await preview({
-    root: ui,
-    logLevel: "error",
-    preview: { port: 0, host: "127.0.0.1", proxy: { "/v1": { target, changeOrigin: true } } },
-  });
+  // The settings of this server pass calls on to the engine named here.
+  process.env.AUTOKIT_ENGINE = `http://127.0.0.1:${endpoint.port}`;
+  server = await preview({ root: ui, logLevel: "error", preview: { port: 0, host: "127.0.0.1" } });
   const page = `http://127.0.0.1:${server.httpServer.address().port}/#token=${endpoint.token}`;
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
