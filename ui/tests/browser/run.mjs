@@ -272,7 +272,7 @@ const tests = {
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Add: Kettle Toolkit" }).click();
     await page.getByRole("button", { name: "Proposed, waits in Review" }).waitFor();
-    await page.getByRole("button", { name: "Review, 1 waiting" }).waitFor();
+    await page.getByRole("button", { name: /^Review\W+1 waiting$/ }).waitFor();
     await page.screenshot({ path: join(artifacts, "26-browser-discover.png") });
     await page.getByRole("button", { name: "Proposed, waits in Review" }).click();
     await page.getByRole("heading", { name: "Kettle Toolkit" }).waitFor();
@@ -298,7 +298,7 @@ const tests = {
     await page.getByLabel("Why (optional)").fill("we have no kettle");
     await page.keyboard.press("Enter");
     await page.getByText("“we have no kettle”").waitFor();
-    await page.getByRole("button", { name: "Review", exact: true }).waitFor();
+    await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name: "Review", exact: true }).waitFor();
   },
 
   async "refuses a wrong token with a sentence"(page) {
