@@ -20,6 +20,8 @@ class Engine {
   failure = $state<CommandError | null>(null);
   jobs = $state<Job[]>([]);
   toasts = $state<Toast[]>([]);
+  /** Each grows when what it is named after changes, so that a pane reads it anew. */
+  news = $state({ queue: 0, services: 0, sessions: 0 });
 
   #host: Host | null = null;
   #next = 0;
@@ -71,7 +73,14 @@ class Engine {
         this.say(event.job.error.message, { kind: "error", remedy: event.job.error.remedy });
       }
       if (event.job.state !== "running") void this.#quietly(this.refresh());
+    } else if (event.event === "session") {
+      // Every step of the agent is news; nothing in the status depends on it.
+      this.news.sessions++;
+    } else if (event.event === "proposals") {
+      this.news.queue++;
+      if (this.status) this.status.proposals = event.waiting;
     } else {
+      if (event.event === "providers") this.news.services++;
       void this.#quietly(this.refresh());
     }
   }

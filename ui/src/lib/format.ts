@@ -40,6 +40,17 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** What a step took: "40 ms", "1.2 s", "1 min 20 s". */
+export function took(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);
+}
+
+/** "84 %". */
+export function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
 /** "86.7 MB". */
 export function bytes(n: number): string {
   if (n < 1000) return `${n} B`;

@@ -1,15 +1,19 @@
 // The keys that work everywhere. Panes have their own for what only they do.
 
 import { engine } from "./engine.svelte";
-import { route } from "./route.svelte";
+import { PANES, route, type Pane } from "./route.svelte";
 
 /** What a key does, for the list of keys. */
 export const KEYS: { keys: string; does: string }[] = [
   { keys: "Ctrl K", does: "Command palette: every command and every card" },
-  { keys: "Ctrl 1 / 2 / 3", does: "Ask / Library / Settings" },
-  { keys: "/", does: "Ask a question, or filter the library" },
-  { keys: "j / k, ↓ / ↑", does: "Next and previous card" },
-  { keys: "Enter", does: "Open the card; ask" },
+  { keys: "Ctrl 1 … 5", does: "Ask, Discover, Review, Library, Settings" },
+  { keys: "/", does: "Ask, look on the web, or filter the library" },
+  { keys: "Enter", does: "Open the card; ask the agent" },
+  { keys: "j / k, ↓ / ↑", does: "Next and previous card or proposal" },
+  { keys: "a / r", does: "Review: accept the ticked fields / reject" },
+  { keys: "J / K, Space", does: "Review: next and previous field, tick it" },
+  { keys: "e / o", does: "Review: edit the value / open the page it is from" },
+  { keys: "u", does: "Review: take the decision back" },
   { keys: "e", does: "Edit the open card" },
   { keys: "n", does: "Add a card (in the library)" },
   { keys: "Ctrl Z", does: "Undo the newest change to the library" },
@@ -20,13 +24,14 @@ export const KEYS: { keys: string; does: string }[] = [
 /** Whether the person is typing, so that single letters are text. */
 export function typing(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null;
-  return !!target?.closest("input, textarea, select, [contenteditable='true']");
+  return !!target?.closest("input:not([type='checkbox']), textarea, select, [contenteditable='true']");
 }
 
 /** Focuses what the pane is for. */
 function focusBox(): void {
-  const box = route.pane === "library" ? "library-filter" : "ask-box";
-  if (route.pane === "settings") route.go("ask");
+  const boxes = { library: "library-filter", discover: "discover-box", ask: "ask-box" };
+  if (!(route.pane in boxes)) route.go("ask");
+  const box = boxes[route.pane as keyof typeof boxes];
   requestAnimationFrame(() => document.getElementById(box)?.focus());
 }
 
@@ -35,9 +40,9 @@ export function handleKey(event: KeyboardEvent): void {
   if (command && event.key.toLowerCase() === "k") {
     event.preventDefault();
     route.palette = !route.palette;
-  } else if (command && ["1", "2", "3"].includes(event.key)) {
+  } else if (command && PANES[Number(event.key) - 1]) {
     event.preventDefault();
-    route.go(event.key === "1" ? "ask" : event.key === "2" ? "library" : "settings");
+    route.go(PANES[Number(event.key) - 1] as Pane);
   } else if (command && event.key.toLowerCase() === "z" && !event.shiftKey && !typing(event)) {
     event.preventDefault();
     void engine.undo();

@@ -13,6 +13,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { preview } from "vite";
+import { services } from "./services.mjs";
 
 const ui = resolve(fileURLToPath(import.meta.url), "../../..");
 const artifacts = resolve(ui, "../tests/artifacts");
@@ -24,7 +25,10 @@ mkdirSync(artifacts, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), "autokit-browser-"));
 const library = join(folder, "library");
 const options = ["--data-dir", library, "--no-model"];
-let engine, server, browser;
+let engine, server, browser, web;
+// Keys of this run are kept in a file of its own, never with the person's.
+process.env.AUTOKIT_CONFIG_DIR = join(folder, "config");
+const SECRET = "sk-of-this-test-7f3a";
 
 function autokit(...words) {
   const done = spawnSync(bin, [...options, "--json", ...words], { encoding: "utf8", maxBuffer: 1 << 28 });
@@ -47,16 +51,15 @@ async function start() {
   const file = join(folder, "cards.json");
   writeFileSync(file, JSON.stringify(cards));
   autokit("import", file);
+  autokit("providers", "keys", "--keep", "file");
+  web = await services();
 
   engine = spawn(bin, [...options, "serve", "--json"], { stdio: ["ignore", "pipe", "inherit"] });
   await once(engine.stdout, "data");
   const endpoint = JSON.parse(readFileSync(join(library, "endpoint.json"), "utf8"));
-  const target = `http://127.0.0.1:${endpoint.port}`;
-  server = await preview({
-    root: ui,
-    logLevel: "error",
-    preview: { port: 0, host: "127.0.0.1", proxy: { "/v1": { target, changeOrigin: true } } },
-  });
+  // The settings of this server pass calls on to the engine named here.
+  process.env.AUTOKIT_ENGINE = `http://127.0.0.1:${endpoint.port}`;
+  server = await preview({ root: ui, logLevel: "error", preview: { port: 0, host: "127.0.0.1" } });
   const page = `http://127.0.0.1:${server.httpServer.address().port}/#token=${endpoint.token}`;
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -162,6 +165,142 @@ const tests = {
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   },
 
+  async "says that nothing can be discovered without a search service"(page) {
+    await page.keyboard.press("Control+1");
+    await page.getByText("Offline", { exact: true }).waitFor();
+    await page.keyboard.press("Control+2");
+    await page.getByLabel("What tool is missing?").fill("boil water in a kettle");
+    assert(await page.getByRole("button", { name: "Look on the web", exact: true }).last().isDisabled());
+    await page.getByRole("button", { name: "Choose a search service" }).click();
+    await page.getByRole("heading", { name: "Web search" }).waitFor();
+  },
+
+  async "chooses services, which hold at once"(page) {
+    await page.getByLabel("Allowed hosts, one to a line").fill(web.base);
+    const network = page.locator("section[aria-labelledby=network]");
+    await network.getByRole("button", { name: "Save" }).click();
+    await network.getByText("in use from now on").waitFor();
+    const search = page.locator("section[aria-labelledby=search]");
+    await search.getByLabel("SearXNG").check();
+    await search.getByLabel("Address").fill("http://127.0.0.1:9");
+    await search.getByRole("button", { name: "Save and test" }).click();
+    await search.getByRole("alert").waitFor();
+    await search.getByLabel("Address").fill(web.base);
+    await search.getByRole("button", { name: "Save and test" }).click();
+    await search.getByText("SearXNG answers with 2 results").waitFor();
+    await page.getByRole("button", { name: "Search: SearXNG" }).waitFor();
+    assert.equal(await page.getByText("Offline", { exact: true }).count(), 0);
+  },
+
+  async "keeps a key and never shows it again"(page) {
+    const sent = [];
+    page.on("request", (request) => request.postData()?.includes(SECRET) && sent.push(request.url()));
+    const llm = page.locator("section[aria-labelledby=llm]");
+    await llm.getByLabel("OpenAI-compatible").check();
+    await llm.getByLabel("Address").fill(`${web.base}/v1`);
+    await llm.getByLabel("Model", { exact: true }).fill("tea");
+    await llm.getByLabel("Key for the OpenAI-compatible service").fill(SECRET);
+    await llm.getByRole("button", { name: "Keep" }).click();
+    assert.equal(await llm.getByLabel("Key for the OpenAI-compatible service").inputValue(), "");
+    await llm.getByText("kept", { exact: true }).waitFor();
+    await llm.getByRole("button", { name: "Save and test" }).click();
+    await llm.getByText("tea answers").waitFor();
+    await page.getByRole("button", { name: "LLM: tea" }).waitFor();
+    // The service got it; the page holds it nowhere, also after it was read anew.
+    assert.equal(web.keys.at(-1), `Bearer ${SECRET}`);
+    assert.deepEqual(sent.map((url) => url.replace(/.*\//, "")), ["set_secret"]);
+    await page.reload();
+    await page.keyboard.press("Control+5");
+    await llm.getByText("kept", { exact: true }).waitFor();
+    await page.screenshot({ path: join(artifacts, "24-browser-settings.png"), fullPage: true });
+    const held = await page.evaluate((secret) => {
+      const boxes = [...document.querySelectorAll("input, textarea")].map((box) => box.value);
+      return [document.documentElement.outerHTML, ...boxes, JSON.stringify({ ...localStorage })].some((text) => text.includes(secret));
+    }, SECRET);
+    assert.equal(held, false, "the key stands in the page");
+  },
+
+  async "asks the agent, shows its trace as it happens, and stops it"(page) {
+    web.pause = 400;
+    await page.keyboard.press("Control+1");
+    await page.getByLabel("What should the tool do?").fill("thing number 4711");
+    await page.keyboard.press("Enter");
+    const trace = page.getByLabel("What the agent did");
+    await trace.getByText("at work").waitFor();
+    await trace.getByText("Search the library").waitFor();
+    await page.screenshot({ path: join(artifacts, "25-browser-agent.png") });
+    await trace.getByText("Done after").waitFor({ timeout: 30_000 });
+    await page.getByRole("heading", { name: "tool 004711" }).waitFor();
+    // A line the model made up is told, not shown as code.
+    await page.getByText("1 line left out because nothing supports it").waitFor();
+    await page.getByText("Number 2 of those shown.").waitFor();
+    await trace.getByRole("button", { name: "Done after" }).click();
+    await trace.getByText("not supported").first().waitFor();
+    await trace.getByText("tokens").first().waitFor();
+
+    web.pause = 0;
+    await page.getByRole("button", { name: "Yes, this helps" }).click();
+    await page.getByLabel("What will you use it for?").fill("count things");
+    await page.keyboard.press("Enter");
+    await page.getByText("This helps: count things").waitFor();
+
+    web.pause = 20_000;
+    await page.getByLabel("What should the tool do?").fill("thing number 4712");
+    await page.keyboard.press("Enter");
+    await trace.getByRole("button", { name: "Stop" }).click();
+    await trace.getByText("Stopped after").waitFor();
+    web.pause = 0;
+  },
+
+  async "asks again without a tool that does not help, and reopens what was asked"(page) {
+    await page.getByRole("button", { name: "Clear the question" }).click();
+    await page.getByRole("button", { name: "thing number 4711" }).click();
+    await page.getByText("This helps: count things").waitFor();
+    await page.getByLabel("What should the tool do?").fill("thing number 4713");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "No", exact: true }).click();
+    await page.getByLabel("What is wrong with it?").fill("other account");
+    await page.keyboard.press("Enter");
+    await page.getByText("Before: tool 004713, which did not help").waitFor();
+    await page.getByRole("heading", { name: /^tool / }).first().waitFor();
+    assert.equal(await page.locator("#answer-name:visible", { hasText: "tool 004713" }).count(), 0);
+  },
+
+  async "discovers a tool, accepts it by field and takes that back"(page) {
+    await page.getByRole("button", { name: "Not in my library" }).click();
+    await page.getByLabel("What tool is missing?").fill("boil water in a networked kettle");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Add: Kettle Toolkit" }).click();
+    await page.getByRole("button", { name: "Proposed, waits in Review" }).waitFor();
+    await page.getByRole("button", { name: /^Review\W+1 waiting$/ }).waitFor();
+    await page.screenshot({ path: join(artifacts, "26-browser-discover.png") });
+    await page.getByRole("button", { name: "Proposed, waits in Review" }).click();
+    await page.getByRole("heading", { name: "Kettle Toolkit" }).waitFor();
+    await page.getByText("The toolkit needs the address of the kettle.").or(page.getByText("from kettle_tools import")).first().waitFor();
+    // By keys: the second field is not wanted.
+    await page.keyboard.press("J");
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: /^Accept \d of \d fields$/ }).waitFor();
+    assert.equal(await page.getByLabel("Description", { exact: true }).isChecked(), false);
+    // And the language is put right first.
+    await page.getByRole("button", { name: "Edit Programming language" }).click();
+    await page.getByLabel("Value of Programming language").fill("ruby");
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("edited by you").waitFor();
+    await page.screenshot({ path: join(artifacts, "27-browser-review.png") });
+    await page.keyboard.press("a");
+    await page.getByText("Undo decision").waitFor();
+    const row = autokit("cards", "list", "--text", "Kettle").rows[0];
+    assert.deepEqual([row.name, row.language, row.description], ["Kettle Toolkit", "ruby", ""]);
+    await page.keyboard.press("u");
+    await page.getByRole("button", { name: "Accept", exact: true }).or(page.getByRole("button", { name: /^Accept \d/ })).waitFor();
+    await page.keyboard.press("r");
+    await page.getByLabel("Why (optional)").fill("we have no kettle");
+    await page.keyboard.press("Enter");
+    await page.getByText("“we have no kettle”").waitFor();
+    await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name: "Review", exact: true }).waitFor();
+  },
+
   async "refuses a wrong token with a sentence"(page) {
     await page.goto(page.url().replace(/#.*/, "#token=wrong"));
     await page.reload();
@@ -192,6 +331,7 @@ try {
 } finally {
   await browser?.close();
   await server?.close();
+  web?.close();
   if (engine) {
     engine.kill("SIGTERM");
     if (engine.exitCode === null) await once(engine, "exit");

@@ -1,0 +1,74 @@
+// What Settings offers and how its texts are read.
+
+import type { KeyName, LlmKind, SearchKind } from "./bindings";
+
+/** Services people have, so that nobody has to know an address by heart. */
+export const LLM_PRESETS: { name: string; base: string; local: boolean }[] = [
+  { name: "OpenAI", base: "https://api.openai.com/v1", local: false },
+  { name: "Ollama", base: "http://127.0.0.1:11434/v1", local: true },
+  { name: "LM Studio", base: "http://127.0.0.1:1234/v1", local: true },
+  { name: "llama.cpp", base: "http://127.0.0.1:8080/v1", local: true },
+  { name: "vLLM", base: "http://127.0.0.1:8000/v1", local: true },
+  { name: "OpenRouter", base: "https://openrouter.ai/api/v1", local: false },
+];
+
+export const LLM_KINDS: { kind: LlmKind; name: string; about: string }[] = [
+  { kind: "none", name: "None", about: "Rules on this machine" },
+  { kind: "anthropic", name: "Anthropic", about: "Claude, with a key" },
+  { kind: "openai", name: "OpenAI-compatible", about: "OpenAI, Ollama, LM Studio, OpenRouter, …" },
+];
+
+export const SEARCH_KINDS: { kind: SearchKind; name: string; about: string }[] = [
+  { kind: "none", name: "None", about: "The library alone" },
+  { kind: "duckduckgo", name: "DuckDuckGo", about: "No key" },
+  { kind: "searxng", name: "SearXNG", about: "An instance of your own" },
+  { kind: "tavily", name: "Tavily", about: "With a key" },
+  { kind: "brave", name: "Brave", about: "With a key" },
+];
+
+const KEYS: Record<KeyName, string> = {
+  anthropic: "Anthropic",
+  openai: "the OpenAI-compatible service",
+  tavily: "Tavily",
+  brave: "Brave Search",
+  github: "GitHub",
+};
+
+export function keyName(name: KeyName): string {
+  return KEYS[name];
+}
+
+export function keyOfLlm(kind: LlmKind): KeyName | null {
+  return kind === "none" ? null : kind;
+}
+
+export function keyOfSearch(kind: SearchKind): KeyName | null {
+  return kind === "tavily" || kind === "brave" ? kind : null;
+}
+
+/** Hosts one to a line or with commas; a pasted address is cut down to its host. */
+export function hostsOf(text: string): string[] {
+  const hosts = text
+    .split(/[\s,;]+/)
+    .map((host) => host.replace(/^[a-z]+:\/\//i, "").replace(/\/.*$/, "").toLowerCase())
+    .filter(Boolean);
+  return [...new Set(hosts)];
+}
+
+/** An amount as typed: nothing is none, and a comma is as good as a point. */
+export function amountOf(text: string): number | null | undefined {
+  const trimmed = text.trim().replace(",", ".");
+  if (!trimmed) return null;
+  const amount = Number(trimmed);
+  return Number.isFinite(amount) && amount >= 0 ? amount : undefined;
+}
+
+/** "$0.0123": small amounts keep what matters. */
+export function dollars(amount: number): string {
+  return `$${amount.toFixed(amount > 0 && amount < 0.1 ? 4 : 2)}`;
+}
+
+/** Whether two settings are the same, by what would be sent. */
+export function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,69 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Session, Turn } from "./bindings";
+import { engine } from "./engine.svelte";
+import { CommandError, type Host } from "./host";
+import { Talk } from "./talk.svelte";
+
+const turn = (asked: string, state: Turn["state"]): Turn => ({
+  kind: "ask",
+  asked,
+  state,
+  events: [],
+  told: null,
+  discovered: null,
+  said: null,
+  error: null,
+  ms: 0,
+});
+const session = (id: string, version: number, state: Turn["state"]): Session => ({ id, at: "", version, turns: [turn(id, state)] });
+
+let calls: [string, unknown][];
+let answers: Record<string, (request: never) => unknown>;
+
+beforeEach(() => {
+  calls = [];
+  answers = {};
+  engine.use({
+    desktop: false,
+    call: async (name, request) => {
+      calls.push([name, request]);
+      const answer = answers[name];
+      if (!answer) throw new CommandError({ code: "not_found", message: name, remedy: "" });
+      return (await answer(request as never)) as never;
+    },
+    listen: async () => () => {},
+  } satisfies Host);
+});
+
+describe("a talk with the agent", () => {
+  it("follows a session from version to version until its turn is over", async () => {
+    let version = 0;
+    answers["agent_ask"] = () => ({ session: "s" });
+    answers["session_wait"] = () => session("s", ++version, version < 3 ? "running" : "done");
+    const talk = new Talk("agent_ask");
+    await talk.start("q");
+    expect(calls.filter(([name]) => name === "session_wait").map(([, request]) => request)).toEqual(
+      [0, 1, 2].map((after) => ({ session: "s", after })),
+    );
+    expect([talk.running, talk.turn?.state]).toEqual([false, "done"]);
+  });
+
+  it("drops a slow answer to an earlier question", async () => {
+    let release = (_: Session) => {};
+    answers["agent_ask"] = ({ question }: { question: string }) => ({ session: question });
+    answers["session_wait"] = ({ session: id }: { session: string }) =>
+      id === "slow" ? new Promise<Session>((done) => (release = done)) : session(id, 1, "done");
+    const talk = new Talk("agent_ask");
+    const first = talk.start("slow");
+    await talk.start("quick");
+    release(session("slow", 9, "done"));
+    await first;
+    expect([talk.asked, talk.session?.id, talk.running]).toEqual(["quick", "quick", false]);
+  });
+
+  it("tells why a question was refused and is at rest again", async () => {
+    const talk = new Talk("discover_start");
+    await talk.start("q");
+    expect([talk.error?.code, talk.running]).toEqual(["not_found", false]);
+  });
+});
