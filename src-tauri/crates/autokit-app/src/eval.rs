@@ -265,6 +265,7 @@ pub async fn discover(
         vocabulary: std::sync::Arc::new(vocabulary),
         known: std::sync::Arc::new(known),
         preferred: None,
+        turned_down: Vec::new(),
         readings: Readings::default(),
     };
     let (mut lines, mut times) = (Vec::new(), Vec::new());
