@@ -83,7 +83,8 @@ pub fn describe(text: &str, now: &str) -> Draft {
     draft(by_rules(text), now)
 }
 
-/// As [`describe`], with a model's help. Fields whose words do not stand in the text are left out.
+/// As [`describe`], with a model's help. Fields whose words do not stand in the text are left out;
+/// `is_word` tells words of the language from names someone made up.
 ///
 /// # Errors
 /// When the model cannot be asked.
@@ -92,6 +93,7 @@ pub async fn describe_with(
     prompts: &Prompts,
     text: &str,
     now: &str,
+    is_word: &(dyn Fn(&str) -> bool + Sync),
 ) -> autokit_llm::Result<(Draft, Usage)> {
     let properties: Map<String, Value> =
         FIELDS.iter().map(|field| ((*field).to_owned(), json!({ "type": ["string", "null"] }))).collect();
@@ -112,7 +114,7 @@ pub async fn describe_with(
         let Some(value) = answer.value.get(field).and_then(Value::as_str).map(str::trim) else { continue };
         let supported = match field {
             // Prose may be put together anew, but names nothing that was not said.
-            fields::DESCRIPTION => sources.supports_sentence(value),
+            fields::DESCRIPTION => sources.supports_sentence(value, is_word),
             // "Python" may be meant without being said; an import says it.
             fields::LANGUAGE => found.iter().any(|(name, ..)| name == fields::MODULE) || sources.holds(value),
             _ => sources.holds(value),

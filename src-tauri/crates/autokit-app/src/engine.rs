@@ -219,8 +219,9 @@ impl Engine {
         &self.core.events
     }
 
-    /// Asks jobs to stop and waits until they have.
+    /// Asks jobs and the agent to stop and waits until they have.
     pub async fn stop_jobs(&self) {
+        self.core.sessions.stop_all().await;
         self.core.jobs.stop_all().await;
     }
 

@@ -99,6 +99,8 @@ pub(crate) fn write_after(out: &mut dyn Write, told: &Told) -> io::Result<()> {
     if !told.findings.is_empty() {
         writeln!(out, "\n{}", "Found on the web".bold())?;
         write_findings(out, &told.findings)?;
+        let hint = "Propose one as a card: autokit discover --add N | autokit feedback no \"why not\"";
+        writeln!(out, "{}", hint.dimmed())?;
     }
     if told.tool.is_some() {
         writeln!(
@@ -134,31 +136,19 @@ fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
 }
 
 pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Option<usize>) -> Result<End> {
-    let started = node.call::<StartDiscover>(AgentQuestion { question: need, session: None }).await?;
-    let session = follow(node, out, &started.session).await?;
+    let session = if need.trim().is_empty() {
+        let session = newest(node).await?;
+        node.call::<GetSession>(SessionRef { session }).await?
+    } else {
+        let started = node.call::<StartDiscover>(AgentQuestion { question: need, session: None }).await?;
+        follow(node, out, &started.session).await?
+    };
+    if let Some(number) = add {
+        return propose(node, out, &session, number).await;
+    }
     let Some(found) = session.turns.last().and_then(|turn| turn.discovered.as_ref()) else {
         return Err(ApiError::internal("the search gave no result").into());
     };
-    if let Some(number) = add {
-        let finding = number.checked_sub(1).and_then(|at| found.findings.get(at)).ok_or_else(|| {
-            ApiError::new(
-                ErrorCode::NotFound,
-                format!("there is no candidate {number}; {} were found", found.findings.len()),
-                "Look without --add first.",
-            )
-        })?;
-        let request = AddFinding { session: session.id.clone(), url: finding.url.clone() };
-        let detail = node.call::<ProposeFinding>(request).await?;
-        out.show(&detail, |text| {
-            review::write_detail(text, &detail)?;
-            writeln!(
-                text,
-                "\n{}",
-                format!("Accept it with `autokit review accept {}`.", detail.proposal.id).dimmed()
-            )
-        })?;
-        return Ok(End::Done);
-    }
     out.show(found, |text| {
         if found.findings.is_empty() {
             writeln!(text, "{}", "Nothing suitable was found.".bold())?;
@@ -177,6 +167,31 @@ pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Optio
         writeln!(text, "{}", format!("{} pages read", found.read).dimmed())
     })?;
     Ok(if found.findings.is_empty() { End::Nothing } else { End::Done })
+}
+
+/// Proposes one of the tools the last turn of a session found on the web.
+async fn propose(node: &Node, out: &Output, session: &Session, number: usize) -> Result<End> {
+    let last = session.turns.last();
+    let found = last.and_then(|turn| {
+        let discovered = turn.discovered.as_ref().map(|found| &found.findings);
+        discovered.or(turn.told.as_ref().map(|told| &told.findings))
+    });
+    let found = found.map(Vec::as_slice).unwrap_or_default();
+    let finding = number.checked_sub(1).and_then(|at| found.get(at)).ok_or_else(|| {
+        ApiError::new(
+            ErrorCode::NotFound,
+            format!("there is no candidate {number}; {} were found", found.len()),
+            "Look without --add first.",
+        )
+    })?;
+    let request = AddFinding { session: session.id.clone(), url: finding.url.clone() };
+    let detail = node.call::<ProposeFinding>(request).await?;
+    out.show(&detail, |text| {
+        review::write_detail(text, &detail)?;
+        let accept = format!("Accept it with `autokit review accept {}`.", detail.proposal.id);
+        writeln!(text, "\n{}", accept.dimmed())
+    })?;
+    Ok(End::Done)
 }
 
 async fn newest(node: &Node) -> Result<String> {

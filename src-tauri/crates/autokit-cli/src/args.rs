@@ -75,9 +75,9 @@ pub(crate) enum Command {
     /// Look for a tool on the web; what is found can be proposed as a card.
     Discover {
         /// What is needed, in words.
-        #[arg(required = true, num_args = 1..)]
+        #[arg(required_unless_present = "add")]
         need: Vec<String>,
-        /// Propose the candidate with this number (1 is the first).
+        /// Propose the candidate with this number (1 is the first); without a need, of the newest session.
         #[arg(long, value_name = "N")]
         add: Option<usize>,
     },

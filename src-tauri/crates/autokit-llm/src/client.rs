@@ -77,6 +77,10 @@ impl Default for Retry {
     }
 }
 
+/// A service that asks for a longer pause than this is not waited for: somebody is waiting for the
+/// answer, and there are other ways to one.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
 /// A model as the person configured it.
 #[derive(Clone)]
 pub struct ModelConfig {
@@ -205,13 +209,16 @@ impl Model {
         Ok(reply)
     }
 
-    /// Asks for as little as can be, to see whether address, key and model are right.
+    /// Asks for as little as can be, once, to see whether address, key and model are right.
     ///
     /// # Errors
     /// See [`Error`]; each kind of mistake has its own code and remedy.
     pub async fn probe(&self) -> Result<Reply> {
         let request = Request { max_tokens: 16, ..Request::new("Answer with one word.", "Are you there?") };
-        self.chat(&request, &mut |_| {}).await
+        // What stands in the way is wanted now, not after it went away.
+        let mut once = self.clone();
+        once.config.retry.attempts = 1;
+        once.chat(&request, &mut |_| {}).await
     }
 
     async fn persist(&self, request: &Request, on_text: OnText<'_>, began: Instant) -> Result<Reply> {
@@ -240,7 +247,7 @@ impl Model {
             }
             let wait = error.retry_after().unwrap_or(pause);
             // Waiting past the end would only hide the reason.
-            if began.elapsed() + wait >= self.config.limits.total {
+            if wait > LONGEST_PAUSE || began.elapsed() + wait >= self.config.limits.total {
                 return Err(error);
             }
             tracing::debug!(%error, attempt, ?wait, "asking again");

@@ -18,7 +18,7 @@ pub const SURE: f32 = 0.5;
 pub const NOTHING: f32 = 0.2;
 
 /// A card that matches this much worse than the best one is not taken from a model's word.
-pub(super) const OUTLIER: f32 = 0.4;
+pub(crate) const OUTLIER: f32 = 0.4;
 
 /// What a step does, for the trace.
 pub(super) fn doing(step: Step) -> &'static str {

@@ -24,6 +24,7 @@ use crate::prompts::Prompts;
 use graph::{Next, Outcome, RETRIES, Step, next};
 use ground::Sources;
 
+pub(crate) use local::OUTLIER;
 pub use local::{NOTHING, SURE};
 
 /// Candidates that are reranked.
@@ -170,6 +171,9 @@ pub trait House: Send + Sync {
 
     /// Words about tools that are close to a request, closest first.
     fn related(&self, text: &str) -> impl Future<Output = Result<Vec<String>>> + Send;
+
+    /// Whether a lower-case word is part of the language, as far as is known here.
+    fn is_word(&self, word: &str) -> bool;
 }
 
 /// What the agent works with.
@@ -194,6 +198,8 @@ pub struct Question {
     pub text: String,
     /// Cards that are not wanted again.
     pub exclude: Vec<String>,
+    /// Tools of the web that are not wanted again.
+    pub turned_down: Vec<Finding>,
     /// Why an earlier answer was not helpful.
     pub refinement: Option<String>,
 }
@@ -228,6 +234,12 @@ struct Run<'a, H> {
     question: &'a Question,
     on: OnStep<'a>,
     now: &'a (dyn Fn() -> String + Send + Sync),
+    /// The models, until their service turns out not to serve.
+    small: Option<Model>,
+    large: Option<Model>,
+    /// How long models are waited for, and how long the web is.
+    models_until: Until,
+    web_until: Until,
     /// Words searched for now.
     query: String,
     tried: Vec<String>,
@@ -242,6 +254,25 @@ struct Run<'a, H> {
     removed: Vec<String>,
     found: Option<Discovered>,
     notes: Vec<String>,
+}
+
+/// A time that begins somewhere and lasts so long.
+#[derive(Clone, Copy)]
+struct Until(tokio::time::Instant, Duration);
+
+impl Until {
+    async fn of<T>(self, work: impl Future<Output = T> + Send) -> Option<T> {
+        tokio::time::timeout_at(self.0 + self.1, Box::pin(work)).await.ok()
+    }
+
+    /// Waits for a model.
+    async fn wait<T>(
+        self,
+        work: impl Future<Output = autokit_llm::Result<T>> + Send,
+    ) -> autokit_llm::Result<T> {
+        let late = || autokit_llm::Error::Timeout { host: "the language model".to_owned(), after: self.1 };
+        self.of(work).await.unwrap_or_else(|| Err(late()))
+    }
 }
 
 /// What a step did.
@@ -273,12 +304,18 @@ impl Means {
         now: &(dyn Fn() -> String + Send + Sync),
         on: OnStep<'_>,
     ) -> Result<Told> {
+        let began = tokio::time::Instant::now();
         let run = Run {
             house,
             means: self,
             question,
             on,
             now,
+            small: self.small.clone(),
+            large: self.large.clone(),
+            // What is left is for the rules, so that slow services end in an answer and not in an error.
+            models_until: Until(began, self.deadline.mul_f32(0.6)),
+            web_until: Until(began, self.deadline.mul_f32(0.9)),
             query: question.whole(),
             tried: Vec::new(),
             tries: 0,
@@ -318,7 +355,7 @@ pub async fn starter(
     let documentation: String = passages.join("\n\n").chars().take(DOCUMENTATION).collect();
     let (written, _) = model::starter(model, prompts, use_case, card, &documentation).await?;
     let own = stub.map(|stub| stub.code.as_str());
-    let sources = Sources::new([card, documentation.as_str()].into_iter().chain(own));
+    let sources = Sources::new([card].into_iter().chain(own)).with_page([documentation.as_str()]);
     let (code, removed) = sources.supported_code(&local::unfenced(&written.code));
     let language: String =
         written.language.chars().filter(|c| c.is_alphanumeric()).take(20).collect::<String>().to_lowercase();
@@ -370,9 +407,27 @@ impl<H: House> Run<'_, H> {
         (self.on)(StepEvent { step, phase, text, model, tokens, ms });
     }
 
-    /// A model that failed is told once, then its step runs by rules.
-    fn model_failed(&mut self, what: &str, error: &autokit_llm::Error) {
-        let note = format!("{what} ran on this machine: {error}.");
+    /// A model that failed is told, then its step runs by rules. A service that does not serve is not
+    /// asked again for this question: each step would wait for the same failure.
+    fn model_failed(&mut self, what: &str, model: &Model, error: &autokit_llm::Error) {
+        use autokit_llm::Code;
+        let is_this =
+            |own: &Option<Model>| own.as_ref().is_some_and(|own| own.config().model == model.config().model);
+        let note = match error.code() {
+            // This answer was no good; the next may be.
+            Code::BadReply | Code::Unstructured | Code::TooLong | Code::BadRequest => {
+                format!("{what} ran on this machine: {error}.")
+            }
+            code => {
+                if code != Code::WrongModel || is_this(&self.small) {
+                    self.small = None;
+                }
+                if code != Code::WrongModel || is_this(&self.large) {
+                    self.large = None;
+                }
+                format!("{what} and what came after it ran on this machine: {error}.")
+            }
+        };
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
@@ -401,17 +456,23 @@ impl<H: House> Run<'_, H> {
             return Ok(Done::here(Outcome::Nothing, "No card found"));
         }
         let mut done = Done::here(Outcome::Found, String::new());
-        if let Some(small) = &self.means.small {
-            match model::rerank(small, &self.means.prompts, &self.query, &self.ranked).await {
+        if let Some(small) = self.small.clone() {
+            let asked = model::rerank(&small, &self.means.prompts, &self.query, &self.ranked);
+            match self.models_until.wait(asked).await {
                 Ok((judged, usage)) => {
                     self.ranked = judged;
                     done.model = Some(small.config().model.clone());
                     done.usage = usage;
                 }
-                Err(error) => self.model_failed("Reranking", &error),
+                Err(error) => self.model_failed("Reranking", &small, &error),
             }
         }
         self.ranked.truncate(KEPT);
+        for at in 0..self.ranked.len() {
+            let Some(card) = self.card(&self.ranked[at].id) else { continue };
+            let supported = |text: &String| self.supports(&self.sources(card), text);
+            self.ranked[at].justification = self.ranked[at].justification.clone().filter(supported);
+        }
         let names: Vec<&str> = self.ranked.iter().take(3).map(|card| card.name.as_str()).collect();
         done.text = format!("Closest: {}", names.join(", "));
         Ok(done)
@@ -421,27 +482,29 @@ impl<H: House> Run<'_, H> {
         self.retrieved.iter().position(|card| card.id == id)
     }
 
-    fn sources(&self) -> Sources {
-        let texts = self.ranked.iter().filter_map(|ranked| self.card(&ranked.id)).flat_map(|at| {
-            let card = &self.retrieved[at];
-            let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
-            [Some(card.body.as_str()), card.cited.as_ref().map(|cited| cited.text.as_str()), stub]
-        });
-        Sources::new(texts.flatten())
+    /// What supports claims about a card: itself and its page, not its neighbours.
+    fn sources(&self, card: usize) -> Sources {
+        let card = &self.retrieved[card];
+        let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
+        Sources::new([card.body.as_str()].into_iter().chain(stub))
+            .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()))
+    }
+
+    fn supports(&self, sources: &Sources, sentence: &str) -> bool {
+        sources.supports_sentence(sentence, &|word| self.house.is_word(word))
     }
 
     async fn generate(&mut self) -> Result<Done> {
-        if let Some(large) = &self.means.large {
+        if let Some(large) = self.large.clone() {
             let cards: Vec<&Retrieved> = self
                 .ranked
                 .iter()
                 .filter_map(|ranked| self.card(&ranked.id))
                 .map(|at| &self.retrieved[at])
                 .collect();
-            let written =
-                model::answer(large, &self.means.prompts, &self.question.whole(), &cards, &self.correction)
-                    .await;
-            match written {
+            let question = self.question.whole();
+            let asked = model::answer(&large, &self.means.prompts, &question, &cards, &self.correction);
+            match self.models_until.wait(asked).await {
                 Ok((written, usage)) => {
                     let by = Some(large.config().model.clone());
                     let chosen = written.tool.as_deref().map(|id| (id.to_owned(), self.card(id)));
@@ -472,7 +535,7 @@ impl<H: House> Run<'_, H> {
                             self.notes.push(format!(
                                 "The model recommended {shown:?}, which was not retrieved; dropped."
                             ));
-                            self.draft = local::answer(&self.retrieved, &self.ranked, &self.query);
+                            self.draft = self.by_rules();
                             let text =
                                 "Named a tool that was not retrieved; answered from the best card instead";
                             let outcome =
@@ -481,10 +544,10 @@ impl<H: House> Run<'_, H> {
                         }
                     });
                 }
-                Err(error) => self.model_failed("Answering", &error),
+                Err(error) => self.model_failed("Answering", &large, &error),
             }
         }
-        self.draft = local::answer(&self.retrieved, &self.ranked, &self.query);
+        self.draft = self.by_rules();
         let Some(draft) = &self.draft else {
             "no card is close to the question".clone_into(&mut self.reason);
             return Ok(Done::here(Outcome::Nothing, "No card is close enough"));
@@ -493,20 +556,28 @@ impl<H: House> Run<'_, H> {
         Ok(Done::here(Outcome::Written, format!("From the card of {}", card.name)))
     }
 
+    fn by_rules(&self) -> Option<Draft> {
+        local::answer(&self.retrieved, &self.ranked, &self.question.text)
+    }
+
     /// Rules decide: a model that lies would call its own answer grounded.
     fn grade_grounded(&mut self) -> Done {
-        let sources = self.sources();
-        let Some(draft) = &mut self.draft else {
+        let Some(mut draft) = self.draft.take() else {
             return Done::here(Outcome::Exhausted, "No answer to check");
         };
-        let card = &self.retrieved[draft.tool];
+        if !draft.by_model {
+            self.draft = Some(draft);
+            return Done::here(Outcome::Grounded, "The card speaks for itself");
+        }
+        let sources = self.sources(draft.tool);
         let mut problems = Vec::new();
-        if !sources.supports_sentence(&draft.sentence) {
+        if !self.supports(&sources, &draft.sentence) {
             problems.push(format!("the sentence {:?} names things that were not read", draft.sentence));
         }
-        if !sources.supports_sentence(&draft.why) {
+        if !self.supports(&sources, &draft.why) {
             problems.push(format!("the reason {:?} names things that were not read", draft.why));
         }
+        let card = &self.retrieved[draft.tool];
         let mut lines = Vec::new();
         if let Some(stub) = &draft.code {
             let (code, removed) = sources.supported_code(&stub.code);
@@ -523,11 +594,12 @@ impl<H: House> Run<'_, H> {
         // The reranker and the model see texts strangers wrote: a far worse match than the best one is
         // more likely talked up than right.
         let best = self.retrieved.iter().map(|card| card.score).fold(0.0, f32::max);
-        let outlier = draft.by_model && card.score < local::OUTLIER * best;
+        let outlier = card.score < local::OUTLIER * best;
         if outlier {
             problems.push(format!("{} is far from the question", card.name));
         }
         if problems.is_empty() {
+            self.draft = Some(draft);
             return Done::here(Outcome::Grounded, "Every claim stands in the cards or their pages");
         }
         let text = format!("Not supported: {}", problems.join("; "));
@@ -537,19 +609,19 @@ impl<H: House> Run<'_, H> {
                 self.removed.push(line);
             }
         }
-        if draft.by_model && self.tries < RETRIES {
+        if self.tries < RETRIES {
             self.tries += 1;
             return Done::here(Outcome::Ungrounded, text);
         }
         // No more tries: what is not supported does not reach the person; the card speaks for itself.
         if outlier {
-            self.draft = local::answer(&self.retrieved, &self.ranked, &self.query);
-        } else if draft.by_model {
-            let language = draft.code.take();
+            self.draft = self.by_rules();
+        } else {
             draft.sentence = local::sentence(card);
-            draft.why = local::why(card, &self.query);
-            draft.code = language.or_else(|| card.stub.clone());
+            draft.why = local::why(card, &self.question.text);
+            draft.code = draft.code.or_else(|| card.stub.clone());
             draft.by_model = false;
+            self.draft = Some(draft);
         }
         self.notes.push(
             "What the model wrote was not supported by what was read; the card's own words stand instead."
@@ -566,13 +638,20 @@ impl<H: House> Run<'_, H> {
             return Ok(Done::here(Outcome::Misses, "No answer to grade"));
         };
         let card = &self.retrieved[draft.tool];
-        if let Some(small) = &self.means.small {
+        if let Some(small) = self.small.clone() {
             let answer = format!("{}: {} {}", card.name, draft.sentence, draft.why);
-            let graded = model::grade(small, &self.means.prompts, &self.question.whole(), &answer).await;
-            match graded {
+            let question = self.question.whole();
+            let asked = model::grade(&small, &self.means.prompts, &question, &answer);
+            match self.models_until.wait(asked).await {
                 Ok((answers, reason, usage)) => {
                     if !answers {
-                        self.reason.clone_from(&reason);
+                        // It may end up in the answer, so it may say no more than an answer may.
+                        let sources = Sources::new([self.retrieved[draft.tool].body.as_str(), &question]);
+                        let said = Some(&reason).filter(|reason| self.supports(&sources, reason));
+                        self.reason = said.map_or_else(
+                            || "the closest card does not serve the request".to_owned(),
+                            Clone::clone,
+                        );
                     }
                     self.accepted = answers;
                     let outcome = if answers { Outcome::Answers } else { Outcome::Misses };
@@ -583,7 +662,7 @@ impl<H: House> Run<'_, H> {
                         usage,
                     });
                 }
-                Err(error) => self.model_failed("Grading", &error),
+                Err(error) => self.model_failed("Grading", &small, &error),
             }
         }
         self.accepted = self.retrieved[draft.tool].score >= NOTHING;
@@ -601,16 +680,10 @@ impl<H: House> Run<'_, H> {
         }
         self.tries += 1;
         self.correction.clear();
-        if let Some(small) = &self.means.small {
-            let rewritten = model::rewrite(
-                small,
-                &self.means.prompts,
-                &self.question.whole(),
-                &self.tried.join("\n"),
-                &self.reason,
-            )
-            .await;
-            match rewritten {
+        if let Some(small) = self.small.clone() {
+            let (question, tried) = (self.question.whole(), self.tried.join("\n"));
+            let asked = model::rewrite(&small, &self.means.prompts, &question, &tried, &self.reason);
+            match self.models_until.wait(asked).await {
                 Ok((query, usage)) if self.is_new(&query) => {
                     self.query.clone_from(&query);
                     let model = Some(small.config().model.clone());
@@ -621,7 +694,7 @@ impl<H: House> Run<'_, H> {
                     let text = "The same words again".to_owned();
                     return Ok(Done { outcome: Outcome::Exhausted, text, model, usage });
                 }
-                Err(error) => self.model_failed("Rewriting", &error),
+                Err(error) => self.model_failed("Rewriting", &small, &error),
             }
         }
         let related = self.house.related(&self.question.whole()).await?;
@@ -646,7 +719,10 @@ impl<H: House> Run<'_, H> {
             self.notes.push("The web was not asked: no search service is chosen in Settings.".to_owned());
             return Ok(Done::here(Outcome::Nothing, "No search service is chosen"));
         };
+        let web = Discovery { turned_down: self.question.turned_down.clone(), ..web.clone() };
         let need = self.question.whole();
+        let large = self.large.clone();
+        let (models_until, web_until) = (self.models_until, self.web_until);
         let began = Instant::now();
         let on = &mut self.on;
         let mut trace = |trace: Trace| {
@@ -660,16 +736,41 @@ impl<H: House> Run<'_, H> {
                 ms,
             });
         };
-        let (found, model, usage) = match &self.means.large {
-            Some(large) => match web.react(large, &self.means.prompts, &need, self.now, &mut trace).await {
-                Ok((found, usage)) => (Ok(found), Some(large.config().model.clone()), usage),
-                Err(Error::Llm(error)) => {
-                    self.notes.push(format!("Looking on the web ran on this machine: {error}."));
-                    (web.run(&need, self.now, &mut trace).await, None, Usage::default())
+        let mut notes = Vec::new();
+        let mut led = None;
+        if let Some(large) = &large {
+            let asked = web.react(large, &self.means.prompts, &need, self.now, &mut trace);
+            match models_until.of(asked).await {
+                Some(Ok(done)) => {
+                    if let Some(why) = done.gave_up {
+                        notes.push(format!("Looking on the web ran on this machine: the model {why}."));
+                    }
+                    led = Some(Ok((done.found, done.gave_up.is_none(), done.usage)));
                 }
-                Err(error) => (Err(error), None, Usage::default()),
-            },
-            None => (web.run(&need, self.now, &mut trace).await, None, Usage::default()),
+                Some(Err(Error::Llm(error))) => {
+                    notes.push(format!("Looking on the web ran on this machine: {error}."));
+                }
+                Some(Err(error)) => led = Some(Err(error)),
+                None => notes.push(
+                    "Looking on the web ran on this machine: the language model took too long.".to_owned(),
+                ),
+            }
+        }
+        let found = match led {
+            Some(led) => led,
+            None => web_until
+                .of(web.run(&need, self.now, &mut trace))
+                .await
+                .unwrap_or(Err(Error::Deadline(self.means.deadline.as_secs())))
+                .map(|found| (found, false, Usage::default())),
+        };
+        self.notes.append(&mut notes);
+        let (found, model, usage) = match found {
+            Ok((found, by_model, usage)) => {
+                let model = large.filter(|_| by_model).map(|large| large.config().model.clone());
+                (Ok(found), model, usage)
+            }
+            Err(error) => (Err(error), None, Usage::default()),
         };
         match found {
             Ok(found) => {

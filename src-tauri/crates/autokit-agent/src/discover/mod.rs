@@ -68,6 +68,8 @@ pub struct Discovery {
     pub known: Arc<Vec<Known>>,
     /// Words that lead to the source looked at first, e.g. `LangChain`.
     pub preferred: Option<String>,
+    /// Tools the person turned down: not handed on again.
+    pub turned_down: Vec<Finding>,
     /// Pages read lately; shared by those who want to share them.
     pub readings: Readings,
 }
@@ -141,6 +143,20 @@ pub struct Finding {
     pub similar: Vec<String>,
     /// The card it would become, with evidence.
     pub draft: Draft,
+}
+
+impl Finding {
+    /// Whether it is the same tool: the same page, or another address of a page with the same name that
+    /// shows the same import. The name alone says little: one service has tools for several languages.
+    fn is_same(&self, other: &Finding) -> bool {
+        let import = |finding: &Finding| {
+            let value =
+                |name: &str| finding.draft.fields.iter().find(|field| field.field == name)?.value.clone();
+            value(fields::MODULE).zip(value(fields::CLASS))
+        };
+        address(&self.url) == address(&other.url)
+            || (self.name == other.name && import(self).is_some() && import(self) == import(other))
+    }
 }
 
 /// What a search for a tool found.
@@ -426,7 +442,10 @@ impl Discovery {
                 continue;
             };
             let marks = Marks::of(need, names, doubtful, page, &hit);
-            findings.push(self.finding(page, &marks, hit.parts.chunk));
+            let finding = self.finding(page, &marks, hit.parts.chunk);
+            if !self.turned_down.iter().any(|other| other.is_same(&finding)) {
+                findings.push(finding);
+            }
         }
         findings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
         // What the library has is no discovery; it is shown last.

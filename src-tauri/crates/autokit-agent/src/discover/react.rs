@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Discovered, Discovery, HITS, Pool, Trace, judge};
+use crate::ask::OUTLIER;
 use crate::ask::ground::Sources;
 use crate::error::{Error, Result};
 use crate::prompts::{self, Prompts};
@@ -157,6 +158,17 @@ impl Web<'_> {
     }
 }
 
+/// What came of letting a model look.
+#[derive(Debug)]
+pub struct Led {
+    /// What was found, by the model or after it.
+    pub found: Discovered,
+    /// Tokens used.
+    pub usage: Usage,
+    /// What the model did, for people, when the rules had to go on without it.
+    pub gave_up: Option<&'static str>,
+}
+
 impl Discovery {
     /// Lets a model look for tools for a need. When it does not manage to, the rules go on with what it
     /// found.
@@ -170,14 +182,19 @@ impl Discovery {
         need: &str,
         now: &(dyn Fn() -> String + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
-    ) -> Result<(Discovered, Usage)> {
+    ) -> Result<Led> {
         if self.providers.is_empty() {
             return Err(Error::NoSearch);
         }
         let sources = self.preferred.as_deref().unwrap_or("the project's own documentation");
+        let not_wanted: Vec<&str> = self.turned_down.iter().map(|finding| finding.url.as_str()).collect();
+        let asked = match not_wanted.as_slice() {
+            [] => need.to_owned(),
+            pages => format!("{need}\n\nTurned down already, find something else: {}", pages.join(", ")),
+        };
         let request = Request {
             max_tokens: 2048,
-            ..Request::new(prompts.fill(&prompts::DISCOVER, &[("sources", sources)]), need)
+            ..Request::new(prompts.fill(&prompts::DISCOVER, &[("sources", sources)]), asked)
         };
         let finish = Tool {
             name: "finish".to_owned(),
@@ -211,12 +228,14 @@ impl Discovery {
                 serde_json::from_value(pages).unwrap_or_default()
             }
             Ended::GaveUp(why) => {
-                on(Trace::failure(match why {
-                    GaveUp::Steps => "The model took too many steps; going on without it.",
-                    GaveUp::Confused => "The model could not work with the tools; going on without it.",
-                    GaveUp::Circling => "The model went in circles; going on without it.",
-                }));
-                return Ok((self.run(need, now, on).await?, usage));
+                let did = match why {
+                    GaveUp::Steps => "took too many steps",
+                    GaveUp::Confused => "could not work with the tools",
+                    GaveUp::Circling => "went in circles",
+                };
+                on(Trace::failure(format!("The model {did}; going on without it.")));
+                let found = self.run(need, now, on).await?;
+                return Ok(Led { found, usage, gave_up: Some(did) });
             }
         };
         // Believed: pages it opened, with words that stand there.
@@ -235,6 +254,12 @@ impl Discovery {
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
         let names = judge::names_in(need, self.senses.as_deref());
         let mut all = self.weigh(need, &names, vector.as_deref(), pool)?;
+        let best = all
+            .findings
+            .iter()
+            .filter(|finding| !finding.marks.another)
+            .map(|finding| finding.marks.rank)
+            .fold(0.0, f32::max);
         let mut findings = Vec::new();
         for url in &chosen {
             if let Some(at) = all.findings.iter().position(|finding| finding.url == *url) {
@@ -245,6 +270,10 @@ impl Discovery {
                         finding.url
                     )));
                     all.dismissed.insert(0, finding);
+                } else if finding.marks.rank < OUTLIER * best {
+                    // A page it was talked into, or took for another: it read better ones.
+                    on(Trace::failure(format!("{} is far from the request; left out.", finding.url)));
+                    all.dismissed.insert(0, finding);
                 } else {
                     findings.push(finding);
                 }
@@ -253,7 +282,7 @@ impl Discovery {
         all.dismissed.extend(std::mem::take(&mut all.findings));
         all.dismissed.truncate(super::CANDIDATES);
         all.findings = findings;
-        Ok((all, usage))
+        Ok(Led { found: all, usage, gave_up: None })
     }
 }
 

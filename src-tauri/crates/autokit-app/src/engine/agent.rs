@@ -42,6 +42,26 @@ const LISTED: u32 = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     all: Mutex<HashMap<String, Entry>>,
+    /// Turns under way, with their way into the library.
+    tasks: Mutex<tokio::task::JoinSet<()>>,
+}
+
+impl Sessions {
+    fn carry_out(&self, turn: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.tasks.lock().expect("no holder panics");
+        // Those that ended are let go here; nobody else asks for them.
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(turn);
+    }
+
+    /// Stops all turns and waits until each is kept as stopped.
+    pub(crate) async fn stop_all(&self) {
+        for entry in self.all.lock().expect("no holder panics").values() {
+            entry.cancel.cancel();
+        }
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().expect("no holder panics"));
+        while tasks.join_next().await.is_some() {}
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -113,6 +133,10 @@ impl House for Shelf<'_> {
         })
         .await
         .map_err(failed)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.core.embedder().is_none_or(|embedder| embedder.knows_word(word))
     }
 }
 
@@ -202,6 +226,7 @@ impl Core {
             known: self.known(),
             preferred: Some(services.settings.search.preferred.clone())
                 .filter(|text| !text.trim().is_empty()),
+            turned_down: Vec::new(),
             readings: readings.clone(),
         }))
     }
@@ -234,17 +259,20 @@ impl Core {
 
     fn keep_in_memory(&self, session: Session) -> Entry {
         let mut all = self.sessions.all.lock().expect("no holder panics");
-        if all.len() >= IN_MEMORY {
-            // The oldest of those at rest goes; it is in the library.
-            let at_rest = |entry: &Entry| !running(&entry.state.borrow());
+        while all.len() >= IN_MEMORY {
+            // The oldest of those at rest goes; it is in the library. One that has not begun is no past
+            // one.
+            let at_rest = |entry: &Entry| {
+                let session = entry.state.borrow();
+                !session.turns.is_empty() && !running(&session)
+            };
             let oldest = all
                 .iter()
                 .filter(|(_, entry)| at_rest(entry))
                 .map(|(id, entry)| (entry.state.borrow().at.clone(), id.clone()))
                 .min();
-            if let Some((_, id)) = oldest {
-                all.remove(&id);
-            }
+            let Some((_, id)) = oldest else { break };
+            all.remove(&id);
         }
         let id = session.id.clone();
         let entry = Entry {
@@ -294,13 +322,6 @@ impl Core {
                 turns: Vec::new(),
             }),
         };
-        if running(&entry.state.borrow()) {
-            return Err(ApiError::new(
-                ErrorCode::Conflict,
-                "this session is still at work",
-                "Wait for it, or stop it first.",
-            ));
-        }
         let turn = Turn {
             kind,
             asked: asked.trim().to_owned(),
@@ -312,15 +333,29 @@ impl Core {
             error: None,
             ms: 0,
         };
-        // A stopped turn's token stays stopped; this turn has one of its own.
-        let entry = Entry { cancel: CancellationToken::new(), ..entry };
         let id = entry.state.borrow().id.clone();
-        self.sessions.all.lock().expect("no holder panics").insert(id, entry.clone());
-        let mut at = 0;
-        self.change(&entry, |session| {
-            session.turns.push(turn);
-            at = session.turns.len() - 1;
-        });
+        // A stopped turn's token stays stopped; this turn has one of its own. Looked at and taken under
+        // the lock: of two who ask at once one is turned away.
+        let (entry, at) = {
+            let mut all = self.sessions.all.lock().expect("no holder panics");
+            // Brought back from the library twice at once, the first is the one others watch.
+            let state = all.get(&id).map_or_else(|| entry.state.clone(), |known| known.state.clone());
+            if running(&state.borrow()) {
+                return Err(ApiError::new(
+                    ErrorCode::Conflict,
+                    "this session is still at work",
+                    "Wait for it, or stop it first.",
+                ));
+            }
+            let entry = Entry { state, cancel: CancellationToken::new(), ..entry };
+            all.insert(id, entry.clone());
+            let mut at = 0;
+            self.change(&entry, |session| {
+                session.turns.push(turn);
+                at = session.turns.len() - 1;
+            });
+            (entry, at)
+        };
         Ok((entry, at))
     }
 
@@ -399,10 +434,10 @@ impl Core {
         let work = async {
             match &services.large {
                 Some(large) => match web.react(large, &services.prompts, need, now, &mut trace).await {
-                    Ok((found, usage)) => Ok((
-                        found,
-                        Some(large.config().model.clone()),
-                        (usage.input as u32, usage.output as u32),
+                    Ok(led) => Ok((
+                        led.found,
+                        Some(large.config().model.clone()).filter(|_| led.gave_up.is_none()),
+                        (led.usage.input as u32, led.usage.output as u32),
                     )),
                     Err(autokit_agent::Error::Llm(error)) => {
                         trace(Trace::Observation {
@@ -492,7 +527,13 @@ fn question_of(turns: &[Turn]) -> Question {
             if !said.text.trim().is_empty() {
                 reasons.push(said.text.trim().to_owned());
             }
-            question.exclude.extend(turn.told.as_ref().and_then(|told| told.tool.clone()));
+            let Some(told) = &turn.told else { continue };
+            match &told.tool {
+                Some(tool) => question.exclude.push(tool.clone()),
+                // Without a tool of the library the first of the web was the recommendation; the others
+                // stay, for the reason may point at one of them.
+                None => question.turned_down.extend(told.findings.first().cloned()),
+            }
         }
     }
     question.refinement = Some(reasons.join("; ")).filter(|text| !text.is_empty());
@@ -520,7 +561,8 @@ impl Engine {
     ) -> Result<SessionRef> {
         let (entry, at) = self.core.begin(request.session.as_deref(), kind, &request.question).await?;
         let session = entry.state.borrow().id.clone();
-        tokio::spawn(Arc::clone(&self.core).carry_out(entry, at, context.author.clone()));
+        let turn = Arc::clone(&self.core).carry_out(entry, at, context.author.clone());
+        self.core.sessions.carry_out(turn);
         Ok(SessionRef { session })
     }
 }
@@ -618,7 +660,8 @@ impl Handle<GiveFeedback> for Engine {
             let asked =
                 if request.said.trim().is_empty() { question.text.as_str() } else { request.said.as_str() };
             let (entry, at) = core.begin(Some(&request.session), TurnKind::Refine, asked).await?;
-            tokio::spawn(Arc::clone(core).carry_out(entry, at, context.author.clone()));
+            let turn = Arc::clone(core).carry_out(entry, at, context.author.clone());
+            core.sessions.carry_out(turn);
         }
         let entry = core.session(&request.session).await?;
         let session = entry.state.borrow().clone();

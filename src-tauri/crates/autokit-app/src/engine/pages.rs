@@ -49,7 +49,8 @@ fn hash_of(chunks: &[PageChunk]) -> String {
     hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-fn packed(embedder: &Embedder, chunks: &[PageChunk]) -> Result<PackedVectors> {
+fn packed(embedder: &Embedder, url: &str, chunks: &[PageChunk]) -> Result<PackedVectors> {
+    tracing::debug!(%url, pieces = chunks.len(), "embedding a page");
     let texts: Vec<String> = chunks.iter().map(passage).collect();
     let values = embedder.embed_passages(&texts)?.concat();
     Ok(PackedVectors { model: embedder.id().to_owned(), dim: embedder.dim(), values })
@@ -195,8 +196,8 @@ impl Core {
     async fn embed_page(&self, page: &Page) -> Result<()> {
         let vectors = match self.embedder() {
             Some(embedder) if !page.chunks.is_empty() => {
-                let pieces = page.chunks.clone();
-                Some(in_background(move || packed(&embedder, &pieces)).await?)
+                let (url, pieces) = (page.url.clone(), page.chunks.clone());
+                Some(in_background(move || packed(&embedder, &url, &pieces)).await?)
             }
             _ => None,
         };
@@ -212,9 +213,9 @@ impl Core {
             Some(vectors) => vectors.values,
             None if page.chunks.is_empty() => Vec::new(),
             None => {
-                let pieces = page.chunks.clone();
+                let (url, pieces) = (page.url.clone(), page.chunks.clone());
                 let model = Arc::clone(&embedder);
-                let vectors = in_background(move || packed(&model, &pieces)).await?;
+                let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
                 self.library.put_page(page, Some(&vectors)).await?;
                 vectors.values
             }
@@ -233,8 +234,8 @@ impl Core {
         for card in &missing {
             progress.check()?;
             let Some(page) = self.library.page(card).await? else { continue };
-            let (model, pieces) = (Arc::clone(embedder), page.chunks.clone());
-            let vectors = in_background(move || packed(&model, &pieces)).await?;
+            let (model, url, pieces) = (Arc::clone(embedder), page.found.clone(), page.chunks.clone());
+            let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
             self.library.put_page(&page, Some(&vectors)).await?;
             finder.set_chunks(card, &vectors.values, vectors.dim)?;
         }

@@ -159,9 +159,13 @@ impl Handle<DescribeCard> for Engine {
         let core = &self.core;
         let now = core.options.clock.stamp();
         let services = core.services.load_full();
+        let embedder = core.embedder();
+        let is_word = |word: &str| embedder.as_ref().is_none_or(|embedder| embedder.knows_word(word));
         let draft = match &services.small {
             Some(small) => {
-                match autokit_agent::describe_with(small, &services.prompts, &request.text, &now).await {
+                match autokit_agent::describe_with(small, &services.prompts, &request.text, &now, &is_word)
+                    .await
+                {
                     Ok((draft, _)) => draft,
                     Err(error) => {
                         tracing::info!(%error, "the card is made by rules");

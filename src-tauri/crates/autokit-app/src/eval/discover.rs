@@ -173,6 +173,7 @@ pub async fn discover(
         vocabulary: Arc::new(vocabulary),
         known: Arc::new(known),
         preferred: None,
+        turned_down: Vec::new(),
         readings: Readings::default(),
     };
     let (mut lines, mut times) = (Vec::new(), Vec::new());
