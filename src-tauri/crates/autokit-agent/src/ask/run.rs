@@ -1,0 +1,620 @@
+//! An ask under way: the steps of the graph, one after the other.
+
+use std::time::{Duration, Instant};
+
+use autokit_llm::{Model, Usage};
+use autokit_toolcard::Stub;
+
+use super::graph::{Next, Outcome, RETRIES, Step, next};
+use super::ground::Sources;
+use super::local::{DOUBTFUL, NOTHING, SURE};
+use super::{
+    House, Means, OnStep, Phase, Question, Ranked, Retrieved, StepEvent, Told, Verdict, local, model,
+};
+use crate::discover::{Discovered, Discovery, Trace};
+use crate::error::{Error, Result};
+
+/// Candidates that are reranked.
+const CANDIDATES: usize = 20;
+/// Candidates that stay.
+const KEPT: usize = 5;
+
+/// A draft of an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) tool: usize,
+    pub(super) sentence: String,
+    pub(super) why: String,
+    pub(super) code: Option<Stub>,
+    pub(super) by_model: bool,
+}
+
+/// An ask under way.
+struct Run<'a, H> {
+    house: &'a H,
+    means: &'a Means,
+    question: &'a Question,
+    on: OnStep<'a>,
+    now: &'a (dyn Fn() -> String + Send + Sync),
+    /// The models, until their service turns out not to serve.
+    small: Option<Model>,
+    large: Option<Model>,
+    /// How long models are waited for, and how long the web is.
+    models_until: Until,
+    web_until: Until,
+    /// Words searched for now.
+    query: String,
+    tried: Vec<String>,
+    tries: u32,
+    retrieved: Vec<Retrieved>,
+    ranked: Vec<Ranked>,
+    draft: Option<Draft>,
+    /// The draft passed both graders.
+    accepted: bool,
+    /// It did not because the web may have better; without that it would have.
+    doubtful: bool,
+    correction: String,
+    reason: String,
+    removed: Vec<String>,
+    found: Option<Discovered>,
+    notes: Vec<String>,
+}
+
+/// A time that begins somewhere and lasts so long.
+#[derive(Clone, Copy)]
+struct Until(tokio::time::Instant, Duration);
+
+impl Until {
+    async fn of<T>(self, work: impl Future<Output = T> + Send) -> Option<T> {
+        tokio::time::timeout_at(self.0 + self.1, Box::pin(work)).await.ok()
+    }
+
+    /// Waits for a model.
+    async fn wait<T>(
+        self,
+        work: impl Future<Output = autokit_llm::Result<T>> + Send,
+    ) -> autokit_llm::Result<T> {
+        let late = || autokit_llm::Error::Timeout { host: "the language model".to_owned(), after: self.1 };
+        self.of(work).await.unwrap_or_else(|| Err(late()))
+    }
+}
+
+/// What a step did.
+struct Done {
+    outcome: Outcome,
+    text: String,
+    model: Option<String>,
+    usage: Usage,
+}
+
+impl Done {
+    fn here(outcome: Outcome, text: impl Into<String>) -> Done {
+        Done { outcome, text: text.into(), model: None, usage: Usage::default() }
+    }
+}
+
+impl Means {
+    /// Answers a question.
+    ///
+    /// Dropping the future stops it at once; nothing is left behind.
+    ///
+    /// # Errors
+    /// [`Error::Deadline`]; the library's own failure. A model or a search that fails is told as a note,
+    /// and rules take over.
+    pub async fn ask<H: House>(
+        &self,
+        house: &H,
+        question: &Question,
+        now: &(dyn Fn() -> String + Send + Sync),
+        on: OnStep<'_>,
+    ) -> Result<Told> {
+        let began = tokio::time::Instant::now();
+        let run = Run {
+            house,
+            means: self,
+            question,
+            on,
+            now,
+            small: self.small.clone(),
+            large: self.large.clone(),
+            // What is left is for the rules, so that slow services end in an answer and not in an error.
+            models_until: Until(began, self.deadline.mul_f32(0.6)),
+            web_until: Until(began, self.deadline.mul_f32(0.9)),
+            query: question.whole(),
+            tried: Vec::new(),
+            tries: 0,
+            retrieved: Vec::new(),
+            ranked: Vec::new(),
+            draft: None,
+            accepted: false,
+            doubtful: false,
+            correction: String::new(),
+            reason: String::new(),
+            removed: Vec::new(),
+            found: None,
+            notes: Vec::new(),
+        };
+        let work = Box::pin(run.finish());
+        tokio::time::timeout(self.deadline, work)
+            .await
+            .unwrap_or(Err(Error::Deadline(self.deadline.as_secs())))
+    }
+}
+
+impl<H: House> Run<'_, H> {
+    async fn finish(mut self) -> Result<Told> {
+        let mut step = Step::Search;
+        loop {
+            let began = Instant::now();
+            self.event(step, Phase::Start, local::doing(step).to_owned(), None, Usage::default(), began);
+            let done = match step {
+                Step::Search => self.search().await?,
+                Step::Generate => self.generate().await?,
+                Step::GradeGrounded => self.grade_grounded(),
+                Step::GradeAnswers => self.grade_answers().await?,
+                Step::Rewrite => self.rewrite().await?,
+                Step::Web => self.web().await?,
+                Step::Finalize | Step::Feedback | Step::Add => Done::here(Outcome::Told, "Answer ready"),
+            };
+            self.event(
+                step,
+                Phase::Result { outcome: done.outcome },
+                done.text,
+                done.model,
+                done.usage,
+                began,
+            );
+            match next(step, done.outcome) {
+                Next::Do(after) => step = after,
+                Next::Wait => return Ok(self.told()),
+            }
+        }
+    }
+
+    fn event(
+        &mut self,
+        step: Step,
+        phase: Phase,
+        text: String,
+        model: Option<String>,
+        usage: Usage,
+        began: Instant,
+    ) {
+        let tokens =
+            (usage.input.min(u64::from(u32::MAX)) as u32, usage.output.min(u64::from(u32::MAX)) as u32);
+        let ms = began.elapsed().as_millis().min(u128::from(u32::MAX)) as u32;
+        (self.on)(StepEvent { step, phase, text, model, tokens, ms });
+    }
+
+    /// A model that failed is told, then its step runs by rules. A service that does not serve is not
+    /// asked again for this question: each step would wait for the same failure.
+    fn model_failed(&mut self, what: &str, model: &Model, error: &autokit_llm::Error) {
+        use autokit_llm::Code;
+        let is_this =
+            |own: &Option<Model>| own.as_ref().is_some_and(|own| own.config().model == model.config().model);
+        let note = match error.code() {
+            // This answer was no good; the next may be.
+            Code::BadReply | Code::Unstructured | Code::TooLong | Code::BadRequest => {
+                format!("{what} ran on this machine: {error}.")
+            }
+            code => {
+                if code != Code::WrongModel || is_this(&self.small) {
+                    self.small = None;
+                }
+                if code != Code::WrongModel || is_this(&self.large) {
+                    self.large = None;
+                }
+                format!("{what} and what came after it ran on this machine: {error}.")
+            }
+        };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    async fn search(&mut self) -> Result<Done> {
+        self.tried.push(self.query.clone());
+        let retrieved = self.house.search(&self.query, &self.question.exclude, CANDIDATES).await?;
+        let ranked: Vec<Ranked> = retrieved
+            .iter()
+            .map(|card| Ranked {
+                id: card.id.clone(),
+                name: card.name.clone(),
+                description: card.description.chars().take(240).collect(),
+                score: card.score,
+                parts: card.parts.clone(),
+                judged: None,
+                justification: None,
+            })
+            .collect();
+        self.retrieved = retrieved;
+        self.ranked = ranked;
+        self.draft = None;
+        self.accepted = false;
+        self.doubtful = false;
+        if self.retrieved.is_empty() {
+            return Ok(Done::here(Outcome::Nothing, "No card found"));
+        }
+        let mut done = Done::here(Outcome::Found, String::new());
+        if let Some(small) = self.small.clone() {
+            let asked = model::rerank(&small, &self.means.prompts, &self.query, &self.ranked);
+            match self.models_until.wait(asked).await {
+                Ok((judged, usage)) => {
+                    self.ranked = judged;
+                    done.model = Some(small.config().model.clone());
+                    done.usage = usage;
+                }
+                Err(error) => self.model_failed("Reranking", &small, &error),
+            }
+        }
+        self.ranked.truncate(KEPT);
+        for at in 0..self.ranked.len() {
+            let Some(card) = self.card(&self.ranked[at].id) else { continue };
+            let supported = |text: &String| self.supports(&self.sources(card), text);
+            self.ranked[at].justification = self.ranked[at].justification.clone().filter(supported);
+        }
+        let names: Vec<&str> = self.ranked.iter().take(3).map(|card| card.name.as_str()).collect();
+        done.text = format!("Closest: {}", names.join(", "));
+        Ok(done)
+    }
+
+    fn card(&self, id: &str) -> Option<usize> {
+        self.retrieved.iter().position(|card| card.id == id)
+    }
+
+    /// What supports claims about a card: itself and its page, not its neighbours.
+    fn sources(&self, card: usize) -> Sources {
+        let card = &self.retrieved[card];
+        let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
+        Sources::new([card.body.as_str()].into_iter().chain(stub))
+            .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()))
+    }
+
+    fn supports(&self, sources: &Sources, sentence: &str) -> bool {
+        sources.supports_sentence(sentence, &|word| self.house.is_word(word))
+    }
+
+    async fn generate(&mut self) -> Result<Done> {
+        if let Some(large) = self.large.clone() {
+            let cards: Vec<&Retrieved> = self
+                .ranked
+                .iter()
+                .filter_map(|ranked| self.card(&ranked.id))
+                .map(|at| &self.retrieved[at])
+                .collect();
+            let question = self.question.whole();
+            let asked = model::answer(&large, &self.means.prompts, &question, &cards, &self.correction);
+            match self.models_until.wait(asked).await {
+                Ok((written, usage)) => {
+                    let by = Some(large.config().model.clone());
+                    let chosen = written.tool.as_deref().map(|id| (id.to_owned(), self.card(id)));
+                    return Ok(match chosen {
+                        None => {
+                            "the model found no tool that serves".clone_into(&mut self.reason);
+                            Done {
+                                outcome: Outcome::Nothing,
+                                text: "No tool serves".into(),
+                                model: by,
+                                usage,
+                            }
+                        }
+                        Some((id, Some(at))) if self.ranked.iter().any(|ranked| ranked.id == id) => {
+                            let text = format!("Recommends {}", self.retrieved[at].name);
+                            self.draft = Some(Draft {
+                                tool: at,
+                                sentence: written.sentence,
+                                why: written.why,
+                                code: local::stub_of(&self.retrieved[at], &written.code),
+                                by_model: true,
+                            });
+                            Done { outcome: Outcome::Written, text, model: by, usage }
+                        }
+                        // A tool nobody retrieved: not an answer, whatever it is called.
+                        Some((id, _)) => {
+                            let shown: String = id.chars().take(60).collect();
+                            self.notes.push(format!(
+                                "The model recommended {shown:?}, which was not retrieved; dropped."
+                            ));
+                            self.draft = self.by_rules();
+                            let text =
+                                "Named a tool that was not retrieved; answered from the best card instead";
+                            let outcome =
+                                if self.draft.is_some() { Outcome::Written } else { Outcome::Nothing };
+                            Done { outcome, text: text.into(), model: by, usage }
+                        }
+                    });
+                }
+                Err(error) => self.model_failed("Answering", &large, &error),
+            }
+        }
+        self.draft = self.by_rules();
+        let Some(draft) = &self.draft else {
+            "no card is close to the question".clone_into(&mut self.reason);
+            return Ok(Done::here(Outcome::Nothing, "No card is close enough"));
+        };
+        let card = &self.retrieved[draft.tool];
+        Ok(Done::here(Outcome::Written, format!("From the card of {}", card.name)))
+    }
+
+    fn by_rules(&self) -> Option<Draft> {
+        local::answer(&self.retrieved, &self.ranked, &self.question.text)
+    }
+
+    /// Rules decide: a model that lies would call its own answer grounded.
+    fn grade_grounded(&mut self) -> Done {
+        let Some(mut draft) = self.draft.take() else {
+            return Done::here(Outcome::Exhausted, "No answer to check");
+        };
+        if !draft.by_model {
+            self.draft = Some(draft);
+            return Done::here(Outcome::Grounded, "The card speaks for itself");
+        }
+        let sources = self.sources(draft.tool);
+        let mut problems = Vec::new();
+        if !self.supports(&sources, &draft.sentence) {
+            problems.push(format!("the sentence {:?} names things that were not read", draft.sentence));
+        }
+        if !self.supports(&sources, &draft.why) {
+            problems.push(format!("the reason {:?} names things that were not read", draft.why));
+        }
+        let card = &self.retrieved[draft.tool];
+        let mut lines = Vec::new();
+        if let Some(stub) = &draft.code {
+            let (code, removed) = sources.supported_code(&stub.code);
+            lines = removed;
+            if !lines.is_empty() {
+                problems.push(format!("nothing supports: {}", lines.join(" ⏎ ")));
+                draft.code = if code.is_empty() {
+                    card.stub.clone()
+                } else {
+                    Some(Stub { language: stub.language.clone(), code })
+                };
+            }
+        }
+        // The reranker and the model see texts strangers wrote: a far worse match than the best one is
+        // more likely talked up than right.
+        let best = self.retrieved.iter().map(|card| card.score).fold(0.0, f32::max);
+        let outlier = card.score < local::OUTLIER * best;
+        if outlier {
+            problems.push(format!("{} is far from the question", card.name));
+        }
+        if problems.is_empty() {
+            self.draft = Some(draft);
+            return Done::here(Outcome::Grounded, "Every claim stands in the cards or their pages");
+        }
+        let text = format!("Not supported: {}", problems.join("; "));
+        self.correction = format!("An earlier answer was refused: {}.\n", problems.join("; "));
+        for line in lines {
+            if !self.removed.contains(&line) {
+                self.removed.push(line);
+            }
+        }
+        if self.tries < RETRIES {
+            self.tries += 1;
+            return Done::here(Outcome::Ungrounded, text);
+        }
+        // No more tries: what is not supported does not reach the person; the card speaks for itself.
+        if outlier {
+            self.draft = self.by_rules();
+        } else {
+            draft.sentence = local::sentence(card);
+            draft.why = local::why(card, &self.question.text);
+            draft.code = draft.code.or_else(|| card.stub.clone());
+            draft.by_model = false;
+            self.draft = Some(draft);
+        }
+        self.notes.push(
+            "What the model wrote was not supported by what was read; the card's own words stand instead."
+                .to_owned(),
+        );
+        match self.draft {
+            Some(_) => Done::here(Outcome::Grounded, text),
+            None => Done::here(Outcome::Exhausted, text),
+        }
+    }
+
+    async fn grade_answers(&mut self) -> Result<Done> {
+        let Some(draft) = self.draft.clone() else {
+            return Ok(Done::here(Outcome::Misses, "No answer to grade"));
+        };
+        let card = &self.retrieved[draft.tool];
+        if let Some(small) = self.small.clone() {
+            let answer = format!("{}: {} {}", card.name, draft.sentence, draft.why);
+            let question = self.question.whole();
+            let asked = model::grade(&small, &self.means.prompts, &question, &answer);
+            match self.models_until.wait(asked).await {
+                Ok((answers, reason, usage)) => {
+                    if !answers {
+                        // It may end up in the answer, so it may say no more than an answer may.
+                        let sources = Sources::new([self.retrieved[draft.tool].body.as_str(), &question]);
+                        let said = Some(&reason).filter(|reason| self.supports(&sources, reason));
+                        self.reason = said.map_or_else(
+                            || "the closest card does not serve the request".to_owned(),
+                            Clone::clone,
+                        );
+                    }
+                    self.accepted = answers;
+                    let outcome = if answers { Outcome::Answers } else { Outcome::Misses };
+                    return Ok(Done {
+                        outcome,
+                        text: reason,
+                        model: Some(small.config().model.clone()),
+                        usage,
+                    });
+                }
+                Err(error) => self.model_failed("Grading", &small, &error),
+            }
+        }
+        let score = self.retrieved[draft.tool].score;
+        // With the web at hand a card that is more likely wrong than right is not the last word.
+        let enough = if self.means.web.is_some() { DOUBTFUL } else { NOTHING };
+        self.accepted = score >= enough;
+        self.doubtful = !self.accepted && score >= NOTHING;
+        Ok(if self.accepted {
+            Done::here(Outcome::Answers, "The card is close to the question")
+        } else {
+            "the closest card is far from the question".clone_into(&mut self.reason);
+            Done::here(Outcome::Misses, "The closest card is far from the question")
+        })
+    }
+
+    async fn rewrite(&mut self) -> Result<Done> {
+        if self.tries >= RETRIES {
+            return Ok(Done::here(Outcome::Exhausted, "No tries are left"));
+        }
+        self.tries += 1;
+        self.correction.clear();
+        if let Some(small) = self.small.clone() {
+            let (question, tried) = (self.question.whole(), self.tried.join("\n"));
+            let asked = model::rewrite(&small, &self.means.prompts, &question, &tried, &self.reason);
+            match self.models_until.wait(asked).await {
+                Ok((query, usage)) if self.is_new(&query) => {
+                    self.query.clone_from(&query);
+                    let model = Some(small.config().model.clone());
+                    return Ok(Done { outcome: Outcome::Rewritten, text: query, model, usage });
+                }
+                Ok((_, usage)) => {
+                    let model = Some(small.config().model.clone());
+                    let text = "The same words again".to_owned();
+                    return Ok(Done { outcome: Outcome::Exhausted, text, model, usage });
+                }
+                Err(error) => self.model_failed("Rewriting", &small, &error),
+            }
+        }
+        let related = self.house.related(&self.question.whole()).await?;
+        let words =
+            local::rewrites(&self.question.whole(), &related).into_iter().find(|words| self.is_new(words));
+        Ok(match words {
+            Some(words) => {
+                self.query.clone_from(&words);
+                Done::here(Outcome::Rewritten, words)
+            }
+            None => Done::here(Outcome::Exhausted, "No other words are known here"),
+        })
+    }
+
+    fn is_new(&self, query: &str) -> bool {
+        let folded = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        !query.trim().is_empty() && self.tried.iter().all(|tried| folded(tried) != folded(query))
+    }
+
+    async fn web(&mut self) -> Result<Done> {
+        let Some(web) = &self.means.web else {
+            self.notes.push("The web was not asked: no search service is chosen in Settings.".to_owned());
+            return Ok(Done::here(Outcome::Nothing, "No search service is chosen"));
+        };
+        let web = Discovery { turned_down: self.question.turned_down.clone(), ..web.clone() };
+        let need = self.question.whole();
+        let large = self.large.clone();
+        let (models_until, web_until) = (self.models_until, self.web_until);
+        let began = Instant::now();
+        let on = &mut self.on;
+        let mut trace = |trace: Trace| {
+            let ms = began.elapsed().as_millis() as u32;
+            on(StepEvent {
+                step: Step::Web,
+                phase: Phase::Trace { trace },
+                text: String::new(),
+                model: None,
+                tokens: (0, 0),
+                ms,
+            });
+        };
+        let mut notes = Vec::new();
+        let mut led = None;
+        if let Some(large) = &large {
+            let asked = web.react(large, &self.means.prompts, &need, self.now, &mut trace);
+            match models_until.of(asked).await {
+                Some(Ok(done)) => {
+                    if let Some(why) = done.gave_up {
+                        notes.push(format!("Looking on the web ran on this machine: the model {why}."));
+                    }
+                    led = Some(Ok((done.found, done.gave_up.is_none(), done.usage)));
+                }
+                Some(Err(Error::Llm(error))) => {
+                    notes.push(format!("Looking on the web ran on this machine: {error}."));
+                }
+                Some(Err(error)) => led = Some(Err(error)),
+                None => notes.push(
+                    "Looking on the web ran on this machine: the language model took too long.".to_owned(),
+                ),
+            }
+        }
+        let found = match led {
+            Some(led) => led,
+            None => web_until
+                .of(web.run(&need, self.now, &mut trace))
+                .await
+                .unwrap_or(Err(Error::Deadline(self.means.deadline.as_secs())))
+                .map(|found| (found, false, Usage::default())),
+        };
+        self.notes.append(&mut notes);
+        let (found, model, usage) = match found {
+            Ok((found, by_model, usage)) => {
+                let model = large.filter(|_| by_model).map(|large| large.config().model.clone());
+                (Ok(found), model, usage)
+            }
+            Err(error) => (Err(error), None, Usage::default()),
+        };
+        match found {
+            Ok(found) => {
+                let (outcome, text) = match found.findings.first() {
+                    Some(best) => (Outcome::Found, format!("{}: {}", best.name, best.url)),
+                    None => (Outcome::Nothing, format!("Nothing suitable on {} pages", found.read)),
+                };
+                self.found = Some(found);
+                Ok(Done { outcome, text, model, usage })
+            }
+            Err(error) => {
+                self.notes.push(format!("The web could not be asked: {error}."));
+                Ok(Done { outcome: Outcome::Nothing, text: error.to_string(), model, usage })
+            }
+        }
+    }
+
+    fn told(self) -> Told {
+        let findings = self.found.map(|found| found.findings).unwrap_or_default();
+        let web = !findings.is_empty();
+        let mut notes = self.notes;
+        if self.means.small.is_none() && self.means.large.is_none() {
+            notes.insert(
+                0,
+                "Answered on this machine: ranked by words and meaning, no language model.".to_owned(),
+            );
+        }
+        let Some(draft) = self.draft.filter(|_| self.accepted || (self.doubtful && !web)) else {
+            return Told {
+                verdict: Verdict::Nothing,
+                tool: None,
+                name: None,
+                sentence: String::new(),
+                why: if web {
+                    "Nothing in the library fits; this was found on the web.".to_owned()
+                } else {
+                    self.reason
+                },
+                stub: None,
+                removed: self.removed,
+                citations: Vec::new(),
+                candidates: self.ranked,
+                findings,
+                notes,
+            };
+        };
+        let card = &self.retrieved[draft.tool];
+        let sure = draft.by_model || card.score >= SURE;
+        Told {
+            verdict: if sure { Verdict::Answered } else { Verdict::Unsure },
+            tool: Some(card.id.clone()),
+            name: Some(card.name.clone()),
+            sentence: draft.sentence,
+            why: draft.why,
+            stub: draft.code,
+            removed: self.removed,
+            citations: card.cited.clone().into_iter().collect(),
+            candidates: self.ranked,
+            findings,
+            notes,
+        }
+    }
+}

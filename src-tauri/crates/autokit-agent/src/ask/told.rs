@@ -1,0 +1,136 @@
+//! What an ask gives: the answer, what it rests on, and the trace of how it came to be.
+
+use autokit_retrieve::ScoreParts;
+use autokit_toolcard::Stub;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::graph::{Outcome, Step};
+use crate::discover::{Finding, Trace};
+
+/// A card the library found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retrieved {
+    /// Its id.
+    pub id: String,
+    /// Tool name.
+    pub name: String,
+    /// Description.
+    pub description: String,
+    /// The card as JSON.
+    pub body: String,
+    /// Import-and-call lines made from the card alone.
+    pub stub: Option<Stub>,
+    /// Score of the ranking, 0 to 1.
+    pub score: f32,
+    /// What the score is made of.
+    pub parts: ScoreParts,
+    /// The piece of its page that is closest to the question.
+    pub cited: Option<Citation>,
+}
+
+/// Where a statement stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Citation {
+    /// Id of the card whose page it is.
+    pub card: String,
+    /// Headings down to the piece.
+    pub title: String,
+    /// The page, with the place in it where it has one.
+    pub url: String,
+    /// The piece.
+    pub text: String,
+}
+
+/// A candidate after reranking.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Ranked {
+    /// Card id.
+    pub id: String,
+    /// Tool name.
+    pub name: String,
+    /// What it does, shortened.
+    pub description: String,
+    /// Score of the ranking, 0 to 1.
+    pub score: f32,
+    /// What that score is made of.
+    pub parts: ScoreParts,
+    /// What the reranker gave it, 0 to 1.
+    pub judged: Option<f32>,
+    /// Why, in the reranker's words.
+    pub justification: Option<String>,
+}
+
+/// How sure the answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The tool stands out or is named by the question.
+    Answered,
+    /// There is a tool, but it is not certain that it serves.
+    Unsure,
+    /// Nothing in the library fits.
+    Nothing,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Told {
+    /// How sure it is.
+    pub verdict: Verdict,
+    /// Id of the recommended card.
+    pub tool: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// One sentence on what it is.
+    pub sentence: String,
+    /// Why it serves the question.
+    pub why: String,
+    /// Import-and-call lines.
+    pub stub: Option<Stub>,
+    /// Lines a model wrote that nothing supports; not part of the stub.
+    pub removed: Vec<String>,
+    /// What the answer rests on.
+    pub citations: Vec<Citation>,
+    /// The candidates, best first.
+    pub candidates: Vec<Ranked>,
+    /// Tools found on the web.
+    pub findings: Vec<Finding>,
+    /// What ran and what did not, in words for the person.
+    pub notes: Vec<String>,
+}
+
+/// A piece of the trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct StepEvent {
+    /// The step.
+    pub step: Step,
+    /// What happens.
+    pub phase: Phase,
+    /// In words.
+    pub text: String,
+    /// The model that did it; none when it ran on this machine by rules.
+    pub model: Option<String>,
+    /// Tokens read and written by the model.
+    pub tokens: (u32, u32),
+    /// Milliseconds the step took, at its end.
+    pub ms: u32,
+}
+
+/// What an event tells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Phase {
+    /// The step begins.
+    Start,
+    /// The step ended.
+    Result {
+        /// How.
+        outcome: Outcome,
+    },
+    /// News from within the step.
+    Trace {
+        /// What.
+        trace: Trace,
+    },
+}
