@@ -150,7 +150,8 @@ impl Finding {
     /// shows the same import. The name alone says little: one service has tools for several languages.
     fn is_same(&self, other: &Finding) -> bool {
         let import = |finding: &Finding| {
-            let value = |name: &str| finding.draft.fields.iter().find(|field| field.field == name)?.value.clone();
+            let value =
+                |name: &str| finding.draft.fields.iter().find(|field| field.field == name)?.value.clone();
             value(fields::MODULE).zip(value(fields::CLASS))
         };
         address(&self.url) == address(&other.url)

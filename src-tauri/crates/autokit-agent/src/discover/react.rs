@@ -254,7 +254,12 @@ impl Discovery {
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
         let names = judge::names_in(need, self.senses.as_deref());
         let mut all = self.weigh(need, &names, vector.as_deref(), pool)?;
-        let best = all.findings.iter().filter(|finding| !finding.marks.another).map(|finding| finding.marks.rank).fold(0.0, f32::max);
+        let best = all
+            .findings
+            .iter()
+            .filter(|finding| !finding.marks.another)
+            .map(|finding| finding.marks.rank)
+            .fold(0.0, f32::max);
         let mut findings = Vec::new();
         for url in &chosen {
             if let Some(at) = all.findings.iter().position(|finding| finding.url == *url) {
