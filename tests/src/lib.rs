@@ -6,9 +6,15 @@ use std::process::{Child, Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
+use autokit_app::secrets::Keep;
 use serde_json::{Value, json};
 
+pub mod agent;
 pub mod crash;
+pub mod log;
+pub mod model;
+pub mod site;
+pub mod sockets;
 pub mod window;
 
 // Pins one feature set for the whole workspace; nothing to name.
@@ -63,6 +69,11 @@ impl Workplace {
         self.path("library")
     }
 
+    /// The folder of keys.
+    pub fn config_dir(&self) -> PathBuf {
+        self.path("config")
+    }
+
     /// The command with this library's options.
     ///
     /// # Errors
@@ -71,6 +82,8 @@ impl Workplace {
         let mut command = Command::new(program("autokit")?);
         command.arg("--data-dir").arg(self.data_dir()).args(&self.options).args(arguments);
         command.env("AUTOKIT_AUTHOR", "tester").env_remove("AUTOKIT_DATA_DIR").stdin(Stdio::null());
+        // A test neither reads nor writes the person's keys.
+        command.env("AUTOKIT_CONFIG_DIR", self.config_dir());
         Ok(command)
     }
 
@@ -114,7 +127,16 @@ impl Workplace {
     /// # Errors
     /// When the library does not open.
     pub async fn node(&self, dim: usize) -> Result<Node> {
-        let engine = EngineOptions { vectors: Vectors::StandIn(dim), ..EngineOptions::new() };
+        self.node_with(Vectors::StandIn(dim), Keep::Memory).await
+    }
+
+    /// As [`Workplace::node`], with other vectors and another place for keys.
+    ///
+    /// # Errors
+    /// When the library does not open.
+    pub async fn node_with(&self, vectors: Vectors, keep: Keep) -> Result<Node> {
+        let config_dir = self.config_dir();
+        let engine = EngineOptions { vectors, keep: Some(keep), config_dir, ..EngineOptions::new() };
         let (data_dir, author) = (self.data_dir(), "tester".to_owned());
         Ok(Node::open(NodeOptions { data_dir, engine, standby: false, author }).await?)
     }

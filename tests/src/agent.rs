@@ -1,0 +1,146 @@
+//! Asking the agent in a test: services chosen, questions asked and waited for.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use autokit_agent::ask::Told;
+use autokit_app::api::{
+    AgentQuestion, FeedbackRequest, Job, JobState, JobWait, LlmKind, LlmSettings, NetworkSettings, Nothing,
+    ProviderSettings, SearchKind, SearchSettings, Session, SessionWait, Turn, TurnState,
+};
+use autokit_app::commands::{GiveFeedback, ListJobs, SetProviders, StartAsk, WaitJob, WaitSession};
+use autokit_app::node::Node;
+use autokit_app::secrets::Keep;
+
+use crate::model::ScriptedModel;
+use crate::site::Site;
+
+/// Longest time a test waits for an answer: far beyond what one takes.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Settings with this model and this site, or without.
+pub fn services(model: Option<&ScriptedModel>, site: Option<&Site>) -> ProviderSettings {
+    ProviderSettings {
+        llm: model.map_or_else(LlmSettings::default, |model| LlmSettings {
+            kind: LlmKind::Openai,
+            base: model.base.clone(),
+            large: "large-1".to_owned(),
+            small: "small-1".to_owned(),
+            ..LlmSettings::default()
+        }),
+        search: site.map_or_else(SearchSettings::default, |site| SearchSettings {
+            kind: SearchKind::Searxng,
+            base: site.base.clone(),
+            ..SearchSettings::default()
+        }),
+        network: NetworkSettings { allowed_hosts: site.map(Site::host).into_iter().collect(), proxy: None },
+        keep: Keep::Memory,
+        ..ProviderSettings::default()
+    }
+}
+
+/// Chooses them.
+///
+/// # Errors
+/// When they are refused.
+pub async fn choose(node: &Node, model: Option<&ScriptedModel>, site: Option<&Site>) -> Result<()> {
+    let providers = node.call::<SetProviders>(services(model, site)).await?;
+    if let Some(missing) = providers.missing.first() {
+        bail!("{missing}");
+    }
+    Ok(())
+}
+
+/// Starts a question in a new session.
+///
+/// # Errors
+/// When it is refused.
+pub async fn start(node: &Node, question: &str) -> Result<String> {
+    let request = AgentQuestion { question: question.to_owned(), session: None };
+    Ok(node.call::<StartAsk>(request).await?.session)
+}
+
+/// Waits until a session is at rest.
+///
+/// # Errors
+/// When it does not come to rest.
+pub async fn rest(node: &Node, session: &str) -> Result<Session> {
+    let wait = async {
+        let mut after = 0;
+        loop {
+            let request = SessionWait { session: session.to_owned(), after };
+            let state = node.call::<WaitSession>(request).await?;
+            if state.turns.last().is_some_and(|turn| turn.state != TurnState::Running) {
+                return Ok(state);
+            }
+            after = state.version;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.context("the session did not come to rest")?
+}
+
+/// Asks and waits for the answer.
+///
+/// # Errors
+/// When there is none.
+pub async fn ask(node: &Node, question: &str) -> Result<Session> {
+    let session = start(node, question).await?;
+    rest(node, &session).await
+}
+
+/// Judges the last answer; after a no, waits for the next one.
+///
+/// # Errors
+/// When there is nothing to judge.
+pub async fn judge(node: &Node, session: &str, helpful: bool, said: &str) -> Result<Session> {
+    let request = FeedbackRequest { session: session.to_owned(), helpful, said: said.to_owned() };
+    node.call::<GiveFeedback>(request).await?;
+    rest(node, session).await
+}
+
+/// The last turn.
+///
+/// # Errors
+/// When there is none.
+pub fn last(session: &Session) -> Result<&Turn> {
+    session.turns.last().context("a turn")
+}
+
+/// The last answer.
+///
+/// # Errors
+/// When there is none, with what came instead.
+pub fn told(session: &Session) -> Result<&Told> {
+    let turn = last(session)?;
+    turn.told.as_ref().with_context(|| format!("{:?}: {:?}", turn.state, turn.error))
+}
+
+/// Waits until a job has ended.
+///
+/// # Errors
+/// When it does not end well.
+pub async fn done(node: &Node, job: &str) -> Result<Job> {
+    let wait = async {
+        let mut after = 0;
+        loop {
+            let state = node.call::<WaitJob>(JobWait { job: job.to_owned(), after }).await?;
+            match state.state {
+                JobState::Running => after = state.version,
+                JobState::Done => return Ok(state),
+                other => bail!("the job is {other:?}: {state:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.context("the job did not end")?
+}
+
+/// Waits until no job is under way.
+///
+/// # Errors
+/// When one does not end well.
+pub async fn quiet(node: &Node) -> Result<()> {
+    for job in node.call::<ListJobs>(Nothing {}).await? {
+        done(node, &job.id).await?;
+    }
+    Ok(())
+}

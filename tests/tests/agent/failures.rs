@@ -1,0 +1,197 @@
+//! A model that does not manage: the answer comes by rules, says so, and does not take long.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use autokit_agent::ask::{House, Means, Question, Retrieved, Told, Verdict};
+use autokit_agent::prompts::Prompts;
+use autokit_llm::{Ledger, Model, ModelConfig, Protocol};
+use autokit_tests::Workplace;
+use autokit_tests::agent::{ask, choose, told};
+use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use serde_json::json;
+
+use crate::shop::{NEED, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, card, cards, site, stock};
+
+/// Twice asked again with pauses of half a second and of one, and room for a busy machine.
+const BOUND: Duration = Duration::from_secs(20);
+
+/// Asks for something the library has, and for something only the web has.
+async fn both(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result<(Told, Told)> {
+    let place = Workplace::with_stand_in()?;
+    let (model, site) = (ScriptedModel::saying(script).await?, site().await?);
+    // Long vectors: with short ones of the stand-in everything is a little like everything.
+    let node = place.node(1024).await?;
+    let translate = card("Translator", "Translates text between languages.", "translator_kit", "Translator");
+    stock(&node, &[cards(), vec![translate]].concat()).await?;
+    choose(&node, Some(&model), Some(&site)).await?;
+    let began = Instant::now();
+    let library = told(&ask(&node, "translate text between languages").await?)?.clone();
+    let web = told(&ask(&node, NEED).await?)?.clone();
+    ensure!(began.elapsed() < 2 * BOUND, "it took {:?}", began.elapsed());
+    for answer in [&library, &web] {
+        let said = answer.notes.iter().any(|note| note.contains("ran on this machine"));
+        ensure!(said, "nothing says that rules answered: {:?}", answer.notes);
+    }
+    node.close().await?;
+    Ok((library, web))
+}
+
+/// By rules all the way: the card that fits, and the pages that do.
+async fn answered_by_rules(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result<()> {
+    let (library, web) = both(script).await?;
+    ensure!(library.name.as_deref() == Some("Translator"), "{library:?}");
+    ensure!(library.stub.is_some_and(|stub| stub.code.contains("translator_kit")), "the card's own lines");
+    ensure!(web.verdict == Verdict::Nothing && web.tool.is_none(), "{web:?}");
+    ensure!(
+        web.findings.iter().any(|found| found.url.ends_with(PYTHON_PAGE) || found.url.ends_with(SCRIPT_PAGE)),
+        "{web:?}"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_does_not_exist() -> Result<()> {
+    answered_by_rules(|_| Reply::call("no_such_tool", json!({}))).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_that_is_none() -> Result<()> {
+    answered_by_rules(|_| Reply::Text("{\"scores\": [".into())).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_is_none() -> Result<()> {
+    answered_by_rules(|_| Reply::Broken).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_at_all() -> Result<()> {
+    answered_by_rules(|_| Reply::Text(String::new())).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_megabytes() -> Result<()> {
+    answered_by_rules(|_| Reply::Long(10 << 20)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_fails() -> Result<()> {
+    answered_by_rules(|_| Reply::status(500, "out of order")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_asks_for_a_long_pause() -> Result<()> {
+    answered_by_rules(|_| Reply::Status(429, "slow down".into(), Some(120))).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_fails_is_asked_once_for_a_question() -> Result<()> {
+    let calls = std::sync::Arc::new(AtomicU32::new(0));
+    let counted = std::sync::Arc::clone(&calls);
+    answered_by_rules(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Reply::status(503, "out of order")
+    })
+    .await?;
+    assert_eq!(calls.load(Ordering::Relaxed), 6, "three attempts for each of two questions");
+    Ok(())
+}
+
+/// Does everything well but looking on the web.
+fn lost_on_the_web(asked: &Asked, step: impl Fn() -> Reply) -> Reply {
+    match asked.wanted() {
+        Wanted::Scores => Reply::scores(asked, "Translator"),
+        Wanted::Answer => {
+            let tool = asked.id_of("Translator").filter(|_| asked.prompt().contains("translate text"));
+            Reply::answer(tool.as_deref(), "Translates text between languages.", "It translates text.", "")
+        }
+        Wanted::Rewrite => Reply::query("calendar"),
+        Wanted::Web => step(),
+        _ => Reply::grade(true, "fine"),
+    }
+}
+
+async fn goes_on_without(step: impl Fn() -> Reply + Send + Sync + 'static, said: &str) -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let model = ScriptedModel::saying(move |asked| lost_on_the_web(asked, &step)).await?;
+    let site = site().await?;
+    let node = place.node(64).await?;
+    stock(&node, &cards()).await?;
+    choose(&node, Some(&model), Some(&site)).await?;
+    let began = Instant::now();
+    let session = ask(&node, QUESTION).await?;
+    let told = told(&session)?;
+    ensure!(began.elapsed() < BOUND, "it took {:?}", began.elapsed());
+    ensure!(!told.findings.is_empty(), "the rules go on with what is there: {told:?}");
+    ensure!(told.notes.iter().any(|note| note.contains(said)), "{:?}", told.notes);
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endless_search() -> Result<()> {
+    let count = AtomicU32::new(0);
+    let step = move || {
+        let number = count.fetch_add(1, Ordering::Relaxed);
+        Reply::call("search", json!({ "query": format!("calendar {number}") }))
+    };
+    goes_on_without(step, "took too many steps").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_search_again_and_again() -> Result<()> {
+    goes_on_without(|| Reply::call("search", json!({ "query": "calendar" })), "went in circles").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_of_its_own() -> Result<()> {
+    goes_on_without(|| Reply::call("no_such_tool", json!({})), "could not work with the tools").await
+}
+
+/// A library of one card.
+struct OneCard;
+
+impl House for OneCard {
+    async fn search(&self, _: &str, _: &[String], _: usize) -> autokit_agent::Result<Vec<Retrieved>> {
+        Ok(vec![Retrieved {
+            id: "one".into(),
+            name: "One".into(),
+            description: "One is a tool.".into(),
+            body: r#"{"name":"One","description":"One is a tool."}"#.into(),
+            stub: None,
+            score: 0.9,
+            parts: autokit_app::ScoreParts::default(),
+            cited: None,
+        }])
+    }
+
+    async fn related(&self, _: &str) -> autokit_agent::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn is_word(&self, _: &str) -> bool {
+        true
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_never_answers_leaves_time_for_the_rules() -> Result<()> {
+    let scripted = ScriptedModel::saying(|_| Reply::Never).await?;
+    let config = ModelConfig::new(Protocol::Openai, scripted.base.clone(), "slow-1");
+    let model = Model::new(config, Ledger::default())?;
+    let means = Means {
+        small: Some(model.clone()),
+        large: Some(model),
+        web: None,
+        prompts: Prompts::default(),
+        deadline: Duration::from_secs(2),
+    };
+    let question = Question { text: "which tool is it?".into(), ..Question::default() };
+    let told = means.ask(&OneCard, &question, &String::new, &mut |_| {}).await?;
+    assert_eq!(told.name.as_deref(), Some("One"));
+    assert!(told.notes.iter().any(|note| note.contains("did not answer")), "{:?}", told.notes);
+    assert_eq!(scripted.asked().len(), 1, "waited for once, not at every step");
+    Ok(())
+}

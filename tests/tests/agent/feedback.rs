@@ -1,0 +1,50 @@
+//! What a person says about an answer moves later ones for like questions, and never puts a tool before
+//! one that is named.
+
+use anyhow::{Context, Result};
+use autokit_app::node::Node;
+use autokit_tests::Workplace;
+use autokit_tests::agent::{ask, judge, told};
+
+use crate::shop::{card, cards, stock};
+
+const QUESTION: &str = "send a letter to all members of the club";
+
+async fn first(node: &Node, question: &str) -> Result<String> {
+    let session = ask(node, question).await?;
+    told(&session)?.name.clone().with_context(|| format!("{question}: {session:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_and_a_no_count_for_like_questions() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = place.node(256).await?;
+    let letters = [
+        card("Postman", "Sends a letter to members of a club.", "postman", "Postman"),
+        card("Courier", "Sends a letter to members of a team.", "courier", "Courier"),
+    ];
+    stock(&node, &[cards(), letters.to_vec()].concat()).await?;
+    let like = "send a letter to all members of our club please";
+    assert_eq!(first(&node, QUESTION).await?, "Postman");
+    assert_eq!(first(&node, like).await?, "Postman");
+
+    // No to the first; the second is what helps.
+    let session = ask(&node, QUESTION).await?;
+    let session = judge(&node, &session.id, false, "it does not do what it says").await?;
+    assert_eq!(told(&session)?.name.as_deref(), Some("Courier"), "what was turned down is not offered again");
+    judge(&node, &session.id, true, "the yearly letter").await?;
+
+    assert_eq!(first(&node, QUESTION).await?, "Courier");
+    assert_eq!(first(&node, like).await?, "Courier", "a like question");
+    assert_eq!(first(&node, "paint pictures from a description").await?, "Paint Box", "another one");
+    for question in ["Postman", "send a letter to all members of the club with Postman"] {
+        assert_eq!(first(&node, question).await?, "Postman", "it is named by {question:?}");
+    }
+    // It is the person's own taste, and stays.
+    node.close().await?;
+    let node = place.node(256).await?;
+    assert_eq!(first(&node, QUESTION).await?, "Courier");
+    assert_eq!(first(&node, "Postman").await?, "Postman");
+    node.close().await?;
+    Ok(())
+}

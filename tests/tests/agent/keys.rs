@@ -1,0 +1,181 @@
+//! A planted key: it reaches the service it is for, and nothing else.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use autokit_app::api::{KeyName, SetSecret};
+use autokit_app::commands::{KeepSecret, NAMES};
+use autokit_app::engine::Vectors;
+use autokit_app::node::Node;
+use autokit_app::secrets::Keep;
+use autokit_tests::Workplace;
+use autokit_tests::agent::{ask, choose, judge, quiet, rest, start};
+use autokit_tests::log::Log;
+use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use serde_json::{Value, json};
+
+use crate::shop::{NEED, cards, site, stock};
+
+/// Says something to everything.
+fn chatty(asked: &Asked) -> Reply {
+    match asked.wanted() {
+        Wanted::Scores => Reply::scores(asked, "NewsAPI"),
+        Wanted::Answer => {
+            Reply::answer(asked.id_of("NewsAPI").as_deref(), "Finds news.", "It finds news.", "")
+        }
+        Wanted::Grade => Reply::grade(asked.prompt().contains("news"), "it is about news"),
+        Wanted::Rewrite => Reply::query("calendar"),
+        Wanted::Starter => {
+            Reply::Json(json!({ "code": "from news_kit import NewsTool", "language": "python" }))
+        }
+        Wanted::Web => Reply::call("finish", json!({ "pages": [] })),
+        Wanted::Words => Reply::Text("Yes.".into()),
+    }
+}
+
+/// Every command there is, with a request that does something.
+fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
+    let file = folder.join("export.json").display().to_string();
+    let mut fields = cards()[0].clone();
+    fields["name"] = json!("Another");
+    let query = json!({});
+    vec![
+        ("status", json!({})),
+        ("ask", json!({ "question": "news" })),
+        ("search", json!({ "query": "news" })),
+        ("cards_list", json!({ "query": query, "offset": 0, "limit": 10 })),
+        ("cards_facets", query),
+        ("card_get", json!({ "card": "NewsAPI" })),
+        ("card_check", json!({ "fields": fields })),
+        ("card_create", json!({ "fields": fields, "reason": "" })),
+        ("card_update", json!({ "card": "Another", "fields": fields, "reason": "again" })),
+        ("card_history", json!({ "card": "Another" })),
+        ("card_restore", json!({ "card": "Another", "number": 1 })),
+        ("cards_delete", json!({ "cards": ["Another"] })),
+        ("undo", json!({})),
+        ("export", json!({ "path": file })),
+        ("import_preview", json!({ "sources": [{ "path": file }] })),
+        ("import_start", json!({ "sources": [{ "path": file }] })),
+        ("starter_load", json!({})),
+        ("jobs_list", json!({})),
+        ("job_wait", json!({ "job": "none", "after": 0 })),
+        ("job_cancel", json!({ "job": "none" })),
+        ("models_list", json!({})),
+        // Of a name nobody has: a model of the list would be fetched from the network.
+        ("model_pull", json!({ "model": "none" })),
+        ("model_use", json!({ "model": "none" })),
+        ("discover_start", json!({ "question": NEED })),
+        ("agent_ask", json!({ "question": "find news" })),
+        ("session_get", json!({ "session": session })),
+        ("session_wait", json!({ "session": session, "after": 0 })),
+        ("session_cancel", json!({ "session": session })),
+        ("sessions_list", json!({})),
+        ("agent_feedback", json!({ "session": session, "helpful": true, "said": "a letter" })),
+        ("discover_add", json!({ "session": session, "url": "https://none.example" })),
+        ("proposals_list", json!({})),
+        ("proposal_get", json!({ "id": 1 })),
+        ("proposal_accept", json!({ "id": 1, "edits": {}, "reason": "" })),
+        ("proposal_reject", json!({ "id": 1, "reason": "" })),
+        ("proposal_undo", json!({ "id": 1 })),
+        ("pages_fetch", json!({ "cards": [] })),
+        ("page_get", json!({ "card": "NewsAPI" })),
+        ("providers_get", json!({})),
+        ("connection_test", json!({ "connection": "llm" })),
+        ("doctor", json!({})),
+    ]
+}
+
+/// The files below a folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn holds(bytes: &[u8], key: &str) -> bool {
+    bytes.windows(key.len()).any(|window| window == key.as_bytes())
+}
+
+/// Keeps the key, asks with it, calls everything; gives what was answered and told.
+async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
+    let model = ScriptedModel::guarded(key, chatty).await?;
+    let site = site().await?;
+    let mut events = node.events();
+    stock(node, &cards()).await?;
+    let secret = SetSecret { name: KeyName::Openai, value: key.to_owned() };
+    let mut heard = format!("{secret:?}");
+    heard.push_str(&serde_json::to_string(&node.call::<KeepSecret>(secret).await?)?);
+    choose(node, Some(&model), Some(&site)).await?;
+
+    let session = ask(node, "find news").await?;
+    heard.push_str(&serde_json::to_string(&judge(node, &session.id, true, "a letter").await?)?);
+    // Refused keys and stopped questions go ways of their own.
+    let stopped = start(node, NEED).await?;
+    heard.push_str(&node.call_json("session_cancel", json!({ "session": stopped })).await?.to_string());
+    let requests = requests(&session.id, &place.path(""));
+    for name in NAMES {
+        let excused = matches!(*name, "providers_set" | "set_secret");
+        ensure!(excused || requests.iter().any(|(asked, _)| asked == name), "{name} is not tried");
+    }
+    let mut answered = 0;
+    for (name, request) in requests {
+        match node.call_json(name, request).await {
+            Ok(answer) => {
+                answered += 1;
+                heard.push_str(&answer.to_string());
+                if let Some(session) = answer["session"].as_str() {
+                    rest(node, session).await?;
+                }
+            }
+            Err(error) => heard.push_str(&format!("{error:?}")),
+        }
+    }
+    ensure!(answered > 25, "most requests fit: {answered}");
+    quiet(node).await?;
+    ensure!(model.keyed() >= 5, "the service got the key {} times", model.keyed());
+    while let Ok(event) = events.try_recv() {
+        heard.push_str(&serde_json::to_string(&event)?);
+    }
+    heard.push_str(&format!("{node:?}"));
+    Ok(heard)
+}
+
+async fn planted(keep: Keep, key: &str) -> Result<()> {
+    let log = Log::of_this_process();
+    let place = Workplace::with_stand_in()?;
+    let node = place.node_with(Vectors::StandIn(64), keep).await?;
+    let heard = use_it(&node, &place, key).await?;
+    node.close().await?;
+    ensure!(
+        heard.len() > 10_000 && !holds(heard.as_bytes(), key),
+        "an answer, an event or Debug output holds it"
+    );
+    let exported = std::fs::read(place.path("export.json"))?;
+    ensure!(exported.len() > 100, "something was exported");
+    let kept = files(&place.path(""))?;
+    ensure!(kept.len() > 3, "{kept:?}");
+    for file in kept {
+        ensure!(!holds(&std::fs::read(&file)?, key), "{} holds it", file.display());
+    }
+    ensure!(!log.lines_with(&["reranking"]).is_empty() || !log.lines_with(&["autokit"]).is_empty(), "a log");
+    let lines = log.lines_with(&[key]);
+    ensure!(lines.is_empty(), "logged: {lines:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_memory_is_seen_by_its_service_alone() -> Result<()> {
+    planted(Keep::Memory, "sk-planted-in-memory-4711").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_a_file_is_seen_by_its_service_alone() -> Result<()> {
+    planted(Keep::File, "sk-planted-in-a-file-4712").await
+}

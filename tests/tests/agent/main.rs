@@ -1,0 +1,13 @@
+//! The agent from question to card, against a scripted language model and a web site on this machine.
+
+mod cancel;
+mod failures;
+mod feedback;
+mod keys;
+mod lies;
+mod pages;
+mod providers;
+mod replay;
+mod rules;
+mod sessions;
+mod shop;

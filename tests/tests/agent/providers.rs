@@ -1,0 +1,139 @@
+//! Services are chosen while the program runs; what is wrong with one is told apart.
+
+use anyhow::{Context, Result};
+use autokit_app::ErrorCode;
+use autokit_app::api::{Connection, KeyName, LlmKind, ProviderSettings, SetSecret, TestRequest};
+use autokit_app::commands::{KeepSecret, SetProviders, TestConnection};
+use autokit_app::node::Node;
+use autokit_tests::Workplace;
+use autokit_tests::agent::{ask, choose, last, services, told};
+use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::site::{Page, Site};
+use serde_json::json;
+
+use crate::shop::{NEED, cards, stock};
+
+/// Finds nothing in the library and leaves the web to the rules' first hit.
+fn opens_the_first_hit(asked: &Asked) -> Reply {
+    let seen = asked.observations();
+    match (asked.wanted(), seen.as_slice()) {
+        (Wanted::Scores, _) => Reply::scores(asked, ""),
+        (Wanted::Answer, _) => Reply::answer(None, "", "", ""),
+        (Wanted::Rewrite, _) => Reply::query(NEED),
+        (Wanted::Web, []) => Reply::call("search", json!({ "query": "calendar" })),
+        (Wanted::Web, [found]) => {
+            Reply::call("open", json!({ "url": found.lines().find(|line| line.starts_with("http")) }))
+        }
+        (Wanted::Web, [found, page, ..]) => {
+            let url = found.lines().find(|line| line.starts_with("http"));
+            let quote = page.lines().find(|line| line.contains("calendar"));
+            Reply::call("finish", json!({ "pages": [{ "url": url, "quote": quote }] }))
+        }
+        _ => Reply::Text("Here.".into()),
+    }
+}
+
+async fn site(name: &str) -> Result<Site> {
+    let says = format!("The {name} reads and creates events of a calendar from Python.");
+    let code = format!("from kit import {name}\n\ntool = {name}()");
+    Site::serving([("/tools/calendar", Page::new(name).says(&says).shows("python", &code))]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_model_and_another_search_are_asked_at_once() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let (first, second) = (
+        ScriptedModel::saying(opens_the_first_hit).await?,
+        ScriptedModel::saying(opens_the_first_hit).await?,
+    );
+    let (here, there) = (site("CalendarHere").await?, site("CalendarThere").await?);
+    let node = place.node(64).await?;
+    stock(&node, &cards()).await?;
+
+    choose(&node, Some(&first), Some(&here)).await?;
+    let session = ask(&node, NEED).await?;
+    assert_eq!(told(&session)?.findings[0].name, "CalendarHere", "{:?}", told(&session)?.notes);
+    let (asked, searched) = (first.asked().len(), here.searches());
+    assert!(asked > 0 && searched > 0 && second.asked().is_empty() && there.searches() == 0);
+
+    choose(&node, Some(&second), Some(&there)).await?;
+    let session = ask(&node, NEED).await?;
+    assert_eq!(told(&session)?.findings[0].name, "CalendarThere", "{:?}", told(&session)?.notes);
+    assert!(!second.asked().is_empty() && there.searches() > 0);
+    assert_eq!((first.asked().len(), here.searches()), (asked, searched), "the old ones are left alone");
+
+    // By the other protocol the same model does as well.
+    let mut settings = services(Some(&first), Some(&here));
+    settings.llm.kind = LlmKind::Anthropic;
+    settings.llm.base = first.base.trim_end_matches("/v1").to_owned();
+    node.call::<SetProviders>(settings).await?;
+    let session = ask(&node, NEED).await?;
+    assert_eq!(told(&session)?.findings[0].name, "CalendarHere", "{:?}", told(&session)?.notes);
+    assert!(first.asked().iter().any(|asked| asked.path == "/v1/messages"));
+
+    // And none at all: by rules, without asking anybody.
+    choose(&node, None, None).await?;
+    let asked = first.asked().len();
+    let session = ask(&node, NEED).await?;
+    assert!(last(&session)?.events.iter().all(|event| event.model.is_none()));
+    assert_eq!(first.asked().len(), asked);
+    node.close().await?;
+    Ok(())
+}
+
+/// What a test of the language model says, with its remedy.
+async fn outcome(node: &Node, settings: ProviderSettings) -> Result<(ErrorCode, String)> {
+    node.call::<SetProviders>(settings).await?;
+    let error = node
+        .call::<TestConnection>(TestRequest { connection: Connection::Llm })
+        .await
+        .err()
+        .context("the connection does not work")?;
+    assert!(error.remedy.len() > 10 && error.message.len() > 5, "{error:?}");
+    Ok((error.code, error.remedy))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_model_is_told_apart() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = place.node(64).await?;
+    let says = |reply: Reply| ScriptedModel::saying(move |_| reply.clone());
+    let with = |model: &ScriptedModel| services(Some(model), None);
+
+    let guarded = ScriptedModel::guarded("the-right-key", |_| Reply::Text("Yes.".into())).await?;
+    let key = |value: &str| SetSecret { name: KeyName::Openai, value: value.into() };
+    node.call::<KeepSecret>(key("another-key")).await?;
+    let (wrong_key, key_remedy) = outcome(&node, with(&guarded)).await?;
+    assert_eq!(wrong_key, ErrorCode::WrongKey);
+    node.call::<KeepSecret>(key("the-right-key")).await?;
+    let fine = node.call::<TestConnection>(TestRequest { connection: Connection::Llm }).await?;
+    assert_eq!(fine.text, "large-1 answers");
+
+    let mut elsewhere = with(&guarded);
+    elsewhere.llm.base = format!("{}/elsewhere", guarded.base.trim_end_matches("/v1"));
+    let found = says(Reply::WebPage).await?;
+    let none = says(Reply::status(404, "not found")).await?;
+    let unknown = says(Reply::status(404, "the model large-1 does not exist")).await?;
+    let busy = says(Reply::Status(429, "slow down".into(), Some(30))).await?;
+    let mut closed = with(&busy);
+    closed.llm.base = "http://127.0.0.1:1/v1".into();
+
+    let (wrong_address, address_remedy) = outcome(&node, with(&found)).await?;
+    assert_eq!(wrong_address, ErrorCode::WrongAddress, "a web page");
+    assert_eq!(outcome(&node, with(&none)).await?.0, ErrorCode::WrongAddress, "nothing there");
+    let (wrong_model, model_remedy) = outcome(&node, with(&unknown)).await?;
+    assert_eq!(wrong_model, ErrorCode::WrongModel);
+    let (no_connection, connection_remedy) = outcome(&node, closed).await?;
+    assert_eq!(no_connection, ErrorCode::NoConnection);
+    let (rate_limited, rate_remedy) = outcome(&node, with(&busy)).await?;
+    assert_eq!(rate_limited, ErrorCode::RateLimited);
+    assert_eq!(busy.asked().len(), 1, "tried once; the person is waiting");
+
+    let mut remedies = [key_remedy, address_remedy, model_remedy, connection_remedy, rate_remedy];
+    remedies.sort_unstable();
+    assert!(remedies.windows(2).all(|pair| pair[0] != pair[1]), "each its own: {remedies:?}");
+    let (address, _) = outcome(&node, elsewhere).await?;
+    assert_eq!(address, ErrorCode::WrongAddress, "another path of a service that is there");
+    node.close().await?;
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! The session of FUEL's appendix B, played again: nothing in the library, a JavaScript tool from the web,
+//! "I want it for python not js", the Python tool, a card, a recommendation, starter code.
+
+use anyhow::{Context, Result, ensure};
+use autokit_agent::ask::graph::Step;
+use autokit_agent::ask::{Phase, Verdict};
+use autokit_app::api::{AddFinding, ProposalAccept, Turn};
+use autokit_app::commands::{AcceptProposal, ProposeFinding};
+use autokit_tests::Workplace;
+use autokit_tests::agent::{ask, choose, judge, last, quiet, told};
+use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use serde_json::{Map, Value, json};
+
+use crate::shop::{IMPORT, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, cards, site, stock};
+
+const REASON: &str = "I want it for python not js";
+const USE_CASE: &str = "add a concert to my calendar when I book one";
+
+/// Plays the model of appendix B. Its starter code has one line more than the page supports.
+fn play(asked: &Asked) -> Reply {
+    let known = asked.id_of("CalendarToolkit");
+    match asked.wanted() {
+        Wanted::Scores => Reply::scores(asked, "CalendarToolkit"),
+        Wanted::Answer => Reply::answer(
+            known.as_deref(),
+            "The CalendarToolkit lets a Python program read, create and move events in a Google calendar.",
+            "It integrates with your calendar.",
+            known.as_ref().map_or("", |_| "from langchain_google_community import CalendarToolkit"),
+        ),
+        Wanted::Grade => Reply::grade(asked.prompt().contains("CalendarToolkit"), "it is for calendars"),
+        Wanted::Rewrite => {
+            let words = ["google calendar tool", "create calendar events", "schedule meetings"];
+            let new = words.iter().find(|words| !asked.prompt().contains(**words));
+            Reply::query(new.unwrap_or(&words[0]))
+        }
+        Wanted::Starter => Reply::Json(json!({
+            "language": "python",
+            "code": format!("{IMPORT}\ntoolkit = CalendarToolkit()\nimport concert_magic\nprint(toolkit.get_tools())"),
+        })),
+        Wanted::Web => look(asked),
+        Wanted::Words => Reply::Text("Here.".into()),
+    }
+}
+
+/// Searches, opens the page for the language that is wanted, hands it in.
+fn look(asked: &Asked) -> Reply {
+    let seen = asked.observations();
+    let wanted = if asked.prompt().contains("python") { PYTHON_PAGE } else { SCRIPT_PAGE };
+    let Some(found) = seen.first() else {
+        return Reply::call("search", json!({ "query": "google calendar tool events" }));
+    };
+    let url = found.lines().find(|line| line.ends_with(wanted)).unwrap_or("nothing");
+    match seen.get(1) {
+        None => Reply::call("open", json!({ "url": url })),
+        Some(page) => {
+            let quote = page.lines().find(|line| line.contains("import ")).unwrap_or("nothing");
+            Reply::call("finish", json!({ "pages": [{ "url": url, "quote": quote }] }))
+        }
+    }
+}
+
+/// The steps that ended, in order.
+fn steps(turn: &Turn) -> Vec<Step> {
+    let ended = turn.events.iter().filter(|event| matches!(event.phase, Phase::Result { .. }));
+    ended.map(|event| event.step).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_calendar_session_in_process() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let (model, site) = (ScriptedModel::saying(play).await?, site().await?);
+    let node = place.node(64).await?;
+    stock(&node, &cards()).await?;
+    choose(&node, Some(&model), Some(&site)).await?;
+
+    let session = ask(&node, QUESTION).await?;
+    let answer = told(&session)?;
+    assert_eq!((answer.verdict, &answer.tool), (Verdict::Nothing, &None), "{answer:?}");
+    assert_eq!(answer.findings[0].url, site.url(SCRIPT_PAGE), "{:?}", answer.notes);
+    assert_eq!(answer.findings[0].name, "Google Calendar Tool");
+    let turn = last(&session)?;
+    let round = [Step::Search, Step::Generate, Step::Rewrite];
+    let expected = [&round[..], &round[..], &round[..], &round[..], &[Step::Web, Step::Finalize]].concat();
+    assert_eq!(steps(turn), expected, "three tries in other words, then the web");
+    let traces = turn.events.iter().filter(|event| matches!(event.phase, Phase::Trace { .. })).count();
+    assert!(traces >= 5, "every action and observation is told: {traces}");
+
+    let session = judge(&node, &session.id, false, REASON).await?;
+    let answer = told(&session)?;
+    let urls: Vec<&str> = answer.findings.iter().map(|finding| finding.url.as_str()).collect();
+    assert_eq!(urls, [site.url(PYTHON_PAGE)], "{:?}", answer.notes);
+    assert_eq!(answer.findings[0].name, "CalendarToolkit");
+    let looked = model.asked().into_iter().rev().find(|asked| asked.wanted() == Wanted::Web);
+    let prompt = looked.context("the web was looked at")?.prompt();
+    assert!(prompt.contains(REASON) && prompt.contains(&site.url(SCRIPT_PAGE)), "{prompt}");
+
+    let request = AddFinding { session: session.id.clone(), url: site.url(PYTHON_PAGE) };
+    let proposed = node.call::<ProposeFinding>(request).await?;
+    for field in &proposed.proposal.draft.fields {
+        ensure!(
+            field.evidence.iter().any(|evidence| evidence.url == site.url(PYTHON_PAGE)),
+            "{} rests on nothing",
+            field.field
+        );
+    }
+    let id = proposed.proposal.id;
+    let accept = ProposalAccept { id, fields: None, edits: Map::new(), reason: String::new() };
+    node.call::<AcceptProposal>(accept).await?;
+
+    // At once: without waiting for its page to be read.
+    let session = ask(&node, QUESTION).await?;
+    let answer = told(&session)?;
+    assert_eq!(answer.name.as_deref(), Some("CalendarToolkit"), "{answer:?}");
+    assert_eq!(answer.verdict, Verdict::Answered);
+    assert!(!steps(last(&session)?).contains(&Step::Web));
+    assert_eq!(answer.stub.as_ref().map(|stub| stub.code.as_str()), Some(IMPORT));
+
+    quiet(&node).await?;
+    let session = judge(&node, &session.id, true, USE_CASE).await?;
+    let said = last(&session)?.said.clone().context("what was said")?;
+    let starter = said.starter.context("starter code")?;
+    assert!(said.helpful && starter.code.starts_with(IMPORT), "{}", starter.code);
+    assert!(starter.code.contains("toolkit = CalendarToolkit()"));
+    assert_eq!(starter.removed, ["import concert_magic"]);
+    assert_eq!(starter.model.as_deref(), Some("large-1"));
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_calendar_session_in_the_terminal() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let (model, site) = (ScriptedModel::saying(play).await?, site().await?);
+    let file = place.cards_file("cards.json", &cards())?;
+    let run = |arguments: &[&str]| tokio::task::block_in_place(|| place.json(arguments));
+    run(&["import", &file.display().to_string()])?;
+    run(&["providers", "keys", "--keep", "file"])?;
+    run(&["providers", "llm", "openai", "--url", &model.base, "--model", "large-1", "--small", "small-1"])?;
+    run(&["providers", "search", "searxng", "--url", &site.base])?;
+    run(&["providers", "allow", &site.host()])?;
+
+    let answer = run(&["ask", QUESTION])?;
+    assert_eq!(answer["verdict"], "nothing", "{answer}");
+    assert_eq!(answer["told"]["findings"][0]["url"], site.url(SCRIPT_PAGE), "{answer}");
+
+    let session = run(&["feedback", "no", REASON])?;
+    let turns = session["turns"].as_array().context("turns")?;
+    let findings = &turns.last().context("a turn")?["told"]["findings"];
+    assert_eq!(findings[0]["url"], site.url(PYTHON_PAGE), "{findings}");
+
+    let proposed = run(&["discover", "--add", "1"])?;
+    assert_eq!(proposed["title"], "CalendarToolkit", "{proposed}");
+    let id = proposed["proposal"]["id"].to_string();
+    run(&["review", "accept", &id])?;
+
+    let answer = run(&["ask", QUESTION])?;
+    assert_eq!(answer["candidates"][0]["card"]["name"], "CalendarToolkit", "{answer}");
+    assert_eq!(answer["verdict"], "answered");
+
+    let session = run(&["feedback", "yes", USE_CASE])?;
+    let turns = session["turns"].as_array().context("turns")?;
+    let said = &turns.last().context("a turn")?["said"];
+    assert!(said["starter"]["code"].as_str().is_some_and(|code| code.starts_with(IMPORT)), "{said}");
+    // For people the same in words, with what was left out.
+    let shown = tokio::task::block_in_place(|| place.run(&["sessions", session_id(&session)?]))?;
+    let text = String::from_utf8(shown.stdout)?;
+    assert!(text.contains(IMPORT) && text.contains("left out, because nothing supports it"), "{text}");
+    Ok(())
+}
+
+fn session_id(session: &Value) -> std::io::Result<&str> {
+    session["id"].as_str().ok_or_else(|| std::io::Error::other("a session without an id"))
+}

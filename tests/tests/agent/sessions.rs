@@ -1,0 +1,95 @@
+//! Sessions are kept as they were.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use autokit_app::ErrorCode;
+use autokit_app::api::{AgentQuestion, Nothing, SessionRef, TurnState};
+use autokit_app::commands::{GetSession, ListSessions, StartAsk};
+use autokit_tests::Workplace;
+use autokit_tests::agent::{ask, choose, judge, last, rest, start, told};
+use autokit_tests::model::{Reply, ScriptedModel};
+
+use crate::shop::{NEED, cards, site, stock};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_past_session_is_what_it_was() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let site = site().await?;
+    let node = place.node(1024).await?;
+    stock(&node, &cards()).await?;
+    choose(&node, None, Some(&site)).await?;
+    let session = ask(&node, NEED).await?;
+    assert!(!told(&session)?.findings.is_empty(), "{:?}", told(&session)?);
+    judge(&node, &session.id, false, "not that one").await?;
+    let answered = ask(&node, "find news headlines").await?;
+    judge(&node, &answered.id, true, "a morning letter").await?;
+    let ids = [session.id, answered.id];
+    let mut before = Vec::new();
+    for id in &ids {
+        before.push(node.call::<GetSession>(SessionRef { session: id.clone() }).await?);
+    }
+    node.close().await?;
+
+    let node = place.node(1024).await?;
+    for (id, before) in ids.iter().zip(&before) {
+        let after = node.call::<GetSession>(SessionRef { session: id.clone() }).await?;
+        assert_eq!(&after, before);
+        assert_eq!(serde_json::to_string(&after)?, serde_json::to_string(before)?, "to the letter");
+    }
+    let listed = node.call::<ListSessions>(Nothing {}).await?;
+    assert_eq!(listed.len(), 2);
+    assert_eq!(listed[0].question, "find news headlines", "the newest first");
+    // It goes on where it was left.
+    let request = AgentQuestion { question: "paint a picture".into(), session: Some(ids[0].clone()) };
+    node.call::<StartAsk>(request).await?;
+    let more = rest(&node, &ids[0]).await?;
+    assert_eq!(more.turns[..2], before[0].turns[..]);
+    assert_eq!(more.turns.len(), 3);
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_at_work_is_kept_as_stopped_when_the_program_ends() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let model = ScriptedModel::saying(|_| Reply::Never).await?;
+    let node = place.node(64).await?;
+    stock(&node, &cards()).await?;
+    choose(&node, Some(&model), None).await?;
+    let session = start(&node, "find news").await?;
+    model.under_way.reaches(|count| count == 1, Duration::from_secs(10)).await?;
+    node.close().await?;
+    let node = place.node(64).await?;
+    let kept = node.call::<GetSession>(SessionRef { session }).await?;
+    assert_eq!(last(&kept)?.state, TurnState::Cancelled);
+    assert!(!last(&kept)?.events.is_empty(), "with what was done until then");
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_go_on_with_one_session_at_once_one_does() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let model = ScriptedModel::saying(|_| Reply::status(400, "no").after(Duration::from_millis(50))).await?;
+    let node = place.node(64).await?;
+    stock(&node, &cards()).await?;
+    let session = ask(&node, "find news").await?;
+    choose(&node, Some(&model), None).await?;
+    let mut asking = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let request = AgentQuestion { question: "paint".into(), session: Some(session.id.clone()) };
+        let node = node.clone();
+        asking.spawn(async move { node.call::<StartAsk>(request).await });
+    }
+    let outcomes = asking.join_all().await;
+    let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+    assert!(refused.clone().all(|error| error.code == ErrorCode::Conflict), "{outcomes:?}");
+    let taken = outcomes.len() - refused.count();
+    let session = rest(&node, &session.id).await?;
+    assert_eq!(session.turns.len(), 1 + taken, "each turn was asked for by one");
+    assert!(session.turns.iter().all(|turn| turn.state == TurnState::Done), "{session:?}");
+    session.turns.last().context("a turn")?;
+    node.close().await?;
+    Ok(())
+}
