@@ -281,7 +281,7 @@ async fn reply(State(shared): State<Arc<Shared>>, request: Request) -> Response 
         // Never given back: they are counted over all time.
         std::mem::forget(shared.keyed.enter());
     }
-    if !asked.path.ends_with("/chat/completions") && !asked.path.ends_with("/messages") {
+    if asked.path != "/v1/chat/completions" && asked.path != "/v1/messages" {
         return failure(404, "nothing is here", None);
     }
     let mut reply = (shared.script)(&asked);
@@ -292,7 +292,7 @@ async fn reply(State(shared): State<Arc<Shared>>, request: Request) -> Response 
     if matches!(reply, Reply::Never) {
         std::future::pending::<()>().await;
     }
-    if asked.path.ends_with("/messages") { anthropic(&asked, &reply) } else { openai(&asked, &reply) }
+    if asked.path == "/v1/messages" { anthropic(&asked, &reply) } else { openai(&asked, &reply) }
 }
 
 fn carries(headers: &HeaderMap, key: &str) -> bool {

@@ -37,7 +37,7 @@ async fn a_yes_and_a_no_count_for_like_questions() -> Result<()> {
     assert_eq!(first(&node, QUESTION).await?, "Courier");
     assert_eq!(first(&node, like).await?, "Courier", "a like question");
     assert_eq!(first(&node, "paint pictures from a description").await?, "Paint Box", "another one");
-    for question in ["Postman", "send a letter to all members of the club with Postman"] {
+    for question in ["Postman", "postman", "the Postman tool"] {
         assert_eq!(first(&node, question).await?, "Postman", "it is named by {question:?}");
     }
     // It is the person's own taste, and stays.

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 /// The question of FUEL's appendix B.
 pub(crate) const QUESTION: &str = "I want a tool that can integrate with my google calendar";
-/// A question in the words of the page, and of no card.
-pub(crate) const NEED: &str = "read and create events in a calendar from Python";
+/// A question in the words of the pages and of no card, not even "from": to the stand-in every word counts.
+pub(crate) const NEED: &str = "create calendar events python";
 /// Where the JavaScript tool is documented.
 pub(crate) const SCRIPT_PAGE: &str = "/docs/js/tools/google_calendar";
 /// Where the Python tool is documented.

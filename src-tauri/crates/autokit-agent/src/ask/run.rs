@@ -233,6 +233,7 @@ impl<H: House> Run<'_, H> {
         self.accepted = false;
         self.doubtful = false;
         if self.retrieved.is_empty() {
+            "no card has anything of the question".clone_into(&mut self.reason);
             return Ok(Done::here(Outcome::Nothing, "No card found"));
         }
         let mut done = Done::here(Outcome::Found, String::new());

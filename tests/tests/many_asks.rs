@@ -1,0 +1,147 @@
+//! Many questions at once and one after the other: all end, all can be stopped, nothing is left over.
+#![cfg(target_os = "linux")]
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use autokit_agent::ask::Verdict;
+use autokit_app::api::{CardCreate, Nothing, SessionRef, TurnState};
+use autokit_app::commands::{CancelSession, CreateCard, ListSessions};
+use autokit_app::node::Node;
+use autokit_tests::agent::{ask, choose, last, rest, start, told};
+use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::{Workplace, made_up_cards};
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+const AT_ONCE: usize = 50;
+/// What one reply takes.
+const SLOW: Duration = Duration::from_millis(150);
+/// Asks until caches, pools, the store's tables and the sessions kept in memory are full.
+const WARM_UP: usize = 1000;
+const ASKS: usize = 1000;
+
+/// Recommends whatever ranks first.
+fn agreeable(asked: &Asked) -> Reply {
+    match asked.wanted() {
+        Wanted::Scores => Reply::scores(asked, ""),
+        Wanted::Answer => {
+            let facts = asked.facts();
+            let first = facts.first().and_then(|fact| fact["id"].as_str());
+            Reply::answer(first, "It is a tool.", "It serves.", "")
+        }
+        _ => Reply::grade(true, "it serves"),
+    }
+}
+
+async fn library(place: &Workplace) -> Result<Node> {
+    let node = place.node(64).await?;
+    for card in made_up_cards(60) {
+        let Value::Object(fields) = card else { unreachable!("cards are objects") };
+        node.call::<CreateCard>(CardCreate { fields, reason: String::new() }).await?;
+    }
+    Ok(node)
+}
+
+fn question(number: usize) -> String {
+    let action = ["export", "list", "archive", "translate"][number % 4];
+    format!("{action} photos of account {number}")
+}
+
+async fn all_at_once(node: &Node) -> Result<Vec<String>> {
+    let mut starting = JoinSet::new();
+    for number in 0..AT_ONCE {
+        let node = node.clone();
+        starting.spawn(async move { start(&node, &question(number)).await });
+    }
+    starting.join_all().await.into_iter().collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_at_once_all_end() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let model = ScriptedModel::saying(|asked| agreeable(asked).after(SLOW)).await?;
+    let node = library(&place).await?;
+    choose(&node, Some(&model), None).await?;
+    let began = Instant::now();
+    let mut resting = JoinSet::new();
+    for session in all_at_once(&node).await? {
+        let node = node.clone();
+        resting.spawn(async move { rest(&node, &session).await });
+    }
+    for session in resting.join_all().await {
+        let session = session?;
+        let told = told(&session)?;
+        ensure!(told.verdict == Verdict::Answered, "{told:?}");
+    }
+    // One after the other they would take 50 times three replies.
+    let took = began.elapsed();
+    ensure!(took < SLOW * 3 * AT_ONCE as u32 / 2, "they waited for each other: {took:?}");
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_at_once_are_all_stopped() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let model = ScriptedModel::saying(|_| Reply::Never).await?;
+    let node = library(&place).await?;
+    choose(&node, Some(&model), None).await?;
+    let sessions = all_at_once(&node).await?;
+    model.under_way.reaches(|count| count == AT_ONCE, Duration::from_secs(20)).await?;
+    ensure!(model.sockets.now() == AT_ONCE, "{} connections", model.sockets.now());
+    let mut stopping = JoinSet::new();
+    for session in sessions {
+        let node = node.clone();
+        stopping.spawn(async move { node.call::<CancelSession>(SessionRef { session }).await });
+    }
+    for session in stopping.join_all().await {
+        ensure!(last(&session?)?.state == TurnState::Cancelled);
+    }
+    // Each connection waited for an answer, so none of them is of use to another question.
+    model.under_way.reaches(|count| count == 0, Duration::from_secs(5)).await?;
+    model.sockets.reaches(|count| count == 0, Duration::from_secs(5)).await?;
+    // The program goes on.
+    choose(&node, None, None).await?;
+    ensure!(told(&ask(&node, &question(0)).await?)?.tool.is_some());
+    node.close().await?;
+    let node = place.node(64).await?;
+    ensure!(node.call::<ListSessions>(Nothing {}).await?.len() == AT_ONCE + 1, "all are kept");
+    node.close().await?;
+    Ok(())
+}
+
+/// Resident memory of this process, in KiB.
+fn resident_kib() -> Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    Ok(line.trim().trim_end_matches("kB").trim_end().parse()?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_grows_at_most_a_twentieth_over_a_thousand_asks() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let model = ScriptedModel::saying(agreeable).await?;
+    let node = library(&place).await?;
+    choose(&node, Some(&model), None).await?;
+    let mut before = 0;
+    for number in 0..WARM_UP + ASKS {
+        if number == WARM_UP {
+            before = resident_kib()?;
+        }
+        if number % 200 == 0 {
+            tracing_note(number, resident_kib()?);
+        }
+        let session = ask(&node, &question(number)).await?;
+        ensure!(told(&session)?.tool.is_some(), "ask {number}");
+    }
+    let after = resident_kib()?;
+    node.close().await?;
+    let growth = (after as f64 / before as f64 - 1.0) * 100.0;
+    ensure!(growth <= 5.0, "{before} KiB became {after} KiB: {growth:.1} % over {ASKS} asks");
+    Ok(())
+}
+#[allow(clippy::print_stderr)]
+fn tracing_note(n: usize, k: u64) {
+    eprintln!("{n} {k}");
+}
