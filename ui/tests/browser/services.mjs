@@ -30,7 +30,8 @@ function answer(body, base) {
     case "scores":
       return { scores: ids.map((id, at) => ({ id, score: Math.max(0.1, 0.9 - at * 0.15), justification: `Number ${at + 1} of those shown.` })) };
     case "answer":
-      return { tool: ids[0] ?? null, sentence: "", why: "It does what was asked.", code: "import made_up_package" };
+      // No card is about kettles: that takes the agent to the web.
+      return { tool: said(body).includes("kettle") ? null : (ids[0] ?? null), sentence: "", why: "It does what was asked.", code: "import made_up_package" };
     case "grade":
       return { answers: true, reason: "It names a tool for the request." };
     case "query":
