@@ -72,6 +72,7 @@ fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
         ("sessions_list", json!({})),
         ("agent_feedback", json!({ "session": session, "helpful": true, "said": "a letter" })),
         ("discover_add", json!({ "session": session, "url": "https://none.example" })),
+        ("card_describe", json!({ "text": "Weather Kit is a library that gives forecasts." })),
         ("proposals_list", json!({})),
         ("proposal_get", json!({ "id": 1 })),
         ("proposal_accept", json!({ "id": 1, "edits": {}, "reason": "" })),
@@ -135,7 +136,7 @@ async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
                     rest(node, session).await?;
                 }
             }
-            Err(error) => heard.push_str(&format!("{error:?}")),
+            Err(error) => heard = format!("{heard}{error:?}"),
         }
     }
     ensure!(answered > 28, "most requests fit: {answered}");
@@ -144,8 +145,7 @@ async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
     while let Ok(event) = events.try_recv() {
         heard.push_str(&serde_json::to_string(&event)?);
     }
-    heard.push_str(&format!("{node:?}"));
-    Ok(heard)
+    Ok(format!("{heard}{node:?}"))
 }
 
 async fn planted(keep: Keep, key: &str) -> Result<()> {

@@ -42,6 +42,7 @@ const LISTED: u32 = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     all: Mutex<HashMap<String, Entry>>,
+    keeping: tokio::sync::Mutex<()>,
     /// Turns under way, with their way into the library.
     tasks: Mutex<tokio::task::JoinSet<()>>,
 }
@@ -294,6 +295,9 @@ impl Core {
     }
 
     async fn keep(&self, entry: &Entry) -> Result<()> {
+        // One at a time, and read inside: a word on an answer must not be written over by the end of the
+        // turn it is about.
+        let _turn = self.sessions.keeping.lock().await;
         let session = entry.state.borrow().clone();
         let note = SessionNote {
             id: session.id.clone(),
