@@ -3,6 +3,8 @@
 //! Needs a display; `cargo xtask test` gives it one and takes these tests out of `#[ignore]`.
 
 use anyhow::{Context, Result, ensure};
+use autokit_tests::calendar::{IMPORT, QUESTION, REASON, USE_CASE, cards, play, site};
+use autokit_tests::model::ScriptedModel;
 use autokit_tests::window::Window;
 use autokit_tests::{Workplace, made_up_cards};
 
@@ -87,5 +89,58 @@ async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
     window.click("nav button", "Settings").await?;
     window.wait_for_text("h2", "Embedding model").await?;
     window.screenshot("15-settings").await?;
+    window.close().await
+}
+
+/// FUEL's appendix B, played by hand: nothing in the library, a JavaScript tool from the web, "I want it
+/// for python", the Python tool, a card, a recommendation, starter code.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn the_calendar_session() -> Result<()> {
+    let place = Workplace::with_model()?;
+    let (model, site) = (ScriptedModel::saying(play).await?, site().await?);
+    let library = place.data_dir().display().to_string();
+    let file = place.cards_file("cards.json", &cards())?;
+    let run = |arguments: &[&str]| tokio::task::block_in_place(|| place.json(arguments));
+    run(&["import", &file.display().to_string()])?;
+    run(&["providers", "keys", "--keep", "file"])?;
+
+    let window = Window::open(&["--data-dir", library.as_str()]).await?;
+    // Chosen in a terminal while the window is open: it takes effect here without a restart.
+    run(&["providers", "llm", "openai", "--url", &model.base, "--model", "large-1", "--small", "small-1"])?;
+    run(&["providers", "search", "searxng", "--url", &site.base])?;
+    run(&["providers", "allow", &site.host()])?;
+    // The badges may be cut off at the edge, which WebDriver does not count as shown.
+    let says = |text: &str| format!("document.querySelector('header').textContent.includes('{text}')");
+    window.wait_until(&says("LLM: large-1")).await?;
+    window.wait_until(&says("Search: SearXNG")).await?;
+
+    window.fill("#ask-box", QUESTION).await?;
+    window.click("form button", "Ask").await?;
+    window.wait_for_text("article h3", "Google Calendar Tool").await?;
+    window.screenshot("20-found-on-the-web").await?;
+    window.click("button", "No").await?;
+    window.fill("#said", REASON).await?;
+    window.click("button.primary", "Search again without it").await?;
+    window.wait_for_text("article h3", "CalendarToolkit").await?;
+    window.screenshot("21-refined").await?;
+    window.click("article button", "Propose as a card").await?;
+    window.click("article button", "Proposed, waits in Review").await?;
+
+    window.wait_for_text("#proposal-title", "CalendarToolkit").await?;
+    window.screenshot("22-review").await?;
+    window.click("button.primary", "Accept").await?;
+    window.wait_for_text("header .badge", "Accepted").await?;
+
+    window.click("nav button", "Ask").await?;
+    window.fill("#ask-box", QUESTION).await?;
+    window.click("form button", "Ask").await?;
+    window.wait_for_text("#answer-name", "CalendarToolkit").await?;
+    window.wait_for_text("article pre", IMPORT).await?;
+    window.click("button", "Yes, this helps").await?;
+    window.fill("#said", USE_CASE).await?;
+    window.click("button.primary", "Write starter code").await?;
+    window.wait_for_text("section pre", "print(toolkit.get_tools())").await?;
+    window.screenshot("23-starter-code").await?;
     window.close().await
 }

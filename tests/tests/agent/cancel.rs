@@ -9,7 +9,7 @@ use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, last, start, told};
 use autokit_tests::model::{Reply, ScriptedModel, Wanted};
 
-use crate::shop::{QUESTION, cards, site, stock};
+use autokit_tests::calendar::{QUESTION, cards, site, stock};
 
 /// "Cancelling takes effect within 200 ms."
 const AT_ONCE: Duration = Duration::from_millis(200);

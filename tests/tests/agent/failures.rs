@@ -12,7 +12,7 @@ use autokit_tests::agent::{ask, choose, told};
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
 use serde_json::json;
 
-use crate::shop::{NEED, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, card, cards, site, stock};
+use autokit_tests::calendar::{NEED, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, card, cards, site, stock};
 
 /// Twice asked again with pauses of half a second and of one, and room for a busy machine.
 const BOUND: Duration = Duration::from_secs(20);

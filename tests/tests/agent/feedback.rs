@@ -6,7 +6,7 @@ use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, judge, told};
 
-use crate::shop::{card, cards, stock};
+use autokit_tests::calendar::{card, cards, stock};
 
 const QUESTION: &str = "send a letter to all members of the club";
 

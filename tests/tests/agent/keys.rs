@@ -14,7 +14,7 @@ use autokit_tests::log::Log;
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
 use serde_json::{Value, json};
 
-use crate::shop::{NEED, cards, site, stock};
+use autokit_tests::calendar::{NEED, cards, site, stock};
 
 /// Says something to everything.
 fn chatty(asked: &Asked) -> Reply {

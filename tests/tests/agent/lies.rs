@@ -11,7 +11,7 @@ use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
 use autokit_tests::site::{Page, Site};
 use serde_json::{Value, json};
 
-use crate::shop::{QUESTION, card, cards, stock};
+use autokit_tests::calendar::{QUESTION, card, cards, stock};
 
 const SENTENCE: &str = "Reads and creates events of a calendar.";
 const WHY: &str = "It integrates with your calendar.";

@@ -11,4 +11,3 @@ mod providers;
 mod replay;
 mod rules;
 mod sessions;
-mod shop;

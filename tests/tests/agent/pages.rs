@@ -10,7 +10,7 @@ use autokit_tests::log::Log;
 use autokit_tests::site::{Page, Site};
 use serde_json::json;
 
-use crate::shop::{card, cards, stock};
+use autokit_tests::calendar::{card, cards, stock};
 
 fn page(limit: &str) -> Page {
     Page::new("Harbour Kit")

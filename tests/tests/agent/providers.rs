@@ -11,7 +11,7 @@ use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
 use autokit_tests::site::{Page, Site};
 use serde_json::json;
 
-use crate::shop::{NEED, cards, stock};
+use autokit_tests::calendar::{NEED, cards, stock};
 
 /// Finds nothing in the library and leaves the web to the rules' first hit.
 fn opens_the_first_hit(asked: &Asked) -> Reply {

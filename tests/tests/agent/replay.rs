@@ -8,56 +8,12 @@ use autokit_app::api::{AddFinding, ProposalAccept, Turn};
 use autokit_app::commands::{AcceptProposal, ProposeFinding};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, judge, last, quiet, told};
-use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
-use serde_json::{Map, Value, json};
+use autokit_tests::model::{ScriptedModel, Wanted};
+use serde_json::{Map, Value};
 
-use crate::shop::{IMPORT, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, cards, site, stock};
-
-const REASON: &str = "I want it for python not js";
-const USE_CASE: &str = "add a concert to my calendar when I book one";
-
-/// Plays the model of appendix B. Its starter code has one line more than the page supports.
-fn play(asked: &Asked) -> Reply {
-    let known = asked.id_of("CalendarToolkit");
-    match asked.wanted() {
-        Wanted::Scores => Reply::scores(asked, "CalendarToolkit"),
-        Wanted::Answer => Reply::answer(
-            known.as_deref(),
-            "The CalendarToolkit lets a Python program read, create and move events in a Google calendar.",
-            "It integrates with your calendar.",
-            known.as_ref().map_or("", |_| "from langchain_google_community import CalendarToolkit"),
-        ),
-        Wanted::Grade => Reply::grade(asked.prompt().contains("CalendarToolkit"), "it is for calendars"),
-        Wanted::Rewrite => {
-            let words = ["google calendar tool", "create calendar events", "schedule meetings"];
-            let new = words.iter().find(|words| !asked.prompt().contains(**words));
-            Reply::query(new.unwrap_or(&words[0]))
-        }
-        Wanted::Starter => Reply::Json(json!({
-            "language": "python",
-            "code": format!("{IMPORT}\ntoolkit = CalendarToolkit()\nimport concert_magic\nprint(toolkit.get_tools())"),
-        })),
-        Wanted::Web => look(asked),
-        Wanted::Words => Reply::Text("Here.".into()),
-    }
-}
-
-/// Searches, opens the page for the language that is wanted, hands it in.
-fn look(asked: &Asked) -> Reply {
-    let seen = asked.observations();
-    let wanted = if asked.prompt().contains("python") { PYTHON_PAGE } else { SCRIPT_PAGE };
-    let Some(found) = seen.first() else {
-        return Reply::call("search", json!({ "query": "google calendar tool events" }));
-    };
-    let url = found.lines().find(|line| line.ends_with(wanted)).unwrap_or("nothing");
-    match seen.get(1) {
-        None => Reply::call("open", json!({ "url": url })),
-        Some(page) => {
-            let quote = page.lines().find(|line| line.contains("import ")).unwrap_or("nothing");
-            Reply::call("finish", json!({ "pages": [{ "url": url, "quote": quote }] }))
-        }
-    }
-}
+use autokit_tests::calendar::{
+    IMPORT, PYTHON_PAGE, QUESTION, REASON, SCRIPT_PAGE, USE_CASE, cards, play, site, stock,
+};
 
 /// The steps that ended, in order.
 fn steps(turn: &Turn) -> Vec<Step> {

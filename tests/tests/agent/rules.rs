@@ -13,7 +13,7 @@ use autokit_tests::site::Page;
 use autokit_tests::{Workplace, made_up_cards};
 use serde_json::Map;
 
-use crate::shop::{IMPORT, NEED, QUESTION, cards, site, stock};
+use autokit_tests::calendar::{IMPORT, NEED, QUESTION, cards, site, stock};
 
 /// Asks, takes what the web has under the name `wanted` and asks again; gives the code of the answer.
 async fn from_question_to_card(node: &Node, need: &str, wanted: &str) -> Result<String> {

@@ -10,7 +10,7 @@ use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, judge, last, rest, start, told};
 use autokit_tests::model::{Reply, ScriptedModel};
 
-use crate::shop::{NEED, cards, site, stock};
+use autokit_tests::calendar::{NEED, cards, site, stock};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_past_session_is_what_it_was() -> Result<()> {
