@@ -21,6 +21,9 @@ const SLOW: Duration = Duration::from_millis(150);
 const WARM_UP: usize = 1000;
 const ASKS: usize = 1000;
 
+/// One test at a time: they measure this process.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// Recommends whatever ranks first.
 fn agreeable(asked: &Asked) -> Reply {
     match asked.wanted() {
@@ -59,6 +62,7 @@ async fn all_at_once(node: &Node) -> Result<Vec<String>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_at_once_all_end() -> Result<()> {
+    let _alone = ALONE.lock().await;
     let place = Workplace::with_stand_in()?;
     let model = ScriptedModel::saying(|asked| agreeable(asked).after(SLOW)).await?;
     let node = library(&place).await?;
@@ -83,6 +87,7 @@ async fn fifty_at_once_all_end() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_at_once_are_all_stopped() -> Result<()> {
+    let _alone = ALONE.lock().await;
     let place = Workplace::with_stand_in()?;
     let model = ScriptedModel::saying(|_| Reply::Never).await?;
     let node = library(&place).await?;
@@ -124,6 +129,7 @@ fn resident_kib() -> Result<u64> {
 /// sessions: 89,364 KiB became 89,476 over 3,500 asks.)
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_grows_at_most_a_twentieth_over_a_thousand_asks() -> Result<()> {
+    let _alone = ALONE.lock().await;
     let place = Workplace::with_stand_in()?;
     let model = ScriptedModel::saying(agreeable).await?;
     let node = library(&place).await?;
