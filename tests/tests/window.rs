@@ -122,7 +122,8 @@ async fn the_calendar_session() -> Result<()> {
     window.click("button", "No").await?;
     window.fill("#said", REASON).await?;
     window.click("button.primary", "Search again without it").await?;
-    window.wait_for_text("article h3", "CalendarToolkit").await?;
+    // The turn before gives way to this one while it is looked for.
+    window.wait_until("document.querySelector('article h3')?.textContent === 'CalendarToolkit'").await?;
     window.screenshot("21-refined").await?;
     window.click("article button", "Propose as a card").await?;
     window.click("article button", "Proposed, waits in Review").await?;

@@ -124,6 +124,33 @@ async fn the_calendar_session_in_the_terminal() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_insists_on_what_was_turned_down_is_not_heard() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let site = site().await?;
+    let url = site.url(SCRIPT_PAGE);
+    let model = ScriptedModel::saying(move |asked| match (asked.wanted(), asked.observations().first()) {
+        (Wanted::Web, None) => Reply::call("open", json!({ "url": url })),
+        (Wanted::Web, Some(page)) => {
+            let quote = page.lines().find(|line| line.contains("import "));
+            Reply::call("finish", json!({ "pages": [{ "url": url, "quote": quote }] }))
+        }
+        _ => play(asked),
+    })
+    .await?;
+    let node = place.node(64).await?;
+    stock(&node, &cards()).await?;
+    choose(&node, Some(&model), Some(&site)).await?;
+    let session = ask(&node, QUESTION).await?;
+    assert_eq!(told(&session)?.findings.len(), 1, "{:?}", told(&session)?);
+    let session = judge(&node, &session.id, false, REASON).await?;
+    assert!(told(&session)?.findings.is_empty(), "{:?}", told(&session)?.findings);
+    let trace = serde_json::to_string(&last(&session)?.events)?;
+    assert!(trace.contains("was turned down"), "and the trace says why");
+    node.close().await?;
+    Ok(())
+}
+
 fn session_id(session: &Value) -> std::io::Result<&str> {
     session["id"].as_str().ok_or_else(|| std::io::Error::other("a session without an id"))
 }

@@ -13,7 +13,7 @@ use autokit_tests::site::Page;
 use autokit_tests::{Workplace, made_up_cards};
 use serde_json::Map;
 
-use autokit_tests::calendar::{IMPORT, NEED, QUESTION, cards, site, stock};
+use autokit_tests::calendar::{IMPORT, NEED, QUESTION, cards, script_page, site, stock};
 
 /// Asks, takes what the web has under the name `wanted` and asks again; gives the code of the answer.
 async fn from_question_to_card(node: &Node, need: &str, wanted: &str) -> Result<String> {
@@ -51,7 +51,7 @@ async fn from_a_question_to_a_card_with_vectors() -> Result<()> {
     let node = place.node(1024).await?;
     stock(&node, &cards()).await?;
     choose(&node, None, Some(&site)).await?;
-    let code = from_question_to_card(&node, NEED, "CalendarToolkit").await?;
+    let code = Box::pin(from_question_to_card(&node, NEED, "CalendarToolkit")).await?;
     assert!(code.contains(IMPORT), "{code}");
     node.close().await?;
     Ok(())
@@ -69,8 +69,31 @@ async fn from_a_question_to_a_card_by_words_alone() -> Result<()> {
     stock(&node, &made_up_cards(120)).await?;
     choose(&node, None, Some(&site)).await?;
     let need = "compute the shadows of a sundial for my latitude";
-    let code = from_question_to_card(&node, need, "Sundial Toolkit").await?;
+    let code = Box::pin(from_question_to_card(&node, need, "Sundial Toolkit")).await?;
     assert!(code.starts_with("from sundial import SundialToolkit"), "{code}");
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_turned_down_is_not_found_again() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let site = site().await?;
+    // The same page at another address.
+    site.put("/mirror/js/google_calendar", script_page());
+    let node = place.node(1024).await?;
+    stock(&node, &cards()).await?;
+    choose(&node, None, Some(&site)).await?;
+    let mut session = ask(&node, NEED).await?;
+    let mut seen = Vec::new();
+    // Each no takes one tool away, until there is none.
+    while let Some(first) = told(&session)?.findings.first() {
+        assert!(!seen.contains(&first.name), "{} again, after {seen:?}", first.url);
+        seen.push(first.name.clone());
+        session = judge(&node, &session.id, false, "").await?;
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, ["CalendarToolkit", "Google Calendar Tool"]);
     node.close().await?;
     Ok(())
 }

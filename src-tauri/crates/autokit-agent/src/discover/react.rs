@@ -11,7 +11,7 @@ use autokit_web::search::Hit;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Discovered, Discovery, HITS, Pool, Trace, judge};
+use super::{Discovered, Discovery, Finding, HITS, Pool, Trace, judge};
 use crate::ask::OUTLIER;
 use crate::ask::ground::Sources;
 use crate::error::{Error, Result};
@@ -262,21 +262,23 @@ impl Discovery {
             .fold(0.0, f32::max);
         let mut findings = Vec::new();
         for url in &chosen {
-            if let Some(at) = all.findings.iter().position(|finding| finding.url == *url) {
-                let finding = all.findings.remove(at);
-                if finding.marks.another {
-                    on(Trace::failure(format!(
-                        "{} is about another product than the one asked for.",
-                        finding.url
-                    )));
-                    all.dismissed.insert(0, finding);
-                } else if finding.marks.rank < OUTLIER * best {
-                    // A page it was talked into, or took for another: it read better ones.
-                    on(Trace::failure(format!("{} is far from the request; left out.", finding.url)));
-                    all.dismissed.insert(0, finding);
-                } else {
-                    findings.push(finding);
+            let Some(at) = all.findings.iter().position(|finding| finding.url == *url) else {
+                // Weighing leaves out nothing else; the same page handed in twice is here already.
+                if !findings.iter().any(|finding: &Finding| finding.url == *url) {
+                    on(Trace::failure(format!("{url} was turned down; left out.")));
                 }
+                continue;
+            };
+            let finding = all.findings.remove(at);
+            if finding.marks.another {
+                on(Trace::failure(format!("{url} is about another product than the one asked for.")));
+                all.dismissed.insert(0, finding);
+            } else if finding.marks.rank < OUTLIER * best {
+                // A page it was talked into, or took for another: it read better ones.
+                on(Trace::failure(format!("{url} is far from the request; left out.")));
+                all.dismissed.insert(0, finding);
+            } else {
+                findings.push(finding);
             }
         }
         all.dismissed.extend(std::mem::take(&mut all.findings));
