@@ -88,12 +88,20 @@ impl Window {
     }
 
     async fn first_shown(&self, css: &str, text: Option<&str>) -> Result<WebElement> {
-        let mut query =
-            self.driver.query(By::Css(css)).wait(PATIENCE, Duration::from_millis(50)).and_displayed();
-        if let Some(text) = text {
-            query = query.with_text(StringMatch::from(text).partial());
-        }
-        match query.first().await {
+        let began = Instant::now();
+        let found = loop {
+            let mut query =
+                self.driver.query(By::Css(css)).wait(PATIENCE, Duration::from_millis(50)).and_displayed();
+            if let Some(text) = text {
+                query = query.with_text(StringMatch::from(text).partial());
+            }
+            match query.first().await {
+                // What was looked at went away while it was looked at: the page is still changing.
+                Err(error) if error.to_string().contains("stale") && began.elapsed() < PATIENCE => {}
+                found => break found,
+            }
+        };
+        match found {
             Ok(element) => Ok(element),
             Err(error) => {
                 let with = text.map_or(String::new(), |text| format!(" with {text:?}"));

@@ -8,8 +8,8 @@ use autokit_app::api::{AddFinding, ProposalAccept, Turn};
 use autokit_app::commands::{AcceptProposal, ProposeFinding};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, judge, last, quiet, told};
-use autokit_tests::model::{ScriptedModel, Wanted};
-use serde_json::{Map, Value};
+use autokit_tests::model::{Reply, ScriptedModel, Wanted};
+use serde_json::{Map, Value, json};
 
 use autokit_tests::calendar::{
     IMPORT, PYTHON_PAGE, QUESTION, REASON, SCRIPT_PAGE, USE_CASE, cards, play, site, stock,
