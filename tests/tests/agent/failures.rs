@@ -154,6 +154,10 @@ async fn tools_of_its_own() -> Result<()> {
 struct OneCard;
 
 impl House for OneCard {
+    fn words_alone(&self) -> Option<String> {
+        None
+    }
+
     async fn search(&self, _: &str, _: &[String], _: usize) -> autokit_agent::Result<Vec<Retrieved>> {
         Ok(vec![Retrieved {
             id: "one".into(),

@@ -1385,6 +1385,10 @@ proposal: Proposal,
  */
 title: string, 
 /**
+ * The card it changes, or that accepting it made.
+ */
+card: string | null, 
+/**
  * What accepting all of it would change in the card as it is now.
  */
 diff: Array<FieldDiff>, 

@@ -40,7 +40,7 @@ export interface Host {
 }
 
 /** Version of the protocol of the loopback host. */
-const PROTOCOL = "1";
+const PROTOCOL = "2";
 
 function windowHost(): Host {
   const core = import("@tauri-apps/api/core");

@@ -23,6 +23,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::{get, post};
+use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -34,7 +35,7 @@ use crate::engine::Engine;
 use crate::error::{ApiError, ErrorCode, Result};
 
 /// Version of the protocol between processes. Raised when a command changes its shape.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Header with the key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";
@@ -273,8 +274,10 @@ async fn events(State(shared): State<Shared>) -> Response {
             }
         }
     });
+    // An empty line at once: a proxy in between may hold the headers back until something comes.
+    let first = futures_util::stream::once(async { Ok(Bytes::from_static(b"\n")) });
     Response::builder()
         .header(header::CONTENT_TYPE, "application/x-ndjson")
-        .body(Body::from_stream(lines))
+        .body(Body::from_stream(first.chain(lines)))
         .unwrap_or_else(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response())
 }

@@ -36,6 +36,9 @@ pub trait House: Send + Sync {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Retrieved>>> + Send;
 
+    /// Why cards are ranked by words alone, if they are.
+    fn words_alone(&self) -> Option<String>;
+
     /// Words about tools that are close to a request, closest first.
     fn related(&self, text: &str) -> impl Future<Output = Result<Vec<String>>> + Send;
 

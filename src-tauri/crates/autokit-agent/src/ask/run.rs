@@ -577,7 +577,9 @@ impl<H: House> Run<'_, H> {
         let findings = self.found.map(|found| found.findings).unwrap_or_default();
         let web = !findings.is_empty();
         let mut notes = self.notes;
-        if self.means.small.is_none() && self.means.large.is_none() {
+        if let Some(why) = self.house.words_alone() {
+            notes.insert(0, format!("Ranked by words alone: {why}."));
+        } else if self.means.small.is_none() && self.means.large.is_none() {
             notes.insert(
                 0,
                 "Answered on this machine: ranked by words and meaning, no language model.".to_owned(),

@@ -68,6 +68,8 @@ pub struct ProposalDetail {
     pub proposal: Proposal,
     /// The card it is about, or would make.
     pub title: String,
+    /// The card it changes, or that accepting it made.
+    pub card: Option<String>,
     /// What accepting all of it would change in the card as it is now.
     pub diff: Vec<FieldDiff>,
     /// Fields that changed in the card since: accepting them is refused.

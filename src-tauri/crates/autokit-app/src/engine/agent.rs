@@ -123,6 +123,10 @@ impl House for Shelf<'_> {
         Ok(found)
     }
 
+    fn words_alone(&self) -> Option<String> {
+        self.core.words_alone()
+    }
+
     async fn related(&self, text: &str) -> autokit_agent::Result<Vec<String>> {
         let failed = |error: ApiError| autokit_agent::Error::House(error.message);
         let Some(embedder) = self.core.embedder() else { return Ok(Vec::new()) };

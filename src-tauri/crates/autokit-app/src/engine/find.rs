@@ -82,6 +82,21 @@ impl Core {
         Ok((hits, mode))
     }
 
+    /// Why there is no meaning to rank by, if there is none.
+    pub(super) fn words_alone(&self) -> Option<String> {
+        if self.embedder().is_some() {
+            return None;
+        }
+        let model = self.model.borrow().clone();
+        Some(match model.state {
+            ModelState::Missing => format!("{} is not on this machine", model.name),
+            ModelState::Failed => {
+                model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
+            }
+            ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
+        })
+    }
+
     pub(super) fn found(&self, hit: &Hit) -> Option<Arc<autokit_library::CardRecord>> {
         // A card deleted since the search ran is no answer.
         self.library.read(|replica| replica.get(&CardId::new(&hit.id)).cloned())
@@ -156,15 +171,7 @@ impl Handle<Ask> for Engine {
         };
         let mut notes =
             vec!["Answered on this machine: ranked by words and meaning, no language model.".to_owned()];
-        if mode == Mode::Keyword {
-            let model = self.core.model.borrow().clone();
-            let why = match model.state {
-                ModelState::Missing => format!("{} is not on this machine", model.name),
-                ModelState::Failed => {
-                    model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
-                }
-                ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
-            };
+        if let (Mode::Keyword, Some(why)) = (mode, self.core.words_alone()) {
             notes = vec![format!("Ranked by words alone: {why}.")];
         }
         Ok(Answer {

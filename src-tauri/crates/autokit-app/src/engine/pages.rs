@@ -61,7 +61,11 @@ impl Core {
     pub(crate) fn start_pages(self: &Arc<Self>, cards: Vec<CardId>, again: bool) -> JobRef {
         let core = Arc::clone(self);
         let title = match cards.as_slice() {
-            [one] => format!("Reading the page of {one}"),
+            [one] => {
+                let name =
+                    self.library.card(one).map_or_else(|_| one.to_string(), |record| record.key.to_string());
+                format!("Reading the page of {name}")
+            }
             _ => "Reading documentation pages".to_owned(),
         };
         self.jobs.start(JobKind::Pages, &title, "pages", |progress| async move {
@@ -99,7 +103,8 @@ impl Core {
             progress.at(done, total);
         }
         let failures = if failed > 0 { format!(", {failed} could not be read") } else { String::new() };
-        let summary = format!("{new} pages read, {same} unchanged{failures}");
+        let pages = if new == 1 { "page" } else { "pages" };
+        let summary = format!("{new} {pages} read, {same} unchanged{failures}");
         Ok(Outcome { summary, tally: None })
     }
 

@@ -62,7 +62,13 @@ impl Core {
             let named = |id: &CardId| Some((id.to_string(), replica.get(id)?.key.to_string()));
             proposal.draft.similar.iter().filter_map(named).collect()
         });
+        // A new card is found by its name as accepted, which the reviewer may have edited.
+        let made = || {
+            let key = proposal.draft.key().filter(|_| proposal.state == ProposalState::Accepted)?;
+            self.library.read(|replica| replica.by_key(&key).map(|record| record.id.to_string()))
+        };
         Ok(ProposalDetail {
+            card: proposal.draft.card.as_ref().map(ToString::to_string).or_else(made),
             title: self.title(&proposal),
             diff: diff_cards(&now, &proposal.draft.applied(&now, |_| true)),
             conflicts,
