@@ -48,7 +48,7 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     let node = place.node(64).await?;
     stock(&node, &[cards(), vec![harbour, lost]].concat()).await?;
     choose(&node, None, Some(&site)).await?;
-    assert_eq!(read(&node, false).await?, "1 pages read, 0 unchanged, 1 could not be read");
+    assert_eq!(read(&node, false).await?, "1 page read, 0 unchanged, 1 could not be read");
     let failed = get(&node, "Lost Kit").await?;
     assert_eq!(failed.failed.as_deref(), Some("the site answers 404"));
     let first = get(&node, "Harbour Kit").await?;
@@ -78,7 +78,7 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
 
     site.put("/harbour", page("twelve"));
     let node = place.node(64).await?;
-    assert_eq!(read(&node, true).await?, "1 pages read, 0 unchanged, 1 could not be read");
+    assert_eq!(read(&node, true).await?, "1 page read, 0 unchanged, 1 could not be read");
     assert_eq!((site.statuses("/harbour"), embedded()), (vec![200, 304, 200], 2));
     let session = ask(&node, "Harbour Kit: tide table of a harbour, days ahead").await?;
     let cited = told(&session)?.citations.first().context("a citation")?;
