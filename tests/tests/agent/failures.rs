@@ -174,6 +174,10 @@ impl House for OneCard {
     fn is_word(&self, _: &str) -> bool {
         true
     }
+
+    fn words_alone(&self) -> Option<String> {
+        None
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -174,6 +174,9 @@ pub trait House: Send + Sync {
 
     /// Whether a lower-case word is part of the language, as far as is known here.
     fn is_word(&self, word: &str) -> bool;
+
+    /// Why cards are ranked by words alone, if they are.
+    fn words_alone(&self) -> Option<String>;
 }
 
 /// What the agent works with.
@@ -793,11 +796,14 @@ impl<H: House> Run<'_, H> {
         let findings = self.found.map(|found| found.findings).unwrap_or_default();
         let web = !findings.is_empty();
         let mut notes = self.notes;
-        if self.means.small.is_none() && self.means.large.is_none() {
-            notes.insert(
+        let by_rules = self.means.small.is_none() && self.means.large.is_none();
+        match self.house.words_alone() {
+            Some(why) => notes.insert(0, format!("Ranked by words alone: {why}.")),
+            None if by_rules => notes.insert(
                 0,
                 "Answered on this machine: ranked by words and meaning, no language model.".to_owned(),
-            );
+            ),
+            None => {}
         }
         let Some(draft) = self.draft.filter(|_| self.accepted) else {
             return Told {

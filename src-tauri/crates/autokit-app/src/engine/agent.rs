@@ -134,6 +134,10 @@ impl House for Shelf<'_> {
     fn is_word(&self, word: &str) -> bool {
         self.core.embedder().is_none_or(|embedder| embedder.knows_word(word))
     }
+
+    fn words_alone(&self) -> Option<String> {
+        self.core.embedder().is_none().then(|| self.core.why_no_model())
+    }
 }
 
 impl Core {

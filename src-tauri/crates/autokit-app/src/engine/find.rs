@@ -82,6 +82,18 @@ impl Core {
         Ok((hits, mode))
     }
 
+    /// Why there is no model to rank with, in words.
+    pub(super) fn why_no_model(&self) -> String {
+        let model = self.model.borrow().clone();
+        match model.state {
+            ModelState::Missing => format!("{} is not on this machine", model.name),
+            ModelState::Failed => {
+                model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
+            }
+            ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
+        }
+    }
+
     pub(super) fn found(&self, hit: &Hit) -> Option<Arc<autokit_library::CardRecord>> {
         // A card deleted since the search ran is no answer.
         self.library.read(|replica| replica.get(&CardId::new(&hit.id)).cloned())
@@ -157,14 +169,7 @@ impl Handle<Ask> for Engine {
         let mut notes =
             vec!["Answered on this machine: ranked by words and meaning, no language model.".to_owned()];
         if mode == Mode::Keyword {
-            let model = self.core.model.borrow().clone();
-            let why = match model.state {
-                ModelState::Missing => format!("{} is not on this machine", model.name),
-                ModelState::Failed => {
-                    model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
-                }
-                ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
-            };
+            let why = self.core.why_no_model();
             notes = vec![format!("Ranked by words alone: {why}.")];
         }
         Ok(Answer {
