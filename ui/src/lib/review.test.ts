@@ -24,6 +24,7 @@ function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: 
       accepted: [],
     },
     title: "t",
+    card: null,
     diff: Object.entries(fields)
       .filter(([field, value]) => now[field] !== value)
       .map(([field, value]) => diffOf(field, now[field], value)),

@@ -69,6 +69,11 @@ impl Until {
         tokio::time::timeout_at(self.0 + self.1, Box::pin(work)).await.ok()
     }
 
+    /// How long it lasts from now.
+    fn left(self) -> Duration {
+        (self.0 + self.1).saturating_duration_since(tokio::time::Instant::now())
+    }
+
     /// Waits for a model.
     async fn wait<T>(
         self,
@@ -521,54 +526,25 @@ impl<H: House> Run<'_, H> {
                 ms,
             });
         };
-        let mut notes = Vec::new();
-        let mut led = None;
-        if let Some(large) = &large {
-            let asked = web.react(large, &self.means.prompts, &need, self.now, &mut trace);
-            match models_until.of(asked).await {
-                Some(Ok(done)) => {
-                    if let Some(why) = done.gave_up {
-                        notes.push(format!("Looking on the web ran on this machine: the model {why}."));
-                    }
-                    led = Some(Ok((done.found, done.gave_up.is_none(), done.usage)));
+        let model = large.as_ref().map(|large| (large, models_until.left()));
+        let looked = web_until
+            .of(web.look(model, &self.means.prompts, &need, self.now, &mut trace))
+            .await
+            .unwrap_or(Err(Error::Deadline(self.means.deadline.as_secs())));
+        match looked {
+            Ok(looked) => {
+                if let Some(why) = looked.note {
+                    self.notes.push(format!("Looking on the web ran on this machine: {why}."));
                 }
-                Some(Err(Error::Llm(error))) => {
-                    notes.push(format!("Looking on the web ran on this machine: {error}."));
-                }
-                Some(Err(error)) => led = Some(Err(error)),
-                None => notes.push(
-                    "Looking on the web ran on this machine: the language model took too long.".to_owned(),
-                ),
-            }
-        }
-        let found = match led {
-            Some(led) => led,
-            None => web_until
-                .of(web.run(&need, self.now, &mut trace))
-                .await
-                .unwrap_or(Err(Error::Deadline(self.means.deadline.as_secs())))
-                .map(|found| (found, false, Usage::default())),
-        };
-        self.notes.append(&mut notes);
-        let (found, model, usage) = match found {
-            Ok((found, by_model, usage)) => {
-                let model = large.filter(|_| by_model).map(|large| large.config().model.clone());
-                (Ok(found), model, usage)
-            }
-            Err(error) => (Err(error), None, Usage::default()),
-        };
-        match found {
-            Ok(found) => {
-                let (outcome, text) = match found.findings.first() {
-                    Some(best) => (Outcome::Found, format!("{}: {}", best.name, best.url)),
-                    None => (Outcome::Nothing, format!("Nothing suitable on {} pages", found.read)),
-                };
-                self.found = Some(found);
-                Ok(Done { outcome, text, model, usage })
+                let nothing = looked.found.findings.is_empty();
+                let outcome = if nothing { Outcome::Nothing } else { Outcome::Found };
+                let text = looked.found.summary();
+                self.found = Some(looked.found);
+                Ok(Done { outcome, text, model: looked.model, usage: looked.usage })
             }
             Err(error) => {
                 self.notes.push(format!("The web could not be asked: {error}."));
-                Ok(Done { outcome: Outcome::Nothing, text: error.to_string(), model, usage })
+                Ok(Done::here(Outcome::Nothing, error.to_string()))
             }
         }
     }

@@ -5,37 +5,41 @@
 //! and a judgement whether the best really documents a tool for this need. What is found becomes a
 //! draft of a card whose every field carries the words of the page it rests on.
 
+mod draft;
 mod facts;
 mod judge;
+mod pool;
 mod queries;
 mod react;
 
-use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use autokit_retrieve::eval::ToolText;
 use autokit_retrieve::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex};
-use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
+use autokit_toolcard::{Draft, fields};
 use autokit_web::search::{GitHub, Hit, Provider};
 use autokit_web::{ChunkOptions, Document, Fetched, Fetcher, chunks, extract};
 use futures_util::future::join_all;
-use lru::LruCache;
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use ts_rs::TS;
 
 use crate::error::{Error, Result};
-use crate::senses::{Senses, dot};
+use crate::senses::Senses;
 
+use draft::{address, draft};
 pub use facts::{Fact, Facts};
 pub use judge::Marks;
+pub use pool::Readings;
+use pool::{Page, Pool, Reading};
 pub use queries::Vocabulary;
+pub use react::Looked;
 
 /// Results taken from one query.
 const HITS: usize = 10;
+/// Projects taken from GitHub.
+const REPOSITORIES: usize = 5;
 /// Pages read for one need at most.
 const PAGES: usize = 32;
 /// Pieces of a page that are embedded; the start of a page says what it is about.
@@ -44,10 +48,6 @@ const PIECES: usize = 16;
 const OPENING: usize = 400;
 /// Characters of a page searched by keyword.
 const BODY: usize = 3000;
-/// Pages whose titles make the query of the second round.
-const LEADERS: usize = 3;
-/// Pages read lately that are kept.
-const KEPT: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
 /// Candidates handed on at most.
 const CANDIDATES: usize = 5;
 
@@ -170,45 +170,13 @@ pub struct Discovered {
     pub read: u32,
 }
 
-/// A page with what was read from it. Reading costs most of the time, so that pages read lately are
-/// kept for the next need.
-#[derive(Debug)]
-struct Reading {
-    document: Document,
-    facts: Facts,
-    opening: Option<Vec<f32>>,
-    pieces: Vec<String>,
-    vectors: Vec<Vec<f32>>,
-}
-
-/// Pages read lately, by address and text.
-#[derive(Clone, Debug)]
-pub struct Readings(Arc<Mutex<Kept>>);
-
-/// By address and a hash of the text.
-type Kept = LruCache<(String, u64), Arc<Reading>>;
-
-impl Default for Readings {
-    fn default() -> Readings {
-        Readings(Arc::new(Mutex::new(LruCache::new(KEPT))))
-    }
-}
-
-/// A page in the pool.
-struct Page {
-    url: String,
-    hit: Hit,
-    fetched_at: String,
-    /// Sum over queries of 1 / (10 + rank).
-    reciprocal: f32,
-    reading: Arc<Reading>,
-}
-
-impl std::ops::Deref for Page {
-    type Target = Reading;
-
-    fn deref(&self) -> &Reading {
-        &self.reading
+impl Discovered {
+    /// In a line, for the trace.
+    pub fn summary(&self) -> String {
+        match self.findings.first() {
+            Some(best) => format!("{}: {}", best.name, best.url),
+            None => format!("Nothing suitable on {} pages", self.read),
+        }
     }
 }
 
@@ -235,6 +203,7 @@ impl Discovery {
             "Nothing in the library fits: look for a page that documents a tool for {need:?}."
         )));
         self.search(&first, &mut pool, on).await?;
+        self.search_github(need, &mut pool, on).await;
         self.read(&mut pool, now, on).await?;
         if let Some(vector) = &vector {
             let titles = pool.leaders(vector);
@@ -304,6 +273,25 @@ impl Discovery {
         match first_error {
             Some(error) if !answered && pool.order.is_empty() => Err(error.into()),
             _ => Ok(()),
+        }
+    }
+
+    /// Asks GitHub for projects, if it is to be asked. It is one source of several: without it the search
+    /// goes on.
+    async fn search_github(&self, need: &str, pool: &mut Pool, on: &mut (dyn FnMut(Trace) + Send)) {
+        let Some(github) = &self.github else { return };
+        let query = queries::content(need);
+        on(Trace::action(format!("Search GitHub for {query:?}")));
+        match github.repositories(&query, REPOSITORIES).await {
+            Ok(found) => {
+                let names: Vec<&str> = found.iter().take(3).map(|one| one.full_name.as_str()).collect();
+                on(Trace::observation(match names.as_slice() {
+                    [] => "Nothing found".to_owned(),
+                    names => format!("{} found: {} …", found.len(), names.join(", ")),
+                }));
+                pool.add_repositories(found);
+            }
+            Err(error) => on(Trace::failure(error.to_string())),
         }
     }
 
@@ -494,107 +482,5 @@ impl Discovery {
             })
             .map(|card| card.text.id.clone())
             .collect()
-    }
-}
-
-/// An address without what does not tell pages apart.
-fn address(url: &str) -> String {
-    let url = url.split('#').next().unwrap_or(url);
-    let url = url.trim_start_matches("https://").trim_start_matches("http://").trim_start_matches("www.");
-    url.trim_end_matches('/').to_lowercase()
-}
-
-/// The card a page would become, each field with the words it rests on.
-fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
-    let evidence = |quote: &str| Evidence {
-        url: page.url.clone(),
-        quote: quote.to_owned(),
-        fetched_at: page.fetched_at.clone(),
-    };
-    let facts = &page.facts;
-    let mut proposed = Vec::new();
-    let mut add = |field: &str, value: Value, quote: &str, confidence: f32| {
-        let evidence = vec![evidence(quote)];
-        proposed.push(ProposedField { field: field.to_owned(), value: Some(value), evidence, confidence });
-    };
-    add(fields::NAME, Value::from(facts.name.as_str()), &page.document.title, 0.95);
-    if let Some(fact) = &facts.description {
-        add(fields::DESCRIPTION, Value::from(fact.value.as_str()), &fact.quote, 0.9);
-    }
-    if let Some(import) = &facts.import {
-        let (module, class) = &import.value;
-        if let Some(language) = &facts.language {
-            add(fields::LANGUAGE, Value::from(language.as_str()), &import.quote, 0.95);
-        }
-        add(fields::MODULE, Value::from(module.as_str()), &import.quote, 0.85);
-        add(fields::CLASS, Value::from(class.as_str()), &import.quote, 0.85);
-    }
-    if let Some(args) = &facts.init_args {
-        add(fields::INIT_ARGS, Value::Object(args.value.clone()), &args.quote, 0.7);
-    }
-    add(
-        fields::DOCUMENTATION,
-        Value::from(page.url.as_str()),
-        &page.document.page_title,
-        score.clamp(0.0, 1.0),
-    );
-    Draft {
-        card: None,
-        base: None,
-        origin: Origin::Discovery,
-        reason: format!("Found on the web: {}", page.url),
-        fields: proposed,
-        similar: similar.iter().map(autokit_toolcard::CardId::new).collect(),
-    }
-}
-
-/// What was found so far.
-#[derive(Default)]
-struct Pool {
-    /// Hits in the order they came, by address.
-    order: Vec<String>,
-    hits: HashMap<String, Hit>,
-    reciprocal: HashMap<String, f32>,
-    asked: HashSet<String>,
-    pages: Vec<Page>,
-}
-
-impl Pool {
-    fn add(&mut self, hits: Vec<Hit>) {
-        for (rank, mut hit) in hits.into_iter().enumerate() {
-            if let Some(at) = hit.url.find('#') {
-                hit.url.truncate(at);
-            }
-            *self.reciprocal.entry(hit.url.clone()).or_default() += 1.0 / (10.0 + rank as f32);
-            if !self.hits.contains_key(&hit.url) {
-                self.order.push(hit.url.clone());
-                self.hits.insert(hit.url.clone(), hit);
-            }
-        }
-    }
-
-    /// Takes a page in that was read.
-    fn put(&mut self, url: String, hit: Hit, fetched_at: String, reading: Arc<Reading>) {
-        self.asked.insert(hit.url.clone());
-        if !self.pages.iter().any(|page| page.url == url) {
-            self.pages.push(Page { url, hit, fetched_at, reciprocal: 0.0, reading });
-        }
-    }
-
-    /// Hits not asked for yet, those that more queries agree on first.
-    fn waiting(&self, most: usize) -> Vec<(String, Hit)> {
-        let mut waiting: Vec<&String> = self.order.iter().filter(|url| !self.asked.contains(*url)).collect();
-        waiting.sort_by(|a, b| self.reciprocal[*b].total_cmp(&self.reciprocal[*a]));
-        let room = most.saturating_sub(self.asked.len());
-        waiting.into_iter().take(room).map(|url| (url.clone(), self.hits[url].clone())).collect()
-    }
-
-    /// Names of the pages with a piece closest to the need.
-    fn leaders(&self, need: &[f32]) -> Vec<&str> {
-        let closest =
-            |page: &Page| page.vectors.iter().map(|v| dot(v, need)).fold(f32::NEG_INFINITY, f32::max);
-        let mut pages: Vec<(f32, &Page)> = self.pages.iter().map(|page| (closest(page), page)).collect();
-        pages.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.url.cmp(&b.1.url)));
-        pages.into_iter().take(LEADERS).map(|(_, page)| page.facts.name.as_str()).collect()
     }
 }

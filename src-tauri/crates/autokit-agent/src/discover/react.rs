@@ -4,6 +4,7 @@
 //! only with a quote that stands there.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use autokit_llm::{Ended, GaveUp, Model, Observation, React, Request, Step, Tool, Toolbox, Usage};
 use autokit_retrieve::{Mode, Query, QueryPlan, SearchIndex};
@@ -160,22 +161,72 @@ impl Web<'_> {
 
 /// What came of letting a model look.
 #[derive(Debug)]
-pub struct Led {
+pub(super) struct Led {
     /// What was found, by the model or after it.
+    found: Discovered,
+    /// Tokens used.
+    usage: Usage,
+    /// What the model did, for people, when the rules had to go on without it.
+    gave_up: Option<&'static str>,
+}
+
+/// What a look at the web gave.
+#[derive(Debug)]
+pub struct Looked {
+    /// What was found.
     pub found: Discovered,
+    /// The model that led; none when it went by rules.
+    pub model: Option<String>,
     /// Tokens used.
     pub usage: Usage,
-    /// What the model did, for people, when the rules had to go on without it.
-    pub gave_up: Option<&'static str>,
+    /// Why it went by rules though there is a model.
+    pub note: Option<String>,
 }
 
 impl Discovery {
+    /// Looks for tools for a need: led by a model for at most `patience` if there is one, else, and after
+    /// a model that fails, by rules.
+    ///
+    /// # Errors
+    /// As [`Discovery::run`].
+    pub async fn look(
+        &self,
+        model: Option<(&Model, Duration)>,
+        prompts: &Prompts,
+        need: &str,
+        now: &(dyn Fn() -> String + Send + Sync),
+        on: &mut (dyn FnMut(Trace) + Send),
+    ) -> Result<Looked> {
+        let mut note = None;
+        if let Some((model, patience)) = model {
+            match tokio::time::timeout(patience, self.react(model, prompts, need, now, on)).await {
+                Ok(Ok(led)) => {
+                    let name = model.config().model.clone();
+                    return Ok(Looked {
+                        found: led.found,
+                        model: led.gave_up.is_none().then_some(name),
+                        usage: led.usage,
+                        note: led.gave_up.map(|why| format!("the model {why}")),
+                    });
+                }
+                Ok(Err(Error::Llm(error))) => note = Some(error.to_string()),
+                Ok(Err(error)) => return Err(error),
+                Err(_) => note = Some("the language model took too long".to_owned()),
+            }
+            if let Some(note) = &note {
+                on(Trace::failure(format!("{note}; going on by rules")));
+            }
+        }
+        let found = self.run(need, now, on).await?;
+        Ok(Looked { found, model: None, usage: Usage::default(), note })
+    }
+
     /// Lets a model look for tools for a need. When it does not manage to, the rules go on with what it
     /// found.
     ///
     /// # Errors
     /// [`Error::Llm`] when the model cannot be asked; else as [`Discovery::run`].
-    pub async fn react(
+    async fn react(
         &self,
         model: &Model,
         prompts: &Prompts,

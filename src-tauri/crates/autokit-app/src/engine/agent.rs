@@ -439,36 +439,16 @@ impl Core {
         };
         on(event(Phase::Start, "Looking on the web".to_owned(), None, (0, 0)));
         let mut trace = |trace: Trace| on(event(Phase::Trace { trace }, String::new(), None, (0, 0)));
-        let work = async {
-            match &services.large {
-                Some(large) => match web.react(large, &services.prompts, need, now, &mut trace).await {
-                    Ok(led) => Ok((
-                        led.found,
-                        Some(large.config().model.clone()).filter(|_| led.gave_up.is_none()),
-                        (led.usage.input as u32, led.usage.output as u32),
-                    )),
-                    Err(autokit_agent::Error::Llm(error)) => {
-                        trace(Trace::Observation {
-                            text: format!("{error}; going on by rules"),
-                            failed: true,
-                        });
-                        Ok((web.run(need, now, &mut trace).await?, None, (0, 0)))
-                    }
-                    Err(error) => Err(error),
-                },
-                None => Ok((web.run(need, now, &mut trace).await?, None, (0, 0))),
-            }
-        };
-        let (found, model, tokens) = tokio::time::timeout(DEADLINE, Box::pin(work))
+        let model = services.large.as_ref().map(|large| (large, DEADLINE / 2));
+        let work = Box::pin(web.look(model, &services.prompts, need, now, &mut trace));
+        let looked = tokio::time::timeout(DEADLINE, work)
             .await
             .unwrap_or(Err(autokit_agent::Error::Deadline(DEADLINE.as_secs())))?;
-        let outcome = if found.findings.is_empty() { Outcome::Nothing } else { Outcome::Found };
-        let text = match found.findings.first() {
-            Some(best) => format!("{}: {}", best.name, best.url),
-            None => format!("Nothing suitable on {} pages", found.read),
-        };
-        on(event(Phase::Result { outcome }, text, model, tokens));
-        Ok(found)
+        let nothing = looked.found.findings.is_empty();
+        let outcome = if nothing { Outcome::Nothing } else { Outcome::Found };
+        let tokens = (looked.usage.input as u32, looked.usage.output as u32);
+        on(event(Phase::Result { outcome }, looked.found.summary(), looked.model, tokens));
+        Ok(looked.found)
     }
 
     /// Starter code for a use case: by the model with what it cannot support left out, else the card's

@@ -1,0 +1,79 @@
+//! The card a page would become.
+
+use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
+use autokit_web::search::Repository;
+use serde_json::Value;
+
+use super::pool::Page;
+
+/// An address without what does not tell pages apart.
+pub(super) fn address(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or(url);
+    let url = url.trim_start_matches("https://").trim_start_matches("http://").trim_start_matches("www.");
+    url.trim_end_matches('/').to_lowercase()
+}
+
+/// The card a page would become, each field with the words it rests on.
+pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
+    let evidence = |quote: &str| Evidence {
+        url: page.url.clone(),
+        quote: quote.to_owned(),
+        fetched_at: page.fetched_at.clone(),
+    };
+    let facts = &page.facts;
+    let mut proposed = Vec::new();
+    let mut add = |field: &str, value: Value, quote: &str, confidence: f32| {
+        let evidence = vec![evidence(quote)];
+        proposed.push(ProposedField { field: field.to_owned(), value: Some(value), evidence, confidence });
+    };
+    add(fields::NAME, Value::from(facts.name.as_str()), &page.document.title, 0.95);
+    if let Some(fact) = &facts.description {
+        add(fields::DESCRIPTION, Value::from(fact.value.as_str()), &fact.quote, 0.9);
+    }
+    if let Some(import) = &facts.import {
+        let (module, class) = &import.value;
+        if let Some(language) = &facts.language {
+            add(fields::LANGUAGE, Value::from(language.as_str()), &import.quote, 0.95);
+        }
+        add(fields::MODULE, Value::from(module.as_str()), &import.quote, 0.85);
+        add(fields::CLASS, Value::from(class.as_str()), &import.quote, 0.85);
+    }
+    if let Some(args) = &facts.init_args {
+        add(fields::INIT_ARGS, Value::Object(args.value.clone()), &args.quote, 0.7);
+    }
+    add(
+        fields::DOCUMENTATION,
+        Value::from(page.url.as_str()),
+        &page.document.page_title,
+        score.clamp(0.0, 1.0),
+    );
+    if let Some(repository) = &page.repository {
+        let quote = facts_of(repository);
+        let evidence =
+            vec![Evidence { url: repository.html_url.clone(), quote, fetched_at: page.fetched_at.clone() }];
+        let value = Value::from(vec![repository.html_url.as_str()]);
+        proposed.push(ProposedField {
+            field: fields::SOURCES.to_owned(),
+            value: Some(value),
+            evidence,
+            confidence: 0.9,
+        });
+    }
+    Draft {
+        card: None,
+        base: None,
+        origin: Origin::Discovery,
+        reason: format!("Found on the web: {}", page.url),
+        fields: proposed,
+        similar: similar.iter().map(autokit_toolcard::CardId::new).collect(),
+    }
+}
+
+/// What GitHub says about a project, in a line.
+fn facts_of(repository: &Repository) -> String {
+    let mut said = vec![format!("{} stars", repository.stars)];
+    said.extend(repository.license.clone());
+    let day = |stamp: &String| stamp.split('T').next().unwrap_or(stamp).to_owned();
+    said.extend(repository.pushed_at.as_ref().map(|stamp| format!("last change {}", day(stamp))));
+    format!("{}: {}", repository.full_name, said.join(", "))
+}
