@@ -677,7 +677,7 @@ impl Handle<ProposeFinding> for Engine {
                 "Look on the web again.",
             )
         })?;
-        let proposal = core.propose(finding.draft, &Author("Discovery".to_owned())).await?;
+        let proposal = core.propose(finding.draft, &Author("Discovery".to_owned())).await?.proposal;
         core.change(&entry, |session| {
             session.turns[at].events.push(StepEvent {
                 step: Step::Add,
