@@ -1,5 +1,8 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.
 
+/** Version of the protocol of the loopback host. */
+export const PROTOCOL = 2;
+
 /**
  * Proposes a tool found on the web as a card.
  */

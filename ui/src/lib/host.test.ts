@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Event } from "./bindings";
+import { type Event, PROTOCOL } from "./bindings";
 import { CommandError, loopbackHost } from "./host";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -18,7 +18,7 @@ describe("the loopback host", () => {
     await host.call("undo", {});
     await host.call("undo", {});
     expect(sent[0]?.headers.get("authorization")).toBe("Bearer secret");
-    expect(sent[0]?.headers.get("x-autokit-protocol")).toBe("1");
+    expect(sent[0]?.headers.get("x-autokit-protocol")).toBe(String(PROTOCOL));
     const keys = sent.map((request) => request.headers.get("x-autokit-request"));
     expect(new Set(keys).size).toBe(2);
   });

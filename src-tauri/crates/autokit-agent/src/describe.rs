@@ -9,8 +9,8 @@ use autokit_web::extract;
 use serde_json::{Map, Value, json};
 
 use crate::ask::ground::Sources;
-use crate::discover::Facts;
 use crate::prompts::{self, Prompts};
+use autokit_facts::Facts;
 
 /// Where a person's own words are said to come from.
 const BY_HAND: &str = "a description";

@@ -257,8 +257,10 @@ pub fn typescript() -> String {
     let commands = typescript_of_commands(&mut types);
     types.add::<Event>();
     types.add::<ApiError>();
-    let mut out = String::from(
-        "// Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.\n\n",
+    let mut out = format!(
+        "// Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.\n\n\
+         /** Version of the protocol of the loopback host. */\nexport const PROTOCOL = {};\n\n",
+        crate::host::PROTOCOL
     );
     for declaration in types.declarations.values() {
         out.push_str(declaration);
