@@ -106,6 +106,9 @@ pub(crate) enum Command {
         /// Cards whose page is to be tried again by now.
         #[arg(long)]
         due: bool,
+        /// Propose better descriptions and what cards leave out as well.
+        #[arg(long)]
+        improve: bool,
     },
     /// Documentation pages of cards.
     #[command(subcommand)]
@@ -497,6 +500,21 @@ pub(crate) enum EvalCommand {
         #[arg(long)]
         search_url: String,
         /// With --json: everything that was weighed for each need.
+        #[arg(long)]
+        explain: bool,
+    },
+    /// Whether cards are found better with descriptions improved from their pages.
+    Improve {
+        /// Cards: AutoKit JSON, or an object with `cards[].card`.
+        #[arg(long)]
+        cards: PathBuf,
+        /// Questions, one JSON object a line: `q` and the acceptable names in `gold`.
+        #[arg(long)]
+        questions: PathBuf,
+        /// The site with the cards' pages; its search answers as SearXNG does.
+        #[arg(long, value_name = "URL")]
+        site: String,
+        /// The changed descriptions as well.
         #[arg(long)]
         explain: bool,
     },

@@ -19,7 +19,7 @@ use autokit_toolcard::Stub;
 
 use crate::discover::{Discovery, Finding};
 use crate::error::Result;
-use crate::prompts::Prompts;
+use autokit_llm::prompts::Prompts;
 use ground::Sources;
 
 pub(crate) use local::OUTLIER;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use autokit_agent::prompts::{self, Prompts};
+use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
 use autokit_web::search::{GitHub, Provider, Service};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
