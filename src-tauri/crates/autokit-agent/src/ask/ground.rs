@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use super::plain::is_plain;
+
 /// Words of programming languages and of programs of a few lines, which need no source.
 const COMMON: &[&str] = &[
     "from",
@@ -103,6 +105,8 @@ pub struct Sources {
     shown: HashSet<String>,
     /// The card's letters and digits, for names however they are written.
     squeezed: String,
+    /// Words of the card, the page and the question in small letters, for words that may be names.
+    mentioned: HashSet<String>,
     /// Addresses in the card.
     addresses: HashSet<String>,
     /// Addresses in the card and in code.
@@ -112,6 +116,25 @@ pub struct Sources {
 /// Identifiers of a line, in order: letters, digits and `_`.
 fn identifiers(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// Words of a text in small letters: identifiers as they are and in their parts, `LoadPdf` as `load` and
+/// `pdf` too.
+fn mentioned(text: &str) -> impl Iterator<Item = String> {
+    identifiers(text).flat_map(|word| {
+        let mut parts = vec![word.to_lowercase()];
+        for part in word.split('_') {
+            let mut piece = String::new();
+            for c in part.chars() {
+                if c.is_uppercase() && piece.ends_with(char::is_lowercase) {
+                    parts.push(std::mem::take(&mut piece));
+                }
+                piece.extend(c.to_lowercase());
+            }
+            parts.push(piece);
+        }
+        parts
+    })
 }
 
 /// A line without the contents of its string literals, and those contents.
@@ -147,6 +170,7 @@ impl Sources {
         let words: HashSet<String> = identifiers(&text).map(str::to_owned).collect();
         let addresses: HashSet<String> = addresses(&text).map(plain_address).collect();
         Sources {
+            mentioned: mentioned(&text).collect(),
             squeezed: squeeze(&text),
             shown: words.clone(),
             words,
@@ -161,12 +185,20 @@ impl Sources {
     pub fn with_page<'a>(mut self, texts: impl IntoIterator<Item = &'a str>) -> Sources {
         for text in texts {
             self.words.extend(identifiers(text).map(str::to_owned));
+            self.mentioned.extend(mentioned(text));
             let code = fenced(text);
             self.shown.extend(identifiers(&code).map(str::to_owned));
             self.shown_addresses.extend(addresses(&code).map(plain_address));
             self.text.push('\n');
             self.text.push_str(text);
         }
+        self
+    }
+
+    /// Adds the question: an answer may speak in its words. It brings in no names of its own.
+    #[must_use]
+    pub fn with_question(mut self, question: &str) -> Sources {
+        self.mentioned.extend(mentioned(question));
         self
     }
 
@@ -243,7 +275,9 @@ impl Sources {
     }
 
     /// Whether every address and every name in a sentence stands in the card. `is_word` tells words of
-    /// the language: a sentence begins with a capital whatever its first word is.
+    /// the language: a sentence begins with a capital whatever its first word is, and what is written
+    /// small is a name too if no dictionary has it (`use frobnicator instead`). Such a word may stand in
+    /// the page or the question as well.
     pub fn supports_sentence(&self, sentence: &str, is_word: &dyn Fn(&str) -> bool) -> bool {
         let named = |word: &&str| {
             let inner = word.chars().skip(1).any(char::is_uppercase);
@@ -255,8 +289,11 @@ impl Sources {
             let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
             let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
             let inner = word.chars().skip(1).any(char::is_uppercase);
-            if (start && !inner && is_word(&word.to_lowercase())) || !named(&word) {
+            if start && !inner && is_word(&word.to_lowercase()) {
                 return true;
+            }
+            if !named(&word) {
+                return self.has_only_words(word, is_word);
             }
             self.squeezed.contains(&squeeze(word))
         });
@@ -266,6 +303,17 @@ impl Sources {
         names
             && addresses(sentence).all(|url| leads_to(&self.addresses, url))
             && hosts.into_iter().all(|host| self.text_names(host))
+    }
+
+    /// Whether each part of a word in small letters is one of the language or was read somewhere.
+    fn has_only_words(&self, word: &str, is_word: &dyn Fn(&str) -> bool) -> bool {
+        let small =
+            |part: &&str| part.chars().all(char::is_alphabetic) && !part.chars().any(char::is_uppercase);
+        word.split(|c: char| !c.is_alphanumeric()).filter(small).all(|part| {
+            let part = part.to_lowercase();
+            self.mentioned.contains(&part)
+                || is_plain(&part, &|word| is_word(word) || self.mentioned.contains(word))
+        })
     }
 
     /// Whether the card names a host or a file.
@@ -419,7 +467,7 @@ mod tests {
     #[test]
     fn sentences_may_name_only_what_was_read() {
         let sources = sources();
-        let word = |word: &str| word != "skyoracle";
+        let word = |word: &str| word != "skyoracle" && !word.starts_with("frobnic");
         let supports = |sentence: &str| sources.supports_sentence(sentence, &word);
         assert!(supports("Weather gives a forecast; see https://docs.example.org/weather."));
         assert!(supports("The tool answers at once."));
@@ -429,6 +477,22 @@ mod tests {
         assert!(!supports("It is described at https://docs.example.org/storm."));
         assert!(!supports("It is described at https://docs.example.o"), "another host that begins alike");
         assert!(!supports("It is found at storm.example."));
+        assert!(!supports("For this use frobnicator instead."), "a name in small letters is one too");
+        assert!(!supports("The tool is a front for `frobnicator`."));
+        assert!(!supports("The sky-frobnicator gives a forecast."));
+        assert!(
+            sources
+                .clone()
+                .with_question("is there a frobnicator")
+                .supports_sentence("It is a frobnicator.", &word)
+        );
+        assert!(
+            sources
+                .clone()
+                .with_page(["Made by frobnicator."])
+                .supports_sentence("It is made by frobnicator.", &word)
+        );
+        assert!(!sources.clone().with_question("like SkyOracle").supports_sentence("Use SkyOracle.", &word));
         assert!(
             sources.holds("tool.forecast(place=\"Oslo\")")
                 && !sources.holds("tool.rain()")
