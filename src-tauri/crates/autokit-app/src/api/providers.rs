@@ -21,6 +21,13 @@ pub enum LlmKind {
     Openai,
 }
 
+impl LlmKind {
+    /// Whether it is any.
+    pub fn is_chosen(self) -> bool {
+        self != LlmKind::None
+    }
+}
+
 /// The language model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
@@ -73,6 +80,13 @@ pub enum SearchKind {
     Searxng,
     /// DuckDuckGo; no key.
     Duckduckgo,
+}
+
+impl SearchKind {
+    /// Whether it is any.
+    pub fn is_chosen(self) -> bool {
+        self != SearchKind::None
+    }
 }
 
 /// Searching the web.

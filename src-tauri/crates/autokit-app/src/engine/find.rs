@@ -109,7 +109,7 @@ fn no_model(model: &Model) -> ApiError {
         None => ApiError::new(
             ErrorCode::NoModel,
             "there is no embedding model to search by meaning with",
-            "Fetch one with `autokit models pull`.",
+            "Fetch one in Settings, Embedding model.",
         ),
     }
 }
