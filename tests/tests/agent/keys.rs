@@ -79,6 +79,7 @@ fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
         ("proposal_accept", json!({ "id": 1, "edits": {}, "reason": "" })),
         ("proposal_reject", json!({ "id": 1, "reason": "" })),
         ("proposal_undo", json!({ "id": 1 })),
+        ("library_health", json!({})),
         // Of one card: those AutoKit comes with name pages on the network.
         ("pages_fetch", json!({ "cards": ["NewsAPI"] })),
         ("page_get", json!({ "card": "NewsAPI" })),

@@ -1,5 +1,8 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.
 
+/** Version of the protocol of the loopback host. */
+export const PROTOCOL = 2;
+
 /**
  * Proposes a tool found on the web as a card.
  */
@@ -484,7 +487,16 @@ fields: Array<ProposedField>,
 /**
  * Cards of the library that may be the same tool.
  */
-similar: Array<CardId>, };
+similar: Array<CardId>, 
+/**
+ * SHA-256, in hexadecimal, of the text of the page or pages it rests on. What a reviewer turned
+ * down is not proposed again while this stays the same.
+ */
+basis: string | null, 
+/**
+ * Pages that were considered and not taken, best first.
+ */
+candidates: Array<PageCandidate>, };
 
 /**
  * What the window and the terminal branch on.
@@ -539,7 +551,11 @@ quote: string,
 /**
  * When it was read, RFC 3339 in UTC.
  */
-fetched_at: string, };
+fetched_at: string, 
+/**
+ * Every request on the way to the page, the last one included; empty where nothing was asked for.
+ */
+chain: Array<Visit>, };
 
 /**
  * What happens to cards the library has already.
@@ -713,6 +729,35 @@ similar: Array<string>,
  * The card it would become, with evidence.
  */
 draft: Draft, };
+
+/**
+ * How many cards were in which state at the end of a day.
+ */
+export type HealthPoint = { 
+/**
+ * `YYYY-MM-DD`, in UTC.
+ */
+day: string, 
+/**
+ * Their page says what they say.
+ */
+verified: number, 
+/**
+ * Their page says something else.
+ */
+stale: number, 
+/**
+ * Their link leads nowhere.
+ */
+broken: number, 
+/**
+ * Their page could not be asked for.
+ */
+unreachable: number, 
+/**
+ * Nobody looked yet.
+ */
+never_checked: number, };
 
 /**
  * One card of a source.
@@ -986,6 +1031,39 @@ set: boolean, };
 export type Kind = "class" | "rest_operation" | "mcp_tool" | "cli" | "other";
 
 /**
+ * How many cards are in which state, now and over time.
+ */
+export type LibraryHealth = { 
+/**
+ * All cards.
+ */
+total: number, 
+/**
+ * Their page says what they say.
+ */
+verified: number, 
+/**
+ * Their page says something else.
+ */
+stale: number, 
+/**
+ * Their link leads nowhere.
+ */
+broken: number, 
+/**
+ * Their page could not be asked for.
+ */
+unreachable: number, 
+/**
+ * Nobody looked yet.
+ */
+never_checked: number, 
+/**
+ * The days that were recorded, oldest first.
+ */
+trend: Array<HealthPoint>, };
+
+/**
  * How a language model is spoken to.
  */
 export type LlmKind = "none" | "anthropic" | "openai";
@@ -1216,14 +1294,35 @@ export type Nothing = Record<symbol, never>;
 export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "undo" | "accept";
 
 /**
- * Where a proposal comes from; the groups of the review queue.
+ * Where a proposal comes from.
  */
-export type Origin = "discovery" | "description";
+export type Origin = "discovery" | "description" | "repair" | "refresh" | "improvement";
 
 /**
  * How a step ended.
  */
 export type Outcome = "found" | "nothing" | "written" | "grounded" | "ungrounded" | "answers" | "misses" | "rewritten" | "exhausted" | "told" | "helpful" | "unhelpful" | "wanted" | "proposed";
+
+/**
+ * A page that was considered and not taken.
+ */
+export type PageCandidate = { 
+/**
+ * Its address.
+ */
+url: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * How well it fits, 0 to 1.
+ */
+score: number, 
+/**
+ * Why that much, in a sentence.
+ */
+why: string, };
 
 /**
  * A piece of a page.
@@ -2244,6 +2343,19 @@ kept: Array<string>, };
  */
 export type Verdict = "answered" | "unsure" | "nothing";
 
+/**
+ * One request on the way to a page.
+ */
+export type Visit = { 
+/**
+ * What was asked for.
+ */
+url: string, 
+/**
+ * The HTTP status of the answer; 0 when there was none.
+ */
+status: number, };
+
 /** Every command by name, with what it takes and gives. */
 export interface Commands {
   /** What the shell shows. */
@@ -2320,6 +2432,8 @@ export interface Commands {
   proposal_reject: { request: ProposalReject; response: ProposalDetail };
   /** Takes the decision on a proposal back. */
   proposal_undo: { request: ProposalRef; response: ProposalDetail };
+  /** How many cards are verified, stale, broken, unreachable or never checked, and the trend. */
+  library_health: { request: Nothing; response: LibraryHealth };
   /** Reads documentation pages of cards in the background. */
   pages_fetch: { request: PagesFetch; response: JobRef };
   /** The documentation page of a card as last read. */

@@ -1,7 +1,7 @@
 // How the pages reach the engine: through the window they are in, or, in a browser, through the
 // engine's loopback host. Both carry the one list of commands.
 
-import type { ApiError, Commands, Event } from "./bindings";
+import { type ApiError, type Commands, type Event, PROTOCOL } from "./bindings";
 import { download } from "./save";
 
 /** What the engine answered instead of a result: branch on `code`, show the rest. */
@@ -45,8 +45,6 @@ export interface Host {
   listen(hear: (event: Event) => void): Promise<() => void>;
 }
 
-/** Version of the protocol of the loopback host. */
-const PROTOCOL = "2";
 
 function windowHost(): Host {
   const core = import("@tauri-apps/api/core");
@@ -78,7 +76,7 @@ function windowHost(): Host {
 
 /** The host of a browser page opened with `#token=…`. */
 export function loopbackHost(token: string, base = ""): Host {
-  const headers = { authorization: `Bearer ${token}`, "x-autokit-protocol": PROTOCOL };
+  const headers = { authorization: `Bearer ${token}`, "x-autokit-protocol": String(PROTOCOL) };
   return {
     desktop: false,
     async call(name, request) {

@@ -13,6 +13,8 @@ function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: 
         origin: "discovery",
         reason: "",
         similar: [],
+        basis: null,
+        candidates: [],
         fields: Object.entries(fields).map(([field, value]) => ({ field, value, evidence: [], confidence: 0.9 })),
       },
       proposed_by: "Discovery",

@@ -5,7 +5,10 @@ import { diffOf } from "./words";
 
 const ORIGINS: Record<Origin, string> = {
   discovery: "Found on the web",
-  description: "Better description",
+  description: "Described by a person",
+  repair: "Broken link",
+  refresh: "Stale field",
+  improvement: "Enrichment",
 };
 
 /** Where a proposal comes from, in words. */

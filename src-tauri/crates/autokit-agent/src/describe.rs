@@ -9,8 +9,8 @@ use autokit_web::extract;
 use serde_json::{Map, Value, json};
 
 use crate::ask::ground::Sources;
-use crate::discover::Facts;
 use crate::prompts::{self, Prompts};
+use autokit_facts::Facts;
 
 /// Where a person's own words are said to come from.
 const BY_HAND: &str = "a description";
@@ -141,18 +141,11 @@ fn draft(found: Vec<(String, Value, String)>, now: &str) -> Draft {
         .map(|(field, value, quote)| ProposedField {
             field,
             value: Some(value),
-            evidence: vec![Evidence { url: BY_HAND.to_owned(), quote, fetched_at: now.to_owned() }],
+            evidence: vec![Evidence::new(BY_HAND, quote, now)],
             confidence: 0.7,
         })
         .collect();
-    Draft {
-        card: None,
-        base: None,
-        origin: Origin::Description,
-        reason: "Made from a description".to_owned(),
-        fields,
-        similar: Vec::new(),
-    }
+    Draft::new(Origin::Description, "Made from a description", fields)
 }
 
 #[cfg(test)]

@@ -13,11 +13,9 @@ mod describe;
 pub mod discover;
 mod error;
 pub mod prompts;
-mod senses;
 
 pub use describe::{describe, describe_with};
 pub use error::{Error, Result};
-pub use senses::Senses;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

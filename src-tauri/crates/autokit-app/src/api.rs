@@ -4,6 +4,7 @@
 mod agent;
 mod ask;
 mod cards;
+mod health;
 mod jobs;
 mod models;
 mod pages;
@@ -21,6 +22,7 @@ pub use cards::{
     CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore, CardSummary, CardUpdate,
     CardsDelete, CardsPage, CardsQuery, Facet, Facets, RevisionView, Sort, UndoOutcome,
 };
+pub use health::{HealthPoint, LibraryHealth};
 pub use jobs::{Job, JobKind, JobRef, JobState, JobTally, JobWait};
 pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};

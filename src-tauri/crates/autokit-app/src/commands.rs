@@ -15,10 +15,10 @@ use crate::api::{
     AddFinding, AgentQuestion, Answer, AskRequest, CardChange, CardCheck, CardCreate, CardDescribe,
     CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
     Doctor, Event, ExportOutcome, ExportRequest, Facets, FeedbackRequest, ImportPreview,
-    ImportPreviewRequest, ImportRequest, Job, JobRef, JobWait, ModelChoice, Models, Nothing, PagesFetch,
-    ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, Proposals, ProposalsQuery, ProviderSettings,
-    Providers, RevisionView, SearchRequest, SearchResponse, Session, SessionRef, SessionWait, SetSecret,
-    Status, TestOutcome, TestRequest, UndoOutcome,
+    ImportPreviewRequest, ImportRequest, Job, JobRef, JobWait, LibraryHealth, ModelChoice, Models, Nothing,
+    PagesFetch, ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, Proposals, ProposalsQuery,
+    ProviderSettings, Providers, RevisionView, SearchRequest, SearchResponse, Session, SessionRef,
+    SessionWait, SetSecret, Status, TestOutcome, TestRequest, UndoOutcome,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -177,6 +177,8 @@ commands! {
     RejectProposal = "proposal_reject" (ProposalReject) -> ProposalDetail;
     /// Takes the decision on a proposal back.
     ReopenProposal = "proposal_undo" (ProposalRef) -> ProposalDetail;
+    /// How many cards are verified, stale, broken, unreachable or never checked, and the trend.
+    GetHealth = "library_health" (Nothing) -> LibraryHealth;
     /// Reads documentation pages of cards in the background.
     FetchPages = "pages_fetch" (PagesFetch) -> JobRef;
     /// The documentation page of a card as last read.
@@ -255,8 +257,10 @@ pub fn typescript() -> String {
     let commands = typescript_of_commands(&mut types);
     types.add::<Event>();
     types.add::<ApiError>();
-    let mut out = String::from(
-        "// Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.\n\n",
+    let mut out = format!(
+        "// Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.\n\n\
+         /** Version of the protocol of the loopback host. */\nexport const PROTOCOL = {};\n\n",
+        crate::host::PROTOCOL
     );
     for declaration in types.declarations.values() {
         out.push_str(declaration);

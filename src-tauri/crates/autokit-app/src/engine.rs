@@ -7,6 +7,7 @@ mod doctor;
 mod edit;
 mod find;
 mod finder;
+mod health;
 mod models;
 mod pages;
 mod providers;

@@ -106,10 +106,11 @@ impl ApiError {
         // An address or a path at the start is written as it is.
         let first = self.message.split_whitespace().next().unwrap_or_default();
         let mut chars = self.message.chars();
-        if first.contains(['/', '\\', '.']) {
-            chars = "".chars();
-        }
-        let mut text: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
+        let mut text = match chars.next() {
+            Some(letter) if !first.contains(['/', '\\', '.']) => letter.to_uppercase().collect(),
+            Some(letter) => String::from(letter),
+            None => String::new(),
+        };
         text.push_str(chars.as_str());
         if !text.ends_with(['.', '!', '?']) {
             text.push('.');
@@ -201,5 +202,19 @@ impl From<autokit_embed::Error> for ApiError {
         };
         let remedy = error.remedy().unwrap_or_else(|| "See what is wrong in Settings, State.".to_owned());
         ApiError::new(code, error.to_string(), remedy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ApiError;
+
+    #[test]
+    fn messages_become_sentences_and_addresses_stay_what_they_are() {
+        let sentence = |message: &str| ApiError::internal(message).sentence();
+        assert_eq!(sentence("no key is kept"), "No key is kept.");
+        assert_eq!(sentence("http://a.example is closed"), "http://a.example is closed.");
+        assert_eq!(sentence("/tmp/x: gone!"), "/tmp/x: gone!");
+        assert_eq!(sentence(""), ".");
     }
 }

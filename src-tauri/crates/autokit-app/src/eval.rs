@@ -6,9 +6,9 @@ mod discover;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autokit_agent::Senses;
 use autokit_agent::discover::Vocabulary;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
+use autokit_retrieve::Senses;
 use autokit_retrieve::eval::{Embedder as Embeddings, RetrievalReport, RetrievalSet, evaluate_retrieval};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 

@@ -81,6 +81,9 @@ fn origin(origin: Origin) -> &'static str {
     match origin {
         Origin::Discovery => "new card",
         Origin::Description => "described",
+        Origin::Repair => "broken link",
+        Origin::Refresh => "stale field",
+        Origin::Improvement => "enrichment",
     }
 }
 

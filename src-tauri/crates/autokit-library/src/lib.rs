@@ -11,6 +11,7 @@
 
 mod data_dir;
 mod error;
+mod health;
 mod history;
 mod memory;
 mod migrate;
@@ -24,10 +25,11 @@ mod write;
 
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
+pub use health::{HealthCounts, HealthDay, Verification, VerificationState};
 pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
-pub use proposals::{Acceptance, ProposalEvent};
+pub use proposals::{Acceptance, ProposalEvent, Proposed};
 pub use replica::{CardRecord, Replica};
 pub use store::{Clock, Library, Place};
 pub use vectors::{PackedVectors, StoredVectors};

@@ -25,7 +25,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// 16,000 × 384, k = 10, on a 2-core machine, brute-force KNN takes 590 ms and HNSW 69–95 ms at
 /// the median and about 2 s at p95 with a filter (and filtered HNSW is reported to drop results,
 /// surrealdb/surrealdb#7423). Ranking happens in memory instead; vectors are packed bytes.
-const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS];
+const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH];
 
 /// Version 1: cards, their history and vectors.
 const CARDS: &str = "
@@ -129,6 +129,35 @@ const PAGES_AND_PROPOSALS: &str = "
     DEFINE FIELD body ON session TYPE string;
 ";
 
+/// Version 3: what reviewers did with each field, what they turned down, how healthy cards are.
+const REVIEW_AND_HEALTH: &str = "
+    DEFINE FIELD review ON proposal TYPE option<string>;
+
+    DEFINE TABLE rejection SCHEMAFULL;
+    DEFINE FIELD proposal ON rejection TYPE int;
+    DEFINE FIELD subject ON rejection TYPE string;
+    DEFINE FIELD field ON rejection TYPE string;
+    DEFINE FIELD value ON rejection TYPE option<string>;
+    DEFINE FIELD basis ON rejection TYPE option<string>;
+    DEFINE FIELD by ON rejection TYPE string;
+    DEFINE FIELD at ON rejection TYPE string;
+    DEFINE INDEX rejection_of_proposal ON rejection FIELDS proposal;
+
+    DEFINE TABLE verification SCHEMAFULL;
+    DEFINE FIELD state ON verification TYPE string;
+    DEFINE FIELD checked_at ON verification TYPE string;
+    DEFINE FIELD attempts ON verification TYPE int;
+    DEFINE FIELD next_at ON verification TYPE option<string>;
+    DEFINE FIELD report ON verification TYPE string;
+
+    DEFINE TABLE health SCHEMAFULL;
+    DEFINE FIELD verified ON health TYPE int;
+    DEFINE FIELD stale ON health TYPE int;
+    DEFINE FIELD broken ON health TYPE int;
+    DEFINE FIELD unreachable ON health TYPE int;
+    DEFINE FIELD never_checked ON health TYPE int;
+";
+
 #[derive(Serialize, Deserialize)]
 struct SchemaFile {
     schema: u32,
@@ -201,6 +230,10 @@ fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// Runs the scripts the store has not seen.
 pub(crate) async fn migrate(db: &Surreal<Db>, path: &Path) -> Result<()> {
+    migrate_to(db, path, MIGRATIONS.len()).await
+}
+
+async fn migrate_to(db: &Surreal<Db>, path: &Path, newest: usize) -> Result<()> {
     let failed = |error: surrealdb::Error| LibraryError::database(Some(path), &error);
     let found: Option<VersionRow> = db
         .query("SELECT version FROM ONLY schema_version:current")
@@ -210,7 +243,7 @@ pub(crate) async fn migrate(db: &Surreal<Db>, path: &Path) -> Result<()> {
         .unwrap_or(None);
     let found = found.map_or(0, |row| row.version as u32);
     refuse_newer(path, found)?;
-    for (index, script) in MIGRATIONS.iter().enumerate().skip(found as usize) {
+    for (index, script) in MIGRATIONS.iter().enumerate().take(newest).skip(found as usize) {
         let version = index as i64 + 1;
         tracing::info!(version, "migrating the library");
         db.query(format!(
@@ -239,4 +272,50 @@ pub(crate) fn write_version(dir: &DataDir) -> Result<()> {
     fs::write(&partial, text)
         .and_then(|()| fs::rename(&partial, dir.schema_file()))
         .map_err(|error| LibraryError::io(dir.root(), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_toolcard::{Draft, Origin, ProposalState};
+
+    use super::*;
+    use crate::store::{Clock, Library, Place, connect};
+
+    /// A store as version 2 left it, with a proposal that waits and one that was turned down.
+    async fn of_version_2(dir: &DataDir) {
+        fs::create_dir_all(dir.store()).expect("a folder");
+        let address = format!("surrealkv://{}", dir.store().display());
+        let (datastore, db) = connect(&address).await.expect("opens");
+        migrate_to(&db, dir.root(), 2).await.expect("migrated");
+        let draft = serde_json::to_string(&Draft::new(Origin::Discovery, "r", Vec::new())).expect("JSON");
+        db.query(
+            "CREATE type::record('proposal', '0000000001') CONTENT { draft: $draft, proposed_by: 'a', created_at: 't',
+                state: 'pending', accepted: [] };
+             CREATE type::record('proposal', '0000000002') CONTENT { draft: $draft, proposed_by: 'a', created_at: 't',
+                state: 'rejected', accepted: [], decided_at: 't', decided_by: 'b', decision: 'no' };
+             CREATE proposal_event CONTENT { proposal: 1, at: 't', by: 'a', what: 'proposed', why: 'r' };",
+        )
+        .bind(("draft", draft))
+        .await
+        .and_then(surrealdb::IndexedResults::check)
+        .expect("written");
+        datastore.shutdown().await.expect("closed");
+        fs::write(dir.schema_file(), r#"{"schema":2}"#).expect("written");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_library_of_version_2_keeps_its_proposals() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dir = DataDir::new(folder.path());
+        of_version_2(&dir).await;
+        let owned = dir.try_own().expect("free");
+        let library = Library::open(Place::Disk(owned), Clock::system()).await.expect("opens");
+        assert!(library.migrated_from().is_some(), "it was backed up");
+        let states: Vec<_> =
+            library.proposals(None).await.expect("read").iter().map(|p| (p.id, p.state)).collect();
+        assert_eq!(states, [(1, ProposalState::Pending), (2, ProposalState::Rejected)]);
+        assert_eq!(library.proposal_events(1).await.expect("read").len(), 1);
+        assert!(library.health_trend(7).await.expect("read").is_empty());
+        library.close().await.expect("closed");
+    }
 }

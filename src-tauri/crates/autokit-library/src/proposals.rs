@@ -27,6 +27,20 @@ pub struct ProposalEvent {
     pub why: String,
 }
 
+/// What became of a draft, field by field.
+#[derive(Clone, Debug)]
+pub struct Proposed {
+    /// The proposal that holds it now: a new one, one that waited already and took its fields in, or
+    /// the one by which all of it had been turned down.
+    pub proposal: Proposal,
+    /// Fields that wait in a new proposal, `proposal`.
+    pub kept: Vec<String>,
+    /// Fields that went into proposals that waited already.
+    pub merged: Vec<String>,
+    /// Fields a reviewer turned down before, resting on the same page; not proposed again.
+    pub suppressed: Vec<String>,
+}
+
 /// What accepting a proposal would write.
 #[derive(Clone, Debug)]
 pub struct Acceptance {
@@ -68,17 +82,19 @@ fn record(id: u32) -> RecordId {
 }
 
 impl Library {
-    /// Keeps a proposal. One that waits already and proposes the same is returned instead.
+    /// Keeps a proposal. One that waits already and proposes the same takes it in.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn propose(&self, draft: Draft, by: &Author) -> Result<Proposal> {
+    pub async fn propose(&self, draft: Draft, by: &Author) -> Result<Proposed> {
         let _turn = self.writer.lock().await;
         let all = self.proposals(None).await?;
         if let Some(waiting) =
             all.iter().find(|p| p.state == ProposalState::Pending && p.draft.same_as(&draft))
         {
-            return Ok(waiting.clone());
+            let merged = draft.fields.into_iter().map(|field| field.field).collect();
+            let proposal = waiting.clone();
+            return Ok(Proposed { proposal, kept: Vec::new(), merged, suppressed: Vec::new() });
         }
         let id = all.iter().map(|proposal| proposal.id).max().unwrap_or(0) + 1;
         let at = self.clock.stamp();
@@ -99,7 +115,9 @@ impl Library {
             },
         )
         .await?;
-        self.proposal(id).await
+        let kept = draft.fields.into_iter().map(|field| field.field).collect();
+        let proposal = self.proposal(id).await?;
+        Ok(Proposed { proposal, kept, merged: Vec::new(), suppressed: Vec::new() })
     }
 
     /// The proposals in this state, or all, oldest first.

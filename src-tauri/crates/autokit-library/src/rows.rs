@@ -129,6 +129,30 @@ pub(crate) struct ProposalEventRow {
     pub why: String,
 }
 
+/// What checking a card found; the report as JSON, where it was asked for.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct VerificationRow {
+    pub id: RecordId,
+    pub state: String,
+    pub checked_at: String,
+    pub attempts: i64,
+    pub next_at: Option<String>,
+    pub report: Option<String>,
+}
+
+/// The counts of a day, which is the id.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct HealthRow {
+    pub id: RecordId,
+    pub verified: i64,
+    pub stale: i64,
+    pub broken: i64,
+    pub unreachable: i64,
+    pub never_checked: i64,
+}
+
 /// What a person said about an answer.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]

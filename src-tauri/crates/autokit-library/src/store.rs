@@ -14,6 +14,7 @@ use surrealdb_engine_local::Datastore;
 
 use crate::data_dir::{DataDir, Ownership};
 use crate::error::{LibraryError, Result};
+use crate::health::States;
 use crate::migrate;
 use crate::replica::{CardRecord, Replica};
 use crate::rows::{CardRow, TombstoneRow, key_text};
@@ -71,6 +72,8 @@ pub struct Library {
     pub(crate) replica: RwLock<Replica>,
     /// Writers take turns; readers use the replica and never wait for one.
     pub(crate) writer: tokio::sync::Mutex<()>,
+    /// What checking each card found, once somebody asked for the counts.
+    pub(crate) states: tokio::sync::Mutex<Option<States>>,
     migrated_from: Option<PathBuf>,
 }
 
@@ -117,11 +120,7 @@ impl Library {
             }
             sorted => sorted,
         };
-        let datastore = open_datastore(&address).await.map_err(|error| damaged(&error))?;
-        let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
-            .await
-            .map_err(|error| damaged(&error))?;
-        db.use_ns("autokit").use_db("library").await.map_err(|error| damaged(&error))?;
+        let (datastore, db) = connect(&address).await.map_err(|error| damaged(&error))?;
         migrate::migrate(&db, path.as_deref().unwrap_or(Path::new("memory"))).await?;
         if let Place::Disk(owned) = &place {
             migrate::write_version(owned.dir())?;
@@ -138,6 +137,7 @@ impl Library {
             clock,
             replica: RwLock::default(),
             writer: tokio::sync::Mutex::default(),
+            states: tokio::sync::Mutex::default(),
             migrated_from,
         };
         library.load().await?;
@@ -277,6 +277,16 @@ impl Place {
             Place::Disk(owned) => Some(owned.dir().root()),
         }
     }
+}
+
+/// The store at an address, and the handle to ask it by.
+pub(crate) async fn connect(address: &str) -> std::result::Result<(Arc<Datastore>, Surreal<Db>), String> {
+    let datastore = open_datastore(address).await?;
+    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
+        .await
+        .map_err(|error| error.to_string())?;
+    db.use_ns("autokit").use_db("library").await.map_err(|error| error.to_string())?;
+    Ok((datastore, db))
 }
 
 /// The steps the SDK itself takes to open an embedded store, done here because only the

@@ -26,27 +26,21 @@ fn meta(reason: &str) -> Meta {
 }
 
 fn field(name: &str, value: Value) -> ProposedField {
-    let evidence = vec![Evidence {
-        url: "https://docs.example.org/tool".into(),
-        quote: "as it says".into(),
-        fetched_at: "2026-01-01T00:00:00.000Z".into(),
-    }];
+    let evidence =
+        vec![Evidence::new("https://docs.example.org/tool", "as it says", "2026-01-01T00:00:00.000Z")];
     ProposedField { field: name.into(), value: Some(value), evidence, confidence: 0.8 }
 }
 
 fn new_card(name: &str) -> Draft {
-    Draft {
-        card: None,
-        base: None,
-        origin: Origin::Discovery,
-        reason: "found on the web".into(),
-        fields: vec![
+    Draft::new(
+        Origin::Discovery,
+        "found on the web",
+        vec![
             field("name", json!(name)),
             field("description", json!("Does things.")),
             field("class", json!("K")),
         ],
-        similar: Vec::new(),
-    }
+    )
 }
 
 fn change(card: &CardId, base: u32, fields: Vec<ProposedField>) -> Draft {
@@ -72,10 +66,10 @@ fn text(library: &Library, id: &CardId, name: &str) -> Option<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
     let library = memory().await;
-    let proposal = library.propose(new_card("Found"), &author("discovery")).await.expect("kept");
+    let proposal = library.propose(new_card("Found"), &author("discovery")).await.expect("kept").proposal;
     assert_eq!((proposal.id, proposal.state), (1, ProposalState::Pending));
     assert!(library.read(Replica::is_empty), "nothing changes before a person decides");
-    let again = library.propose(new_card("Found"), &author("discovery")).await.expect("kept");
+    let again = library.propose(new_card("Found"), &author("discovery")).await.expect("kept").proposal;
     assert_eq!(again.id, proposal.id, "the same is not proposed twice");
 
     let chosen = ["name".to_owned(), "description".to_owned()];
@@ -124,7 +118,7 @@ async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A", "description": "one", "class": "Old"})).await;
     let about_both = change(&id, 1, vec![field("description", json!("two")), field("class", json!("New"))]);
-    let proposal = library.propose(about_both, &author("verifier")).await.expect("kept");
+    let proposal = library.propose(about_both, &author("verifier")).await.expect("kept").proposal;
     put(&library, json!({"name": "A", "description": "by hand", "class": "Old"})).await;
 
     let whole = library.acceptance(&proposal, None, &Map::new()).await.expect_err("a conflict");
@@ -135,8 +129,11 @@ async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
     assert_eq!(text(&library, &id, "description").as_deref(), Some("by hand"));
     assert_eq!(text(&library, &id, "class").as_deref(), Some("New"));
 
-    let other =
-        library.propose(change(&id, 3, vec![field("name", json!(""))]), &author("x")).await.expect("kept");
+    let other = library
+        .propose(change(&id, 3, vec![field("name", json!(""))]), &author("x"))
+        .await
+        .expect("kept")
+        .proposal;
     let bad = library.acceptance(&other, None, &Map::new()).await.expect_err("no card");
     assert_eq!(bad.code(), Code::Invalid);
     let nothing = library.acceptance(&other, Some(&[]), &Map::new()).await.expect_err("nothing chosen");

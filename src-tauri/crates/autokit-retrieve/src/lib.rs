@@ -41,6 +41,7 @@ mod keyword;
 pub mod metrics;
 mod names;
 mod query;
+mod senses;
 mod text;
 mod vector;
 
@@ -50,6 +51,7 @@ pub use error::{EvalError, RetrieveError};
 pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchIndex};
 pub use names::NameMatch;
 pub use query::QueryPlan;
+pub use senses::{Senses, dot};
 pub use text::{highlights, is_generic_word, is_stop_word, name_words};
 pub use vector::{Neighbour, VectorIndex};
 

@@ -25,6 +25,7 @@ mod format;
 mod identity;
 mod proposal;
 mod revision;
+mod risk;
 mod stub;
 mod validate;
 
@@ -32,7 +33,8 @@ pub use card::{Kind, Toolcard, fields};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
 pub use format::{MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_cards, write_cards};
 pub use identity::{CardId, CardKey};
-pub use proposal::{Draft, Evidence, Origin, Proposal, ProposalState, ProposedField};
+pub use proposal::{Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit};
 pub use revision::{Author, Operation, Revision};
+pub use risk::{Risk, risk};
 pub use stub::Stub;
 pub use validate::{Limits, Problem, Severity, check};

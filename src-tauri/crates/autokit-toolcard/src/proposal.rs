@@ -7,6 +7,7 @@ use ts_rs::TS;
 
 use crate::card::fields;
 use crate::identity::{CardId, CardKey};
+use crate::risk::{Risk, risk};
 
 /// What a claim rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -17,9 +18,41 @@ pub struct Evidence {
     pub quote: String,
     /// When it was read, RFC 3339 in UTC.
     pub fetched_at: String,
+    /// Every request on the way to the page, the last one included; empty where nothing was asked for.
+    #[serde(default)]
+    pub chain: Vec<Visit>,
 }
 
-/// Where a proposal comes from; the groups of the review queue.
+impl Evidence {
+    /// Words found on a page, without an account of the way there.
+    pub fn new(url: impl Into<String>, quote: impl Into<String>, fetched_at: impl Into<String>) -> Evidence {
+        Evidence { url: url.into(), quote: quote.into(), fetched_at: fetched_at.into(), chain: Vec::new() }
+    }
+}
+
+/// One request on the way to a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Visit {
+    /// What was asked for.
+    pub url: String,
+    /// The HTTP status of the answer; 0 when there was none.
+    pub status: u16,
+}
+
+/// A page that was considered and not taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct PageCandidate {
+    /// Its address.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// How well it fits, 0 to 1.
+    pub score: f32,
+    /// Why that much, in a sentence.
+    pub why: String,
+}
+
+/// Where a proposal comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -27,6 +60,32 @@ pub enum Origin {
     Discovery,
     /// Words a person gave, made into a card.
     Description,
+    /// A link that led nowhere, led to its page again.
+    Repair,
+    /// A field that its page says otherwise by now.
+    Refresh,
+    /// A field that was empty or poor, filled from its page.
+    Improvement,
+}
+
+/// The groups of the review queue in the order they are shown, each with the origins in it.
+const GROUPS: &[(&str, &[Origin])] = &[
+    ("Broken link", &[Origin::Repair]),
+    ("Stale field", &[Origin::Refresh]),
+    ("Enrichment", &[Origin::Improvement]),
+    ("New card", &[Origin::Discovery, Origin::Description]),
+];
+
+impl Origin {
+    /// The group of the review queue it belongs to.
+    pub fn group(self) -> &'static str {
+        GROUPS.iter().find(|(_, origins)| origins.contains(&self)).map_or("Other", |(name, _)| name)
+    }
+
+    /// The names of the groups, in the order they are shown.
+    pub fn groups() -> impl Iterator<Item = &'static str> {
+        GROUPS.iter().map(|(name, _)| *name)
+    }
 }
 
 /// A field's proposed value.
@@ -64,6 +123,13 @@ pub struct Draft {
     pub fields: Vec<ProposedField>,
     /// Cards of the library that may be the same tool.
     pub similar: Vec<CardId>,
+    /// SHA-256, in hexadecimal, of the text of the page or pages it rests on. What a reviewer turned
+    /// down is not proposed again while this stays the same.
+    #[serde(default)]
+    pub basis: Option<String>,
+    /// Pages that were considered and not taken, best first.
+    #[serde(default)]
+    pub candidates: Vec<PageCandidate>,
 }
 
 /// Where a proposal stands.
@@ -120,6 +186,27 @@ pub struct Proposal {
 }
 
 impl Draft {
+    /// A draft of a new card; name the card and its revision to make it a change.
+    pub fn new(origin: Origin, reason: impl Into<String>, fields: Vec<ProposedField>) -> Draft {
+        Draft {
+            card: None,
+            base: None,
+            origin,
+            reason: reason.into(),
+            fields,
+            similar: Vec::new(),
+            basis: None,
+            candidates: Vec::new(),
+        }
+    }
+
+    /// What can go wrong when all of it is accepted into `card`: the riskiest field decides. An empty
+    /// object stands for a new card.
+    pub fn risk(&self, card: &Map<String, Value>) -> Risk {
+        let each = self.fields.iter().map(|field| risk(field, card.get(&field.field)));
+        each.max().unwrap_or(Risk::Low)
+    }
+
     /// Provider and name of a new card.
     pub fn key(&self) -> Option<CardKey> {
         let text = |name: &str| self.fields.iter().find(|f| f.field == name)?.value.as_ref()?.as_str();
@@ -168,14 +255,28 @@ mod tests {
     }
 
     fn draft(fields: Vec<ProposedField>) -> Draft {
-        Draft {
-            card: None,
-            base: None,
-            origin: Origin::Discovery,
-            reason: String::new(),
-            fields,
-            similar: Vec::new(),
+        Draft::new(Origin::Discovery, "", fields)
+    }
+
+    #[test]
+    fn every_origin_has_a_group() {
+        let origins =
+            [Origin::Discovery, Origin::Description, Origin::Repair, Origin::Refresh, Origin::Improvement];
+        for origin in origins {
+            assert!(Origin::groups().any(|group| group == origin.group()), "{origin:?}");
         }
+    }
+
+    #[test]
+    fn drafts_from_before_page_hashes_are_read() {
+        let old = json!({
+            "card": null, "base": null, "origin": "discovery", "reason": "r", "similar": [],
+            "fields": [{ "field": "name", "value": "A", "confidence": 0.5,
+                "evidence": [{ "url": "u", "quote": "q", "fetched_at": "t" }] }],
+        });
+        let read: Draft = serde_json::from_value(old).unwrap();
+        assert_eq!((read.basis, read.candidates.len()), (None, 0));
+        assert_eq!(read.fields[0].evidence[0], Evidence::new("u", "q", "t"));
     }
 
     #[test]

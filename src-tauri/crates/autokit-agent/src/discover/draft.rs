@@ -15,11 +15,7 @@ pub(super) fn address(url: &str) -> String {
 
 /// The card a page would become, each field with the words it rests on.
 pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
-    let evidence = |quote: &str| Evidence {
-        url: page.url.clone(),
-        quote: quote.to_owned(),
-        fetched_at: page.fetched_at.clone(),
-    };
+    let evidence = |quote: &str| Evidence::new(&page.url, quote, &page.fetched_at);
     let facts = &page.facts;
     let mut proposed = Vec::new();
     let mut add = |field: &str, value: Value, quote: &str, confidence: f32| {
@@ -49,8 +45,7 @@ pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
     );
     if let Some(repository) = &page.repository {
         let quote = facts_of(repository);
-        let evidence =
-            vec![Evidence { url: repository.html_url.clone(), quote, fetched_at: page.fetched_at.clone() }];
+        let evidence = vec![Evidence::new(&repository.html_url, quote, &page.fetched_at)];
         let value = Value::from(vec![repository.html_url.as_str()]);
         proposed.push(ProposedField {
             field: fields::SOURCES.to_owned(),
@@ -60,12 +55,8 @@ pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
         });
     }
     Draft {
-        card: None,
-        base: None,
-        origin: Origin::Discovery,
-        reason: format!("Found on the web: {}", page.url),
-        fields: proposed,
         similar: similar.iter().map(autokit_toolcard::CardId::new).collect(),
+        ..Draft::new(Origin::Discovery, format!("Found on the web: {}", page.url), proposed)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Whether a page documents a tool for a need.
 
-use autokit_retrieve::Hit;
+use autokit_facts::{distinctive, opening, words};
+use autokit_retrieve::{Hit, Senses};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Finding, Page, facts};
-use crate::senses::Senses;
+use super::{Finding, Page};
 
 /// What speaks for a page. The score is a weighted sum, see [`Marks::score`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
@@ -134,9 +134,9 @@ fn is_name(word: &str, start: bool, senses: Option<&dyn Senses>) -> bool {
 
 impl Marks {
     pub(super) fn of(need: &str, names: &[Vec<String>], doubtful: bool, page: &Page, hit: &Hit) -> Marks {
-        let asked = facts::words(need);
+        let asked = words(need);
         let has = |word: &String| asked.iter().any(|other| alike(other, word));
-        let title = facts::distinctive(&page.facts.name);
+        let title = distinctive(&page.facts.name);
         let named = if title.is_empty() {
             0.0
         } else {
@@ -144,7 +144,7 @@ impl Marks {
         };
         let import = page.facts.import.as_ref();
         let address = page.url.to_lowercase();
-        let opening = facts::opening(&page.document, 400).to_lowercase();
+        let start = opening(&page.document, 400).to_lowercase();
         let about = names.iter().any(|name| is_about(page, name));
         Marks {
             rank: hit.score,
@@ -157,7 +157,7 @@ impl Marks {
                 let path = import.value.0.to_lowercase();
                 ["tool", "utilit", "agent"].iter().any(|part| path.contains(part))
             }),
-            tool_words: opening.contains("tool") || page.facts.name.to_lowercase().contains("tool"),
+            tool_words: start.contains("tool") || page.facts.name.to_lowercase().contains("tool"),
             named,
             the_named: about,
             another: !(names.is_empty() || about || doubtful && hit.score >= STRONG),
@@ -193,7 +193,7 @@ fn is_about(page: &Page, name: &[String]) -> bool {
     if let Some(import) = &page.facts.import {
         text = format!("{text} {} {}", import.value.0, import.value.1);
     }
-    let words = facts::words(&text);
+    let words = words(&text);
     let name: String = name.concat().chars().filter(|c| c.is_alphanumeric()).collect();
     // "Power BI" is PowerBI: names are compared without what stands between their words.
     (0..words.len()).any(|from| {

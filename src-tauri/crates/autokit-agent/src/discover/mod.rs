@@ -6,7 +6,6 @@
 //! draft of a card whose every field carries the words of the page it rests on.
 
 mod draft;
-mod facts;
 mod judge;
 mod pool;
 mod queries;
@@ -15,8 +14,9 @@ mod react;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use autokit_facts::{Facts, distinctive, opening};
 use autokit_retrieve::eval::ToolText;
-use autokit_retrieve::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex};
+use autokit_retrieve::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex, Senses};
 use autokit_toolcard::{Draft, fields};
 use autokit_web::search::{GitHub, Hit, Provider};
 use autokit_web::{ChunkOptions, Document, Fetched, Fetcher, chunks, extract};
@@ -26,10 +26,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::error::{Error, Result};
-use crate::senses::Senses;
 
 use draft::{address, draft};
-pub use facts::{Fact, Facts};
 pub use judge::Marks;
 pub use pool::Readings;
 use pool::{Page, Pool, Reading};
@@ -368,7 +366,7 @@ impl Discovery {
                 .take(PIECES)
                 .map(|chunk| chunk.passage())
                 .collect();
-            texts.push(format!("{}: {}", facts.name, facts::opening(&document, OPENING)));
+            texts.push(format!("{}: {}", facts.name, opening(&document, OPENING)));
             texts.extend(pieces.iter().cloned());
             new.push((at, document, facts, pieces));
         }
@@ -395,8 +393,7 @@ impl Discovery {
         for page in &mut pool.pages {
             page.reciprocal = pool.reciprocal.get(&page.hit.url).copied().unwrap_or(0.0);
         }
-        let bodies: Vec<String> =
-            pool.pages.iter().map(|page| facts::opening(&page.document, BODY)).collect();
+        let bodies: Vec<String> = pool.pages.iter().map(|page| opening(&page.document, BODY)).collect();
         let mut index = SearchIndex::new();
         let known: Vec<IndexDocument<'_>> = self.known.iter().map(|card| card.text.document(None)).collect();
         index.upsert_all(&known)?;
@@ -473,14 +470,14 @@ impl Discovery {
 
     /// Cards that may be the same tool: by page, by name, by what is imported.
     fn similar(&self, page: &Page) -> Vec<String> {
-        let name = facts::distinctive(&page.facts.name);
+        let name = distinctive(&page.facts.name);
         let class = page.facts.import.as_ref().map(|import| import.value.1.as_str());
         self.known
             .iter()
             .filter(|card| {
                 let same_page =
                     card.documentation.as_deref().is_some_and(|url| address(url) == address(&page.url));
-                let same_name = !name.is_empty() && facts::distinctive(&card.text.name) == name;
+                let same_name = !name.is_empty() && distinctive(&card.text.name) == name;
                 let same_class =
                     class.is_some_and(|class| card.text.aliases.iter().any(|alias| alias == class));
                 same_page || same_name || same_class

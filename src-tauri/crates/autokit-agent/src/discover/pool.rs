@@ -4,12 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
+use autokit_facts::Facts;
+use autokit_retrieve::dot;
 use autokit_web::Document;
 use autokit_web::search::{Hit, Repository};
 use lru::LruCache;
-
-use super::facts::Facts;
-use crate::senses::dot;
 
 /// Pages read lately that are kept.
 const KEPT: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");

@@ -2,7 +2,7 @@
 
 use autokit_retrieve::is_stop_word;
 
-use crate::senses::dot;
+use autokit_retrieve::dot;
 
 /// Related words added to a query.
 const RELATED: usize = 12;

@@ -219,7 +219,7 @@ impl Core {
         let services = self.services.load_full();
         let Some(search) = services.search.clone() else { return Ok(None) };
         let senses = self.embedder().map(|embedder| {
-            let senses: Arc<dyn autokit_agent::Senses> = Arc::new(crate::eval::Meaning(embedder));
+            let senses: Arc<dyn autokit_retrieve::Senses> = Arc::new(crate::eval::Meaning(embedder));
             senses
         });
         Ok(Some(Discovery {
@@ -698,7 +698,7 @@ impl Handle<ProposeFinding> for Engine {
                 "Look on the web again.",
             )
         })?;
-        let proposal = core.propose(finding.draft, &Author("Discovery".to_owned())).await?;
+        let proposal = core.propose(finding.draft, &Author("Discovery".to_owned())).await?.proposal;
         core.change(&entry, |session| {
             session.turns[at].events.push(StepEvent {
                 step: Step::Add,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use autokit_library::{Acceptance, CardRecord, Meta};
+use autokit_library::{Acceptance, CardRecord, Meta, Proposed};
 use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
 use autokit_toolcard::{
     Author, CardId, Draft, Operation, Proposal, ProposalState, Toolcard, diff_cards, fields,
@@ -80,7 +80,7 @@ impl Core {
 
     /// Keeps a proposal, with the cards of the library that may be the same tool: of the same name or
     /// page, or described almost alike.
-    pub(crate) async fn propose(&self, mut draft: Draft, by: &Author) -> Result<Proposal> {
+    pub(crate) async fn propose(&self, mut draft: Draft, by: &Author) -> Result<Proposed> {
         let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
         if let (None, Ok(card)) = (&draft.card, card) {
             let url = card.text(fields::DOCUMENTATION).map(|url| url.trim_end_matches('/').to_owned());
@@ -104,9 +104,9 @@ impl Core {
             similar.dedup();
             draft.similar = similar;
         }
-        let proposal = self.library.propose(draft, by).await?;
+        let proposed = self.library.propose(draft, by).await?;
         self.tell_proposals().await?;
-        Ok(proposal)
+        Ok(proposed)
     }
 
     /// Cards whose description is almost that of a vector.
@@ -188,7 +188,7 @@ impl Handle<DescribeCard> for Engine {
                 "Begin with its name, e.g. \u{201c}Weather Kit is a library that \u{2026}\u{201d}.",
             ));
         }
-        let proposal = core.propose(draft, &Author(context.author.clone())).await?;
+        let proposal = core.propose(draft, &Author(context.author.clone())).await?.proposal;
         core.proposal_detail(proposal.id).await
     }
 }

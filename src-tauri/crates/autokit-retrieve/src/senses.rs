@@ -1,8 +1,8 @@
-//! What the agent is given by the house: meaning as vectors.
+//! Meaning as vectors, for those that are given it and do not care where it comes from.
 
 use std::fmt;
 
-/// Turns texts into vectors. Calls compute; the agent makes them off the async threads.
+/// Turns texts into vectors. Calls compute; callers make them off the async threads.
 pub trait Senses: fmt::Debug + Send + Sync {
     /// Vectors of texts that are searched for.
     ///
@@ -21,6 +21,6 @@ pub trait Senses: fmt::Debug + Send + Sync {
 }
 
 /// The dot product; the cosine of unit vectors.
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -1,0 +1,391 @@
+//! Imports and constructor calls in a page's code.
+
+use std::collections::HashSet;
+
+use autokit_web::Document;
+use serde_json::{Map, Value};
+use tree_sitter::{Node, Parser};
+
+use crate::value::{named_arguments, value_of};
+
+/// Bytes of one code block that are parsed; a longer one is data, not an example.
+const LONGEST: usize = 200_000;
+
+/// A language whose imports are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// Python.
+    Python,
+    /// JavaScript and TypeScript.
+    JavaScript,
+}
+
+impl Language {
+    /// As cards name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Python => "python",
+            Language::JavaScript => "javascript",
+        }
+    }
+
+    /// The language a block says it is in, or looks like.
+    fn of(label: Option<&str>, code: &str) -> Option<Language> {
+        match label {
+            Some("python" | "py" | "python3" | "ipython" | "ipython3" | "pycon" | "jupyter") => {
+                Some(Language::Python)
+            }
+            Some("javascript" | "js" | "jsx" | "typescript" | "ts" | "tsx" | "mjs") => {
+                Some(Language::JavaScript)
+            }
+            Some("bash" | "sh" | "shell" | "console" | "json" | "yaml" | "toml" | "html" | "css" | "xml") => {
+                None
+            }
+            // Labels that say something else are often wrong; what the lines look like decides.
+            _ => {
+                let line = |starts: &[&str]| {
+                    code.lines().any(|line| starts.iter().any(|start| line.trim_start().starts_with(start)))
+                };
+                if code.contains("require(") || line(&["const ", "let ", "import {", "import type "]) {
+                    Some(Language::JavaScript)
+                } else if line(&["from ", "import ", "def ", "print(", ">>> "]) || code.contains(" = ") {
+                    Some(Language::Python)
+                } else {
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// A name that is imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// Of the code.
+    pub language: Language,
+    /// Where from, e.g. `langchain_community.tools` or `@scope/package`.
+    pub module: String,
+    /// What, under its own name.
+    pub name: String,
+    /// The statement, on one line.
+    pub line: String,
+}
+
+/// A call of something with a name, e.g. of a constructor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The last part of what is called: `b` of `a.b(…)`.
+    pub callee: String,
+    /// Arguments given by name. Values that are no literals become placeholders.
+    pub arguments: Map<String, Value>,
+    /// The line it stands on.
+    pub line: String,
+}
+
+/// What a page's code shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Code {
+    /// Imports, in the order they stand; the same one once.
+    pub imports: Vec<Import>,
+    /// Calls, in the order they stand.
+    pub calls: Vec<Call>,
+    /// Every name in the code.
+    pub names: HashSet<String>,
+}
+
+impl Code {
+    /// Reads the code blocks of a page.
+    pub fn of(page: &Document) -> Code {
+        let mut code = Code::default();
+        for (label, block) in page.code() {
+            if block.len() > LONGEST {
+                continue;
+            }
+            let Some(language) = Language::of(label, block) else { continue };
+            let source = prepared(block, language);
+            let mut parser = Parser::new();
+            let grammar = match language {
+                Language::Python => tree_sitter_python::LANGUAGE,
+                Language::JavaScript => tree_sitter_typescript::LANGUAGE_TSX,
+            };
+            // Both grammars are made for this version of the parser; a test would fail otherwise.
+            if parser.set_language(&grammar.into()).is_err() {
+                continue;
+            }
+            if let Some(tree) = parser.parse(&source, None) {
+                code.walk(tree.root_node(), &source, language);
+            }
+        }
+        code
+    }
+
+    /// Whether the code has a name, as it is written.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// The imports of a name.
+    pub fn imports_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Import> {
+        self.imports.iter().filter(move |import| import.name == name)
+    }
+
+    /// What the calls of a name are given by name, all calls together; the first value of each.
+    pub fn arguments_of(&self, name: &str) -> Option<(Map<String, Value>, Vec<&str>)> {
+        let mut arguments = Map::new();
+        let mut lines = Vec::new();
+        let mut called = false;
+        for call in self.calls.iter().filter(|call| call.callee == name) {
+            called = true;
+            let before = arguments.len();
+            for (name, value) in &call.arguments {
+                if !arguments.contains_key(name) {
+                    arguments.insert(name.clone(), value.clone());
+                }
+            }
+            if arguments.len() > before || lines.is_empty() {
+                lines.push(call.line.as_str());
+            }
+        }
+        called.then_some((arguments, lines))
+    }
+
+    /// Goes through a tree without recursion: code on a page may be nested as deep as it likes.
+    fn walk(&mut self, root: Node<'_>, source: &str, language: Language) {
+        let mut cursor = root.walk();
+        loop {
+            let node = cursor.node();
+            match node.kind() {
+                "import_from_statement" => self.python_from(node, source),
+                "import_statement" if language == Language::Python => self.python_import(node, source),
+                "import_statement" => self.script_import(node, source),
+                "variable_declarator" => self.require(node, source),
+                "call" | "new_expression" | "call_expression" => self.call(node, source),
+                "identifier" | "type_identifier" | "property_identifier" => {
+                    let name = &source[node.byte_range()];
+                    if !self.names.contains(name) {
+                        self.names.insert(name.to_owned());
+                    }
+                }
+                _ => {}
+            }
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, language: Language, module: &str, name: &str, statement: &str) {
+        let line = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !self.imports.iter().any(|import| import.module == module && import.name == name) {
+            self.imports.push(Import { language, module: module.to_owned(), name: name.to_owned(), line });
+        }
+    }
+
+    fn python_from(&mut self, node: Node<'_>, source: &str) {
+        let Some(module) = node.child_by_field_name("module_name") else { return };
+        let module = &source[module.byte_range()];
+        let mut cursor = node.walk();
+        let names: Vec<Node<'_>> = node.children_by_field_name("name", &mut cursor).collect();
+        for name in names {
+            let name = name.child_by_field_name("name").unwrap_or(name);
+            self.add(Language::Python, module, &source[name.byte_range()], &source[node.byte_range()]);
+        }
+    }
+
+    fn python_import(&mut self, node: Node<'_>, source: &str) {
+        let mut cursor = node.walk();
+        let names: Vec<Node<'_>> = node.children_by_field_name("name", &mut cursor).collect();
+        for name in names {
+            let module = name.child_by_field_name("name").unwrap_or(name);
+            self.add(Language::Python, &source[module.byte_range()], "", &source[node.byte_range()]);
+        }
+    }
+
+    fn script_import(&mut self, node: Node<'_>, source: &str) {
+        let Some(module) = node.child_by_field_name("source").map(|from| unquoted(from, source)) else {
+            return;
+        };
+        let statement = &source[node.byte_range()];
+        let mut cursor = node.walk();
+        let Some(clause) = node.children(&mut cursor).find(|child| child.kind() == "import_clause") else {
+            return;
+        };
+        let mut cursor = clause.walk();
+        for part in clause.named_children(&mut cursor) {
+            match part.kind() {
+                "identifier" => {
+                    self.add(Language::JavaScript, &module, &source[part.byte_range()], statement);
+                }
+                "named_imports" => {
+                    let mut inner = part.walk();
+                    for one in part.named_children(&mut inner) {
+                        if let Some(name) = one.child_by_field_name("name") {
+                            self.add(Language::JavaScript, &module, &source[name.byte_range()], statement);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// `const { A } = require("package")`, `const A = require("package")`.
+    fn require(&mut self, node: Node<'_>, source: &str) {
+        let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value"))
+        else {
+            return;
+        };
+        let called = value.child_by_field_name("function").map(|function| &source[function.byte_range()]);
+        let Some(argument) = value
+            .child_by_field_name("arguments")
+            .filter(|_| called == Some("require"))
+            .and_then(|arguments| arguments.named_child(0))
+        else {
+            return;
+        };
+        let module = unquoted(argument, source);
+        let statement = &source[node.byte_range()];
+        if name.kind() == "identifier" {
+            self.add(Language::JavaScript, &module, &source[name.byte_range()], statement);
+            return;
+        }
+        let mut cursor = name.walk();
+        for part in name.named_children(&mut cursor) {
+            let part = part.child_by_field_name("key").unwrap_or(part);
+            self.add(Language::JavaScript, &module, &source[part.byte_range()], statement);
+        }
+    }
+
+    fn call(&mut self, node: Node<'_>, source: &str) {
+        let function =
+            node.child_by_field_name("function").or_else(|| node.child_by_field_name("constructor"));
+        let (Some(function), Some(arguments)) = (function, node.child_by_field_name("arguments")) else {
+            return;
+        };
+        let last = function
+            .child_by_field_name("attribute")
+            .or_else(|| function.child_by_field_name("property"))
+            .unwrap_or(function);
+        // Something that is called without a name of its own, e.g. what another call gives back.
+        if !matches!(last.kind(), "identifier" | "property_identifier" | "type_identifier") {
+            return;
+        }
+        let start = source[..node.start_byte()].rfind('\n').map_or(0, |at| at + 1);
+        let end = source[node.start_byte()..].find('\n').map_or(source.len(), |at| node.start_byte() + at);
+        let mut given = Map::new();
+        for (name, _) in named_arguments(arguments, source, 1) {
+            given.insert(name, Value::Null);
+        }
+        let mut cursor = arguments.walk();
+        for argument in arguments.named_children(&mut cursor) {
+            if argument.kind() == "keyword_argument"
+                && let (Some(name), Some(value)) =
+                    (argument.child_by_field_name("name"), argument.child_by_field_name("value"))
+            {
+                let name = &source[name.byte_range()];
+                given.insert(name.to_owned(), value_of(name, value, source));
+            } else if argument.kind() == "object" {
+                given.extend(named_arguments(arguments, source, 6));
+            }
+        }
+        self.calls.push(Call {
+            callee: source[last.byte_range()].to_owned(),
+            arguments: given,
+            line: source[start..end].trim().to_owned(),
+        });
+    }
+}
+
+fn unquoted(node: Node<'_>, source: &str) -> String {
+    source[node.byte_range()].trim_matches(['"', '\'', '`']).to_owned()
+}
+
+/// Code without what documentation puts around it: prompts, and commands of notebooks.
+fn prepared(code: &str, language: Language) -> String {
+    if language != Language::Python {
+        return code.to_owned();
+    }
+    let mut out = String::with_capacity(code.len());
+    for line in code.lines() {
+        let start = line.trim_start();
+        if !start.starts_with(['%', '!']) {
+            let prompt = start.strip_prefix(">>> ").or_else(|| start.strip_prefix("... "));
+            out.push_str(prompt.unwrap_or(line));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn code(markdown: &str) -> Code {
+        Code::of(&autokit_web::extract(markdown, Some("text/markdown"), "https://docs.example.org/a"))
+    }
+
+    fn pairs(code: &Code) -> Vec<(&str, &str)> {
+        code.imports.iter().map(|import| (import.module.as_str(), import.name.as_str())).collect()
+    }
+
+    #[test]
+    fn imports_are_read_in_the_forms_documentation_has() {
+        let page = code(
+            "```python\n%pip install kit\nfrom kit.tools import (\n    Weather,  # the tool\n    Place as P,\n)\nimport os, kit.util as u\n```\n\n```\n>>> from kit import Other\n>>> Other()\n```\n\n```ts\nimport Kit, { Weather as W, type Place } from \"@kit/weather\";\nconst { Old } = require('kit-old');\n```\n\n```bash\nfrom nothing import Nothing\n```\n",
+        );
+        assert_eq!(
+            pairs(&page),
+            [
+                ("kit.tools", "Weather"),
+                ("kit.tools", "Place"),
+                ("os", ""),
+                ("kit.util", ""),
+                ("kit", "Other"),
+                ("@kit/weather", "Kit"),
+                ("@kit/weather", "Weather"),
+                ("@kit/weather", "Place"),
+                ("kit-old", "Old"),
+            ]
+        );
+        assert!(page.imports[0].line.starts_with("from kit.tools import ( Weather,"));
+    }
+
+    #[test]
+    fn what_a_constructor_is_given_is_read_as_json() {
+        let page = code(
+            "```python\nfrom kit import Weather, Wrapper\ntool = Weather(api_key=os.environ[\"KEY\"], days=3, units='metric', safe=True, tags=['a'], wrapper=Wrapper(k=2), other=thing)\nkit.Weather(-1, output=\"list\")\n```\n\n```js\nconst tool = new Calendar({ key: process.env.KEY, zone: \"UTC\", deep: { a: 1 }, id });\n```\n",
+        );
+        let (arguments, lines) = page.arguments_of("Weather").unwrap();
+        assert_eq!(
+            Value::Object(arguments),
+            json!({"api_key": "${KEY}", "days": 3, "units": "metric", "safe": true, "tags": ["a"],
+                "wrapper": {"k": 2}, "other": "${OTHER}", "output": "list"})
+        );
+        assert_eq!(lines.len(), 2);
+        let (arguments, _) = page.arguments_of("Calendar").unwrap();
+        assert_eq!(
+            Value::Object(arguments),
+            json!({"key": "${KEY}", "zone": "UTC", "deep": {"a": 1}, "id": "${ID}"})
+        );
+        assert!(page.arguments_of("Nothing").is_none());
+    }
+
+    #[test]
+    fn broken_and_hostile_code_is_read_as_far_as_it_goes() {
+        let page = code("```python\nfrom kit import Weather\nWeather(((\nfrom kit.more import Rain\n```\n");
+        assert!(pairs(&page).contains(&("kit", "Weather")), "{:?}", page.imports);
+        let deep =
+            format!("```python\nfrom kit import A\nx = {}1{}\n```\n", "(".repeat(20_000), ")".repeat(20_000));
+        assert_eq!(pairs(&code(&deep)), [("kit", "A")]);
+        let nested = format!("```python\nA(x={}1{})\n```\n", "[".repeat(5_000), "]".repeat(5_000));
+        assert_eq!(code(&nested).arguments_of("A").unwrap().0["x"], json!("${X}"));
+    }
+}

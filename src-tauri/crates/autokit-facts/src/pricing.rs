@@ -1,0 +1,111 @@
+//! What a page says about the price of a tool.
+
+use std::sync::LazyLock;
+
+use autokit_web::{Block, Document};
+use regex::Regex;
+
+use crate::text::sentences;
+use crate::tool::Fact;
+
+/// How a tool is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Price {
+    /// Nothing is paid.
+    Free,
+    /// Some use is free, more is paid.
+    Freemium,
+    /// It is paid.
+    Commercial,
+}
+
+impl Price {
+    /// As cards say it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Price::Free => "Free",
+            Price::Freemium => "Freemium",
+            Price::Commercial => "Commercial",
+        }
+    }
+
+    /// The price a card's words mean, if they are plain.
+    pub fn read(text: &str) -> Option<Price> {
+        let lower = text.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        if has(&["freemium", "free tier", "free plan", "free trial", "limited free", "free credit"]) {
+            Some(Price::Freemium)
+        } else if has(&["commercial", "paid", "subscription", "$", "€", "usage-based", "per month"]) {
+            Some(Price::Commercial)
+        } else if has(&["free", "open source", "open-source"]) {
+            Some(Price::Free)
+        } else {
+            None
+        }
+    }
+}
+
+static FREEMIUM: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\bfree (tier|plan|trial|credits?|quota|account|api key)\b|\b[\d,]+ free\b|\bfree,? (up to|for (the )?first)\b",
+    )
+});
+
+static FREE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(is|are|it'?s|completely|entirely|totally) (also )?(100% )?free( of charge| to use)?\b|\bfree( and|,) open[- ]source\b|\bno api key (is )?(required|needed)\b|\bopen[- ]source (tool|library|package|project|framework)\b",
+    )
+});
+
+static PAID: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"[$€£]\s?\d[\d.,]*\s*(/|per |a )\s*\w+|\b(paid|premium) (plan|subscription|tier|service|product)\b|\bpay[- ]as[- ]you[- ]go\b|\bbilled (per|by|monthly)\b|\bnot free\b",
+    )
+});
+
+fn pattern(pattern: &str) -> Regex {
+    Regex::new(&format!("(?i){pattern}")).expect("a valid pattern")
+}
+
+/// What a page says about the price, with the sentence that says it. Tools' pages speak of much that
+/// is free or not: only sentences that say it in so many words count, and the first decides.
+pub fn price(page: &Document) -> Option<Fact<Price>> {
+    page.blocks.iter().find_map(|block| {
+        let Block::Text { text } = block else { return None };
+        sentences(text).find_map(|sentence| {
+            let value = if FREEMIUM.is_match(sentence) {
+                Price::Freemium
+            } else if PAID.is_match(sentence) {
+                Price::Commercial
+            } else if FREE.is_match(sentence) {
+                Price::Free
+            } else {
+                return None;
+            };
+            Some(Fact { value, quote: sentence.to_owned() })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_read_where_they_are_said() {
+        let said = |text: &str| {
+            let page = autokit_web::extract(text, Some("text/markdown"), "https://docs.example.org/a");
+            price(&page).map(|fact| (fact.value, fact.quote))
+        };
+        assert_eq!(
+            said("# A\n\nSign up. There is a free tier of 1,000 calls. More is $5 per month."),
+            Some((Price::Freemium, "There is a free tier of 1,000 calls.".to_owned()))
+        );
+        assert_eq!(said("It costs $5 per month.").map(|price| price.0), Some(Price::Commercial));
+        assert_eq!(said("The service is free to use.").map(|price| price.0), Some(Price::Free));
+        assert_eq!(said("Feel free to look around. It frees memory."), None);
+        assert_eq!(Price::read("Freemium ($9)"), Some(Price::Freemium));
+        assert_eq!(Price::read("Free"), Some(Price::Free));
+        assert_eq!(Price::read("see site"), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! Values of arguments in code, as JSON.
+
+use serde_json::{Map, Value};
+use tree_sitter::Node;
+
+/// Values inside values; deeper ones become placeholders.
+const DEEPEST: usize = 6;
+
+/// The JSON value of an expression. What is no literal becomes a placeholder such as `${API_KEY}`:
+/// named after the environment variable where one is read, else after the argument.
+pub(crate) fn value_of(name: &str, node: Node<'_>, source: &str) -> Value {
+    read(node, source, DEEPEST)
+        .or_else(|| environment(&source[node.byte_range()]).map(Value::from))
+        .unwrap_or_else(|| Value::from(format!("${{{}}}", name.to_uppercase())))
+}
+
+/// Arguments given by name.
+pub(crate) fn named_arguments(arguments: Node<'_>, source: &str, depth: usize) -> Map<String, Value> {
+    let mut found = Map::new();
+    let mut cursor = arguments.walk();
+    for argument in arguments.named_children(&mut cursor) {
+        match argument.kind() {
+            "keyword_argument" => pair(argument, "name", "value", source, depth, &mut found),
+            // A script's constructor takes its arguments in an object.
+            "object" => object(argument, source, depth, &mut found),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn object(node: Node<'_>, source: &str, depth: usize, into: &mut Map<String, Value>) {
+    let mut cursor = node.walk();
+    for child in node.named_children(&mut cursor) {
+        match child.kind() {
+            "pair" => pair(child, "key", "value", source, depth, into),
+            "shorthand_property_identifier" => {
+                let name = &source[child.byte_range()];
+                into.insert(name.to_owned(), Value::from(format!("${{{}}}", name.to_uppercase())));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn pair(node: Node<'_>, key: &str, value: &str, source: &str, depth: usize, into: &mut Map<String, Value>) {
+    let (Some(key), Some(value)) = (node.child_by_field_name(key), node.child_by_field_name(value)) else {
+        return;
+    };
+    let name = match text(key, source) {
+        Some(text) => text,
+        None if matches!(key.kind(), "identifier" | "property_identifier") => {
+            source[key.byte_range()].to_owned()
+        }
+        None => return,
+    };
+    let value = match depth {
+        0 => Value::from(format!("${{{}}}", name.to_uppercase())),
+        _ => read(value, source, depth - 1)
+            .or_else(|| environment(&source[value.byte_range()]).map(Value::from))
+            .unwrap_or_else(|| Value::from(format!("${{{}}}", name.to_uppercase()))),
+    };
+    into.insert(name, value);
+}
+
+fn read(node: Node<'_>, source: &str, depth: usize) -> Option<Value> {
+    let here = &source[node.byte_range()];
+    match node.kind() {
+        "true" => Some(Value::Bool(true)),
+        "false" => Some(Value::Bool(false)),
+        "none" | "null" | "undefined" => Some(Value::Null),
+        "integer" | "float" | "number" | "unary_operator" | "unary_expression" => {
+            serde_json::from_str(&here.replace('_', "")).ok().filter(Value::is_number)
+        }
+        "string" => text(node, source).map(Value::from),
+        "list" | "array" | "tuple" if depth > 0 => {
+            let mut cursor = node.walk();
+            node.named_children(&mut cursor).map(|child| read(child, source, depth - 1)).collect()
+        }
+        "dictionary" | "object" if depth > 0 => {
+            let mut found = Map::new();
+            object(node, source, depth, &mut found);
+            Some(Value::Object(found))
+        }
+        // An object built in place: what it is given by name.
+        "call" | "new_expression" if depth > 0 => {
+            let arguments = node.child_by_field_name("arguments")?;
+            let found = named_arguments(arguments, source, depth - 1);
+            let whole = arguments.named_child_count() == found.len() || node.kind() == "new_expression";
+            (whole && !found.is_empty() && environment(here).is_none()).then_some(Value::Object(found))
+        }
+        _ => None,
+    }
+}
+
+/// A plain string's text; none for one that is put together.
+fn text(node: Node<'_>, source: &str) -> Option<String> {
+    if node.kind() != "string" {
+        return None;
+    }
+    let mut found = String::new();
+    let mut cursor = node.walk();
+    for child in node.children(&mut cursor) {
+        match child.kind() {
+            "string_content" | "string_fragment" | "escape_sequence" => {
+                found.push_str(&source[child.byte_range()]);
+            }
+            "interpolation" => return None,
+            _ => {}
+        }
+    }
+    Some(found)
+}
+
+/// `${NAME}` where code reads an environment variable.
+fn environment(code: &str) -> Option<String> {
+    let rest = ["environ[", "environ.get(", "getenv(", "process.env.", "process.env["]
+        .iter()
+        .find_map(|way| code.split_once(way))?
+        .1;
+    let name: String = rest
+        .trim_start_matches(['"', '\''])
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .collect();
+    (!name.is_empty()).then(|| format!("${{{name}}}"))
+}

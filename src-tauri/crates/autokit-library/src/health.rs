@@ -1,0 +1,246 @@
+//! How healthy the library is: what checking each card against its page found, and the counts of
+//! every day.
+
+use std::collections::HashMap;
+
+use autokit_toolcard::CardId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use surrealdb::types::{RecordId, object};
+
+use crate::error::{LibraryError, Result};
+use crate::rows::{HealthRow, VerificationRow, key_text};
+use crate::store::Library;
+
+/// What checking a card found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerificationState {
+    /// Its page says what the card says.
+    Verified,
+    /// Its page says something else by now.
+    Stale,
+    /// Its link leads nowhere.
+    Broken,
+    /// Its page could not be asked for; that says nothing about the card.
+    Unreachable,
+}
+
+impl VerificationState {
+    const ALL: [VerificationState; 4] = [
+        VerificationState::Verified,
+        VerificationState::Stale,
+        VerificationState::Broken,
+        VerificationState::Unreachable,
+    ];
+
+    /// The name used in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            VerificationState::Verified => "verified",
+            VerificationState::Stale => "stale",
+            VerificationState::Broken => "broken",
+            VerificationState::Unreachable => "unreachable",
+        }
+    }
+
+    /// Reads the name used in the store.
+    pub fn parse(text: &str) -> Option<VerificationState> {
+        VerificationState::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+/// The newest check of a card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verification {
+    /// The card.
+    pub card: CardId,
+    /// What was found.
+    pub state: VerificationState,
+    /// When, RFC 3339 in UTC.
+    pub checked_at: String,
+    /// Checks in a row that could not be finished.
+    pub attempts: u32,
+    /// When to check again, RFC 3339 in UTC.
+    pub next_at: Option<String>,
+    /// What was compared, as whoever checked wrote it down; `null` where it was not read.
+    pub report: Value,
+}
+
+/// How many cards are in which state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HealthCounts {
+    /// Their page says what they say.
+    pub verified: u32,
+    /// Their page says something else.
+    pub stale: u32,
+    /// Their link leads nowhere.
+    pub broken: u32,
+    /// Their page could not be asked for.
+    pub unreachable: u32,
+    /// Nobody looked yet.
+    pub never_checked: u32,
+}
+
+/// The counts at the end of a day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HealthDay {
+    /// `YYYY-MM-DD`, in UTC.
+    pub day: String,
+    /// How many cards were in which state.
+    pub counts: HealthCounts,
+}
+
+/// The state of every card that was checked; read once and kept in step.
+pub(crate) type States = HashMap<CardId, VerificationState>;
+
+impl VerificationRow {
+    fn into_verification(self) -> Result<Verification> {
+        let card = CardId::new(key_text(&self.id));
+        let unreadable = |what: &dyn std::fmt::Display| {
+            LibraryError::Database(format!("the verification of {card} cannot be read: {what}"))
+        };
+        let report = match &self.report {
+            None => Value::Null,
+            Some(text) => serde_json::from_str(text).map_err(|error| unreadable(&error))?,
+        };
+        Ok(Verification {
+            state: VerificationState::parse(&self.state).ok_or_else(|| unreadable(&self.state))?,
+            checked_at: self.checked_at,
+            attempts: self.attempts as u32,
+            next_at: self.next_at,
+            report,
+            card,
+        })
+    }
+}
+
+impl Library {
+    /// Keeps what checking a card found, in place of what was found before.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn put_verification(&self, verification: &Verification) -> Result<()> {
+        let mut states = self.states.lock().await;
+        self.execute(
+            "UPSERT $id CONTENT $row RETURN NONE",
+            object! {
+                id: RecordId::new("verification", verification.card.as_str()),
+                row: object! {
+                    state: verification.state.as_str().to_owned(),
+                    checked_at: verification.checked_at.clone(),
+                    attempts: i64::from(verification.attempts),
+                    next_at: verification.next_at.clone(),
+                    report: verification.report.to_string(),
+                },
+            },
+        )
+        .await?;
+        if let Some(states) = states.as_mut() {
+            states.insert(verification.card.clone(), verification.state);
+        }
+        Ok(())
+    }
+
+    /// What the newest check of a card found; `None` when it was never checked.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn verification(&self, card: &CardId) -> Result<Option<Verification>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM $id")
+            .bind(("id", RecordId::new("verification", card.as_str())))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<VerificationRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter().next().map(VerificationRow::into_verification).transpose()
+    }
+
+    /// The newest check of every card, without the reports.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn verifications(&self) -> Result<Vec<Verification>> {
+        let mut response = self
+            .db()
+            .query("SELECT id, state, checked_at, attempts, next_at, NONE AS report FROM verification")
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<VerificationRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter().map(VerificationRow::into_verification).collect()
+    }
+
+    /// How many of the cards there are now are in which state.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn health(&self) -> Result<HealthCounts> {
+        let mut states = self.states.lock().await;
+        if states.is_none() {
+            let all = self.verifications().await?;
+            *states = Some(all.into_iter().map(|found| (found.card, found.state)).collect());
+        }
+        let states = states.get_or_insert_default();
+        Ok(self.read(|replica| {
+            let mut counts = HealthCounts::default();
+            for record in replica.iter() {
+                let count = match states.get(&record.id) {
+                    Some(VerificationState::Verified) => &mut counts.verified,
+                    Some(VerificationState::Stale) => &mut counts.stale,
+                    Some(VerificationState::Broken) => &mut counts.broken,
+                    Some(VerificationState::Unreachable) => &mut counts.unreachable,
+                    None => &mut counts.never_checked,
+                };
+                *count += 1;
+            }
+            counts
+        }))
+    }
+
+    /// Keeps the counts of a day (`YYYY-MM-DD`), in place of those kept for it before.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn record_health_day(&self, day: &str, counts: HealthCounts) -> Result<()> {
+        self.execute(
+            "UPSERT $id CONTENT $row RETURN NONE",
+            object! {
+                id: RecordId::new("health", day),
+                row: object! {
+                    verified: i64::from(counts.verified),
+                    stale: i64::from(counts.stale),
+                    broken: i64::from(counts.broken),
+                    unreachable: i64::from(counts.unreachable),
+                    never_checked: i64::from(counts.never_checked),
+                },
+            },
+        )
+        .await
+    }
+
+    /// The counts of the newest `days` days that have some, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn health_trend(&self, days: u32) -> Result<Vec<HealthDay>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM health ORDER BY id DESC LIMIT $days")
+            .bind(("days", i64::from(days)))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<HealthRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let day = |row: HealthRow| HealthDay {
+            day: key_text(&row.id),
+            counts: HealthCounts {
+                verified: row.verified as u32,
+                stale: row.stale as u32,
+                broken: row.broken as u32,
+                unreachable: row.unreachable as u32,
+                never_checked: row.never_checked as u32,
+            },
+        };
+        Ok(rows.into_iter().rev().map(day).collect())
+    }
+}

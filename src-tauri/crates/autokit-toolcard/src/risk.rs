@@ -1,0 +1,112 @@
+//! What can go wrong when a proposed value is accepted.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ts_rs::TS;
+
+use crate::card::fields;
+use crate::proposal::ProposedField;
+
+/// How much a reviewer should look before accepting. Ordered: low is least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// Quoted from a page, likely true, and nothing that people run or rely on is replaced.
+    Low,
+    /// Worth a look.
+    Medium,
+    /// Loses something, changes what the tool is, or is likely wrong.
+    High,
+}
+
+/// Below this a value is worth a look whatever it says.
+const UNSURE: f32 = 0.8;
+/// Below this it is as likely wrong as right.
+const DOUBTFUL: f32 = 0.5;
+
+/// Fields that end up in code people run.
+const CODE: [&str; 6] =
+    [fields::MODULE, fields::CLASS, fields::INIT_ARGS, fields::PARAMETERS, fields::USAGE, fields::OPENAPI];
+
+/// The risk of accepting a field, by rules; the highest that applies holds.
+///
+/// | rule | risk |
+/// |---|---|
+/// | a value is taken away | high |
+/// | name or provider of a card changes, which makes it another card to everybody who refers to it | high |
+/// | confidence below 0.5 | high |
+/// | name or provider of a new card | medium |
+/// | nothing is quoted for it | medium |
+/// | confidence below 0.8 | medium |
+/// | a value that ends up in code is replaced by another | medium |
+/// | documentation moves to another host, or is not reached over https | medium |
+/// | anything else | low |
+pub fn risk(field: &ProposedField, before: Option<&Value>) -> Risk {
+    let before = before.filter(|value| !value.is_null());
+    let identity = [fields::NAME, fields::PROVIDER].contains(&field.field.as_str());
+    let replaced = before.is_some() && before != field.value.as_ref();
+    let removed = before.is_some() && field.value.as_ref().is_none_or(Value::is_null);
+    if removed || (identity && replaced) || field.confidence < DOUBTFUL {
+        return Risk::High;
+    }
+    let quoted = field.evidence.iter().any(|evidence| !evidence.quote.trim().is_empty());
+    let runs = CODE.contains(&field.field.as_str()) && replaced;
+    let moves = field.field == fields::DOCUMENTATION && moves_away(before, field.value.as_ref());
+    if identity || !quoted || field.confidence < UNSURE || runs || moves {
+        return Risk::Medium;
+    }
+    Risk::Low
+}
+
+fn moves_away(before: Option<&Value>, after: Option<&Value>) -> bool {
+    let Some(after) = after.and_then(Value::as_str) else { return true };
+    let host = |url: &str| {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        host.strip_prefix("www.").unwrap_or(host).to_ascii_lowercase()
+    };
+    let elsewhere = before.and_then(Value::as_str).is_some_and(|before| host(before) != host(after));
+    elsewhere || !after.starts_with("https://")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::proposal::Evidence;
+
+    fn field(name: &str, value: Option<Value>) -> ProposedField {
+        let evidence = vec![Evidence::new("https://docs.example.org", "as it says", "")];
+        ProposedField { field: name.into(), value, evidence, confidence: 0.9 }
+    }
+
+    #[test]
+    fn each_rule_holds() {
+        let docs = |url: &str| field("documentation", Some(json!(url)));
+        let unsure = |confidence| ProposedField { confidence, ..field("pricing", Some(json!("free"))) };
+        let unquoted = ProposedField { evidence: Vec::new(), ..field("pricing", Some(json!("free"))) };
+        let old_docs = json!("https://docs.example.org/old");
+        let (text, class) = (json!("paid"), json!("Old"));
+        let cases = [
+            (field("pricing", Some(json!("free"))), Some(&text), Risk::Low),
+            (field("pricing", None), Some(&text), Risk::High),
+            (field("pricing", None), None, Risk::Low),
+            (field("name", Some(json!("B"))), Some(&text), Risk::High),
+            (field("name", Some(json!("paid"))), Some(&text), Risk::Medium),
+            (field("provider", Some(json!("P"))), None, Risk::Medium),
+            (unsure(0.3), None, Risk::High),
+            (unsure(0.7), None, Risk::Medium),
+            (unquoted, None, Risk::Medium),
+            (field("class", Some(json!("New"))), Some(&class), Risk::Medium),
+            (field("class", Some(json!("New"))), None, Risk::Low),
+            (docs("https://www.docs.example.org/new"), Some(&old_docs), Risk::Low),
+            (docs("https://elsewhere.example/new"), Some(&old_docs), Risk::Medium),
+            (docs("http://docs.example.org/new"), Some(&old_docs), Risk::Medium),
+        ];
+        for (field, before, expected) in cases {
+            assert_eq!(risk(&field, before), expected, "{field:?} over {before:?}");
+        }
+        assert!(Risk::Low < Risk::Medium && Risk::Medium < Risk::High);
+    }
+}
