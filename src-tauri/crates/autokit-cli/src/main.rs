@@ -61,7 +61,11 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::Api(ApiError::internal(format!("the output cannot be written: {error}"))),
+            _ => Failure::Api(ApiError::new(
+                ErrorCode::Internal,
+                format!("the output cannot be written: {error}"),
+                "See that there is room where it goes.",
+            )),
         }
     }
 }

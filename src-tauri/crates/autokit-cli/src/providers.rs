@@ -212,12 +212,11 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
         .collect();
     let kept = if kept.is_empty() { "none".to_owned() } else { kept.join(", ") };
     writeln!(out, "{}  {kept}, in {}", "Keys".bold(), printable(&providers.keys_in))?;
-    // What is missing for want of the keychain says so itself, with its remedy.
-    let told = |error: &String| providers.missing.iter().any(|missing| missing.message == *error);
-    if let Some(error) = providers.keys_error.as_ref().filter(|error| !told(error)) {
-        writeln!(out, "  {}", printable(error).yellow())?;
-        let remedy = in_terminal("Unlock the keyring, or choose the encrypted file in Settings, Keys.");
-        writeln!(out, "  {}", remedy.dimmed())?;
+    // What is missing for want of its key says so itself, with its remedy.
+    let unread = providers.keys_error.as_ref().filter(|error| !providers.missing.contains(error));
+    if let Some(error) = unread {
+        writeln!(out, "  {}", printable(&error.sentence()).yellow())?;
+        writeln!(out, "  {}", printable(&in_terminal(&error.remedy)).dimmed())?;
     }
     providers.missing.iter().try_for_each(|error| write_error(out, error))
 }

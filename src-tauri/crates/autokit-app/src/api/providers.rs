@@ -203,7 +203,7 @@ pub struct Providers {
     /// Where keys are kept, for people: the system's keychain, or an encrypted file.
     pub keys_in: String,
     /// Why keys cannot be read, if so.
-    pub keys_error: Option<String>,
+    pub keys_error: Option<ApiError>,
     /// Why something that is chosen cannot be used.
     pub missing: Vec<ApiError>,
     /// US dollars spent on language models since this process began.

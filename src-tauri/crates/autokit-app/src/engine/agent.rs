@@ -622,10 +622,11 @@ impl Handle<GiveFeedback> for Engine {
                 "Ask first, and wait for the answer.",
             ));
         };
-        if request.helpful && tool.is_none() {
+        let found = session.turns[at].told.as_ref().is_some_and(|told| !told.findings.is_empty());
+        if request.helpful && tool.is_none() && !found {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                "no tool of the library was recommended that could help",
+                "no tool was recommended that could help",
                 "Say what is wrong with the answer, or ask in other words.",
             ));
         }

@@ -100,8 +100,8 @@ impl Handle<RunDoctor> for Engine {
             Some(error) => check(
                 "Keys",
                 CheckState::Warning,
-                format!("cannot be read: {error}"),
-                Some("Unlock the keyring, or choose the encrypted file in Settings, Keys."),
+                format!("cannot be read: {}", error.message),
+                Some(&error.remedy),
             ),
             None => check("Keys", CheckState::Good, format!("in {}", providers.keys_in), None),
         });

@@ -82,13 +82,6 @@ impl Core {
                 cards.iter().filter_map(|id| replica.get(id)).filter(documented).cloned().collect()
             }
         });
-        if records.is_empty() && !cards.is_empty() {
-            return Err(ApiError::new(
-                ErrorCode::NotFound,
-                "there is no documentation page to read: the card names none",
-                "Add its address in the Library.",
-            ));
-        }
         let total = records.len() as u64;
         let (mut done, mut new, mut same, mut failed) = (0, 0, 0, 0);
         let mut first_failure = None;
@@ -288,6 +281,16 @@ impl Handle<FetchPages> for Engine {
             .iter()
             .map(|text| Ok(self.core.find(text)?.id.clone()))
             .collect::<Result<Vec<CardId>>>()?;
+        let documented = |id: &CardId| {
+            self.core.library.read(|replica| replica.get(id).is_some_and(|record| record.documented))
+        };
+        if !cards.is_empty() && !cards.iter().any(documented) {
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                "there is no documentation page to read: the card names none",
+                "Add its address in the Library.",
+            ));
+        }
         Ok(self.core.start_pages(cards, request.again))
     }
 }

@@ -237,7 +237,7 @@ impl Core {
                 (None, asked) => match asked.await {
                     Ok(found) => found.is_some(),
                     Err(error) => {
-                        keys_error = Some(error.message);
+                        keys_error = Some(error);
                         false
                     }
                 },
