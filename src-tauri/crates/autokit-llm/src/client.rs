@@ -386,7 +386,9 @@ impl Model {
     fn quoted(&self, text: &str) -> String {
         let key = self.config.key.as_deref().map(str::trim).filter(|key| !key.is_empty());
         let text = key.map_or_else(|| text.to_owned(), |key| text.replace(key, "…"));
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUOTED).collect()
+        let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let shown = text.chars().filter(|c| !turns(c)).map(|c| if c.is_control() { ' ' } else { c });
+        shown.take(QUOTED).collect()
     }
 
     /// Sorts a failure by what the person has to mend.

@@ -28,7 +28,7 @@ pub(crate) fn readable(text: &str) -> String {
         '\n' | '\t' | '\r' => true,
         '\u{ad}' | '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => false,
         // Tags: a whole alphabet that is never shown.
-        '\u{e0000}'..='\u{e007f}' => false,
+        c if ('\u{e0000}'..='\u{e007f}').contains(c) => false,
         c => !c.is_control(),
     };
     text.chars().filter(seen).collect()
