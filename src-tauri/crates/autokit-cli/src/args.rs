@@ -485,6 +485,15 @@ pub(crate) enum EvalCommand {
         #[arg(long)]
         explain: bool,
     },
+    /// Broken cards, verified and repaired against a site: prints one JSON line a card.
+    Linkrot {
+        /// The cards: a JSON array of `{id, card}`.
+        #[arg(long)]
+        cases: PathBuf,
+        /// The site; its search answers as SearXNG does. Put in front of addresses without a host.
+        #[arg(long, value_name = "URL")]
+        site: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
