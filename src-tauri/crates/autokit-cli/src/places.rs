@@ -68,7 +68,9 @@ mod tests {
     fn lines() -> Vec<(PathBuf, String)> {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let mut files = Vec::new();
-        for name in ["app", "agent", "embed", "library", "llm", "retrieve", "toolcard", "web"] {
+        for name in
+            ["app", "agent", "embed", "facts", "fuel", "library", "llm", "retrieve", "toolcard", "web"]
+        {
             sources(&crates.join(format!("autokit-{name}")).join("src"), &mut files);
         }
         let mut lines = Vec::new();
