@@ -224,6 +224,9 @@ impl Inner {
     async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
         let engine = Arc::new(Engine::start(owned, &self.options.engine, self.events.clone()).await?);
         let host = Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await?;
+        if self.options.standby {
+            engine.keep_checking();
+        }
         *self.state.write().await = State::Owner { engine, host };
         // Nobody listening is fine.
         let _ = self.events.send(Event::Owner { role: Role::Owner });

@@ -1,6 +1,7 @@
 //! Examining a card: visit, judge, hold every field against the page, seek another page if need be.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use autokit_toolcard::{
     CardId, Draft, Evidence, Origin, PageCandidate, ProposedField, Toolcard, Visit, fields,
@@ -24,6 +25,8 @@ const SURE: f32 = 0.6;
 const NAMED_BY_THE_CARD: f32 = 1.5;
 /// A page that may be meant, for a person to look at.
 const POSSIBLE: f32 = 0.15;
+/// An answer this recent shows that there is a network.
+const LATELY: Duration = Duration::from_mins(5);
 /// Candidates kept in a report.
 const SHOWN: usize = 5;
 
@@ -59,6 +62,7 @@ impl Fuel {
             search: None,
             candidates: Vec::new(),
             attempts: 0,
+            offline: false,
             judged_by: "rules".to_owned(),
         };
         let mut current: Option<Candidate> = None;
@@ -71,6 +75,13 @@ impl Fuel {
                 return Ok(Examined { report, draft: None });
             }
             if report.link.is_temporary() {
+                // Without a network no page answers, and that says nothing about any of them.
+                if report.link.status.is_none() && !self.online().await {
+                    report.state = CardState::Unreachable;
+                    report.attempts = case.attempts;
+                    report.offline = true;
+                    return Ok(Examined { report, draft: None });
+                }
                 report.attempts = case.attempts + 1;
                 if report.attempts < self.attempts {
                     report.state = CardState::Unreachable;
@@ -125,6 +136,19 @@ impl Fuel {
             (false, true) => Outcome::NothingFound,
         });
         Ok(Examined { report, draft: None })
+    }
+
+    /// Whether there is a network: something answered lately, or a search service does now.
+    async fn online(&self) -> bool {
+        if self.fetcher.answered_within(LATELY) {
+            return true;
+        }
+        for provider in &self.providers {
+            if provider.search("documentation", 1).await.is_ok() {
+                return true;
+            }
+        }
+        false
     }
 
     async fn vector(&self, subject: &Subject) -> Result<Option<Vec<f32>>> {

@@ -89,6 +89,8 @@ pub struct Report {
     pub candidates: Vec<Weighed>,
     /// Failures to reach the page in a row, this one included.
     pub attempts: u32,
+    /// Nothing could be asked because there is no network; nothing else in here means anything then.
+    pub offline: bool,
     /// Who judged: `rules`, or a model's name beside them.
     pub judged_by: String,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use futures_util::StreamExt;
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
@@ -150,6 +150,8 @@ struct Inner {
     hosts: Hosts,
     robots: RobotsCache,
     cache: PageCache,
+    /// When some host last answered.
+    answered: ArcSwapOption<Instant>,
 }
 
 /// The polite client. Clones share everything.
@@ -169,6 +171,7 @@ impl Fetcher {
             hosts: Hosts::new(limits.per_host),
             robots: RobotsCache::default(),
             cache: PageCache::default(),
+            answered: ArcSwapOption::empty(),
         })))
     }
 
@@ -207,6 +210,11 @@ impl Fetcher {
         self.follow(Method::GET, url, &Validators::default(), total).await
     }
 
+    /// Whether any host answered this recently: what fails now fails at its own end, not at ours.
+    pub fn answered_within(&self, time: Duration) -> bool {
+        self.0.answered.load().as_ref().is_some_and(|at| at.elapsed() < time)
+    }
+
     /// Asks for a page's status alone, reading it only where a site refuses that question.
     ///
     /// # Errors
@@ -230,6 +238,7 @@ impl Fetcher {
                 builder = builder.json(body);
             }
             let response = builder.send().await.map_err(|error| explain(&url, &error))?;
+            self.0.answered.store(Some(Arc::new(Instant::now())));
             let status = response.status();
             let headers = response.headers().clone();
             let body = self.read(response, &url, self.0.limits.bytes).await?;
@@ -335,6 +344,7 @@ impl Fetcher {
             .send()
             .await
             .map_err(|error| explain(url, &error))?;
+        self.0.answered.store(Some(Arc::new(Instant::now())));
         let status = response.status();
         if let Some(to) = redirected(&response, url)? {
             return Ok(Step::Redirect { status: status.as_u16(), to });

@@ -19,6 +19,8 @@ pub enum JobKind {
     Download,
     /// Documentation pages.
     Pages,
+    /// Cards against their pages.
+    Verify,
 }
 
 /// Where a job stands.
@@ -61,6 +63,8 @@ pub struct Job {
     pub title: String,
     /// Where it stands.
     pub state: JobState,
+    /// It is at work and waits until the person lets it go on; none for a job that cannot wait.
+    pub paused: Option<bool>,
     /// Grows with every change of this job.
     #[ts(type = "number")]
     pub version: u64,
@@ -101,4 +105,13 @@ pub struct JobWait {
     /// Answer once the job's version is above this, or after ten seconds.
     #[ts(type = "number")]
     pub after: u64,
+}
+
+/// Lets a job wait or go on.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct JobPause {
+    /// Id.
+    pub job: String,
+    /// It is to wait.
+    pub paused: bool,
 }
