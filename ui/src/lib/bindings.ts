@@ -1915,7 +1915,7 @@ keys_in: string,
 /**
  * Why keys cannot be read, if so.
  */
-keys_error: string | null, 
+keys_error: ApiError | null, 
 /**
  * Why something that is chosen cannot be used.
  */

@@ -28,8 +28,8 @@ pub(crate) struct Global {
     /// Keep the library in this folder (a new folder is an empty library).
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Load the starter cards if the library is new.
-    #[arg(long, global = true, hide = true)]
+    /// Load the starter cards if the library is new; without --data-dir they are loaded anyway.
+    #[arg(long, global = true)]
     pub(crate) starter: bool,
     /// Use the default model from this folder instead of the store of models.
     #[arg(long, global = true, value_name = "DIR", env = "AUTOKIT_MODEL_FOLDER")]

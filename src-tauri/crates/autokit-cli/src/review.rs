@@ -159,7 +159,7 @@ fn write_field(out: &mut dyn Write, field: &FieldDiff) -> io::Result<()> {
         ChangeKind::Removed => "-".red().to_string(),
         ChangeKind::Changed => "~".yellow().to_string(),
     };
-    write!(out, "\n  {mark} {}  ", field.field.bold())?;
+    write!(out, "\n  {mark} {}  ", printable(&field.field).bold())?;
     let shown = |value: &Value| match value {
         Value::String(text) => printable(text),
         other => printable(&other.to_string()),

@@ -8,6 +8,7 @@ pub mod graph;
 pub mod ground;
 mod local;
 mod model;
+mod plain;
 mod run;
 mod told;
 
