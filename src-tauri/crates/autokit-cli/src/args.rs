@@ -514,6 +514,9 @@ pub(crate) enum EvalCommand {
         /// The site with the cards' pages; its search answers as SearXNG does.
         #[arg(long, value_name = "URL")]
         site: String,
+        /// Cut descriptions to this many words first, as for cards written down in passing.
+        #[arg(long, value_name = "WORDS")]
+        thin: Option<usize>,
         /// The changed descriptions as well.
         #[arg(long)]
         explain: bool,

@@ -33,8 +33,9 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
                 out.show(&report, |text| write_discover(text, &report))?;
             }
         }
-        EvalCommand::Improve { cards, questions, site, explain } => {
-            let evaluation = autokit_app::eval::improve(&cards, &questions, &site, &vectors, explain).await?;
+        EvalCommand::Improve { cards, questions, site, thin, explain } => {
+            let evaluation =
+                autokit_app::eval::improve(&cards, &questions, &site, &vectors, thin, explain).await?;
             out.show(&evaluation, |text| write_improve(text, &evaluation))?;
         }
         EvalCommand::Linkrot { cases, site, explain } => {

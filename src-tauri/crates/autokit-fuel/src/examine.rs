@@ -91,7 +91,7 @@ impl Fuel {
                 let judgement = judge(&report.link, &candidate);
                 if judgement.about && candidate.marks.code > 0.0 {
                     report.page = Some(judgement);
-                    return Ok(self.settle(case, &subject, report, &candidate, false).await);
+                    return self.settle(case, &subject, report, &candidate, false).await;
                 }
                 if judgement.condition == Condition::Content && !report.link.led_home() {
                     candidate.logit += NAMED_BY_THE_CARD;
@@ -135,7 +135,7 @@ impl Fuel {
                 page.why = best.marks.why();
                 page.score = best.score;
             }
-            return Ok(self.settle(case, &subject, report, &best, moved).await);
+            return self.settle(case, &subject, report, &best, moved).await;
         }
         if let Some(page) = &mut report.page {
             page.about = false;

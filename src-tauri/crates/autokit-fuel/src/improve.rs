@@ -3,6 +3,7 @@
 use autokit_facts::sentences;
 use autokit_llm::Request;
 use autokit_llm::prompts;
+use autokit_retrieve::{Senses, dot};
 use autokit_toolcard::Toolcard;
 use autokit_web::Block;
 use regex::Regex;
@@ -25,22 +26,36 @@ pub struct Improved {
 }
 
 /// Sentences taken from a page.
-const SENTENCES: usize = 3;
+const SENTENCES: usize = 2;
+/// A description with this many content words says enough: every word more is one that matches requests
+/// for something else (measured: adding to long ones costs more first places than it wins).
+const ENOUGH: usize = 16;
 /// Characters of a sentence.
 const LENGTH: std::ops::RangeInclusive<usize> = 30..=320;
 /// Blocks from the start of a page that are looked through.
 const BLOCKS: usize = 120;
+/// Sentences of a page that are compared with the card.
+const COMPARED: usize = 48;
 /// A sentence with fewer new words than this says nothing new.
 const NEW_WORDS: usize = 3;
+/// A sentence this far from what the card says is about something else.
+const RELATED: f32 = 0.35;
+/// Words at the start of a sentence among which its subject stands.
+const SUBJECT: usize = 5;
 /// Share of a model's words that the page has to have.
 const ON_THE_PAGE: f32 = 0.9;
 
 /// Sentences that guide the reader instead of saying what the tool does.
 static GUIDANCE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)^(this|the) (notebook|page|guide|tutorial|example|document|section|cell)\b|^(in|for|from) (this|the following|detailed|a full)\b|^(you('ll| will| need| must| should)|let'?s|below|here|note|see|make sure|before|first|next|then|finally|now|we('ll| will| need| can| are)?|install|set ?up|get started|run|click|sign up|go to|head to|visit|create an?|to (get|use|install|run|access|create|start|set|obtain|enable))\b|\b(api[- ]key|environment variable|sign(ing)? up|as follows|shown (above|below)|the following (code|command|cell)|e-?mail us|click here)\b|[:{}<>|=]|https?://",
+        r"(?i)^(this|the|following|these) (notebook|page|guide|tutorial|example|document|section|cell|following|will|means|returns|key idea)\b|^(in|for|from) (this|the following|detailed|a full|more|some|example)\b|^(you('ll| will| need| must| should| can| may)|let'?s|below|here|note|see|make sure|before|first|next|then|finally|now|once|after|if|when|by default|review|jump|check|please|refer|we('ll| will| need| can| are)?|install|set ?up|get started|run|click|sign up|go to|head to|visit|create|invoking|additional|set|upload|follow|choose|use|add|define|import|load|start|call|pass|try|find|make|provide|initiali[sz]e|configure|replace|copy|open|download|select|enter|to (get|use|install|run|access|create|start|set|obtain|enable|learn|see))\b|\b(api[- ]key|credentials|environment variable|sign(ing)? up|as follows|shown (above|below)|the following|e-?mail us|click here|this (guide|notebook|page|example)|api reference|documentation|let's|you need|depend(ent|s|ing) on|parameters?|environment(al)? variables?)\b|(?-i:\b[A-Z0-9]+_[A-Z0-9_]+\b)|[:{}<>|=]|https?://",
     )
     .expect("a valid pattern")
+});
+
+/// What a page calls its tool where it does not name it.
+static KIND_OF_THING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(it|they)\b|\b(this|the|these|its) (\w+ )?(tools?|toolkit|library|package|integration|service|api|wrapper|loader|retriever|plugin|component|server)\b").expect("a valid pattern")
 });
 
 /// Words by which sentences say what something can do.
@@ -51,67 +66,93 @@ static ABILITY: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-/// What the page adds to a description, by rules: sentences that say what the tool does and say something
-/// new, taken over word for word. None when the page adds nothing.
-pub(crate) fn by_rules(subject: &Subject, page: &Reading) -> Option<Improved> {
-    let mut known: HashSet<String> = subject.content.clone();
+/// What the page adds to a short description, by rules: sentences that say what the tool does and say
+/// something new, taken over word for word. None when the description says enough or the page adds nothing.
+///
+/// # Errors
+/// What the embedding model said.
+pub(crate) fn by_rules(
+    subject: &Subject,
+    page: &Reading,
+    senses: Option<&dyn Senses>,
+) -> Result<Option<Improved>, String> {
+    if subject.content.len() >= ENOUGH {
+        return Ok(None);
+    }
     let own: Vec<String> = subject
         .name_words
         .iter()
         .cloned()
         .chain(subject.classes.iter().map(|class| class.to_lowercase()))
         .collect();
-    let mut candidates: Vec<(f32, usize, &str)> = Vec::new();
     let blocks = page.document.blocks.iter().take(BLOCKS);
-    for (at, block) in blocks.enumerate() {
-        let Block::Text { text } = block else { continue };
-        for sentence in sentences(text) {
-            let plain = sentence.trim_start_matches(['>', '-', '*', ' ']);
-            if !LENGTH.contains(&plain.chars().count())
-                || !plain.ends_with(['.', '!'])
-                || !plain.starts_with(|c: char| c.is_uppercase() || c == '`')
-                || GUIDANCE.is_match(plain)
-                || !ABILITY.is_match(plain)
-            {
-                continue;
-            }
-            let lower = plain.to_lowercase();
-            let about = own.iter().any(|word| lower.contains(word.as_str()));
-            let early = 1.0 / (1.0 + at as f32 / 10.0);
-            candidates.push((if about { 1.0 + early } else { early }, at, plain));
+    let texts = blocks.filter_map(|block| if let Block::Text { text } = block { Some(text) } else { None });
+    let candidates: Vec<&str> = texts
+        .flat_map(|text| sentences(text))
+        .map(|sentence| sentence.trim_start_matches(['>', '-', '*', ' ']))
+        .filter(|plain| {
+            LENGTH.contains(&plain.chars().count())
+                && plain.ends_with(['.', '!'])
+                && plain.starts_with(|c: char| c.is_uppercase() || c == '`')
+                && !GUIDANCE.is_match(plain)
+                && ABILITY.is_match(plain)
+                && speaks_of(plain, &own)
+        })
+        .take(COMPARED)
+        .collect();
+    let mut likeness: Vec<f32> = candidates.iter().map(|sentence| in_common(sentence, subject)).collect();
+    if let Some(senses) = senses.filter(|_| !candidates.is_empty()) {
+        let mut texts: Vec<String> = candidates.iter().map(|sentence| (*sentence).to_owned()).collect();
+        texts.push(subject.passage());
+        let vectors = senses.passages(&texts)?;
+        if let Some((card, sentences)) = vectors.split_last() {
+            likeness = sentences.iter().map(|sentence| dot(card, sentence)).collect();
         }
     }
-    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut taken: Vec<(usize, &str)> = Vec::new();
-    for (_, at, sentence) in candidates {
-        let words = content_words(sentence);
+    let mut order: Vec<usize> = (0..candidates.len()).filter(|at| likeness[*at] >= RELATED).collect();
+    order.sort_by(|a, b| likeness[*b].total_cmp(&likeness[*a]).then(a.cmp(b)));
+    let mut known: HashSet<String> = subject.content.clone();
+    let mut taken: Vec<usize> = Vec::new();
+    for at in order {
+        let words = content_words(candidates[at]);
         let new = words.difference(&known).count();
-        // Most of it is said already, or it is about nothing that was spoken of.
-        let related = sentence.starts_with("It ") || words.iter().any(|word| known.contains(word));
-        if new < NEW_WORDS || new * 3 < words.len() || !related {
-            continue;
+        if new >= NEW_WORDS && new * 3 >= words.len() {
+            known.extend(words);
+            taken.push(at);
         }
-        known.extend(words);
-        taken.push((at, sentence));
         if taken.len() == SENTENCES {
             break;
         }
     }
     if taken.is_empty() {
-        return None;
+        return Ok(None);
     }
-    taken.sort_by_key(|(at, _)| *at);
+    taken.sort_unstable();
     let mut text = subject.description.trim().to_owned();
     if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
         text.push('.');
     }
-    for (_, sentence) in &taken {
+    for at in &taken {
         if !text.is_empty() {
             text.push(' ');
         }
-        text.push_str(sentence);
+        text.push_str(candidates[*at]);
     }
-    Some(Improved { text, quotes: taken.into_iter().map(|(_, sentence)| sentence.to_owned()).collect() })
+    Ok(Some(Improved { text, quotes: taken.into_iter().map(|at| candidates[at].to_owned()).collect() }))
+}
+
+/// Whether a sentence begins with what the card is about: its name, its class, "it", "the tool".
+fn speaks_of(sentence: &str, own: &[String]) -> bool {
+    let start: Vec<&str> = sentence.split_whitespace().take(SUBJECT).collect();
+    let lower = start.join(" ").to_lowercase();
+    own.iter().any(|word| lower.contains(word.as_str())) || KIND_OF_THING.is_match(&lower)
+}
+
+/// How much of a sentence the card has as well, for want of a model.
+fn in_common(sentence: &str, subject: &Subject) -> f32 {
+    let words = content_words(sentence);
+    let known = |word: &&String| subject.content.contains(*word) || subject.name_words.contains(word);
+    words.iter().filter(known).count() as f32 / words.len().max(1) as f32
 }
 
 #[derive(Debug, Deserialize)]
@@ -215,30 +256,38 @@ mod tests {
         Subject::of(&Toolcard::new(card).unwrap())
     }
 
-    const PAGE: &str = "# Weather\n\nThis notebook goes over the weather tool. Weather gives forecasts for any place on earth. You need an account. It supports hourly radar maps and storm warnings for sailors.\n\nSet WEATHER_API_KEY first.\n";
+    const PAGE: &str = "# Weather\n\nThis notebook goes over the weather tool. Weather gives forecasts for any place on earth. You need an account. It supports hourly radar maps, rain warnings and storms for sailors.\n\nSet WEATHER_API_KEY first.\n";
 
     #[test]
     fn sentences_that_say_something_new_are_taken_over_word_for_word() {
-        let improved = by_rules(&subject("Weather forecasts for a place"), &page(PAGE)).unwrap();
-        assert!(improved.text.starts_with("Weather forecasts for a place. "), "{}", improved.text);
+        let improved = by_rules(
+            &subject("Forecasts of rain, storms and radar maps for a place on earth"),
+            &page(PAGE),
+            None,
+        )
+        .unwrap()
+        .unwrap();
+        assert!(
+            improved.text.starts_with("Forecasts of rain, storms and radar maps for a place on earth. "),
+            "{}",
+            improved.text
+        );
         assert!(!improved.quotes.is_empty());
         let page = page(PAGE);
         assert!(
             improved.quotes.iter().all(|quote| page.text.contains(quote) && improved.text.contains(quote))
         );
         assert!(!improved.text.contains("notebook") && !improved.text.contains("account"));
-        assert_eq!(
-            by_rules(&subject("x"), &Reading::of(Fetched { text: String::new(), ..page.fetched.clone() })),
-            None
-        );
+        let empty = Reading::of(Fetched { text: String::new(), ..page.fetched.clone() });
+        assert_eq!(by_rules(&subject("x"), &empty, None), Ok(None));
     }
 
     #[test]
     fn what_a_model_writes_has_to_rest_on_the_page() {
         let page = page(PAGE);
         let sentence = |text: &str, quote: &str| Sentence { text: text.into(), quote: quote.into() };
-        let quote = "It supports hourly radar maps and storm warnings for sailors.";
-        assert!(rests_on(&sentence("Supports hourly radar maps and storm warnings.", quote), &page));
+        let quote = "It supports hourly radar maps, rain warnings and storms for sailors.";
+        assert!(rests_on(&sentence("Supports hourly radar maps and rain warnings.", quote), &page));
         for lie in [
             "Supports hourly radar maps from NASA.",
             "Costs 5 dollars.",

@@ -3,8 +3,11 @@
 use autokit_toolcard::{Draft, Evidence, Origin, PageCandidate, ProposedField, Visit, fields};
 use serde_json::Value;
 
+use std::sync::Arc;
+
 use crate::Fuel;
 use crate::claims::{Claim, Standing, claims};
+use crate::error::{Error, Result};
 use crate::examine::Case;
 use crate::improve::{self, Improved};
 use crate::reading::Reading;
@@ -17,6 +20,9 @@ const ESSENTIAL: [&str; 4] = [fields::NAME, fields::DESCRIPTION, fields::MODULE,
 
 impl Fuel {
     /// Holds the card's fields against its page, or against the page found for it (`moved`).
+    ///
+    /// # Errors
+    /// [`Error::Senses`].
     pub(crate) async fn settle(
         &self,
         case: &Case<'_>,
@@ -24,7 +30,7 @@ impl Fuel {
         mut report: Report,
         page: &Candidate,
         moved: bool,
-    ) -> Examined {
+    ) -> Result<Examined> {
         report.claims = claims(subject, &page.marks, &page.page);
         if let Some(advisor) = &self.advisor
             && advisor.add_claims(case.card, subject, &page.page, &mut report.claims).await
@@ -40,17 +46,27 @@ impl Fuel {
             (false, false, true) => CardState::Verified,
             (false, _, _) => CardState::Stale,
         };
-        let improved = if self.improve { self.improved(case, subject, &page.page).await } else { None };
+        let improved = if self.improve { self.improved(case, subject, &page.page).await? } else { None };
         let draft = self.draft(case, &report, &page.page, moved, sound, improved.as_ref());
-        Examined { report, draft }
+        Ok(Examined { report, draft })
     }
 
-    async fn improved(&self, case: &Case<'_>, subject: &Subject, page: &Reading) -> Option<Improved> {
-        let written = match &self.advisor {
-            Some(advisor) => advisor.improve(case.card, page).await,
-            None => None,
-        };
-        written.or_else(|| improve::by_rules(subject, page))
+    async fn improved(
+        &self,
+        case: &Case<'_>,
+        subject: &Subject,
+        page: &Arc<Reading>,
+    ) -> Result<Option<Improved>> {
+        if let Some(advisor) = &self.advisor
+            && let Some(written) = advisor.improve(case.card, page).await
+        {
+            return Ok(Some(written));
+        }
+        let (senses, subject, page) = (self.senses.clone(), subject.clone(), Arc::clone(page));
+        tokio::task::spawn_blocking(move || improve::by_rules(&subject, &page, senses.as_deref()))
+            .await
+            .map_err(|error| Error::Senses(format!("improving broke off: {error}")))?
+            .map_err(Error::Senses)
     }
 
     /// What should change, each with the words of the page.

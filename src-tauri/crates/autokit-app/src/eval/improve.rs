@@ -28,7 +28,8 @@ pub struct ImproveEvaluation {
     pub changes: Vec<(String, String, String)>,
 }
 
-/// Improves the descriptions of cards from their pages on a site and measures questions over both.
+/// Improves the descriptions of cards from their pages on a site and measures questions over both. With
+/// `thin`, descriptions are cut to that many words first: cards as people write them down in passing.
 ///
 /// # Errors
 /// When a file cannot be read, there is no model, or the site does not answer.
@@ -37,10 +38,19 @@ pub async fn improve(
     questions: &Path,
     site: &str,
     vectors: &Vectors,
+    thin: Option<usize>,
     explain: bool,
 ) -> Result<ImproveEvaluation> {
     let mut set = AskSet::load(cards, questions).map_err(|error| unreadable(&error))?;
-    let objects = retrieve::card_objects(cards).map_err(|error| unreadable(&error))?;
+    let mut objects = retrieve::card_objects(cards).map_err(|error| unreadable(&error))?;
+    if let Some(words) = thin {
+        for (tool, card) in set.cards.iter_mut().zip(&mut objects) {
+            let whole = card.get(fields::DESCRIPTION).and_then(Value::as_str).unwrap_or_default();
+            let cut = whole.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
+            card.insert(fields::DESCRIPTION.to_owned(), Value::from(cut));
+            *tool = ToolText::from_card(tool.id.clone(), card);
+        }
+    }
     let house = House::open(site, vectors).await?;
     let mut housed = Vec::with_capacity(objects.len());
     for card in &objects {
