@@ -278,6 +278,14 @@ documentation: string | null,
  */
 verified: boolean, 
 /**
+ * What the newest check of the card against its page found; none when it was never checked.
+ */
+health: CardState | null, 
+/**
+ * When that was, RFC 3339 in UTC.
+ */
+checked_at: string | null, 
+/**
  * Labels.
  */
 tags: Array<string>, 
@@ -382,6 +390,10 @@ verified: boolean | null,
  * With or without a documentation address.
  */
 documented: boolean | null, 
+/**
+ * What the newest check found.
+ */
+health: HealthFilter | null, 
 /**
  * Order.
  */
@@ -712,6 +724,10 @@ providers: Array<Facet>,
  */
 tags: Array<Facet>, 
 /**
+ * What the newest checks found.
+ */
+health: Array<Facet>, 
+/**
  * Cards verified.
  */
 verified: number, 
@@ -811,6 +827,11 @@ similar: Array<string>,
  * The card it would become, with evidence.
  */
 draft: Draft, };
+
+/**
+ * What the newest check of a card found, to filter by.
+ */
+export type HealthFilter = "verified" | "stale" | "broken" | "unreachable" | "never";
 
 /**
  * How many cards were in which state at the end of a day.
@@ -2300,7 +2321,7 @@ slots: Array<string>, };
 /**
  * Order of a list.
  */
-export type Sort = "name" | "provider" | "kind" | "updated";
+export type Sort = "name" | "provider" | "kind" | "updated" | "health";
 
 /**
  * What looking for another page came to.
@@ -2416,6 +2437,10 @@ undoable: string | null,
  * Position in the journal; changes with every change to a card.
  */
 cursor: number, 
+/**
+ * Grows with every check of a card that is kept.
+ */
+checks: number, 
 /**
  * Folder of the backup made because this start moved the schema forward.
  */
@@ -2640,7 +2665,11 @@ export type VerifyScope = { "kind": "cards",
 /**
  * Ids or names.
  */
-cards: Array<string>, } | { "kind": "all" } | { "kind": "older", 
+cards: Array<string>, } | { "kind": "all" } | { "kind": "matching", 
+/**
+ * Which.
+ */
+query: CardsQuery, } | { "kind": "older", 
 /**
  * Days.
  */

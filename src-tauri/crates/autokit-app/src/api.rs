@@ -21,7 +21,7 @@ pub use agent::{
 pub use ask::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse, Verdict};
 pub use cards::{
     CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore, CardSummary, CardUpdate,
-    CardsDelete, CardsPage, CardsQuery, Facet, Facets, RevisionView, Sort, UndoOutcome,
+    CardsDelete, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RevisionView, Sort, UndoOutcome,
 };
 pub use health::{HealthPoint, LibraryHealth};
 pub use jobs::{Job, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};

@@ -212,6 +212,13 @@ impl Engine {
         core.tell_proposals().await?;
         let loading = Arc::clone(&core);
         tokio::spawn(async move { loading.load_model().await });
+        // Read ahead: the first list or answer shall not wait for what many checks left behind.
+        let warming = Arc::clone(&core);
+        tokio::spawn(async move {
+            if let Err(error) = warming.library.checks().await {
+                tracing::warn!(%error, "the checks of cards could not be read ahead");
+            }
+        });
         if options.starter && first_run {
             core.library.set_setting(STARTER_SETTING, "loaded").await?;
             core.start_starter();
@@ -284,6 +291,7 @@ impl Handle<GetStatus> for Engine {
             llm: core.services.load().llm_name(),
             undoable,
             cursor: core.library.read(autokit_library::Replica::cursor),
+            checks: core.library.checks_version(),
             migrated_from: core.library.migrated_from().map(|path| path.display().to_string()),
         })
     }

@@ -110,6 +110,9 @@ pub(crate) enum Command {
         #[arg(long)]
         improve: bool,
     },
+    /// When cards are checked against their documentation without being asked to.
+    #[command(subcommand)]
+    Checks(crate::checks::ChecksCommand),
     /// Documentation pages of cards.
     #[command(subcommand)]
     Pages(PagesCommand),
@@ -397,6 +400,9 @@ pub(crate) struct Filter {
     /// Only cards not verified.
     #[arg(long)]
     pub(crate) unverified: bool,
+    /// Only cards whose newest check found this.
+    #[arg(long, value_enum)]
+    pub(crate) health: Option<crate::checks::Health>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use autokit_app::api::{
     CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
-    RevisionView,
+    HealthFilter, RevisionView,
 };
 use autokit_app::commands::{
     CreateCard, DeleteCards, GetCard, GetHistory, ListCards, RestoreCard, UpdateCard,
@@ -99,6 +99,7 @@ pub(crate) fn query_of(filter: Filter) -> Result<CardsQuery> {
         provider: filter.provider,
         tag: filter.tag,
         verified,
+        health: filter.health.map(Into::into),
         ..CardsQuery::default()
     })
 }
@@ -121,13 +122,14 @@ async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> 
     out.show(&page, |text| {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_header(["NAME", "PROVIDER", "KIND", "LANGUAGE", "DESCRIPTION"]);
+        table.set_header(["NAME", "PROVIDER", "KIND", "LANGUAGE", "HEALTH", "DESCRIPTION"]);
         for row in &page.rows {
             table.add_row([
                 printable(&row.name),
                 printable(&row.provider),
                 row.kind.as_str().to_owned(),
                 row.language.clone().unwrap_or_default(),
+                HealthFilter::of(row.health).as_str().to_owned(),
                 one_line(&row.description, 60),
             ]);
         }

@@ -4,6 +4,7 @@ mod agent;
 mod args;
 mod ask;
 mod cards;
+mod checks;
 mod eval;
 mod jobs;
 mod models;
@@ -222,6 +223,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
             };
             Box::pin(verify::run(node, out, scope, improve)).await
         }
+        Command::Checks(command) => Box::pin(checks::run(node, out, command)).await,
         Command::Search { query, limit, mode } => ask::search(node, out, query.join(" "), limit, mode).await,
         Command::Cards(command) => Box::pin(cards::run(node, out, command)).await,
         Command::Undo => {

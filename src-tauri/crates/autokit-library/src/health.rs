@@ -2,11 +2,13 @@
 //! every day.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use autokit_toolcard::CardId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use surrealdb::types::{RecordId, object};
+use tokio::sync::RwLockReadGuard;
 
 use crate::error::{LibraryError, Result};
 use crate::rows::{HealthRow, VerificationRow, key_text};
@@ -91,8 +93,31 @@ pub struct HealthDay {
     pub counts: HealthCounts,
 }
 
-/// The state of every card that was checked; read once and kept in step.
-pub(crate) type States = HashMap<CardId, VerificationState>;
+/// What the newest check of a card came to, without the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastCheck {
+    /// What was found.
+    pub state: VerificationState,
+    /// When, RFC 3339 in UTC.
+    pub checked_at: Box<str>,
+}
+
+/// The newest check of every card that was checked, in memory: lists of 100,000 rows are filtered and
+/// ordered by it.
+#[derive(Debug, Default)]
+pub struct Checks(HashMap<CardId, LastCheck>);
+
+impl Checks {
+    /// The newest check of a card; `None` when it was never checked.
+    pub fn get(&self, card: &CardId) -> Option<&LastCheck> {
+        self.0.get(card)
+    }
+
+    fn keep(&mut self, found: &Verification) {
+        let last = LastCheck { state: found.state, checked_at: found.checked_at.as_str().into() };
+        self.0.insert(found.card.clone(), last);
+    }
+}
 
 impl VerificationRow {
     fn into_verification(self) -> Result<Verification> {
@@ -121,7 +146,6 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn put_verification(&self, verification: &Verification) -> Result<()> {
-        let mut states = self.states.lock().await;
         self.execute(
             "UPSERT $id CONTENT $row RETURN NONE",
             object! {
@@ -136,9 +160,12 @@ impl Library {
             },
         )
         .await?;
-        if let Some(states) = states.as_mut() {
-            states.insert(verification.card.clone(), verification.state);
+        // After the database, so that readers never wait for it. Whoever reads all checks meanwhile
+        // holds this lock, and what was read is put right here.
+        if let Some(checks) = self.checks.write().await.as_mut() {
+            checks.keep(verification);
         }
+        self.checks_version.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -171,21 +198,40 @@ impl Library {
         rows.into_iter().map(VerificationRow::into_verification).collect()
     }
 
+    /// The newest check of every card, from memory; the database is read when nobody asked before.
+    /// Let go of it before asking again: whoever writes may wait in between.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn checks(&self) -> Result<RwLockReadGuard<'_, Checks>> {
+        loop {
+            if let Ok(known) = RwLockReadGuard::try_map(self.checks.read().await, Option::as_ref) {
+                return Ok(known);
+            }
+            let mut unknown = self.checks.write().await;
+            if unknown.is_none() {
+                let mut checks = Checks::default();
+                self.verifications().await?.iter().for_each(|found| checks.keep(found));
+                *unknown = Some(checks);
+            }
+        }
+    }
+
+    /// Grows with every check that is kept while this library is open.
+    pub fn checks_version(&self) -> u64 {
+        self.checks_version.load(Ordering::Relaxed)
+    }
+
     /// How many of the cards there are now are in which state.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn health(&self) -> Result<HealthCounts> {
-        let mut states = self.states.lock().await;
-        if states.is_none() {
-            let all = self.verifications().await?;
-            *states = Some(all.into_iter().map(|found| (found.card, found.state)).collect());
-        }
-        let states = states.get_or_insert_default();
+        let checks = self.checks().await?;
         Ok(self.read(|replica| {
             let mut counts = HealthCounts::default();
             for record in replica.iter() {
-                let count = match states.get(&record.id) {
+                let count = match checks.get(&record.id).map(|last| last.state) {
                     Some(VerificationState::Verified) => &mut counts.verified,
                     Some(VerificationState::Stale) => &mut counts.stale,
                     Some(VerificationState::Broken) => &mut counts.broken,

@@ -25,7 +25,7 @@ mod write;
 
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
-pub use health::{HealthCounts, HealthDay, Verification, VerificationState};
+pub use health::{Checks, HealthCounts, HealthDay, LastCheck, Verification, VerificationState};
 pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};

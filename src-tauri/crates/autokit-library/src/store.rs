@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, RwLock};
 
 use autokit_toolcard::{CardId, Toolcard};
@@ -14,7 +15,7 @@ use surrealdb_engine_local::Datastore;
 
 use crate::data_dir::{DataDir, Ownership};
 use crate::error::{LibraryError, Result};
-use crate::health::States;
+use crate::health::Checks;
 use crate::migrate;
 use crate::replica::{CardRecord, Replica};
 use crate::rows::{CardRow, TombstoneRow, key_text};
@@ -72,8 +73,9 @@ pub struct Library {
     pub(crate) replica: RwLock<Replica>,
     /// Writers take turns; readers use the replica and never wait for one.
     pub(crate) writer: tokio::sync::Mutex<()>,
-    /// What checking each card found, once somebody asked for the counts.
-    pub(crate) states: tokio::sync::Mutex<Option<States>>,
+    /// What checking each card found, once somebody asked.
+    pub(crate) checks: tokio::sync::RwLock<Option<Checks>>,
+    pub(crate) checks_version: AtomicU64,
     migrated_from: Option<PathBuf>,
 }
 
@@ -137,7 +139,8 @@ impl Library {
             clock,
             replica: RwLock::default(),
             writer: tokio::sync::Mutex::default(),
-            states: tokio::sync::Mutex::default(),
+            checks: tokio::sync::RwLock::default(),
+            checks_version: AtomicU64::new(0),
             migrated_from,
         };
         library.load().await?;

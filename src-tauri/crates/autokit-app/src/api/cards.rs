@@ -1,5 +1,6 @@
 //! Cards in lists, in detail, and their changes.
 
+use autokit_fuel::CardState;
 use autokit_toolcard::{FieldDiff, Kind, Operation, Problem, Stub};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +25,12 @@ pub struct CardSummary {
     pub documentation: Option<String>,
     /// Whether FUEL has proved the card against its page.
     pub verified: bool,
+    /// What the newest check of the card against its page found; none when it was never checked.
+    #[serde(default)]
+    pub health: Option<CardState>,
+    /// When that was, RFC 3339 in UTC.
+    #[serde(default)]
+    pub checked_at: Option<String>,
     /// Labels.
     pub tags: Vec<String>,
     /// Newest revision.
@@ -67,6 +74,57 @@ pub enum Sort {
     Kind,
     /// Latest change first.
     Updated,
+    /// What needs a person first: broken, stale, not reached, never checked, verified; then by name.
+    Health,
+}
+
+/// What the newest check of a card found, to filter by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthFilter {
+    /// Its page says what it says.
+    Verified,
+    /// Its page says something else.
+    Stale,
+    /// Its link leads nowhere.
+    Broken,
+    /// Its page could not be asked for.
+    Unreachable,
+    /// Nobody looked yet.
+    Never,
+}
+
+impl HealthFilter {
+    /// All of them, what needs a person first.
+    pub const ALL: [HealthFilter; 5] = [
+        HealthFilter::Broken,
+        HealthFilter::Stale,
+        HealthFilter::Unreachable,
+        HealthFilter::Never,
+        HealthFilter::Verified,
+    ];
+
+    /// What a card whose newest check found this is filtered by.
+    pub fn of(state: Option<CardState>) -> HealthFilter {
+        match state {
+            None => HealthFilter::Never,
+            Some(CardState::Verified) => HealthFilter::Verified,
+            Some(CardState::Stale) => HealthFilter::Stale,
+            Some(CardState::Broken) => HealthFilter::Broken,
+            Some(CardState::Unreachable) => HealthFilter::Unreachable,
+        }
+    }
+
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HealthFilter::Verified => "verified",
+            HealthFilter::Stale => "stale",
+            HealthFilter::Broken => "broken",
+            HealthFilter::Unreachable => "unreachable",
+            HealthFilter::Never => "never",
+        }
+    }
 }
 
 /// Which cards to list. Every filter given has to match.
@@ -87,6 +145,8 @@ pub struct CardsQuery {
     pub verified: Option<bool>,
     /// With or without a documentation address.
     pub documented: Option<bool>,
+    /// What the newest check found.
+    pub health: Option<HealthFilter>,
     /// Order.
     pub sort: Sort,
     /// Turn the order round.
@@ -136,6 +196,8 @@ pub struct Facets {
     pub providers: Vec<Facet>,
     /// Labels.
     pub tags: Vec<Facet>,
+    /// What the newest checks found.
+    pub health: Vec<Facet>,
     /// Cards verified.
     pub verified: u32,
     /// Cards with a documentation address.

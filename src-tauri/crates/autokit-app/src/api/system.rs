@@ -65,6 +65,10 @@ pub struct Status {
     /// Position in the journal; changes with every change to a card.
     #[ts(type = "number")]
     pub cursor: u64,
+    /// Grows with every check of a card that is kept.
+    #[serde(default)]
+    #[ts(type = "number")]
+    pub checks: u64,
     /// Folder of the backup made because this start moved the schema forward.
     pub migrated_from: Option<String>,
 }

@@ -4,6 +4,8 @@ use autokit_fuel::{CardState, Report};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use super::cards::CardsQuery;
+
 /// Which cards are checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -15,6 +17,11 @@ pub enum VerifyScope {
     },
     /// All.
     All,
+    /// Those a list shows.
+    Matching {
+        /// Which.
+        query: CardsQuery,
+    },
     /// Those whose last check is this long ago, and those never checked.
     Older {
         /// Days.

@@ -2,24 +2,26 @@
 
 use std::sync::Arc;
 
-use autokit_library::{CardRecord, Replica};
+use autokit_library::{CardRecord, Checks, Replica};
 use autokit_toolcard::{CardId, Problem, Severity, Toolcard, check, fields};
 
 use crate::api::{CardCheck, CardDetail, CardRef, CardSummary};
 use crate::commands::{CheckCard, Context, GetCard, Handle};
 use crate::error::{ApiError, ErrorCode, Result};
 
+use super::verify::read_state;
 use super::{Core, Engine};
 
 /// Characters of a description in a row.
 const DESCRIPTION_CHARS: usize = 240;
 
 /// A row of a list.
-pub(crate) fn summary(record: &CardRecord) -> CardSummary {
-    summary_of(record, &record.card())
+pub(crate) fn summary(record: &CardRecord, checks: &Checks) -> CardSummary {
+    summary_of(record, &record.card(), checks)
 }
 
-fn summary_of(record: &CardRecord, card: &Toolcard) -> CardSummary {
+fn summary_of(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSummary {
+    let last = checks.get(&record.id);
     CardSummary {
         id: record.id.to_string(),
         name: card.name().to_owned(),
@@ -29,6 +31,8 @@ fn summary_of(record: &CardRecord, card: &Toolcard) -> CardSummary {
         description: shorten(card.description(), DESCRIPTION_CHARS),
         documentation: card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()).map(str::to_owned),
         verified: record.verified,
+        health: last.map(|last| read_state(last.state)),
+        checked_at: last.map(|last| last.checked_at.to_string()),
         tags: card.tags().map(str::to_owned).collect(),
         number: record.number,
         updated_at: record.updated_at.to_string(),
@@ -61,12 +65,12 @@ pub(crate) fn first_sentence(text: &str) -> String {
     shorten(&text[..end], DESCRIPTION_CHARS)
 }
 
-pub(crate) fn detail(record: &CardRecord) -> CardDetail {
+pub(crate) fn detail(record: &CardRecord, checks: &Checks) -> CardDetail {
     let card = record.card();
     let warnings: Vec<Problem> =
         check(card.object()).into_iter().filter(|problem| problem.severity == Severity::Warning).collect();
     CardDetail {
-        summary: summary_of(record, &card),
+        summary: summary_of(record, &card, checks),
         warnings,
         stub: card.stub(),
         fields: card.into_object(),
@@ -110,7 +114,8 @@ impl Core {
 
 impl Handle<GetCard> for Engine {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardDetail> {
-        Ok(detail(&*self.core.find(&request.card)?))
+        let record = self.core.find(&request.card)?;
+        Ok(detail(&record, &*self.core.library.checks().await?))
     }
 }
 

@@ -4,13 +4,14 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use autokit_library::{CardRecord, Replica};
+use autokit_library::{CardRecord, Checks, Replica};
 
-use crate::api::{CardList, CardsPage, CardsQuery, Facet, Facets, Sort};
+use crate::api::{CardList, CardsPage, CardsQuery, Facet, Facets, HealthFilter, Sort};
 use crate::commands::{Context, GetFacets, Handle, ListCards};
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::cards::summary;
+use super::verify::read_state;
 use super::{Core, Engine};
 
 /// Rows in one answer.
@@ -19,28 +20,38 @@ pub(crate) const PAGE_ROWS: u32 = 1000;
 /// The list looked at last: scrolling asks for window after window of the same one.
 #[derive(Debug, Default)]
 pub(crate) struct ListCache {
-    key: Option<(CardsQuery, u64)>,
+    /// The query, the position in the journal and, where checks decide, how many were kept.
+    key: Option<(CardsQuery, u64, u64)>,
     rows: Arc<Vec<Arc<CardRecord>>>,
 }
 
 impl Core {
     /// The cards a query selects, in its order.
-    pub(crate) fn select(&self, query: &CardsQuery) -> Arc<Vec<Arc<CardRecord>>> {
+    pub(crate) async fn select(&self, query: &CardsQuery) -> Result<Arc<Vec<Arc<CardRecord>>>> {
+        let by_checks = query.health.is_some() || query.sort == Sort::Health;
+        // Read before the checks themselves: one that comes in between is looked at again, not missed.
+        let version = if by_checks { self.library.checks_version() } else { 0 };
+        let checks = self.library.checks().await?;
         let cursor = self.library.read(Replica::cursor);
-        let key = (query.clone(), cursor);
+        let key = (query.clone(), cursor, version);
         let mut cache = self.list.lock().expect("no holder panics");
         if cache.key.as_ref() != Some(&key) {
-            let mut rows: Vec<Arc<CardRecord>> = self
-                .library
-                .read(|replica| replica.iter().filter(|record| matches(query, record)).cloned().collect());
-            sort(&mut rows, query);
+            let mut rows: Vec<Arc<CardRecord>> = self.library.read(|replica| {
+                replica.iter().filter(|record| matches(query, record, &checks)).cloned().collect()
+            });
+            sort(&mut rows, query, &checks);
             *cache = ListCache { key: Some(key), rows: Arc::new(rows) };
         }
-        Arc::clone(&cache.rows)
+        Ok(Arc::clone(&cache.rows))
     }
 }
 
-fn matches(query: &CardsQuery, record: &CardRecord) -> bool {
+/// What the newest check of a card found.
+fn health(record: &CardRecord, checks: &Checks) -> HealthFilter {
+    HealthFilter::of(checks.get(&record.id).map(|last| read_state(last.state)))
+}
+
+fn matches(query: &CardsQuery, record: &CardRecord, checks: &Checks) -> bool {
     let is = |wanted: &Option<String>, value: Option<&str>| {
         wanted.as_deref().is_none_or(|wanted| value == Some(wanted))
     };
@@ -49,6 +60,7 @@ fn matches(query: &CardsQuery, record: &CardRecord) -> bool {
         && is(&query.provider, Some(&record.key.provider))
         && query.verified.is_none_or(|verified| verified == record.verified)
         && query.documented.is_none_or(|documented| documented == record.documented)
+        && query.health.is_none_or(|wanted| wanted == health(record, checks))
         && query.tag.as_deref().is_none_or(|tag| record.card().tags().any(|has| has == tag))
         && query.text.as_deref().is_none_or(|text| contains(record, text.trim()))
 }
@@ -62,7 +74,7 @@ fn contains(record: &CardRecord, text: &str) -> bool {
         || has(&record.body) && has(record.card().description())
 }
 
-fn sort(rows: &mut [Arc<CardRecord>], query: &CardsQuery) {
+fn sort(rows: &mut [Arc<CardRecord>], query: &CardsQuery, checks: &Checks) {
     let name = |record: &CardRecord| record.key.name.to_lowercase();
     match query.sort {
         Sort::Name => rows.sort_by_cached_key(|record| (name(record), record.id.clone())),
@@ -75,6 +87,11 @@ fn sort(rows: &mut [Arc<CardRecord>], query: &CardsQuery) {
             )
         }),
         Sort::Kind => rows.sort_by_cached_key(|record| (record.kind, name(record), record.id.clone())),
+        Sort::Health => rows.sort_by_cached_key(|record| {
+            let found = health(record, checks);
+            let rank = HealthFilter::ALL.iter().position(|state| *state == found);
+            (rank, name(record), record.id.clone())
+        }),
         Sort::Updated => rows.sort_by(|a, b| match b.updated_at.cmp(&a.updated_at) {
             Ordering::Equal => a.id.cmp(&b.id),
             other => other,
@@ -94,20 +111,23 @@ impl Handle<ListCards> for Engine {
                 "Ask for the next window with `offset`.",
             ));
         }
-        let selected = self.core.select(&request.query);
+        let selected = self.core.select(&request.query).await?;
+        let checks = self.core.library.checks().await?;
         let rows = selected.iter().skip(request.offset as usize).take(request.limit as usize);
         Ok(CardsPage {
             total: selected.len() as u32,
             offset: request.offset,
-            rows: rows.map(|record| summary(record)).collect(),
+            rows: rows.map(|record| summary(record, &checks)).collect(),
         })
     }
 }
 
 impl Handle<GetFacets> for Engine {
     async fn handle(&self, _: &Context, query: CardsQuery) -> Result<Facets> {
-        let selected = self.core.select(&query);
+        let selected = self.core.select(&query).await?;
+        let checks = self.core.library.checks().await?;
         let mut counts: [HashMap<String, u32>; 4] = Default::default();
+        let mut found = [0; HealthFilter::ALL.len()];
         let (mut verified, mut documented) = (0, 0);
         for record in selected.iter() {
             *counts[0].entry(record.kind.as_str().to_owned()).or_default() += 1;
@@ -122,11 +142,15 @@ impl Handle<GetFacets> for Engine {
                     *counts[3].entry(tag.to_owned()).or_default() += 1;
                 }
             }
+            found[health(record, &checks) as usize] += 1;
             verified += u32::from(record.verified);
             documented += u32::from(record.documented);
         }
         let [kinds, languages, providers, tags] = counts.map(facets);
-        Ok(Facets { kinds, languages, providers, tags, verified, documented, total: selected.len() as u32 })
+        let health = HealthFilter::ALL.map(|state| (state.as_str().to_owned(), found[state as usize]));
+        let health = facets(health.into_iter().filter(|(_, count)| *count > 0).collect());
+        let total = selected.len() as u32;
+        Ok(Facets { kinds, languages, providers, tags, health, verified, documented, total })
     }
 }
 

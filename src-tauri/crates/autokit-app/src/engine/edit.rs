@@ -33,8 +33,8 @@ fn meta(context: &Context, operation: Operation, reason: &str, fallback: &str) -
 }
 
 impl Core {
-    fn detail_of(&self, id: &CardId) -> Result<CardDetail> {
-        Ok(detail(&*self.library.card(id)?))
+    async fn detail_of(&self, id: &CardId) -> Result<CardDetail> {
+        Ok(detail(&*self.library.card(id)?, &*self.library.checks().await?))
     }
 }
 
@@ -47,7 +47,7 @@ impl Handle<CreateCard> for Engine {
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
         self.core.commit(&meta, &[write]).await?;
         let id = self.core.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
-        self.core.detail_of(&id.ok_or_else(|| ApiError::internal("the new card vanished"))?)
+        self.core.detail_of(&id.ok_or_else(|| ApiError::internal("the new card vanished"))?).await
     }
 }
 
@@ -60,7 +60,7 @@ impl Handle<UpdateCard> for Engine {
         let write =
             Write::Edit { id: record.id.clone(), expected: request.expected, card: Box::new(card), vectors };
         self.core.commit(&meta, &[write]).await?;
-        self.core.detail_of(&record.id)
+        self.core.detail_of(&record.id).await
     }
 }
 
@@ -130,7 +130,7 @@ impl Handle<RestoreCard> for Engine {
         }
         self.core.refresh(std::slice::from_ref(&id)).await?;
         self.core.tell_library();
-        self.core.detail_of(&id)
+        self.core.detail_of(&id).await
     }
 }
 

@@ -152,13 +152,14 @@ impl Handle<Ask> for Engine {
             .core
             .rank(&request.question, Mode::Hybrid, request.limit.unwrap_or(5), Some(&context.author))
             .await?;
+        let checks = self.core.library.checks().await?;
         let candidates: Vec<Candidate> = hits
             .into_iter()
             .filter_map(|hit| {
                 let record = self.core.found(&hit)?;
                 let card = record.card();
                 Some(Candidate {
-                    card: summary(&record),
+                    card: summary(&record, &checks),
                     sentence: first_sentence(card.description()),
                     stub: card.stub(),
                     score: hit.score,

@@ -300,7 +300,7 @@ impl Handle<Export> for Engine {
     async fn handle(&self, _: &Context, request: ExportRequest) -> Result<ExportOutcome> {
         let records: Vec<Arc<CardRecord>> = match &request.cards {
             Some(cards) => cards.iter().map(|card| self.core.find(card)).collect::<Result<_>>()?,
-            None => self.core.select(&request.query).to_vec(),
+            None => self.core.select(&request.query).await?.to_vec(),
         };
         in_background(move || {
             let cards: Vec<Toolcard> = records.iter().map(|record| record.card()).collect();

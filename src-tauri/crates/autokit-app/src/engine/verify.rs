@@ -109,7 +109,7 @@ fn stored(state: CardState) -> VerificationState {
     }
 }
 
-fn read_state(state: VerificationState) -> CardState {
+pub(crate) fn read_state(state: VerificationState) -> CardState {
     match state {
         VerificationState::Verified => CardState::Verified,
         VerificationState::Stale => CardState::Stale,
@@ -167,7 +167,7 @@ impl Core {
             .into_iter()
             .map(|found| (found.card.clone(), found))
             .collect();
-        let records = self.in_scope(run, &known)?;
+        let records = self.in_scope(run, &known).await?;
         // Ranking by meaning tells pages apart; a check that began before the model was there would not.
         self.model_settled().await;
         let fuel = self.fuel(run.improve);
@@ -206,11 +206,18 @@ impl Core {
     }
 
     /// The cards of a run that are not done yet.
-    fn in_scope(&self, run: &Run, known: &HashMap<CardId, Verification>) -> Result<Vec<Arc<CardRecord>>> {
+    async fn in_scope(
+        &self,
+        run: &Run,
+        known: &HashMap<CardId, Verification>,
+    ) -> Result<Vec<Arc<CardRecord>>> {
         let now = self.options.clock.stamp();
         let named: Option<HashSet<CardId>> = match &run.scope {
             VerifyScope::Cards { cards } => {
                 Some(cards.iter().map(|text| Ok(self.find(text)?.id.clone())).collect::<Result<_>>()?)
+            }
+            VerifyScope::Matching { query } => {
+                Some(self.select(query).await?.iter().map(|record| record.id.clone()).collect())
             }
             _ => None,
         };
@@ -223,12 +230,15 @@ impl Core {
         };
         let wanted = |record: &&Arc<CardRecord>| {
             let last = known.get(&record.id);
-            if named.is_none() && last.is_some_and(|last| last.checked_at >= run.began) {
+            let by_name = matches!(run.scope, VerifyScope::Cards { .. });
+            if !by_name && last.is_some_and(|last| last.checked_at >= run.began) {
                 return false;
             }
             let again = || last.and_then(|last| last.next_at.as_ref()).is_some_and(|next| *next <= now);
             match &run.scope {
-                VerifyScope::Cards { .. } => named.as_ref().is_some_and(|named| named.contains(&record.id)),
+                VerifyScope::Cards { .. } | VerifyScope::Matching { .. } => {
+                    named.as_ref().is_some_and(|named| named.contains(&record.id))
+                }
                 VerifyScope::All => true,
                 VerifyScope::Due => again(),
                 VerifyScope::Older { .. } => {

@@ -1,0 +1,76 @@
+//! `autokit checks`: when cards are checked against their documentation without being asked to, and
+//! what such a check found as a filter of lists.
+
+use std::io::Write as _;
+
+use autokit_app::api::{CheckSettings, HealthFilter, Nothing};
+use autokit_app::commands::{GetCheckSettings, SetCheckSettings};
+use autokit_app::node::Node;
+use clap::builder::BoolishValueParser;
+use clap::{Subcommand, ValueEnum};
+
+use crate::output::Output;
+use crate::{End, Result};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChecksCommand {
+    /// Show when cards are checked.
+    Show,
+    /// Change when cards are checked.
+    Set {
+        /// Check cards again after this many days; 0 for never.
+        #[arg(long, value_name = "DAYS", required_unless_present = "new_cards")]
+        every: Option<u32>,
+        /// Check cards soon after they were added, imported or accepted: yes or no.
+        #[arg(long, value_name = "YES|NO", value_parser = BoolishValueParser::new())]
+        new_cards: Option<bool>,
+    },
+}
+
+/// What the newest check of a card found.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Health {
+    /// Its page says what it says.
+    Verified,
+    /// Its page says something else.
+    Stale,
+    /// Its link leads nowhere.
+    Broken,
+    /// Its page could not be asked for.
+    Unreachable,
+    /// It was never checked.
+    Never,
+}
+
+impl From<Health> for HealthFilter {
+    fn from(health: Health) -> HealthFilter {
+        match health {
+            Health::Verified => HealthFilter::Verified,
+            Health::Stale => HealthFilter::Stale,
+            Health::Broken => HealthFilter::Broken,
+            Health::Unreachable => HealthFilter::Unreachable,
+            Health::Never => HealthFilter::Never,
+        }
+    }
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: ChecksCommand) -> Result<End> {
+    let mut settings = node.call::<GetCheckSettings>(Nothing {}).await?;
+    if let ChecksCommand::Set { every, new_cards } = command {
+        settings = CheckSettings {
+            every_days: every.unwrap_or(settings.every_days),
+            new_cards: new_cards.unwrap_or(settings.new_cards),
+        };
+        settings = node.call::<SetCheckSettings>(settings).await?;
+    }
+    out.show(&settings, |text| {
+        match settings.every_days {
+            0 => writeln!(text, "Cards are checked when you ask for it")?,
+            1 => writeln!(text, "Cards are checked every day")?,
+            days => writeln!(text, "Cards are checked every {days} days")?,
+        }
+        let soon = if settings.new_cards { "soon after they come" } else { "like all others" };
+        writeln!(text, "New cards are checked {soon}")
+    })?;
+    Ok(End::Done)
+}
