@@ -320,13 +320,17 @@ fields: { [key in string]: JsonValue },
 reason: string, };
 
 /**
- * The newest check of a card, if there was one.
+ * The newest check of a card, if there was one, and what waits for a person because of it.
  */
 export type CardVerification = { 
 /**
  * The check.
  */
-checked: Checked | null, };
+checked: Checked | null, 
+/**
+ * Number of the newest proposal for this card that waits in Review.
+ */
+proposal: number | null, };
 
 /**
  * Removes cards in one undoable change.
@@ -1251,7 +1255,7 @@ content_type: string | null,
 /**
  * Milliseconds until the last byte.
  */
-ms: bigint | null, };
+ms: number | null, };
 
 /**
  * How an address fares.

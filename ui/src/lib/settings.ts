@@ -72,3 +72,10 @@ export function dollars(amount: number): string {
 export function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
+
+/** Whole days as typed, up to ten years; nothing else is taken for a number of days. */
+export function daysOf(text: string): number | undefined {
+  const trimmed = text.trim();
+  const days = Number(trimmed);
+  return /^\d{1,4}$/.test(trimmed) && days <= 3650 ? days : undefined;
+}

@@ -1,8 +1,6 @@
 //! `autokit checks`: when cards are checked against their documentation without being asked to, and
 //! what such a check found as a filter of lists.
 
-use std::io::Write as _;
-
 use autokit_app::api::{CheckSettings, HealthFilter, Nothing};
 use autokit_app::commands::{GetCheckSettings, SetCheckSettings};
 use autokit_app::node::Node;
@@ -22,7 +20,7 @@ pub(crate) enum ChecksCommand {
         #[arg(long, value_name = "DAYS", required_unless_present = "new_cards")]
         every: Option<u32>,
         /// Check cards soon after they were added, imported or accepted: yes or no.
-        #[arg(long, value_name = "YES|NO", value_parser = BoolishValueParser::new())]
+        #[arg(long, value_name = "YES|NO", hide_possible_values = true, value_parser = BoolishValueParser::new())]
         new_cards: Option<bool>,
     },
 }

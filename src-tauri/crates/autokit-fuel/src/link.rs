@@ -51,6 +51,7 @@ pub struct LinkHealth {
     /// Media type of the answer.
     pub content_type: Option<String>,
     /// Milliseconds until the last byte.
+    #[ts(type = "number | null")]
     pub ms: Option<u64>,
 }
 

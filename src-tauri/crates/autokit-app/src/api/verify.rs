@@ -54,11 +54,14 @@ pub struct Checked {
     pub report: Report,
 }
 
-/// The newest check of a card, if there was one.
+/// The newest check of a card, if there was one, and what waits for a person because of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct CardVerification {
     /// The check.
     pub checked: Option<Checked>,
+    /// Number of the newest proposal for this card that waits in Review.
+    #[serde(default)]
+    pub proposal: Option<u32>,
 }
 
 /// When cards are checked without being asked to.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use autokit_fuel::{Advisor, CardState, Case, Examined, Fuel, Pages};
 use autokit_library::{CardRecord, HealthCounts, Verification, VerificationState};
-use autokit_toolcard::{Author, CardId, CardKey};
+use autokit_toolcard::{Author, CardId, CardKey, ProposalState};
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -427,7 +427,9 @@ impl Handle<GetVerification> for Engine {
                     .map_err(|error| ApiError::internal(format!("the report on {id}: {error}")))?,
             }),
         };
-        Ok(CardVerification { checked })
+        let waiting = self.core.library.proposals(Some(ProposalState::Pending)).await?;
+        let proposal = waiting.iter().rev().find(|proposal| proposal.draft.card.as_ref() == Some(&id));
+        Ok(CardVerification { checked, proposal: proposal.map(|proposal| proposal.id) })
     }
 }
 

@@ -1,0 +1,34 @@
+// Checks that were begun from this window, so that a card knows it is being looked at.
+
+import type { CardsQuery, VerifyScope } from "./bindings";
+import { engine } from "./engine.svelte";
+
+class Checking {
+  /** The newest job of each card that was checked by itself. */
+  #jobs = $state<Record<string, string>>({});
+
+  async start(scope: VerifyScope, improve = false): Promise<void> {
+    try {
+      const { job } = await engine.call("verify_start", { scope, improve });
+      if (scope.kind === "cards") for (const card of scope.cards) this.#jobs[card] = job;
+    } catch (reason) {
+      engine.complain(reason);
+    }
+  }
+
+  card(id: string, improve = false): Promise<void> {
+    return this.start({ kind: "cards", cards: [id] }, improve);
+  }
+
+  matching(query: CardsQuery): Promise<void> {
+    return this.start({ kind: "matching", query });
+  }
+
+  /** Whether a check of this card that was begun here is under way. */
+  isAt(id: string): boolean {
+    const job = this.#jobs[id];
+    return !!job && engine.jobs.some((one) => one.id === job && one.state === "running");
+  }
+}
+
+export const checking = new Checking();
