@@ -25,14 +25,14 @@ export function badgeOf(card: CardSummary, now = Date.now()): Shown & { title: s
   const { health, checked_at: at } = card;
   if (!health || !at) {
     return card.verified
-      ? { ...HEALTH.verified, word: "Verified, says the card", title: "AutoKit has not checked this card against its page yet" }
+      ? { ...HEALTH.verified, kind: "", word: "Verified, says the card", title: "AutoKit has not checked this card against its page yet" }
       : { ...HEALTH.never, word: "Not verified yet", title: "AutoKit has not checked this card against its page yet" };
   }
   const when = ago(at, now);
   const title = `Checked ${moment(at)}`;
   const words: Record<CardState, string> = {
     verified: `Verified ${when}`,
-    stale: `Page says otherwise, checked ${when}`,
+    stale: `Page differs, checked ${when}`,
     broken: card.documentation ? `Page is gone, checked ${when}` : `No page, checked ${when}`,
     unreachable: `Page not reached, tried ${when}`,
   };
@@ -140,6 +140,13 @@ export function soughtOf(report: Report): Shown | null {
     case "nothing_found":
       return { word: "Nothing was found", kind: "", icon: "minus" };
   }
+}
+
+/** The engine writes halves of sentences; here they stand by themselves. Addresses stay as they are. */
+export function sentence(text: string): string {
+  const first = text.charAt(0);
+  const begun = /^\w+:\/\//.test(text) ? text : first.toUpperCase() + text.slice(1);
+  return !begun || /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
 /** A value of a field on one line, or as it would stand in a file. */

@@ -15,6 +15,7 @@ export const KEYS: { keys: string; does: string }[] = [
   { keys: "e / o", does: "Review: edit the value / open the page it is from" },
   { keys: "u", does: "Review: take the decision back" },
   { keys: "e", does: "Edit the open card" },
+  { keys: "x", does: "Library: select the card; with Shift, all from the one selected before" },
   { keys: "n", does: "Add a card (in the library)" },
   { keys: "Ctrl Z", does: "Undo the newest change to the library" },
   { keys: "?", does: "These keys" },

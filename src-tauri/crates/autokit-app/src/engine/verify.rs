@@ -128,7 +128,11 @@ impl Core {
     fn start_run(self: &Arc<Self>, run: Run) -> JobRef {
         let core = Arc::clone(self);
         let title = match &run.scope {
-            VerifyScope::Cards { cards } if cards.len() == 1 => format!("Checking {}", cards[0]),
+            VerifyScope::Cards { cards } if cards.len() == 1 => {
+                // By its name: what is asked for may be an id, which says little to a person.
+                let name = self.find(&cards[0]).map(|record| record.key.name.clone());
+                format!("Checking {}", name.as_ref().unwrap_or(&cards[0]))
+            }
             VerifyScope::Due => "Trying pages again".to_owned(),
             _ => "Checking cards".to_owned(),
         };
