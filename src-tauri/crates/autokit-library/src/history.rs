@@ -5,7 +5,7 @@ use autokit_toolcard::{Author, CardId, Operation, Revision, Toolcard};
 use crate::error::{LibraryError, Result};
 use crate::rows::{ChangeRow, RevisionRow, key_text};
 use crate::store::Library;
-use crate::write::{Committed, Meta, Undone, Write};
+use crate::write::{Committed, Meta, Undoes, Undone, Write};
 
 impl RevisionRow {
     fn into_revision(self) -> Result<Revision> {
@@ -144,7 +144,9 @@ impl Library {
             change: None,
             request,
         };
-        self.commit_with(&meta, &writes, Some(change), None).await?;
+        let (rows, proposals) = self.rows_to_reopen(change, &meta.author).await?;
+        let undoes = Undoes { change, proposals: &proposals };
+        self.commit_with(&meta, &writes, Some(undoes), Some(&|_| Ok(rows.clone()))).await?;
         Ok(Undone { change: change.to_owned(), reason, cards, kept })
     }
 
