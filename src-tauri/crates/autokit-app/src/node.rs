@@ -110,7 +110,8 @@ impl Node {
             let lost = match &*self.inner.state.read().await {
                 State::Owner { engine, .. } => {
                     let context = Context { request: Some(request), author };
-                    return dispatch(&**engine, &context, name, body).await;
+                    // On the heap: the future of every command there is would weigh on each caller.
+                    return Box::pin(dispatch(&**engine, &context, name, body)).await;
                 }
                 State::Client(remote) => match remote.call(name, &body, &request, &author).await {
                     Ok(value) => return Ok(value),

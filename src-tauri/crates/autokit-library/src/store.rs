@@ -74,6 +74,8 @@ pub struct Library {
     pub(crate) replica: RwLock<Replica>,
     /// Writers take turns; readers use the replica and never wait for one.
     pub(crate) writer: tokio::sync::Mutex<()>,
+    /// Transactions take turns.
+    executing: tokio::sync::Mutex<()>,
     /// The proposals that wait.
     pub(crate) queue: RwLock<Queue>,
     /// Whether the queue may have fallen behind the store.
@@ -145,6 +147,7 @@ impl Library {
             clock,
             replica: RwLock::default(),
             writer: tokio::sync::Mutex::default(),
+            executing: tokio::sync::Mutex::default(),
             queue: RwLock::default(),
             queue_in_doubt: AtomicBool::new(false),
             steps: AtomicU32::new(0),
@@ -205,8 +208,10 @@ impl Library {
         LibraryError::database(self.root(), error)
     }
 
-    /// Runs statements that give nothing back.
+    /// Runs statements that give nothing back, one such call after the other: the database is
+    /// optimistic, and of two transactions that write one row at a time it would fail one.
     pub(crate) async fn execute(&self, query: &str, variables: surrealdb::types::Object) -> Result<()> {
+        let _turn = self.executing.lock().await;
         let response = self.db.query(query).bind(variables).await;
         let mut response = response.map_err(|error| self.failed(&error))?;
         let errors = response.take_errors();

@@ -280,14 +280,17 @@ impl Batch<'_> {
     }
 }
 
-/// Makes rows of other tables from the name of the change they belong to, or refuses it.
-pub(crate) type RowsOfChange<'a> = &'a (dyn Fn(&str) -> Result<Vec<Object>> + Sync);
+/// Makes rows of other tables from the name of the change they belong to, or refuses it. There is no
+/// change where no card differs.
+pub(crate) type RowsOfChange<'a> = &'a (dyn Fn(Option<&str>) -> Result<Vec<Object>> + Sync);
 
 /// The change that is taken back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Undoes<'a> {
     /// Its name.
     pub(crate) change: &'a str,
+    /// Whether all of it is.
+    pub(crate) whole: bool,
     /// Proposals it decided, whose noes are taken back with it.
     pub(crate) proposals: &'a [u32],
 }
@@ -371,7 +374,7 @@ impl Library {
             } else if meta.request.is_none() && undoes.is_none() && also.is_none() {
                 return Ok((None, batch.outcome, Vec::new()));
             }
-            let also = also.map_or_else(|| Ok(Vec::new()), |rows| rows(&batch.change))?;
+            let also = also.map_or_else(|| Ok(Vec::new()), |rows| rows(batch.outcome.change.as_deref()))?;
             let decided: Vec<RecordId> = also.iter().filter_map(proposal_of).collect();
             let (live, gone) = batch.card_rows();
             let ids = |table: &str, of: &[&CardId]| -> Vec<RecordId> {
@@ -398,7 +401,9 @@ impl Library {
                 change: RecordId::new("change", batch.change.as_str()),
                 operation: meta.operation.as_str().to_owned(),
                 reason: meta.reason.clone(),
-                undoes: undoes.map(|undoes| RecordId::new("change", undoes.change)),
+                undoes: undoes
+                    .filter(|undoes| undoes.whole)
+                    .map(|undoes| RecordId::new("change", undoes.change)),
                 forgiven: undoes.map_or_else(Vec::new, |undoes| {
                     undoes.proposals.iter().map(|id| i64::from(*id)).collect()
                 }),

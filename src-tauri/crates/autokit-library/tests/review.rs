@@ -280,35 +280,31 @@ async fn five_thousand_waiting_are_listed_and_added_to_at_once() {
     for batch in cards.chunks(500) {
         library.commit(&meta("import"), batch).await.expect("committed");
     }
-    let mut last = Duration::ZERO;
-    let mut slowest = Vec::new();
+    let mut newest = Vec::new();
     for n in 0..MANY {
         let id = CardKey::new("", &format!("tool {n}")).id();
         let draft = change(&id, &[("class", "New"), ("pricing", "free"), ("usage", "new()")]);
         let began = Instant::now();
         propose(&library, draft).await;
-        last = began.elapsed();
         if n >= MANY - 200 {
-            slowest.push(last);
+            newest.push(began.elapsed());
         }
     }
-    slowest.sort();
+    newest.sort();
     let began = Instant::now();
     let all = waiting(&library).await;
     let listing = began.elapsed();
-    let median = slowest[slowest.len() / 2];
-    println!("{MANY} waiting: propose {median:?} at the median, last {last:?}; list {listing:?}");
+    let median = newest[newest.len() / 2];
     assert_eq!(all.len(), MANY);
     assert!(median <= Duration::from_millis(10), "proposing took {median:?}");
     assert!(listing <= Duration::from_millis(50), "listing took {listing:?}");
     let began = Instant::now();
     accept(&library, 2500, "ann", &Selection::default(), 1).await;
-    println!("accept {:?}", began.elapsed());
+    let accepting = began.elapsed();
+    assert!(accepting <= Duration::from_millis(50), "accepting took {accepting:?}");
     library.close().await.expect("closed");
     drop(library);
-    let began = Instant::now();
     let library =
         Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens");
-    println!("open {:?}", began.elapsed());
     assert_eq!(library.count_waiting().await.expect("read") as usize, MANY - 1);
 }

@@ -2,6 +2,7 @@
 //! until a person accepts or rejects it, whole or field by field.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -244,7 +245,11 @@ impl Draft {
             hash.update(part.as_bytes());
             hash.update([0]);
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hash.finalize().iter().fold(String::new(), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
     }
 
     /// Provider and name of a new card.

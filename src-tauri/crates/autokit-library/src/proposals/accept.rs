@@ -1,6 +1,7 @@
 //! Taking a proposal over: worked out first, written with its card and revision in one transaction.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use autokit_toolcard::{
     Approval, CardId, FieldDecision, FieldVerdict, Operation, Proposal, ProposalState, Toolcard,
@@ -156,7 +157,7 @@ impl Library {
         let verdict = |field: &String| {
             if acceptance.edited.contains(field) { FieldVerdict::Edited } else { FieldVerdict::Accepted }
         };
-        let rows = |change: &str| -> Result<Vec<Object>> {
+        let rows = |change: Option<&str>| -> Result<Vec<Object>> {
             // Under the writers' turn: nobody gets between this look and the write.
             self.still_waits(proposal)?;
             let mut now = proposal.clone();
@@ -173,7 +174,7 @@ impl Library {
                 .collect();
             now.conflicts.clear();
             let told = self.event(now.id, &at, by, "accepted", &account(proposal, &acceptance));
-            let mut rows = vec![row(&now, Some(change))?, told];
+            let mut rows = vec![row(&now, change)?, told];
             rows.extend(rejections(proposal, &acceptance.rejected, by, &at));
             Ok(rows)
         };
@@ -245,7 +246,8 @@ fn account(proposal: &Proposal, acceptance: &Acceptance) -> String {
         .collect();
     for (what, fields) in [("turned down", acceptance.rejected.join(", ")), ("left out", left.join(", "))] {
         if !fields.is_empty() {
-            told.push_str(&format!("; {what}: {fields}"));
+            // Writing to a string cannot fail.
+            let _ = write!(told, "; {what}: {fields}");
         }
     }
     told

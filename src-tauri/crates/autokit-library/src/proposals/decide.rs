@@ -1,6 +1,6 @@
 //! Turning proposals down, taking decisions back, and words about them.
 
-use autokit_toolcard::{Author, FieldDecision, FieldVerdict, Proposal, ProposalState};
+use autokit_toolcard::{Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalState};
 use surrealdb::types::Object;
 
 use super::{Note, rejections, row};
@@ -41,15 +41,16 @@ impl Library {
         Ok(proposal)
     }
 
-    /// Lets a rejected proposal wait again. An accepted one is taken back by undoing its change.
+    /// Lets a rejected proposal wait again, or one whose acceptance changed nothing. Any other
+    /// acceptance is taken back by [`Library::undo_acceptance`].
     ///
     /// # Errors
-    /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it is not rejected.
+    /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it waits already.
     pub async fn reopen(&self, id: u32, by: &Author) -> Result<Proposal> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
         let mut proposal = self.proposal(id).await?;
-        if proposal.state != ProposalState::Rejected {
+        if proposal.state == ProposalState::Pending {
             return Err(LibraryError::NothingToUndo);
         }
         waits_again(&mut proposal);
@@ -75,9 +76,14 @@ impl Library {
         self.note(Note { events, ..Note::default() }).await
     }
 
-    /// The proposals that accepting by this change decided, as rows that let them wait again, and
-    /// their numbers.
-    pub(crate) async fn rows_to_reopen(&self, change: &str, by: &Author) -> Result<(Vec<Object>, Vec<u32>)> {
+    /// The proposals that accepting by this change decided, or those about `only`: as rows that let
+    /// them wait again, and their numbers.
+    pub(crate) async fn rows_to_reopen(
+        &self,
+        change: &str,
+        only: Option<&CardId>,
+        by: &Author,
+    ) -> Result<(Vec<Object>, Vec<u32>)> {
         let mut response = self
             .db()
             .query("SELECT * FROM proposal WHERE change = $change")
@@ -89,6 +95,9 @@ impl Library {
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
         for found in found {
             let mut proposal = found.into_proposal()?;
+            if only.is_some_and(|only| *only != proposal.draft.subject()) {
+                continue;
+            }
             waits_again(&mut proposal);
             rows.push(row(&proposal, None)?);
             rows.push(self.event(proposal.id, &at, &by.0, "undone", ""));

@@ -220,7 +220,9 @@ impl Library {
         )
         .await?;
         let mut queue = self.queue.write().expect("no reader panics");
-        note.changed.into_iter().for_each(|proposal| queue.put(proposal));
+        for proposal in note.changed {
+            queue.put(proposal);
+        }
         drop(queue);
         self.queue_in_doubt.store(false, Ordering::Release);
         Ok(())

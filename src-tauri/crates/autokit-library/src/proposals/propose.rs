@@ -194,12 +194,11 @@ fn unite(field: &mut ProposedField, newer: &ProposedField) -> bool {
     let same = |a: &Evidence, b: &Evidence| a.url == b.url && a.quote == b.quote;
     let mut new = false;
     for evidence in &newer.evidence {
-        match field.evidence.iter_mut().find(|known| same(known, evidence)) {
-            Some(known) => known.clone_from(evidence),
-            None => {
-                field.evidence.push(evidence.clone());
-                new = true;
-            }
+        if let Some(known) = field.evidence.iter_mut().find(|known| same(known, evidence)) {
+            known.clone_from(evidence);
+        } else {
+            field.evidence.push(evidence.clone());
+            new = true;
         }
     }
     field.confidence = field.confidence.max(newer.confidence);

@@ -130,7 +130,9 @@ impl Library {
     pub(crate) async fn requeue(&self, ids: Vec<RecordId>) -> Result<()> {
         let read = self.proposals_by_id(ids).await?;
         let mut queue = self.queue.write().expect("no reader panics");
-        read.into_iter().for_each(|proposal| queue.put(proposal));
+        for proposal in read {
+            queue.put(proposal);
+        }
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! the card's new revision, a field somebody changed conflicts.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use autokit_toolcard::{CardId, Proposal};
 use serde_json::{Map, Value};
@@ -88,14 +89,16 @@ impl Library {
             let Some(base) = proposal.base_of(&proposed.field).filter(|base| *base != number) else {
                 continue;
             };
-            if !earlier.contains_key(&base) {
-                let body = self.revision(&id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
-                let then = serde_json::from_str(&body).map_err(|error| {
-                    LibraryError::Database(format!("revision {base} of {id} cannot be read: {error}"))
-                })?;
-                earlier.insert(base, then);
-            }
-            let then = earlier[&base].get(&proposed.field);
+            let then = match earlier.entry(base) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let body = self.revision(&id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
+                    place.insert(serde_json::from_str(&body).map_err(|error| {
+                        LibraryError::Database(format!("revision {base} of {id} cannot be read: {error}"))
+                    })?)
+                }
+            };
+            let then = then.get(&proposed.field);
             let is = now.get(&proposed.field);
             if is != then && is != proposed.value.as_ref() {
                 conflicts.push(proposed.field.clone());
