@@ -32,7 +32,7 @@ pub struct Remains {
 pub async fn crash_imports(cards: usize, points: u64) -> Result<Vec<Remains>> {
     let mut remains = Vec::new();
     for seed in 0..points {
-        remains.push(crash_import(cards, seed).await.with_context(|| format!("seed {seed}"))?);
+        remains.push(Box::pin(crash_import(cards, seed)).await.with_context(|| format!("seed {seed}"))?);
     }
     Ok(remains)
 }
@@ -101,7 +101,7 @@ async fn crash_import(cards: usize, seed: u64) -> Result<Remains> {
 pub async fn crash_accepts(proposals: usize, points: u64) -> Result<Vec<usize>> {
     let mut remains = Vec::new();
     for seed in 0..points {
-        remains.push(crash_accept(proposals, seed).await.with_context(|| format!("seed {seed}"))?);
+        remains.push(Box::pin(crash_accept(proposals, seed)).await.with_context(|| format!("seed {seed}"))?);
     }
     Ok(remains)
 }

@@ -271,6 +271,11 @@ card: string,
 number: number, };
 
 /**
+ * How a card stands.
+ */
+export type CardState = "verified" | "stale" | "broken" | "unreachable";
+
+/**
  * A row of a list.
  */
 export type CardSummary = { 
@@ -339,6 +344,15 @@ fields: { [key in string]: JsonValue },
  * Why, in the person's words.
  */
 reason: string, };
+
+/**
+ * The newest check of a card, if there was one.
+ */
+export type CardVerification = { 
+/**
+ * The check.
+ */
+checked: Checked | null, };
 
 /**
  * Removes cards in one undoable change.
@@ -438,9 +452,43 @@ detail: string,
 remedy: string | null, };
 
 /**
+ * When cards are checked without being asked to.
+ */
+export type CheckSettings = { 
+/**
+ * Cards are checked again after this many days; 0 for never.
+ */
+every_days: number, 
+/**
+ * Cards that were accepted, imported or added are checked soon after.
+ */
+new_cards: boolean, };
+
+/**
  * How one check came out.
  */
 export type CheckState = "good" | "warning" | "bad";
+
+/**
+ * The newest check of a card.
+ */
+export type Checked = { 
+/**
+ * How the card stands.
+ */
+state: CardState, 
+/**
+ * When it was checked, RFC 3339 in UTC.
+ */
+checked_at: string, 
+/**
+ * When it is checked again, if its page could not be had.
+ */
+next_at: string | null, 
+/**
+ * What was found, field by field.
+ */
+report: Report, };
 
 /**
  * Where a statement stands.
@@ -462,6 +510,36 @@ url: string,
  * The piece.
  */
 text: string, };
+
+/**
+ * One field of a card against the page.
+ */
+export type Claim = { 
+/**
+ * Name of the field.
+ */
+field: string, 
+/**
+ * What the page says about it.
+ */
+standing: Standing, 
+/**
+ * The sentence or the line of code that says so, as it stands on the page; empty when nothing does.
+ */
+quote: string, 
+/**
+ * The value the page shows, where it is another.
+ */
+value: JsonValue | null, 
+/**
+ * How sure that is, 0 to 1.
+ */
+confidence: number, };
+
+/**
+ * What sort of page it is.
+ */
+export type Condition = "content" | "not_found" | "parked" | "empty";
 
 /**
  * Which connection to try.
@@ -950,6 +1028,10 @@ title: string,
  */
 state: JobState, 
 /**
+ * It is at work and waits until the person lets it go on; none for a job that cannot wait.
+ */
+paused: boolean | null, 
+/**
  * Grows with every change of this job.
  */
 version: number, 
@@ -989,7 +1071,20 @@ error: ApiError | null, };
 /**
  * What a job does.
  */
-export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify";
+
+/**
+ * Lets a job wait or go on.
+ */
+export type JobPause = { 
+/**
+ * Id.
+ */
+job: string, 
+/**
+ * It is to wait.
+ */
+paused: boolean, };
 
 /**
  * Names a job.
@@ -1067,6 +1162,35 @@ after: JsonValue | null, };
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
 
 /**
+ * Whether a page is about a tool.
+ */
+export type Judgement = { 
+/**
+ * It is.
+ */
+about: boolean, 
+/**
+ * What sort of page it is.
+ */
+condition: Condition, 
+/**
+ * In a sentence, for people.
+ */
+why: string, 
+/**
+ * Words of the page that say so.
+ */
+quote: string, 
+/**
+ * How sure it is that the page documents this tool, 0 to 1.
+ */
+score: number, 
+/**
+ * What speaks for it.
+ */
+marks: Marks, };
+
+/**
  * Where keys are kept.
  */
 export type Keep = "keychain" | "file" | "memory";
@@ -1128,6 +1252,52 @@ never_checked: number,
 trend: Array<HealthPoint>, };
 
 /**
+ * How an address fares, with what it answered.
+ */
+export type LinkHealth = { 
+/**
+ * The address on the card.
+ */
+url: string | null, 
+/**
+ * How it fares.
+ */
+state: LinkState, 
+/**
+ * In a sentence, for people.
+ */
+said: string, 
+/**
+ * HTTP status of the last answer.
+ */
+status: number | null, 
+/**
+ * Where it led.
+ */
+found: string | null, 
+/**
+ * Every request on the way: address and status.
+ */
+hops: Array<{ url: string, status: number }>, 
+/**
+ * Whether all of the way is encrypted and its certificates hold.
+ */
+encrypted: boolean, 
+/**
+ * Media type of the answer.
+ */
+content_type: string | null, 
+/**
+ * Milliseconds until the last byte.
+ */
+ms: bigint | null, };
+
+/**
+ * How an address fares.
+ */
+export type LinkState = "delivered" | "missing" | "no_page" | "circle" | "not_a_page" | "bad_address" | "insecure" | "closed" | "failing";
+
+/**
  * How a language model is spoken to.
  */
 export type LlmKind = "none" | "anthropic" | "openai";
@@ -1170,57 +1340,65 @@ price_out: number,
 cap: number | null, };
 
 /**
- * What speaks for a page. The score is a weighted sum, see [`Marks::score`].
+ * What speaks for a page, each from 0 to 1 unless said otherwise.
  */
 export type Marks = { 
 /**
- * Score of the ranking by words and meaning, 0 to 1.
+ * Share of the card's classes that the page imports from the card's module.
  */
-rank: number, 
+pair: number, 
 /**
- * Closest piece of the page, or its opening: cosine with the need.
+ * Share of the card's classes that the page imports from anywhere.
+ */
+class: number, 
+/**
+ * Share of the card's classes that stand anywhere in the page's code.
+ */
+code: number, 
+/**
+ * Share of the card's classes that stand in the page's text outside of code.
+ */
+prose: number, 
+/**
+ * How much the closest import looks like the card's.
+ */
+like: number, 
+/**
+ * The card's class is the one the page imports first and foremost.
+ */
+main: boolean, 
+/**
+ * Mentions of the card's classes among mentions of everything that is imported and looks like a class.
+ */
+focus: number, 
+/**
+ * How well title and name agree: telling words both have.
+ */
+title: number, 
+/**
+ * Title and name are the same but for spelling.
+ */
+exact: boolean, 
+/**
+ * How well the end of the address agrees with name and class.
+ */
+address: number, 
+/**
+ * The page is of the same sort as the card (1), of another sort (-1), or neither says (0).
+ */
+sort: number, 
+/**
+ * Cosine of what the card says the tool does and what the page opens with; 0 without a model.
  */
 cosine: number, 
 /**
- * BM25 score of the need.
+ * Share of the description's content words the page has.
  */
-bm25: number, 
+wording: number, 
 /**
- * Share of the need's information the page has.
+ * The card names a class, and the page shows no code at all: an overview, an advertisement, a notice.
  */
-coverage: number, 
-/**
- * How high the search services put it: sum of 1 / (10 + rank) over the queries.
- */
-found: number, 
-/**
- * Its address names tools.
- */
-tool_address: boolean, 
-/**
- * It shows how to import something that looks like a tool.
- */
-tool_code: boolean, 
-/**
- * Its opening speaks of a tool.
- */
-tool_words: boolean, 
-/**
- * Share of the title's telling words that the need has.
- */
-named: number, 
-/**
- * The need names the product this page is about.
- */
-the_named: boolean, 
-/**
- * The need names a product, and this page is not about it.
- */
-another: boolean, 
-/**
- * A card of the library names this page.
- */
-known: boolean, };
+bare: boolean, };
 
 /**
  * A word of the request found in a card.
@@ -1922,6 +2100,47 @@ judged: number | null,
 justification: string | null, };
 
 /**
+ * Everything the verifier found out about a card at one time.
+ */
+export type Report = { 
+/**
+ * How the card stands.
+ */
+state: CardState, 
+/**
+ * How its address fares.
+ */
+link: LinkHealth, 
+/**
+ * Whether the page there is about the tool, if there is one.
+ */
+page: Judgement | null, 
+/**
+ * The card's claims against its page, or against the page that was found for it.
+ */
+claims: Array<Claim>, 
+/**
+ * What looking for another page came to, if that was done.
+ */
+search: SearchOutcome | null, 
+/**
+ * The pages that were weighed, best first.
+ */
+candidates: Array<Weighed>, 
+/**
+ * Failures to reach the page in a row, this one included.
+ */
+attempts: number, 
+/**
+ * Nothing could be asked because there is no network; nothing else in here means anything then.
+ */
+offline: boolean, 
+/**
+ * Who judged: `rules`, or a model's name beside them.
+ */
+judged_by: string, };
+
+/**
  * How this library is reviewed.
  */
 export type ReviewPolicy = { 
@@ -2091,6 +2310,15 @@ description: string, };
  * Which service searches the web.
  */
 export type SearchKind = "none" | "tavily" | "brave" | "searxng" | "duckduckgo";
+
+/**
+ * What looking for another page came to.
+ */
+export type SearchOutcome = { "kind": "found", 
+/**
+ * It.
+ */
+page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" };
 
 /**
  * A plain search.
@@ -2269,6 +2497,11 @@ text: string, };
  * Which side a piece of text belongs to.
  */
 export type SpanOp = "equal" | "delete" | "insert";
+
+/**
+ * What the page says about a claim.
+ */
+export type Standing = "supported" | "contradicted" | "not_found";
 
 /**
  * Starter code for a use case.
@@ -2586,6 +2819,28 @@ why: string, };
 export type Verdict = "answered" | "unsure" | "nothing";
 
 /**
+ * Which cards are checked.
+ */
+export type VerifyScope = { "kind": "cards", 
+/**
+ * Ids or names.
+ */
+cards: Array<string>, } | { "kind": "all" } | { "kind": "older", 
+/**
+ * Days.
+ */
+days: number, } | { "kind": "due" };
+
+/**
+ * Starts a run of checks.
+ */
+export type VerifyStart = { 
+/**
+ * Which cards.
+ */
+scope: VerifyScope, };
+
+/**
  * One request on the way to a page.
  */
 export type Visit = { 
@@ -2597,6 +2852,31 @@ url: string,
  * The HTTP status of the answer; 0 when there was none.
  */
 status: number, };
+
+/**
+ * A page that was weighed.
+ */
+export type Weighed = { 
+/**
+ * Its address.
+ */
+url: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * How sure it is that it documents this tool, 0 to 1.
+ */
+score: number, 
+/**
+ * What speaks for it.
+ */
+marks: Marks, 
+/**
+ * In a sentence, for people.
+ */
+why: string, };
 
 /** Every command by name, with what it takes and gives. */
 export interface Commands {
@@ -2640,6 +2920,16 @@ export interface Commands {
   job_wait: { request: JobWait; response: Job };
   /** Stops a job. */
   job_cancel: { request: JobRef; response: Job };
+  /** Lets a job wait or go on. */
+  job_pause: { request: JobPause; response: Job };
+  /** Checks cards against their pages in the background; what should change waits in Review. */
+  verify_start: { request: VerifyStart; response: JobRef };
+  /** The newest check of a card. */
+  verification_get: { request: CardRef; response: CardVerification };
+  /** When cards are checked without being asked to. */
+  checks_get: { request: Nothing; response: CheckSettings };
+  /** Sets when cards are checked without being asked to. */
+  checks_set: { request: CheckSettings; response: CheckSettings };
   /** The embedding models on offer. */
   models_list: { request: Nothing; response: Models };
   /** Fetches a model's files in the background. */

@@ -26,7 +26,7 @@ export const KEYS: { keys: string; does: string }[] = [
 /** Whether the person is typing, so that single letters are text. */
 export function typing(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null;
-  return !!target?.closest("input:not([type='checkbox']), textarea, select, [contenteditable='true']");
+  return !!target?.closest("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable='true']");
 }
 
 /** Focuses what the pane is for. */
@@ -34,7 +34,10 @@ function focusBox(): void {
   const boxes = { library: "library-filter", discover: "discover-box", review: "review-filter", ask: "ask-box" };
   if (!(route.pane in boxes)) route.go("ask");
   const box = boxes[route.pane as keyof typeof boxes];
-  requestAnimationFrame(() => document.getElementById(box)?.focus());
+  const focus = () => document.getElementById(box)?.focus();
+  focus();
+  // A pane that was not shown takes the focus when it is; one that is takes what is typed next at once.
+  if (document.activeElement?.id !== box) requestAnimationFrame(focus);
 }
 
 export function handleKey(event: KeyboardEvent): void {

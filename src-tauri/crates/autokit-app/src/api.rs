@@ -12,6 +12,7 @@ mod providers;
 mod review;
 mod system;
 mod transfer;
+mod verify;
 
 pub use agent::{
     AddFinding, AgentQuestion, FeedbackRequest, Said, Session, SessionRef, SessionWait, Starter, Turn,
@@ -23,7 +24,7 @@ pub use cards::{
     CardsDelete, CardsPage, CardsQuery, Facet, Facets, RevisionView, Sort, UndoOutcome,
 };
 pub use health::{HealthPoint, LibraryHealth};
-pub use jobs::{Job, JobKind, JobRef, JobState, JobTally, JobWait};
+pub use jobs::{Job, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};
 pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};
 pub use providers::{
@@ -40,3 +41,4 @@ pub use transfer::{
     ExistingCards, ExportOutcome, ExportRequest, ImportItem, ImportPreview, ImportPreviewRequest,
     ImportRequest, ImportSource, ItemStatus,
 };
+pub use verify::{CardVerification, CheckSettings, Checked, VerifyScope, VerifyStart};

@@ -13,13 +13,13 @@ use ts_rs::{Config, TS};
 
 use crate::api::{
     AcceptPreview, AddFinding, AgentQuestion, Answer, AskRequest, CardChange, CardCheck, CardCreate,
-    CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage,
-    CardsQuery, Doctor, Event, ExportOutcome, ExportRequest, Facets, FeedbackRequest, ImportPreview,
-    ImportPreviewRequest, ImportRequest, Job, JobRef, JobWait, LibraryHealth, ModelChoice, Models, Nothing,
-    PagesFetch, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef, ProposalReject,
-    Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers, ReviewPolicy,
-    RevisionView, SearchRequest, SearchResponse, Session, SessionRef, SessionWait, SetSecret, Status,
-    TestOutcome, TestRequest, UndoOutcome,
+    CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification,
+    CardsDelete, CardsPage, CardsQuery, CheckSettings, Doctor, Event, ExportOutcome, ExportRequest, Facets,
+    FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRequest, Job, JobPause, JobRef, JobWait,
+    LibraryHealth, ModelChoice, Models, Nothing, PagesFetch, ProposalAccept, ProposalComment, ProposalDetail,
+    ProposalLook, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef,
+    ProviderSettings, Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Session,
+    SessionRef, SessionWait, SetSecret, Status, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -144,6 +144,16 @@ commands! {
     WaitJob = "job_wait" (JobWait) -> Job;
     /// Stops a job.
     CancelJob = "job_cancel" (JobRef) -> Job;
+    /// Lets a job wait or go on.
+    PauseJob = "job_pause" (JobPause) -> Job;
+    /// Checks cards against their pages in the background; what should change waits in Review.
+    StartVerify = "verify_start" (VerifyStart) -> JobRef;
+    /// The newest check of a card.
+    GetVerification = "verification_get" (CardRef) -> CardVerification;
+    /// When cards are checked without being asked to.
+    GetCheckSettings = "checks_get" (Nothing) -> CheckSettings;
+    /// Sets when cards are checked without being asked to.
+    SetCheckSettings = "checks_set" (CheckSettings) -> CheckSettings;
     /// The embedding models on offer.
     ListModels = "models_list" (Nothing) -> Models;
     /// Fetches a model's files in the background.

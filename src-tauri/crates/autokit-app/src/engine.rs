@@ -16,6 +16,7 @@ pub(crate) mod rerank;
 mod review;
 mod taste;
 mod transfer;
+mod verify;
 
 pub use transfer::BATCH;
 
@@ -29,8 +30,8 @@ use autokit_embed::{Embedder, ModelStore};
 use autokit_library::{Clock, Library, Ownership, Place};
 use tokio::sync::{broadcast, watch};
 
-use crate::api::{Event, Job, JobRef, JobWait, ModelState, Nothing, Status};
-use crate::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, WaitJob};
+use crate::api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
+use crate::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, PauseJob, WaitJob};
 use crate::error::{ApiError, Result};
 use crate::jobs::Jobs;
 
@@ -142,6 +143,8 @@ pub(crate) struct Core {
     lore: Lore,
     taste: Taste,
     tokens: Tokens,
+    /// One run of checks at a time.
+    verifying: tokio::sync::Mutex<()>,
     /// Proposals that wait, for the status.
     waiting: AtomicU32,
     list: Mutex<ListCache>,
@@ -200,6 +203,7 @@ impl Engine {
             lore: Lore::default(),
             taste: Taste::default(),
             tokens: Tokens::default(),
+            verifying: tokio::sync::Mutex::default(),
             waiting: AtomicU32::new(0),
             list: Mutex::default(),
             preview: Mutex::default(),
@@ -298,6 +302,12 @@ impl Handle<ListJobs> for Engine {
 impl Handle<WaitJob> for Engine {
     async fn handle(&self, _: &Context, request: JobWait) -> Result<Job> {
         self.core.jobs.wait(&request.job, request.after, JOB_PATIENCE).await
+    }
+}
+
+impl Handle<PauseJob> for Engine {
+    async fn handle(&self, _: &Context, request: JobPause) -> Result<Job> {
+        self.core.jobs.pause(&request.job, request.paused)
     }
 }
 

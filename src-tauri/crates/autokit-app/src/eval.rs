@@ -2,6 +2,7 @@
 
 mod ask;
 mod discover;
+mod linkrot;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 
 pub use ask::{AskEvaluation, AskRow, ask};
 pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Share, discover};
+pub use linkrot::{LinkrotLine, linkrot};
 
 fn embedder(vectors: &Vectors) -> Result<Embedder> {
     let store = ModelStore::new(crate::paths::models_dir());

@@ -26,6 +26,7 @@ struct Entry {
     state: watch::Sender<Job>,
     started: Instant,
     cancel: CancellationToken,
+    pause: watch::Sender<bool>,
 }
 
 /// A job's own hold on its entry.
@@ -34,6 +35,7 @@ pub struct Progress {
     state: watch::Sender<Job>,
     started: Instant,
     cancel: CancellationToken,
+    pause: watch::Sender<bool>,
     events: broadcast::Sender<Event>,
 }
 
@@ -63,6 +65,7 @@ impl Jobs {
             kind,
             title: title.to_owned(),
             state: JobState::Running,
+            paused: None,
             version: 1,
             done: 0,
             total: 0,
@@ -75,15 +78,17 @@ impl Jobs {
         };
         let (state, _) = watch::channel(job);
         let cancel = CancellationToken::new();
+        let pause = watch::Sender::new(false);
         let progress = Progress {
             state: state.clone(),
             started: Instant::now(),
             cancel: cancel.clone(),
+            pause: pause.clone(),
             events: self.events.clone(),
         };
         {
             let mut all = self.all.lock().expect("no holder panics");
-            all.push_front(Entry { state, started: progress.started, cancel });
+            all.push_front(Entry { state, started: progress.started, cancel, pause });
             while all.len() > REMEMBERED
                 && all.back().is_some_and(|entry| entry.state.borrow().state != JobState::Running)
             {
@@ -152,6 +157,25 @@ impl Jobs {
         Ok(entry.snapshot())
     }
 
+    /// Lets a job that can wait do so, or go on.
+    ///
+    /// # Errors
+    /// `not_found`; `bad_request` for a job that cannot wait.
+    pub fn pause(&self, id: &str, paused: bool) -> Result<Job> {
+        let all = self.all.lock().expect("no holder panics");
+        let entry = find(&all, id)?;
+        if entry.state.borrow().paused.is_none() {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "this job cannot wait",
+                "Stop it and start it again later.",
+            ));
+        }
+        entry.pause.send_replace(paused);
+        // The job says so itself once it does.
+        Ok(entry.snapshot())
+    }
+
     /// Asks all to stop and waits until they have.
     pub async fn stop_all(&self) {
         let watches: Vec<_> = {
@@ -206,6 +230,29 @@ impl Progress {
         });
     }
 
+    /// Says that the job can wait, see [`Progress::turn`].
+    pub fn pausable(&self) {
+        self.change(|job| job.paused = Some(false));
+    }
+
+    /// Waits as long as the person wants the job to.
+    ///
+    /// # Errors
+    /// `cancelled`.
+    pub async fn turn(&self) -> Result<()> {
+        let mut pause = self.pause.subscribe();
+        if *pause.borrow() {
+            self.change(|job| job.paused = Some(true));
+            tokio::select! {
+                // The sender lives in `self`.
+                _ = pause.wait_for(|paused| !paused) => {}
+                () = self.cancel.cancelled() => {}
+            }
+            self.change(|job| job.paused = Some(false));
+        }
+        self.check()
+    }
+
     /// Whether the person asked to stop.
     pub fn cancelled(&self) -> bool {
         self.cancel.is_cancelled()
@@ -253,6 +300,39 @@ mod tests {
         assert_eq!((end.state, end.done, end.total), (JobState::Done, 6, 6));
         assert!(matches!(news.recv().await, Ok(Event::Job { .. })));
         assert!(jobs.wait("nothing", 0, Duration::ZERO).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_job_waits_while_it_is_to() {
+        let (events, _) = broadcast::channel(16);
+        let jobs = Jobs::new(events);
+        let (go, mut gate) = tokio::sync::mpsc::channel::<()>(1);
+        let started = jobs.start(JobKind::Verify, "Check", "cards", |progress| async move {
+            progress.pausable();
+            gate.recv().await;
+            progress.turn().await?;
+            Ok(Outcome::default())
+        });
+        let ready = jobs.wait(&started.job, 2, Duration::from_secs(5)).await.expect("known");
+        assert_eq!(ready.paused, Some(false));
+        jobs.pause(&started.job, true).expect("it can");
+        go.send(()).await.expect("waiting");
+        let waiting = jobs.wait(&started.job, ready.version, Duration::from_secs(5)).await.expect("known");
+        assert_eq!((waiting.state, waiting.paused), (JobState::Running, Some(true)));
+        jobs.pause(&started.job, false).expect("it can");
+        let mut job = waiting;
+        while job.state == JobState::Running {
+            job = jobs.wait(&started.job, job.version, Duration::from_secs(5)).await.expect("known");
+        }
+        assert_eq!(job.state, JobState::Done);
+        let (events, _) = broadcast::channel(16);
+        let other = Jobs::new(events);
+        let plain = other.start(JobKind::Embed, "Embed", "cards", |progress| async move {
+            progress.stopped().await;
+            Ok(Outcome::default())
+        });
+        assert!(other.pause(&plain.job, true).is_err());
+        other.stop_all().await;
     }
 
     #[tokio::test]

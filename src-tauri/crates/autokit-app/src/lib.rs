@@ -24,6 +24,7 @@ mod remote;
 pub mod secrets;
 pub mod starter;
 
+pub use autokit_fuel as fuel;
 pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
 pub use autokit_retrieve::{Mode, ScoreParts};
 pub use autokit_toolcard::{ChangeKind, FieldDiff, FieldVerdict, Kind, Origin, ProposalState, Risk, SpanOp};

@@ -123,7 +123,7 @@ impl Node {
             if began.elapsed() > PATIENCE {
                 return Err(unreachable(self.inner.dir.root(), &lost.1));
             }
-            self.inner.replace(&lost.0).await?;
+            Box::pin(self.inner.replace(&lost.0)).await?;
         }
     }
 
@@ -225,6 +225,9 @@ impl Inner {
     async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
         let engine = Arc::new(Engine::start(owned, &self.options.engine, self.events.clone()).await?);
         let host = Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await?;
+        if self.options.standby {
+            engine.keep_checking();
+        }
         *self.state.write().await = State::Owner { engine, host };
         // Nobody listening is fine.
         let _ = self.events.send(Event::Owner { role: Role::Owner });

@@ -92,6 +92,21 @@ pub(crate) enum Command {
     /// Language models, search services and their keys.
     #[command(subcommand)]
     Providers(ProvidersCommand),
+    /// Check cards against their documentation; what should change waits in `autokit review`.
+    Verify {
+        /// Cards, by id or name.
+        #[arg(required_unless_present_any = ["all", "stale", "due"], conflicts_with_all = ["all", "stale", "due"])]
+        cards: Vec<String>,
+        /// All cards.
+        #[arg(long, conflicts_with_all = ["stale", "due"])]
+        all: bool,
+        /// Cards not checked for this long, and those never checked, e.g. 30d.
+        #[arg(long, value_name = "DAYS", value_parser = days, conflicts_with = "due")]
+        stale: Option<u32>,
+        /// Cards whose page is to be tried again by now.
+        #[arg(long)]
+        due: bool,
+    },
     /// Documentation pages of cards.
     #[command(subcommand)]
     Pages(PagesCommand),
@@ -443,6 +458,18 @@ pub(crate) enum EvalCommand {
         #[arg(long)]
         explain: bool,
     },
+    /// Broken cards, verified and repaired against a site: prints one JSON line a card.
+    Linkrot {
+        /// The cards: a JSON array of `{id, card}`.
+        #[arg(long = "cards", value_name = "FILE")]
+        cases: PathBuf,
+        /// The site; its search answers as SearXNG does. Put in front of addresses without a host.
+        #[arg(long, value_name = "URL")]
+        site: String,
+        /// What was found about each card as well.
+        #[arg(long)]
+        explain: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -462,4 +489,10 @@ pub(crate) enum ModelsCommand {
         #[arg(long)]
         folder: Option<PathBuf>,
     },
+}
+
+/// `30d`, `30 days` or `30`.
+fn days(text: &str) -> Result<u32, String> {
+    let number = text.trim().trim_end_matches("days").trim_end_matches('d').trim_end();
+    number.parse().map_err(|_| "give a number of days, e.g. 30d".to_owned())
 }

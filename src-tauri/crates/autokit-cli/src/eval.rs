@@ -33,6 +33,10 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
                 out.show(&report, |text| write_discover(text, &report))?;
             }
         }
+        EvalCommand::Linkrot { cases, site, explain } => {
+            let lines = autokit_app::eval::linkrot(&cases, &site, &vectors, explain).await?;
+            Output::lines(&lines)?;
+        }
     }
     Ok(End::Done)
 }

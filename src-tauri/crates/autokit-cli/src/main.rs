@@ -12,10 +12,12 @@ mod providers;
 mod review;
 mod serve;
 mod transfer;
+mod verify;
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use autokit_app::api::VerifyScope;
 use autokit_app::commands::{GetStatus, ListJobs, RunDoctor, Undo};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
@@ -142,7 +144,7 @@ async fn run(cli: Cli) -> Result<End> {
             return Ok(End::Done);
         }
         // Measures ranking alone: no library is opened.
-        Command::Eval(command) => return eval::run(&cli.global, &out, command).await,
+        Command::Eval(command) => return Box::pin(eval::run(&cli.global, &out, command)).await,
         command => command,
     };
     let node = open(&cli.global, matches!(command, Command::Serve)).await?;
@@ -202,6 +204,15 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Review(command) => Box::pin(review::run(node, out, command)).await,
         Command::Providers(command) => Box::pin(providers::run(node, out, command)).await,
         Command::Pages(command) => Box::pin(agent::pages(node, out, command)).await,
+        Command::Verify { cards, all, stale, due } => {
+            let scope = match stale {
+                Some(days) => VerifyScope::Older { days },
+                None if all => VerifyScope::All,
+                None if due => VerifyScope::Due,
+                None => VerifyScope::Cards { cards },
+            };
+            Box::pin(verify::run(node, out, scope)).await
+        }
         Command::Search { query, limit, mode } => ask::search(node, out, query.join(" "), limit, mode).await,
         Command::Cards(command) => Box::pin(cards::run(node, out, command)).await,
         Command::Undo => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use autokit_web::Document;
+use autokit_web::{Block, Document};
 use serde_json::{Map, Value};
 use tree_sitter::{Node, Parser};
 
@@ -58,6 +58,40 @@ impl Language {
     }
 }
 
+/// Whether what a page shows is of the past: said by the heading above it, or by the words right before.
+#[derive(Debug, Default)]
+struct Section {
+    /// Level of the heading that says so.
+    heading: Option<u8>,
+    words: bool,
+}
+
+impl Section {
+    fn read(&mut self, block: &Block) {
+        let says = |text: &str| {
+            let lower = text.to_lowercase();
+            ["deprecated", "legacy", "no longer supported", "no longer maintained"]
+                .iter()
+                .any(|word| lower.contains(word))
+        };
+        match block {
+            Block::Heading { level, text, .. } => {
+                if self.heading.is_none_or(|above| *level <= above) {
+                    self.heading = says(text).then_some(*level);
+                }
+                self.words = false;
+            }
+            // A paragraph that ends in a colon leads on to the code; others speak for themselves.
+            Block::Text { text } => self.words = text.trim_end().ends_with(':') && says(text),
+            Block::Code { .. } => {}
+        }
+    }
+
+    fn is_deprecated(&self) -> bool {
+        self.heading.is_some() || self.words
+    }
+}
+
 /// A name that is imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
@@ -69,6 +103,8 @@ pub struct Import {
     pub name: String,
     /// The statement, on one line.
     pub line: String,
+    /// The page shows it as something of the past: the section it stands in is about what is deprecated.
+    pub deprecated: bool,
 }
 
 /// A call of something with a name, e.g. of a constructor.
@@ -97,11 +133,16 @@ impl Code {
     /// Reads the code blocks of a page.
     pub fn of(page: &Document) -> Code {
         let mut code = Code::default();
-        for (label, block) in page.code() {
+        let mut section = Section::default();
+        for block in &page.blocks {
+            let Block::Code { language: label, text: block } = block else {
+                section.read(block);
+                continue;
+            };
             if block.len() > LONGEST {
                 continue;
             }
-            let Some(language) = Language::of(label, block) else { continue };
+            let Some(language) = Language::of(label.as_deref(), block) else { continue };
             let source = prepared(block, language);
             let mut parser = Parser::new();
             let grammar = match language {
@@ -112,9 +153,11 @@ impl Code {
             if parser.set_language(&grammar.into()).is_err() {
                 continue;
             }
+            let known = code.imports.len();
             if let Some(tree) = parser.parse(&source, None) {
                 code.walk(tree.root_node(), &source, language);
             }
+            code.imports[known..].iter_mut().for_each(|import| import.deprecated = section.is_deprecated());
         }
         code
     }
@@ -182,7 +225,13 @@ impl Code {
     fn add(&mut self, language: Language, module: &str, name: &str, statement: &str) {
         let line = statement.split_whitespace().collect::<Vec<_>>().join(" ");
         if !self.imports.iter().any(|import| import.module == module && import.name == name) {
-            self.imports.push(Import { language, module: module.to_owned(), name: name.to_owned(), line });
+            self.imports.push(Import {
+                language,
+                module: module.to_owned(),
+                name: name.to_owned(),
+                line,
+                deprecated: false,
+            });
         }
     }
 
@@ -376,6 +425,20 @@ mod tests {
             json!({"key": "${KEY}", "zone": "UTC", "deep": {"a": 1}, "id": "${ID}"})
         );
         assert!(page.arguments_of("Nothing").is_none());
+    }
+
+    #[test]
+    fn what_stands_in_a_section_about_the_past_is_marked() {
+        let page = code(
+            "# Kit\n\n```python\nfrom kit import New\n```\n\n## Deprecated OldTool\n\nIt was this.\n\n```python\nfrom kit import Old\n```\n\n### More\n\n```python\nfrom kit import Older\n```\n\n## Usage\n\n```python\nfrom kit import Also\n```\n\nThe legacy way is:\n\n```python\nfrom kit import Oldest\n```\n",
+        );
+        let of_the_past: Vec<&str> = page
+            .imports
+            .iter()
+            .filter(|import| import.deprecated)
+            .map(|import| import.name.as_str())
+            .collect();
+        assert_eq!(of_the_past, ["Old", "Older", "Oldest"]);
     }
 
     #[test]

@@ -155,7 +155,8 @@ impl Library {
             migrated_from,
         };
         library.load().await?;
-        library.load_queue().await?;
+        // On the heap: opening is a part of much that waits for other things.
+        Box::pin(library.load_queue()).await?;
         Ok(library)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use futures_util::StreamExt;
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
@@ -150,6 +150,8 @@ struct Inner {
     hosts: Hosts,
     robots: RobotsCache,
     cache: PageCache,
+    /// When some host last answered.
+    answered: ArcSwapOption<Instant>,
 }
 
 /// The polite client. Clones share everything.
@@ -169,6 +171,7 @@ impl Fetcher {
             hosts: Hosts::new(limits.per_host),
             robots: RobotsCache::default(),
             cache: PageCache::default(),
+            answered: ArcSwapOption::empty(),
         })))
     }
 
@@ -195,7 +198,21 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn get_if_changed(&self, url: &str, validators: &Validators) -> Result<Fetched> {
-        self.follow(Method::GET, url, validators).await
+        self.follow(Method::GET, url, validators, self.0.limits.total).await
+    }
+
+    /// Reads a page with less patience than [`Limits::total`].
+    ///
+    /// # Errors
+    /// As [`Fetcher::get`].
+    pub async fn get_within(&self, url: &str, patience: Duration) -> Result<Fetched> {
+        let total = patience.min(self.0.limits.total);
+        self.follow(Method::GET, url, &Validators::default(), total).await
+    }
+
+    /// Whether any host answered this recently: what fails now fails at its own end, not at ours.
+    pub fn answered_within(&self, time: Duration) -> bool {
+        self.0.answered.load().as_ref().is_some_and(|at| at.elapsed() < time)
     }
 
     /// Asks for a page's status alone, reading it only where a site refuses that question.
@@ -203,7 +220,7 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn head(&self, url: &str) -> Result<Fetched> {
-        let answer = self.follow(Method::HEAD, url, &Validators::default()).await?;
+        let answer = self.follow(Method::HEAD, url, &Validators::default(), self.0.limits.total).await?;
         // Some sites refuse HEAD or answer it wrongly; only a read tells then.
         if answer.is_success() { Ok(answer) } else { self.get(url).await }
     }
@@ -213,7 +230,7 @@ impl Fetcher {
     pub(crate) async fn call(&self, request: ServiceCall<'_>) -> Result<ServiceAnswer> {
         let url = parse(request.url)?;
         let host = host_of(&url);
-        let _place = self.0.hosts.enter(&host, None).await;
+        let place = self.0.hosts.enter(&host, None).await;
         let work = async {
             let mut builder =
                 self.0.state.load().services.request(request.method, url.clone()).headers(request.headers);
@@ -221,6 +238,7 @@ impl Fetcher {
                 builder = builder.json(body);
             }
             let response = builder.send().await.map_err(|error| explain(&url, &error))?;
+            self.0.answered.store(Some(Arc::new(Instant::now())));
             let status = response.status();
             let headers = response.headers().clone();
             let body = self.read(response, &url, self.0.limits.bytes).await?;
@@ -230,7 +248,11 @@ impl Fetcher {
                 headers,
             })
         };
-        self.within(&url, work).await
+        let answer = self.within(&url, work).await;
+        if answer.is_ok() {
+            place.leave();
+        }
+        answer
     }
 
     async fn within<T>(&self, url: &Url, work: impl Future<Output = Result<T>>) -> Result<T> {
@@ -241,7 +263,13 @@ impl Fetcher {
     }
 
     /// From address to address until an answer is no redirect.
-    async fn follow(&self, method: Method, given: &str, validators: &Validators) -> Result<Fetched> {
+    async fn follow(
+        &self,
+        method: Method,
+        given: &str,
+        validators: &Validators,
+        total: Duration,
+    ) -> Result<Fetched> {
         let mut url = parse(given)?;
         url.set_fragment(None);
         let mut hops: Vec<Hop> = Vec::new();
@@ -263,13 +291,15 @@ impl Fetcher {
             // could close a circle of waiting requests.
             let place = self.0.hosts.enter(&host_of(&url), rules.pause()).await;
             let began = Instant::now();
-            let left = self.0.limits.total.saturating_sub(spent);
+            let left = total.saturating_sub(spent);
             let step = tokio::time::timeout(left, self.step(&method, &url, validators)).await;
             spent += began.elapsed();
-            drop(place);
-            let step = step.unwrap_or_else(|_| {
-                Err(Error::Timeout { url: given.to_owned(), after: self.0.limits.total })
-            })?;
+            match &step {
+                Ok(Ok(_)) => place.leave(),
+                _ => drop(place),
+            }
+            let step =
+                step.unwrap_or_else(|_| Err(Error::Timeout { url: given.to_owned(), after: total }))?;
             match step {
                 Step::Redirect { status, to } => {
                     hops.push(Hop { url: url.to_string(), status });
@@ -314,6 +344,7 @@ impl Fetcher {
             .send()
             .await
             .map_err(|error| explain(url, &error))?;
+        self.0.answered.store(Some(Arc::new(Instant::now())));
         let status = response.status();
         if let Some(to) = redirected(&response, url)? {
             return Ok(Step::Redirect { status: status.as_u16(), to });
@@ -376,6 +407,7 @@ impl Fetcher {
 
     async fn ask_robots(&self, page: &Url) -> Rules {
         let Ok(mut url) = page.join("/robots.txt") else { return Rules::Open };
+        let place = self.0.hosts.enter(&host_of(&url), None).await;
         let work = async {
             // RFC 9309 2.3.1.2: five redirects are followed, to any host.
             for _ in 0..=5 {
@@ -392,7 +424,11 @@ impl Fetcher {
             }
             Ok(Rules::Open)
         };
-        match self.within(page, work).await {
+        let rules = self.within(page, work).await;
+        if rules.is_ok() {
+            place.leave();
+        }
+        match rules {
             Ok(rules) => rules,
             Err(
                 Error::NoSuchHost { .. }

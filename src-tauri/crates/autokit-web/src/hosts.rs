@@ -13,6 +13,13 @@ const REMEMBERED: usize = 1024;
 /// Longest pause granted to a site that asks for one (`Crawl-delay`).
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
+/// How long a request that was answered counts as one still: the host has to put it away.
+const BREATH: Duration = Duration::from_millis(15);
+
+/// How long a connection that was broken off counts as one still: it goes on at the other end until the
+/// host notices, and a host too slow to answer is not to be asked again at once.
+const AFTERMATH: Duration = Duration::from_secs(1);
+
 #[derive(Debug)]
 struct Host {
     places: Arc<Semaphore>,
@@ -33,7 +40,7 @@ impl Hosts {
     }
 
     /// Waits for a place at `host` (name and port); keep it until the answer is read.
-    pub(crate) async fn enter(&self, host: &str, pause: Option<Duration>) -> OwnedSemaphorePermit {
+    pub(crate) async fn enter(&self, host: &str, pause: Option<Duration>) -> Place {
         let (places, next) = {
             let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
             if hosts.len() >= REMEMBERED && !hosts.contains_key(host) {
@@ -53,6 +60,38 @@ impl Hosts {
             tokio::time::sleep_until(*next).await;
             *next = Instant::now() + pause.min(LONGEST_PAUSE);
         }
-        place
+        Place(Some(place))
+    }
+}
+
+/// A place in front of a host.
+#[derive(Debug)]
+pub(crate) struct Place(Option<OwnedSemaphorePermit>);
+
+impl Place {
+    /// Gives the place back after an answer that was read to its end.
+    pub(crate) fn leave(mut self) {
+        if let Some(place) = self.0.take() {
+            hold(place, BREATH);
+        }
+    }
+}
+
+impl Drop for Place {
+    /// Not left in order: the connection was broken off.
+    fn drop(&mut self) {
+        if let Some(place) = self.0.take() {
+            hold(place, AFTERMATH);
+        }
+    }
+}
+
+/// Gives a place back after a while. Without a runtime nobody is waiting for it.
+fn hold(place: OwnedSemaphorePermit, after: Duration) {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move {
+            tokio::time::sleep(after).await;
+            drop(place);
+        });
     }
 }

@@ -4,6 +4,7 @@
 
 mod bench;
 mod features;
+mod linkrot;
 mod run;
 mod setup;
 mod shell;
@@ -30,6 +31,8 @@ enum Command {
     Setup,
     /// Measure embedding, search, import and start-up.
     Bench(bench::Options),
+    /// Put cards with broken links through the verifier and fixer, and score what comes out.
+    EvalLinkrot(linkrot::Options),
     /// Write the window's TypeScript from the list of commands.
     Bindings,
 }
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(&options),
         Command::Setup => setup::everything(),
         Command::Bench(options) => bench::run(&options),
+        Command::EvalLinkrot(options) => linkrot::run(&options),
         Command::Bindings => test::write_bindings(),
     };
     match outcome {

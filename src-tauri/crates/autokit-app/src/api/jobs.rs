@@ -21,6 +21,8 @@ pub enum JobKind {
     Pages,
     /// Proposals accepted together.
     Review,
+    /// Cards against their pages.
+    Verify,
 }
 
 /// Where a job stands.
@@ -63,6 +65,8 @@ pub struct Job {
     pub title: String,
     /// Where it stands.
     pub state: JobState,
+    /// It is at work and waits until the person lets it go on; none for a job that cannot wait.
+    pub paused: Option<bool>,
     /// Grows with every change of this job.
     #[ts(type = "number")]
     pub version: u64,
@@ -103,4 +107,13 @@ pub struct JobWait {
     /// Answer once the job's version is above this, or after ten seconds.
     #[ts(type = "number")]
     pub after: u64,
+}
+
+/// Lets a job wait or go on.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct JobPause {
+    /// Id.
+    pub job: String,
+    /// It is to wait.
+    pub paused: bool,
 }

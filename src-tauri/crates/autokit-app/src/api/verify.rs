@@ -1,0 +1,68 @@
+//! Cards against their pages.
+
+use autokit_fuel::{CardState, Report};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Which cards are checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum VerifyScope {
+    /// These, by id or name.
+    Cards {
+        /// Ids or names.
+        cards: Vec<String>,
+    },
+    /// All.
+    All,
+    /// Those whose last check is this long ago, and those never checked.
+    Older {
+        /// Days.
+        days: u32,
+    },
+    /// Those whose page is to be tried again by now.
+    Due,
+}
+
+/// Starts a run of checks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct VerifyStart {
+    /// Which cards.
+    pub scope: VerifyScope,
+}
+
+/// The newest check of a card.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Checked {
+    /// How the card stands.
+    pub state: CardState,
+    /// When it was checked, RFC 3339 in UTC.
+    pub checked_at: String,
+    /// When it is checked again, if its page could not be had.
+    pub next_at: Option<String>,
+    /// What was found, field by field.
+    pub report: Report,
+}
+
+/// The newest check of a card, if there was one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct CardVerification {
+    /// The check.
+    pub checked: Option<Checked>,
+}
+
+/// When cards are checked without being asked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct CheckSettings {
+    /// Cards are checked again after this many days; 0 for never.
+    pub every_days: u32,
+    /// Cards that were accepted, imported or added are checked soon after.
+    pub new_cards: bool,
+}
+
+impl Default for CheckSettings {
+    fn default() -> CheckSettings {
+        CheckSettings { every_days: 30, new_cards: true }
+    }
+}

@@ -1,0 +1,123 @@
+//! `autokit verify`: cards against their documentation.
+
+use std::io::{self, Write};
+
+use autokit_app::api::{CardRef, CardVerification, Checked, VerifyScope, VerifyStart};
+use autokit_app::commands::{GetVerification, StartVerify};
+use autokit_app::fuel::{CardState, Claim, Outcome, Standing};
+use autokit_app::node::Node;
+use owo_colors::OwoColorize;
+
+use crate::cards::one_line;
+use crate::output::{Output, printable};
+use crate::{End, Result, jobs};
+
+pub(crate) async fn run(node: &Node, out: &Output, scope: VerifyScope) -> Result<End> {
+    let named = match &scope {
+        VerifyScope::Cards { cards } => cards.clone(),
+        _ => Vec::new(),
+    };
+    let started = node.call::<StartVerify>(VerifyStart { scope }).await?;
+    let job = jobs::watch(node, out, &started.job).await?;
+    let mut found: Vec<(String, CardVerification)> = Vec::new();
+    for card in named {
+        let checked = node.call::<GetVerification>(CardRef { card: card.clone() }).await?;
+        found.push((card, checked));
+    }
+    let summary = job.summary.as_deref().unwrap_or("Done");
+    if out.json() && !found.is_empty() {
+        let checks: Vec<&CardVerification> = found.iter().map(|(_, checked)| checked).collect();
+        out.show(&checks, |_| Ok(()))?;
+        return Ok(End::Done);
+    }
+    out.show(&job, |text| {
+        for (card, checked) in &found {
+            if let Some(checked) = &checked.checked {
+                write_checked(text, card, checked)?;
+            }
+        }
+        writeln!(text, "{}", printable(summary).bold())?;
+        if summary.contains("Review") {
+            writeln!(text, "{}", "See them with `autokit review list`.".dimmed())?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+fn state(state: CardState) -> String {
+    match state {
+        CardState::Verified => "verified".green().to_string(),
+        CardState::Stale => "stale".yellow().to_string(),
+        CardState::Broken => "broken".red().to_string(),
+        CardState::Unreachable => "not reached".yellow().to_string(),
+    }
+}
+
+fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Result<()> {
+    let report = &checked.report;
+    writeln!(out, "{}  {}", printable(card).bold(), state(checked.state))?;
+    let link = &report.link;
+    let url = link.url.as_deref().unwrap_or("no documentation page");
+    writeln!(out, "  {}  {}", printable(url).cyan(), printable(&link.said).dimmed())?;
+    for hop in link.hops.iter().skip(usize::from(link.hops.len() < 2)) {
+        writeln!(out, "    {} {}", hop.status, printable(&hop.url).dimmed())?;
+    }
+    if let Some(page) = &report.page {
+        let mark = if page.about { "✓".green().to_string() } else { "✗".red().to_string() };
+        let sure = format!("{:.0} %", page.score * 100.0);
+        writeln!(out, "  {mark} {} {}", printable(&page.why), sure.dimmed())?;
+        if !page.about && !page.quote.is_empty() {
+            writeln!(out, "    “{}”", printable(&one_line(&page.quote, 90)).dimmed())?;
+        }
+    }
+    match &report.search {
+        Some(Outcome::Found { page }) => writeln!(
+            out,
+            "  {} {}  {}",
+            "found".green(),
+            printable(&page.url).cyan(),
+            format!("{:.0} %: {}", page.score * 100.0, page.why).dimmed()
+        )?,
+        Some(Outcome::Gone) => writeln!(out, "  {}", "no page documents this tool any more".red())?,
+        Some(Outcome::Unsure) => writeln!(out, "  {}", "pages that may be it, none clearly:".yellow())?,
+        Some(Outcome::NothingFound) => writeln!(out, "  {}", "nothing found".red())?,
+        None => {}
+    }
+    if matches!(report.search, Some(Outcome::Unsure | Outcome::Gone)) {
+        for page in &report.candidates {
+            let sure = format!("{:>3.0} %", page.score * 100.0);
+            writeln!(
+                out,
+                "    {} {}  {}",
+                sure.dimmed(),
+                printable(&page.title),
+                printable(&page.url).dimmed()
+            )?;
+        }
+    }
+    for claim in &report.claims {
+        write_claim(out, claim)?;
+    }
+    if let Some(next) = &checked.next_at {
+        writeln!(out, "  {}", format!("tried again after {next}").dimmed())?;
+    }
+    Ok(())
+}
+
+fn write_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
+    let (mark, field) = match claim.standing {
+        Standing::Supported => ("✓".green().to_string(), claim.field.clone()),
+        Standing::Contradicted => ("≠".yellow().to_string(), claim.field.clone()),
+        Standing::NotFound => ("·".dimmed().to_string(), claim.field.dimmed().to_string()),
+    };
+    write!(out, "  {mark} {field}")?;
+    if let Some(value) = &claim.value {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        write!(out, "  {}", printable(&one_line(&value, 70)).yellow())?;
+    }
+    if claim.quote.is_empty() {
+        return writeln!(out);
+    }
+    writeln!(out, "  {}", format!("“{}”", printable(&one_line(&claim.quote, 80))).dimmed())
+}

@@ -1,0 +1,403 @@
+//! A card's claims, one by one, against the page.
+
+use autokit_facts::{Import, Price, sentences, words};
+use autokit_toolcard::fields;
+use autokit_web::Block;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ts_rs::TS;
+
+use crate::marks::{Marks, agreement, likeness};
+use crate::reading::Reading;
+use crate::subject::{Subject, content_words};
+
+/// What the page says about a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// The page says so.
+    Supported,
+    /// The page says otherwise.
+    Contradicted,
+    /// The page does not say.
+    NotFound,
+}
+
+/// One field of a card against the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Claim {
+    /// Name of the field.
+    pub field: String,
+    /// What the page says about it.
+    pub standing: Standing,
+    /// The sentence or the line of code that says so, as it stands on the page; empty when nothing does.
+    pub quote: String,
+    /// The value the page shows, where it is another.
+    pub value: Option<Value>,
+    /// How sure that is, 0 to 1.
+    pub confidence: f32,
+}
+
+impl Claim {
+    fn supported(field: &str, quote: impl Into<String>, confidence: f32) -> Claim {
+        let quote = quote.into();
+        Claim { field: field.to_owned(), standing: Standing::Supported, quote, value: None, confidence }
+    }
+
+    fn contradicted(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
+        let (field, quote) = (field.to_owned(), quote.into());
+        Claim { field, standing: Standing::Contradicted, quote, value: Some(value), confidence }
+    }
+
+    fn not_found(field: &str) -> Claim {
+        let (field, quote) = (field.to_owned(), String::new());
+        Claim { field, standing: Standing::NotFound, quote, value: None, confidence: 0.0 }
+    }
+
+    /// Whether the page says otherwise.
+    pub fn is_contradicted(&self) -> bool {
+        self.standing == Standing::Contradicted
+    }
+
+    /// Whether the page says so.
+    pub fn is_supported(&self) -> bool {
+        self.standing == Standing::Supported
+    }
+}
+
+/// Cosine from which a page opens with what the description says.
+const SAME_MEANING: f32 = 0.55;
+/// Share of a description's words from which a page says the same.
+const SAME_WORDS: f32 = 0.6;
+/// An import less like the card's, and less like its name, is another tool's.
+const LIKE_ENOUGH: f32 = 0.3;
+/// An import this much like the card's can be its successor.
+const LIKE_IT: f32 = 0.4;
+/// Imports this close to the best one count as equals.
+const AS_GOOD: f32 = 0.05;
+
+/// All claims of a card that is documented by this page.
+pub(crate) fn claims(subject: &Subject, marks: &Marks, page: &Reading) -> Vec<Claim> {
+    let mut all = vec![
+        Claim::supported(fields::DOCUMENTATION, page.document.page_title.as_str(), marks.title.max(0.5)),
+        name(subject, marks, page),
+        description(subject, marks, page),
+    ];
+    all.extend(import(subject, page));
+    all.extend(init_args(subject, page));
+    all.extend(openapi(subject, page));
+    all.extend(pricing(subject, page));
+    all
+}
+
+fn name(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
+    if marks.title >= 0.5 {
+        return Claim::supported(fields::NAME, page.document.title.as_str(), marks.title);
+    }
+    match sentence_with(page, &subject.name) {
+        Some(sentence) => Claim::supported(fields::NAME, sentence, 0.7),
+        None => Claim::not_found(fields::NAME),
+    }
+}
+
+/// The first sentence or heading that has a name in it.
+fn sentence_with<'a>(page: &'a Reading, name: &str) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    page.document
+        .blocks
+        .iter()
+        .filter(|block| !matches!(block, Block::Code { .. }))
+        .flat_map(|block| sentences(block.text()))
+        .find(|sentence| sentence.to_lowercase().contains(&name))
+}
+
+fn description(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
+    if subject.content.is_empty() || (marks.cosine < SAME_MEANING && marks.wording < SAME_WORDS) {
+        return Claim::not_found(fields::DESCRIPTION);
+    }
+    // The sentence that has most of its words stands for all of them.
+    let best = page
+        .document
+        .blocks
+        .iter()
+        .filter(|block| matches!(block, Block::Text { .. }))
+        .flat_map(|block| sentences(block.text()))
+        .map(|sentence| (content_words(sentence).intersection(&subject.content).count(), sentence))
+        .fold((0, ""), |best, next| if next.0 > best.0 { next } else { best });
+    if best.0 == 0 {
+        return Claim::not_found(fields::DESCRIPTION);
+    }
+    Claim::supported(fields::DESCRIPTION, best.1, marks.cosine.max(marks.wording))
+}
+
+/// Language, module and class: what the page's code shows of them.
+fn import(subject: &Subject, page: &Reading) -> Vec<Claim> {
+    if subject.classes.is_empty() && subject.module.is_none() {
+        return Vec::new();
+    }
+    let code = &page.facts.code;
+    let mut all = Vec::new();
+    let shown = shown(subject, page);
+    let language = |import: &Import| {
+        let name = import.language.name();
+        match subject.language.as_deref().map(str::to_lowercase) {
+            Some(written) if same_language(&written, name) => {
+                Claim::supported(fields::LANGUAGE, import.line.as_str(), 0.95)
+            }
+            _ => Claim::contradicted(fields::LANGUAGE, Value::from(name), import.line.as_str(), 0.8),
+        }
+    };
+    match shown {
+        Shown::AsWritten(imports) => {
+            all.push(language(imports[0]));
+            let lines = lines_of(&imports);
+            all.push(Claim::supported(fields::MODULE, lines.as_str(), 1.0));
+            all.push(Claim::supported(fields::CLASS, lines, 1.0));
+        }
+        Shown::FromElsewhere(imports) => {
+            all.push(language(imports[0]));
+            let lines = lines_of(&imports);
+            let module = Value::from(imports[0].module.as_str());
+            all.push(Claim::contradicted(fields::MODULE, module, lines.as_str(), 0.9));
+            all.push(if imports.len() == subject.classes.len() {
+                Claim::supported(fields::CLASS, lines, 1.0)
+            } else {
+                Claim::contradicted(fields::CLASS, names_of(&imports), lines, 0.8)
+            });
+        }
+        Shown::Others(imports, score) => {
+            all.push(language(imports[0]));
+            let lines = lines_of(&imports);
+            let confidence = (0.5 + 0.5 * score).min(0.9);
+            let module = imports[0].module.as_str();
+            all.push(if subject.module.as_deref() == Some(module) {
+                Claim::supported(fields::MODULE, lines.as_str(), 0.9)
+            } else {
+                Claim::contradicted(fields::MODULE, Value::from(module), lines.as_str(), confidence)
+            });
+            all.push(Claim::contradicted(fields::CLASS, names_of(&imports), lines, confidence));
+        }
+        Shown::Called(line) => {
+            all.push(Claim::not_found(fields::MODULE));
+            all.push(Claim::supported(fields::CLASS, line, 0.8));
+        }
+        Shown::Nothing => {
+            let module = subject.module.as_deref().unwrap_or("");
+            let line = code.imports.iter().find(|import| import.module == module);
+            all.push(match line {
+                Some(import) => Claim::supported(fields::MODULE, import.line.as_str(), 0.7),
+                None => Claim::not_found(fields::MODULE),
+            });
+            all.push(Claim::not_found(fields::CLASS));
+        }
+    }
+    all
+}
+
+fn same_language(written: &str, shown: &str) -> bool {
+    written.split([',', '/', ' ']).map(str::trim).any(|one| {
+        one == shown
+            || (shown == "javascript" && matches!(one, "typescript" | "js" | "ts" | "node" | "node.js"))
+    })
+}
+
+fn lines_of(imports: &[&Import]) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for import in imports {
+        if !lines.contains(&import.line.as_str()) {
+            lines.push(&import.line);
+        }
+    }
+    lines.join("\n")
+}
+
+fn names_of(imports: &[&Import]) -> Value {
+    Value::from(imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", "))
+}
+
+/// How a page shows the tool a card is about.
+enum Shown<'a> {
+    /// Its classes, from its module.
+    AsWritten(Vec<&'a Import>),
+    /// Its classes, or some of them, from another module.
+    FromElsewhere(Vec<&'a Import>),
+    /// Other classes that must be meant, with how much they look like it.
+    Others(Vec<&'a Import>, f32),
+    /// A class is called without being imported.
+    Called(String),
+    /// Nothing of the kind.
+    Nothing,
+}
+
+fn shown<'a>(subject: &Subject, page: &'a Reading) -> Shown<'a> {
+    let code = &page.facts.code;
+    let module = subject.module.as_deref();
+    let own = |module: Option<&str>| -> Vec<&'a Import> {
+        subject
+            .classes
+            .iter()
+            .filter_map(|class| {
+                code.imports.iter().find(|import| {
+                    import.name == *class && module.is_none_or(|module| import.module == module)
+                })
+            })
+            .collect()
+    };
+    let as_written = own(module);
+    if !as_written.is_empty() && as_written.len() == subject.classes.len() {
+        return Shown::AsWritten(as_written);
+    }
+    let ranked = ranked(subject, page);
+    let found = own(None);
+    if let Some(first) = found.first() {
+        // Of several modules that have the first class, the one most like the card's.
+        let likest = code
+            .imports_of(&first.name)
+            .max_by(|a, b| agreed(module, a).total_cmp(&agreed(module, b)))
+            .unwrap_or(first);
+        // A class of the same name that another vendor's package has is another class, and one the page
+        // calls deprecated has a successor: where the page shows either, that is what is meant.
+        if ranked.iter().any(|(_, import)| *import == likest) {
+            return Shown::FromElsewhere(own(Some(&likest.module)));
+        }
+    }
+    if let Some((best, first)) = ranked.first().copied()
+        && best >= LIKE_ENOUGH
+    {
+        let stem = subject.classes.first().map_or("", String::as_str);
+        let others = ranked
+            .iter()
+            .filter(|(score, import)| {
+                *score >= best - AS_GOOD
+                    && import.module == first.module
+                    && (std::ptr::eq(*import, first)
+                        || !stem.is_empty() && import.name.starts_with(stem) && first.name.starts_with(stem))
+            })
+            .map(|(_, import)| *import);
+        let mut others: Vec<&Import> = others.collect();
+        others.sort_by_key(|import| code.imports.iter().position(|other| other == *import));
+        return Shown::Others(others, best);
+    }
+    let called = code.calls.iter().find(|call| subject.classes.contains(&call.callee));
+    match called {
+        Some(call) => Shown::Called(call.line.clone()),
+        None => Shown::Nothing,
+    }
+}
+
+fn agreed(module: Option<&str>, import: &Import) -> f32 {
+    module.map_or(0.0, |module| agreement(&words(module), &words(&import.module)))
+}
+
+/// Whether an import is of the same package or framework as the card's module: `langchain.tools` and
+/// `langchain_google` are, `google` is not.
+fn of_one_family(module: Option<&str>, import: &Import) -> bool {
+    let first = |module: &str| words(module).into_iter().next();
+    module.is_none_or(|module| first(module) == first(&import.module))
+}
+
+/// The page's imports by how much each looks like what the card means: like its class and module, like
+/// its name, and like what the page is about. Where one of the card's own family does, those of others
+/// and those of the past are left out.
+fn ranked<'a>(subject: &Subject, page: &'a Reading) -> Vec<(f32, &'a Import)> {
+    let main = page.facts.import.as_ref().map(|fact| &fact.value);
+    let mut all: Vec<(f32, &Import)> = page
+        .facts
+        .code
+        .imports
+        .iter()
+        .filter(|import| !import.name.is_empty())
+        .map(|import| {
+            let own = words(&import.name);
+            let like = subject
+                .classes
+                .iter()
+                .map(|class| likeness(import, class, subject.module.as_deref()))
+                .fold(0.0, f32::max);
+            let named = agreement(&subject.name_words, &own);
+            let is_main =
+                main.is_some_and(|(module, class)| *module == import.module && *class == import.name);
+            (0.6 * like + 0.3 * named + if is_main { 0.1 } else { 0.0 }, import)
+        })
+        .collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let current = |import: &Import| !import.deprecated && of_one_family(subject.module.as_deref(), import);
+    if all.iter().any(|(score, import)| *score >= LIKE_IT && current(import)) {
+        all.retain(|(_, import)| current(import));
+    }
+    all
+}
+
+/// Arguments: those of the card against those its classes are shown with.
+fn init_args(subject: &Subject, page: &Reading) -> Option<Claim> {
+    let code = &page.facts.code;
+    let classes: Vec<String> = match shown(subject, page) {
+        Shown::AsWritten(imports) | Shown::FromElsewhere(imports) | Shown::Others(imports, _) => {
+            imports.iter().map(|import| import.name.clone()).collect()
+        }
+        Shown::Called(_) => subject.classes.clone(),
+        Shown::Nothing => {
+            return (!subject.init_args.is_empty()).then(|| Claim::not_found(fields::INIT_ARGS));
+        }
+    };
+    let mut shown: Map<String, Value> = Map::new();
+    let mut lines: Vec<&str> = Vec::new();
+    for (arguments, at) in classes.iter().filter_map(|class| code.arguments_of(class)) {
+        for (name, value) in arguments {
+            shown.entry(name).or_insert(value);
+        }
+        lines.extend(at);
+    }
+    if subject.init_args.is_empty() {
+        // A card without arguments is not wrong; what the page shows makes it better.
+        return (!shown.is_empty())
+            .then(|| Claim::contradicted(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
+    }
+    let known = |name: &String| shown.contains_key(name) || code.has(name);
+    if subject.init_args.keys().all(known) {
+        let quote = match lines.join("\n") {
+            empty if empty.is_empty() => subject.init_args.keys().cloned().collect::<Vec<_>>().join(", "),
+            lines => lines,
+        };
+        return Some(Claim::supported(fields::INIT_ARGS, quote, 0.8));
+    }
+    // None of the card's arguments is on the page, others are: they are those of an earlier version.
+    if !shown.is_empty() && !subject.init_args.keys().any(known) {
+        return Some(Claim::contradicted(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.6));
+    }
+    Some(Claim::not_found(fields::INIT_ARGS))
+}
+
+fn openapi(subject: &Subject, page: &Reading) -> Option<Claim> {
+    let url = subject.openapi.as_deref()?;
+    let same = |other: &str| other.trim_end_matches('/') == url.trim_end_matches('/');
+    let linked = page.document.links.iter().find(|link| same(&link.url));
+    Some(match linked {
+        Some(link) => Claim::supported(fields::OPENAPI, link.text.as_str(), 0.95),
+        None if page.text.contains(url) => Claim::supported(fields::OPENAPI, url, 0.95),
+        None => Claim::not_found(fields::OPENAPI),
+    })
+}
+
+fn pricing(subject: &Subject, page: &Reading) -> Option<Claim> {
+    let said = page.facts.price.as_ref();
+    let written = subject.pricing.as_deref();
+    match (written, said) {
+        (None, None) => None,
+        (None, Some(fact)) => Some(Claim::contradicted(
+            fields::PRICING,
+            Value::from(fact.value.name()),
+            fact.quote.as_str(),
+            0.6,
+        )),
+        (Some(_), None) => Some(Claim::not_found(fields::PRICING)),
+        (Some(written), Some(fact)) => Some(match Price::read(written) {
+            Some(price) if price == fact.value => Claim::supported(fields::PRICING, fact.quote.as_str(), 0.8),
+            // "Free" and a page that speaks of a free tier do not contradict each other plainly.
+            Some(Price::Free | Price::Commercial) if fact.value != Price::Freemium => {
+                Claim::contradicted(fields::PRICING, Value::from(fact.value.name()), fact.quote.as_str(), 0.5)
+            }
+            _ => Claim::not_found(fields::PRICING),
+        }),
+    }
+}

@@ -1,0 +1,81 @@
+//! Pages that are delivered and are none: "not found" with status 200, parked domains, empty shells.
+//!
+//! The lists only put a name to what is wrong. That a page does not document the tool is decided by
+//! what it lacks; sites say "nothing here" in more ways than a list can hold.
+
+use std::sync::LazyLock;
+
+use autokit_facts::sentences;
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::reading::Reading;
+
+/// What sort of page it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// A page with something on it.
+    Content,
+    /// It says that there is nothing at this address, or no longer.
+    NotFound,
+    /// A domain for sale or full of advertisements.
+    Parked,
+    /// Next to no text.
+    Empty,
+}
+
+/// Characters of text below which a page without code has nothing on it.
+const NEXT_TO_NOTHING: usize = 80;
+/// Characters of text above which a page is more than a notice.
+const MORE_THAN_A_NOTICE: usize = 2_500;
+
+static NOT_FOUND: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(page|content|document(ation)?|resource|article|url|link|site|address|file|integration)\b[^.!?]{0,60}\b(not (be )?found|(is|was|are) (gone|missing|not here)|no longer|does(n'?t| not) exist|has (been )?(moved|removed|deleted|retired)|was (moved|removed|deleted)|unavailable|not available|can(no|')t be (found|reached|displayed))|\b(could ?n[o']t|can(no|')?t|unable to|did ?n[o']t|failed to) (find|locate|load)\b|\b404\b|\bnot found\b|\bno (such )?(page|documentation|results?|matches|document|content|entry)\b|\bnothing (here|to see|at this|was found)\b|\b0 (exact )?(matches|results)\b|\boops\b|\bwe'?ve (moved|retired|removed)\b|\bhas moved\b|\bupdate your bookmarks?\b",
+    )
+});
+
+static PARKED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\bdomain (name )?(is|may be|might be|has been)? ?(now )?(for sale|parked|registered|expired|available)\b|\b(buy|purchase|own|acquire) this (premium )?domain\b|\bdomain (parking|owner|marketplace|broker)\b|\bsponsored( listings?)?\b|\brelated (searches|links|topics)\b|\bmake an offer\b|\bdisable your ad ?blocker\b|\bfirst and best source for\b|\bparked (free|by|domain|page)\b|\badvertis(ement|ing)s?\b.*\bdomain\b",
+    )
+});
+
+fn pattern(pattern: &str) -> Regex {
+    Regex::new(&format!("(?i){pattern}")).expect("a valid pattern")
+}
+
+/// What sort of page it is, with the words that say so.
+pub(crate) fn condition(page: &Reading) -> (Condition, String) {
+    let has_code = page.document.code().next().is_some();
+    let text: Vec<&str> = page
+        .document
+        .blocks
+        .iter()
+        .filter(|block| !matches!(block, autokit_web::Block::Code { .. }))
+        .map(autokit_web::Block::text)
+        .collect();
+    let length: usize = text.iter().map(|part| part.chars().count()).sum();
+    let title = page.document.page_title.as_str();
+    if has_code || length > MORE_THAN_A_NOTICE {
+        return (Condition::Content, page.document.title.clone());
+    }
+    let found = |what: &Regex| {
+        std::iter::once(title)
+            .chain(text.iter().flat_map(|part| sentences(part)))
+            .find(|sentence| what.is_match(sentence))
+            .map(str::to_owned)
+    };
+    if let Some(quote) = found(&PARKED) {
+        return (Condition::Parked, quote);
+    }
+    if let Some(quote) = found(&NOT_FOUND) {
+        return (Condition::NotFound, quote);
+    }
+    if length < NEXT_TO_NOTHING {
+        return (Condition::Empty, text.join(" "));
+    }
+    (Condition::Content, page.document.title.clone())
+}

@@ -1,0 +1,134 @@
+//! How an address on a card fares.
+
+use autokit_web::{Code, Error, Hop};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::reading::Visit;
+
+/// How an address fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkState {
+    /// A page was delivered. What is on it is another question.
+    Delivered,
+    /// The card names no address.
+    Missing,
+    /// The site says there is no such page.
+    NoPage,
+    /// Redirects lead nowhere.
+    Circle,
+    /// What is there is no page: a download, a picture, more than a page can be.
+    NotAPage,
+    /// No address at all.
+    BadAddress,
+    /// The certificate does not hold.
+    Insecure,
+    /// Closed to programs: robots.txt, a login, a private network. Nothing can be said about the page.
+    Closed,
+    /// The site fails or does not answer; it may later.
+    Failing,
+}
+
+/// How an address fares, with what it answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct LinkHealth {
+    /// The address on the card.
+    pub url: Option<String>,
+    /// How it fares.
+    pub state: LinkState,
+    /// In a sentence, for people.
+    pub said: String,
+    /// HTTP status of the last answer.
+    pub status: Option<u16>,
+    /// Where it led.
+    pub found: Option<String>,
+    /// Every request on the way: address and status.
+    #[ts(type = "Array<{ url: string, status: number }>")]
+    pub hops: Vec<Hop>,
+    /// Whether all of the way is encrypted and its certificates hold.
+    pub encrypted: bool,
+    /// Media type of the answer.
+    pub content_type: Option<String>,
+    /// Milliseconds until the last byte.
+    pub ms: Option<u64>,
+}
+
+impl LinkHealth {
+    /// A card without an address.
+    pub(crate) fn missing() -> LinkHealth {
+        LinkHealth {
+            url: None,
+            state: LinkState::Missing,
+            said: "the card names no documentation page".to_owned(),
+            status: None,
+            found: None,
+            hops: Vec::new(),
+            encrypted: false,
+            content_type: None,
+            ms: None,
+        }
+    }
+
+    /// What a visit says about an address.
+    pub(crate) fn of(url: &str, visit: &Visit) -> LinkHealth {
+        let plain = LinkHealth { url: Some(url.to_owned()), ..LinkHealth::missing() };
+        match visit {
+            Ok(page) => {
+                let fetched = &page.fetched;
+                let state = match fetched.status {
+                    200..=299 => LinkState::Delivered,
+                    401 | 403 | 407 | 451 => LinkState::Closed,
+                    408 | 425 | 429 | 500..=599 => LinkState::Failing,
+                    300..=399 => LinkState::Circle,
+                    _ => LinkState::NoPage,
+                };
+                LinkHealth {
+                    state,
+                    said: match state {
+                        LinkState::Delivered => "the page was delivered".to_owned(),
+                        _ => format!("the site answers {}", fetched.status),
+                    },
+                    status: Some(fetched.status),
+                    found: Some(fetched.url.clone()),
+                    hops: fetched.hops.clone(),
+                    encrypted: fetched.hops.iter().all(|hop| hop.url.starts_with("https://")),
+                    content_type: fetched.content_type.clone(),
+                    ms: Some(fetched.ms),
+                    ..plain
+                }
+            }
+            Err(error) => {
+                let state = match error.code() {
+                    Code::BadUrl => LinkState::BadAddress,
+                    Code::Redirects => LinkState::Circle,
+                    Code::TooLarge | Code::NotText => LinkState::NotAPage,
+                    Code::Tls => LinkState::Insecure,
+                    Code::PrivateAddress | Code::Robots => LinkState::Closed,
+                    _ => LinkState::Failing,
+                };
+                let hops = match error {
+                    Error::Redirects { hops, .. } => hops.clone(),
+                    _ => Vec::new(),
+                };
+                LinkHealth { state, said: error.to_string(), hops, ..plain }
+            }
+        }
+    }
+
+    /// Whether only time can tell.
+    pub fn is_temporary(&self) -> bool {
+        self.state == LinkState::Failing
+    }
+
+    /// Whether it was led away: to the start of the site although a page below it was asked for.
+    pub(crate) fn led_home(&self) -> bool {
+        let depth = |url: &str| {
+            let url = url::Url::parse(url).ok()?;
+            Some(url.path_segments()?.filter(|part| !part.is_empty()).count())
+        };
+        let (Some(asked), Some(found)) = (&self.url, &self.found) else { return false };
+        self.hops.len() > 1
+            && depth(found).zip(depth(asked)).is_some_and(|(found, asked)| found <= 1 && asked > found)
+    }
+}

@@ -1,0 +1,234 @@
+//! Where the right page of a card may be: search, relatives of the old address, the site's own lists.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use autokit_facts::words;
+use futures_util::future::join_all;
+use url::Url;
+
+use crate::Fuel;
+use crate::error::Result;
+use crate::marks::{Marks, agreement};
+use crate::reading::Reading;
+use crate::subject::{Subject, telling};
+
+/// Results taken from one query.
+const HITS: usize = 10;
+/// Pages read for one card, found by searching.
+const PAGES: usize = 24;
+/// Pages read for one card, found on the site itself.
+const RELATIVES: usize = 8;
+/// Words of a description that make a query.
+const WORDS: usize = 12;
+
+/// A page that may be the right one.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) page: Arc<Reading>,
+    pub(crate) marks: Marks,
+    /// Logarithm of the odds that it is the right page, against none being found.
+    pub(crate) logit: f32,
+    /// How likely it is the right page, 0 to 1: alone, or after [`rank`] among the others.
+    pub(crate) score: f32,
+}
+
+/// Queries for a card, most telling first.
+pub(crate) fn queries(subject: &Subject) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut add = |parts: &[&str]| {
+        let query = parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ");
+        if !query.is_empty() && !all.contains(&query) {
+            all.push(query);
+        }
+    };
+    let class = subject.classes.first().map_or("", String::as_str);
+    let class_words = words(class).join(" ");
+    let module = subject.module.as_deref().unwrap_or("");
+    // The package a module belongs to is mostly what its vendor or framework is called.
+    let package = words(module.split(['.', '/']).find(|part| part.len() > 1).unwrap_or("")).join(" ");
+    let leaf = words(module.rsplit(['.', '/']).next().unwrap_or("")).join(" ");
+    add(&[&subject.name]);
+    add(&[&subject.name, &package]);
+    add(&[class, module]);
+    add(&[&class_words, &leaf]);
+    let said: Vec<String> =
+        telling(&subject.description).into_iter().filter(|word| word.len() > 2).take(WORDS).collect();
+    add(&[&subject.name_words.join(" "), &said.join(" ")]);
+    if let Some(old) = subject.documentation.as_deref().and_then(|url| Url::parse(url).ok()) {
+        let last = old
+            .path_segments()
+            .and_then(|parts| parts.filter(|part| !part.is_empty()).next_back().map(words));
+        add(&[&last.unwrap_or_default().join(" ")]);
+    }
+    all
+}
+
+impl Fuel {
+    /// Pages the search services find for a card, those that more queries agree on first.
+    pub(crate) async fn searched(&self, subject: &Subject) -> Vec<String> {
+        let queries = queries(subject);
+        let asked = queries
+            .iter()
+            .flat_map(|query| self.providers.iter().map(move |provider| provider.search(query, HITS)));
+        let mut worth: HashMap<String, f32> = HashMap::new();
+        let mut order: Vec<String> = Vec::new();
+        for answer in join_all(asked).await {
+            let hits = match answer {
+                Ok(hits) => hits,
+                Err(error) => {
+                    tracing::info!(%error, "a search failed");
+                    continue;
+                }
+            };
+            for (rank, hit) in hits.into_iter().enumerate() {
+                let url = without_fragment(&hit.url);
+                *worth.entry(url.clone()).or_insert_with(|| {
+                    order.push(url);
+                    0.0
+                }) += 1.0 / (10.0 + rank as f32);
+            }
+        }
+        order.sort_by(|a, b| worth[b].total_cmp(&worth[a]));
+        order.truncate(PAGES);
+        order
+    }
+
+    /// Pages the site itself leads to: other spellings of the old address, and entries of its lists
+    /// that sound like the card.
+    pub(crate) async fn relatives(&self, subject: &Subject) -> Result<Vec<String>> {
+        let Some(old) = subject.documentation.as_deref().and_then(|url| Url::parse(url).ok()) else {
+            return Ok(Vec::new());
+        };
+        let mut found = respelled(&old);
+        let mut lists = Vec::new();
+        let mut above = old.clone();
+        // The folder the page was in, and the one above it, list their pages more often than not.
+        for _ in 0..2 {
+            let Ok(mut parts) = above.path_segments_mut() else { break };
+            parts.pop_if_empty().pop();
+            drop(parts);
+            above.set_query(None);
+            if above.path() != "/" {
+                lists.push(above.to_string());
+            }
+        }
+        let mut named: Vec<(f32, String)> = Vec::new();
+        for list in &lists {
+            if let Ok(page) = self.visit(list).await?
+                && page.fetched.is_success()
+            {
+                named.extend(page.document.links.iter().filter_map(|link| {
+                    let likeness = sounds_like(subject, &link.text, &link.url);
+                    (likeness >= 0.5).then(|| (likeness, without_fragment(&link.url)))
+                }));
+            }
+        }
+        named.extend(self.mapped(subject, &old).await);
+        named.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut seen: HashSet<String> = HashSet::new();
+        found.retain(|url| seen.insert(url.clone()));
+        let room = RELATIVES;
+        found.extend(named.into_iter().map(|(_, url)| url).filter(|url| seen.insert(url.clone())).take(room));
+        Ok(found)
+    }
+
+    /// Entries of the site's map that sound like the card.
+    async fn mapped(&self, subject: &Subject, old: &Url) -> Vec<(f32, String)> {
+        let Ok(map) = old.join("/sitemap.xml") else { return Vec::new() };
+        let Ok(answer) = self.fetcher.get_within(map.as_str(), self.patience).await else {
+            return Vec::new();
+        };
+        if !answer.is_success() {
+            return Vec::new();
+        }
+        answer
+            .text
+            .split("<loc>")
+            .skip(1)
+            .filter_map(|entry| entry.split("</loc>").next())
+            .map(|entry| entry.trim().replace("&amp;", "&"))
+            .filter_map(|entry| {
+                let likeness = sounds_like(subject, "", &entry);
+                (likeness >= 0.5).then_some((likeness, entry))
+            })
+            .collect()
+    }
+
+    /// Visits pages and weighs them against a card; those that are none are left out, and so is every
+    /// page that was weighed under another address.
+    pub(crate) async fn weigh(
+        &self,
+        subject: &Subject,
+        vector: Option<&[f32]>,
+        urls: &[String],
+        into: &mut Vec<Candidate>,
+    ) -> Result<()> {
+        for visit in join_all(urls.iter().map(|url| self.visit(url))).await {
+            let Ok(page) = visit? else { continue };
+            let seen = into.iter().any(|other| other.page.fetched.url == page.fetched.url);
+            if page.fetched.is_success() && !seen {
+                into.push(Candidate::of(subject, vector, page));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Candidate {
+    pub(crate) fn of(subject: &Subject, vector: Option<&[f32]>, page: Arc<Reading>) -> Candidate {
+        let marks = Marks::of(subject, vector, &page);
+        let logit = marks.logit();
+        Candidate { page, marks, logit, score: 1.0 / (1.0 + (-logit).exp()) }
+    }
+}
+
+/// Sets every score to how likely that page is the right one, against the others and against none of
+/// them being it, and sorts by it. What is like the right page so takes away from being sure of it.
+pub(crate) fn rank(pages: &mut [Candidate]) {
+    let highest = pages.iter().map(|page| page.logit).fold(0.0, f32::max);
+    let weight = |logit: f32| (logit - highest).exp();
+    let sum = weight(0.0) + pages.iter().map(|page| weight(page.logit)).sum::<f32>();
+    for page in pages.iter_mut() {
+        page.score = weight(page.logit) / sum;
+    }
+    pages.sort_by(|a, b| {
+        b.score.total_cmp(&a.score).then_with(|| a.page.fetched.url.cmp(&b.page.fetched.url))
+    });
+}
+
+/// How much a link sounds like a card's name.
+fn sounds_like(subject: &Subject, text: &str, url: &str) -> f32 {
+    let path = url.split(['#', '?']).next().unwrap_or(url).trim_end_matches('/');
+    let last = words(path.rsplit('/').next().unwrap_or(""));
+    agreement(&subject.name_words, &telling(text))
+        .max(agreement(&subject.name_words, &telling(&last.join(" "))))
+}
+
+pub(crate) fn without_fragment(url: &str) -> String {
+    url.split('#').next().unwrap_or(url).to_owned()
+}
+
+/// Other spellings of an address: without its ending, without what stuck to it when it was copied.
+fn respelled(old: &Url) -> Vec<String> {
+    let path = old.path();
+    let mut paths = Vec::new();
+    let trimmed = path.trim_end_matches(|c: char| !c.is_alphanumeric());
+    paths.push(trimmed.to_owned());
+    if let Some((stem, _)) = trimmed.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')) {
+        paths.push(stem.to_owned());
+    } else {
+        paths.push(format!("{trimmed}.html"));
+    }
+    paths
+        .into_iter()
+        .filter(|other| other != path && !other.is_empty())
+        .map(|path| {
+            let mut url = old.clone();
+            url.set_path(&path);
+            url.set_query(None);
+            url.set_fragment(None);
+            url.to_string()
+        })
+        .collect()
+}
