@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 
 use autokit_app::node::{Node, NodeOptions};
-use autokit_app::{ApiError, Result};
+use autokit_app::{ApiError, ErrorCode, Result};
 use serde_json::Value;
 use tauri::{AppHandle, Emitter, State};
+use tauri_plugin_dialog::DialogExt;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
@@ -67,4 +68,45 @@ impl Link {
 #[tauri::command]
 pub(crate) async fn call(link: State<'_, Link>, name: String, request: Value) -> Result<Value> {
     link.node().await?.call_json(&name, request).await
+}
+
+/// Saves a text where the person says in the system's own dialog, and gives the path; nothing when the
+/// dialog is closed without a choice.
+///
+/// The page names no path: whatever it shows, it can write nowhere the person did not point at.
+#[tauri::command]
+pub(crate) async fn save_text(app: AppHandle, name: String, text: String) -> Result<Option<String>> {
+    let (chosen, choice) = tokio::sync::oneshot::channel();
+    app.dialog().file().set_file_name(plain_name(&name)).save_file(move |path| {
+        // The receiver waits below for as long as the window lives.
+        let _ = chosen.send(path);
+    });
+    let Ok(Some(path)) = choice.await else { return Ok(None) };
+    let path = path.into_path().map_err(|error| ApiError::internal(error.to_string()))?;
+    tokio::fs::write(&path, text).await.map_err(|error| {
+        let message = format!("{}: {error}", path.display());
+        ApiError::new(ErrorCode::BadRequest, message, "Choose another place to write to.")
+    })?;
+    Ok(Some(path.display().to_string()))
+}
+
+/// The last part of a name, without anything that would lead to another folder.
+fn plain_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last.chars().filter(|c| !c.is_control()).take(100).collect();
+    if plain.trim_matches('.').is_empty() { "starter.txt".to_owned() } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_name;
+
+    #[test]
+    fn a_name_leads_to_no_other_folder() {
+        assert_eq!(plain_name("google_calendar.py"), "google_calendar.py");
+        assert_eq!(plain_name("../../.bashrc"), ".bashrc");
+        assert_eq!(plain_name("C:\\x\\a.py\n"), "a.py");
+        assert_eq!(plain_name(".."), "starter.txt");
+        assert_eq!(plain_name(""), "starter.txt");
+    }
 }

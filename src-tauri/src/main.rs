@@ -35,7 +35,7 @@ fn main() -> anyhow::Result<()> {
     let app = tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_opener::init())
-        .invoke_handler(tauri::generate_handler![ipc::call])
+        .invoke_handler(tauri::generate_handler![ipc::call, ipc::save_text])
         .setup(move |app| {
             // The window shows at once; commands wait for the library inside `ipc`.
             app.manage(ipc::Link::open(app.handle().clone(), options.node()));

@@ -26,6 +26,13 @@ fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
+/// Whether the page moved between finding something and using it: a pane that is just being shown, or a
+/// row of news that came or went. A person would simply be a moment later.
+fn still_changing(error: &WebDriverError) -> bool {
+    let text = error.to_string();
+    text.contains("not interactable") || text.contains("stale")
+}
+
 impl Window {
     /// Opens the built window with these options.
     ///
@@ -137,8 +144,13 @@ impl Window {
     /// # Errors
     /// When there is none.
     pub async fn click(&self, css: &str, text: &str) -> Result<()> {
-        self.wait_for_text(css, text).await?.click().await?;
-        Ok(())
+        let began = Instant::now();
+        loop {
+            match self.wait_for_text(css, text).await?.click().await {
+                Err(error) if still_changing(&error) && began.elapsed() < PATIENCE => {}
+                done => return Ok(done?),
+            }
+        }
     }
 
     /// Empties a box and types.
@@ -146,10 +158,17 @@ impl Window {
     /// # Errors
     /// When there is no such box.
     pub async fn fill(&self, css: &str, text: &str) -> Result<()> {
-        let element = self.wait_for(css).await?;
-        element.clear().await?;
-        element.send_keys(text).await?;
-        Ok(())
+        let began = Instant::now();
+        loop {
+            let element = self.wait_for(css).await?;
+            match element.clear().await {
+                Err(error) if still_changing(&error) && began.elapsed() < PATIENCE => {}
+                done => {
+                    done?;
+                    return Ok(element.send_keys(text).await?);
+                }
+            }
+        }
     }
 
     /// Runs JavaScript in the page.

@@ -160,3 +160,45 @@ fn text_is_for_people_and_json_for_programs() -> Result<()> {
     assert!(doctor["checks"].as_array().is_some_and(|checks| checks.len() >= 4), "{doctor}");
     Ok(())
 }
+
+#[test]
+fn what_cannot_work_is_refused_with_a_remedy_of_the_terminal() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["providers", "keys", "--keep", "file"])?;
+    let remedy = |words: &[&str], wanted: i32| -> Result<String> {
+        let (code, error) = place.failure(words)?;
+        anyhow::ensure!(code == wanted, "{words:?} ended with {code}: {error}");
+        Ok(error["remedy"].as_str().context("a remedy")?.to_owned())
+    };
+    // Refused while the person is still at the command, instead of at the next question.
+    assert!(remedy(&["providers", "search", "searxng"], 2)?.contains("--url"));
+    assert!(remedy(&["providers", "search", "searxng", "--url", "javascript:1"], 2)?.contains("--url"));
+    assert!(remedy(&["providers", "llm", "openai"], 2)?.contains("--model"));
+    assert_eq!(place.json(&["providers", "show"])?["settings"]["search"]["kind"], "none");
+
+    // Places of the window have their commands here.
+    let remedies = [
+        (vec!["sessions", "nope"], 3, "`autokit sessions`"),
+        (vec!["cards", "show", "nope"], 3, "`autokit cards list`"),
+        (vec!["review", "show", "7"], 3, "`autokit review list`"),
+        (vec!["discover", "a tool"], 6, "`autokit providers search`"),
+        (vec!["providers", "test", "llm"], 2, "`autokit providers llm`"),
+        (vec!["providers", "test", "github"], 2, "--github"),
+        (vec!["export", "/nowhere/at/all.json"], 2, "another place"),
+    ];
+    for (words, code, wanted) in remedies {
+        let said = remedy(&words, code)?;
+        assert!(said.contains(wanted) && !said.contains("Settings"), "{words:?}: {said}");
+    }
+
+    // A service that is chosen and cannot be used is bad news, for scripts too.
+    place.json(&["providers", "llm", "anthropic", "--model", "large-1"])?;
+    let checked = place.run(&["--json", "doctor"])?;
+    assert_eq!(checked.status.code(), Some(1), "{}", String::from_utf8_lossy(&checked.stdout));
+    let doctor: Value = serde_json::from_slice(&checked.stdout)?;
+    let bad = doctor["checks"].as_array().context("checks")?.iter().find(|check| check["state"] == "bad");
+    assert!(
+        bad.context("a bad one")?["remedy"].as_str().unwrap_or_default().contains("`autokit providers key")
+    );
+    Ok(())
+}

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use autokit_agent::ask::{House, Means, Question, Retrieved, Told, Verdict};
-use autokit_agent::prompts::Prompts;
+use autokit_llm::prompts::Prompts;
 use autokit_llm::{Ledger, Model, ModelConfig, Protocol};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, told};

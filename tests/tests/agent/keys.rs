@@ -61,6 +61,11 @@ fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
         ("jobs_list", json!({})),
         ("job_wait", json!({ "job": "none", "after": 0 })),
         ("job_cancel", json!({ "job": "none" })),
+        ("job_pause", json!({ "job": "none", "paused": true })),
+        ("verify_start", json!({ "scope": { "kind": "cards", "cards": ["none"] } })),
+        ("verification_get", json!({ "card": "none" })),
+        ("checks_get", json!({})),
+        ("checks_set", json!({ "every_days": 30, "new_cards": true })),
         ("models_list", json!({})),
         // Of a name nobody has: a model of the list would be fetched from the network.
         ("model_pull", json!({ "name": "none" })),

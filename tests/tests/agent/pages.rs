@@ -48,7 +48,8 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     let node = place.node(64).await?;
     stock(&node, &[cards(), vec![harbour, lost]].concat()).await?;
     choose(&node, None, Some(&site)).await?;
-    assert_eq!(read(&node, false).await?, "1 page read, 0 unchanged, 1 could not be read");
+    let wanted = "1 page read, 0 unchanged, 1 could not be read (the first: the site answers 404)";
+    assert_eq!(read(&node, false).await?, wanted);
     let failed = get(&node, "Lost Kit").await?;
     assert_eq!(failed.failed.as_deref(), Some("the site answers 404"));
     let first = get(&node, "Harbour Kit").await?;
@@ -67,9 +68,15 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     // Read lately: not asked for. Asked for again: the site says that it did not change, and nothing is
     // embedded. In another process, so that what the client remembers for a minute plays no part.
     let node = place.node(64).await?;
-    assert_eq!(read(&node, false).await?, "0 pages read, 1 unchanged, 1 could not be read");
+    assert_eq!(
+        read(&node, false).await?,
+        "0 pages read, 1 unchanged, 1 could not be read (the first: the site answers 404)"
+    );
     assert_eq!(site.statuses("/harbour"), [200]);
-    assert_eq!(read(&node, true).await?, "0 pages read, 1 unchanged, 1 could not be read");
+    assert_eq!(
+        read(&node, true).await?,
+        "0 pages read, 1 unchanged, 1 could not be read (the first: the site answers 404)"
+    );
     assert_eq!((site.statuses("/harbour"), embedded()), (vec![200, 304], 1));
     let same = get(&node, "Harbour Kit").await?;
     assert_eq!(same.pieces, first.pieces);
@@ -78,7 +85,10 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
 
     site.put("/harbour", page("twelve"));
     let node = place.node(64).await?;
-    assert_eq!(read(&node, true).await?, "1 page read, 0 unchanged, 1 could not be read");
+    assert_eq!(
+        read(&node, true).await?,
+        "1 page read, 0 unchanged, 1 could not be read (the first: the site answers 404)"
+    );
     assert_eq!((site.statuses("/harbour"), embedded()), (vec![200, 304, 200], 2));
     let session = ask(&node, "Harbour Kit: tide table of a harbour, days ahead").await?;
     let cited = told(&session)?.citations.first().context("a citation")?;
@@ -88,7 +98,9 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     // What was read stays when the site fails later; the reason is told.
     site.fail("/harbour", 503);
     let node = place.node(64).await?;
-    assert_eq!(read(&node, true).await?, "0 pages read, 0 unchanged, 2 could not be read");
+    let job = node.call::<FetchPages>(PagesFetch { cards: Vec::new(), again: true }).await?;
+    let none = done(&node, &job.job).await.expect_err("not one page of all is no success").to_string();
+    assert!(none.contains("none of 2 pages could be read; the first: the site answers"), "{none}");
     let kept = get(&node, "Harbour Kit").await?;
     assert_eq!(kept.failed.as_deref(), Some("the site answers 503"));
     assert!(kept.pieces.iter().any(|piece| piece.text.contains("twelve days ahead")));

@@ -2,8 +2,10 @@
 
 use anyhow::{Context, Result};
 use autokit_app::ErrorCode;
-use autokit_app::api::{Connection, KeyName, LlmKind, ProviderSettings, SetSecret, TestRequest};
-use autokit_app::commands::{KeepSecret, SetProviders, TestConnection};
+use autokit_app::api::{
+    CheckState, Connection, KeyName, LlmKind, Nothing, ProviderSettings, SearchKind, SetSecret, TestRequest,
+};
+use autokit_app::commands::{GetStatus, KeepSecret, RunDoctor, SetProviders, TestConnection};
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, last, services, told};
@@ -134,6 +136,56 @@ async fn what_is_wrong_with_a_model_is_told_apart() -> Result<()> {
     assert!(remedies.windows(2).all(|pair| pair[0] != pair[1]), "each its own: {remedies:?}");
     let (address, _) = outcome(&node, elsewhere).await?;
     assert_eq!(address, ErrorCode::WrongAddress, "another path of a service that is there");
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_without_its_key_is_not_shown_as_one_that_answers() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = place.node(64).await?;
+    stock(&node, &cards()).await?;
+    let mut settings = services(None, None);
+    settings.llm.kind = LlmKind::Anthropic;
+    settings.llm.large = "large-1".into();
+    settings.search.kind = SearchKind::Tavily;
+    let providers = node.call::<SetProviders>(settings).await?;
+    let missing: Vec<&str> = providers.missing.iter().map(|error| error.message.as_str()).collect();
+    assert_eq!(missing, ["Anthropic wants a key, and none is kept", "Tavily wants a key, and none is kept"]);
+    let status = node.call::<GetStatus>(Nothing {}).await?;
+    assert_eq!((status.llm, status.search), (None, None));
+    let doctor = node.call::<RunDoctor>(Nothing {}).await?;
+    let bad: Vec<&str> =
+        doctor.checks.iter().filter(|c| c.state == CheckState::Bad).map(|c| c.name.as_str()).collect();
+    assert_eq!(bad, ["Language model", "Web search"]);
+    let session = ask(&node, NEED).await?;
+    let notes = told(&session)?.notes.join("\n");
+    assert!(notes.contains("Not used, although chosen: Anthropic wants a key"), "{notes}");
+
+    // With the key it is there; nothing was sent anywhere to find that out.
+    let key = SetSecret { name: KeyName::Anthropic, value: "a-key".into() };
+    node.call::<KeepSecret>(key).await?;
+    let status = node.call::<GetStatus>(Nothing {}).await?;
+    assert_eq!(status.llm.as_deref(), Some("large-1 via Anthropic"));
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_a_service_repeats_is_neither_shown_nor_kept() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = place.node(64).await?;
+    stock(&node, &cards()).await?;
+    let told_key = |_: &Asked| Reply::status(400, "the header Bearer the-planted-key is odd \u{1b}[31m");
+    let model = ScriptedModel::saying(told_key).await?;
+    let key = SetSecret { name: KeyName::Openai, value: "the-planted-key".into() };
+    node.call::<SetProviders>(services(Some(&model), None)).await?;
+    node.call::<KeepSecret>(key).await?;
+    let session = ask(&node, NEED).await?;
+    let notes = told(&session)?.notes.join("\n");
+    assert!(notes.contains("the header Bearer … is odd"), "{notes}");
+    let kept = serde_json::to_string(&session)?;
+    assert!(!kept.contains("the-planted-key") && !kept.contains("\\u001b"), "{kept}");
     node.close().await?;
     Ok(())
 }

@@ -22,7 +22,7 @@ async fn a_past_session_is_what_it_was() -> Result<()> {
     let session = ask(&node, NEED).await?;
     assert!(!told(&session)?.findings.is_empty(), "{:?}", told(&session)?);
     judge(&node, &session.id, false, "not that one").await?;
-    let answered = ask(&node, "find news headlines").await?;
+    let answered = ask(&node, "NewsAPI: finds news by words").await?;
     judge(&node, &answered.id, true, "a morning letter").await?;
     let ids = [session.id, answered.id];
     let mut before = Vec::new();
@@ -39,7 +39,7 @@ async fn a_past_session_is_what_it_was() -> Result<()> {
     }
     let listed = node.call::<ListSessions>(Nothing {}).await?;
     assert_eq!(listed.len(), 2);
-    assert_eq!(listed[0].question, "find news headlines", "the newest first");
+    assert_eq!(listed[0].question, "NewsAPI: finds news by words", "the newest first");
     // It goes on where it was left.
     let request = AgentQuestion { question: "paint a picture".into(), session: Some(ids[0].clone()) };
     node.call::<StartAsk>(request).await?;

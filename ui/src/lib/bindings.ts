@@ -534,7 +534,11 @@ value: JsonValue | null,
 /**
  * How sure that is, 0 to 1.
  */
-confidence: number, };
+confidence: number, 
+/**
+ * The rules could not say; a language model did, and the page shows it.
+ */
+by_model: boolean, };
 
 /**
  * What sort of page it is.
@@ -1188,7 +1192,7 @@ score: number,
 /**
  * What speaks for it.
  */
-marks: Marks, };
+marks: PageMarks, };
 
 /**
  * Where keys are kept.
@@ -1340,65 +1344,57 @@ price_out: number,
 cap: number | null, };
 
 /**
- * What speaks for a page, each from 0 to 1 unless said otherwise.
+ * What speaks for a page. The score is a weighted sum, see [`Marks::score`].
  */
 export type Marks = { 
 /**
- * Share of the card's classes that the page imports from the card's module.
+ * Score of the ranking by words and meaning, 0 to 1.
  */
-pair: number, 
+rank: number, 
 /**
- * Share of the card's classes that the page imports from anywhere.
- */
-class: number, 
-/**
- * Share of the card's classes that stand anywhere in the page's code.
- */
-code: number, 
-/**
- * Share of the card's classes that stand in the page's text outside of code.
- */
-prose: number, 
-/**
- * How much the closest import looks like the card's.
- */
-like: number, 
-/**
- * The card's class is the one the page imports first and foremost.
- */
-main: boolean, 
-/**
- * Mentions of the card's classes among mentions of everything that is imported and looks like a class.
- */
-focus: number, 
-/**
- * How well title and name agree: telling words both have.
- */
-title: number, 
-/**
- * Title and name are the same but for spelling.
- */
-exact: boolean, 
-/**
- * How well the end of the address agrees with name and class.
- */
-address: number, 
-/**
- * The page is of the same sort as the card (1), of another sort (-1), or neither says (0).
- */
-sort: number, 
-/**
- * Cosine of what the card says the tool does and what the page opens with; 0 without a model.
+ * Closest piece of the page, or its opening: cosine with the need.
  */
 cosine: number, 
 /**
- * Share of the description's content words the page has.
+ * BM25 score of the need.
  */
-wording: number, 
+bm25: number, 
 /**
- * The card names a class, and the page shows no code at all: an overview, an advertisement, a notice.
+ * Share of the need's information the page has.
  */
-bare: boolean, };
+coverage: number, 
+/**
+ * How high the search services put it: sum of 1 / (10 + rank) over the queries.
+ */
+found: number, 
+/**
+ * Its address names tools.
+ */
+tool_address: boolean, 
+/**
+ * It shows how to import something that looks like a tool.
+ */
+tool_code: boolean, 
+/**
+ * Its opening speaks of a tool.
+ */
+tool_words: boolean, 
+/**
+ * Share of the title's telling words that the need has.
+ */
+named: number, 
+/**
+ * The need names the product this page is about.
+ */
+the_named: boolean, 
+/**
+ * The need names a product, and this page is not about it.
+ */
+another: boolean, 
+/**
+ * A card of the library names this page.
+ */
+known: boolean, };
 
 /**
  * A word of the request found in a card.
@@ -1565,6 +1561,67 @@ score: number,
  * Why that much, in a sentence.
  */
 why: string, };
+
+/**
+ * What speaks for a page, each from 0 to 1 unless said otherwise.
+ */
+export type PageMarks = { 
+/**
+ * Share of the card's classes that the page imports from the card's module.
+ */
+pair: number, 
+/**
+ * Share of the card's classes that the page imports from anywhere.
+ */
+class: number, 
+/**
+ * Share of the card's classes that stand anywhere in the page's code.
+ */
+code: number, 
+/**
+ * Share of the card's classes that stand in the page's text outside of code.
+ */
+prose: number, 
+/**
+ * How much the closest import looks like the card's.
+ */
+like: number, 
+/**
+ * The card's class is the one the page imports first and foremost.
+ */
+main: boolean, 
+/**
+ * Mentions of the card's classes among mentions of everything that is imported and looks like a class.
+ */
+focus: number, 
+/**
+ * How well title and name agree: telling words both have.
+ */
+title: number, 
+/**
+ * Title and name are the same but for spelling.
+ */
+exact: boolean, 
+/**
+ * How well the end of the address agrees with name and class.
+ */
+address: number, 
+/**
+ * The page is of the same sort as the card (1), of another sort (-1), or neither says (0).
+ */
+sort: number, 
+/**
+ * Cosine of what the card says the tool does and what the page opens with; 0 without a model.
+ */
+cosine: number, 
+/**
+ * Share of the description's content words the page has.
+ */
+wording: number, 
+/**
+ * The card names a class, and the page shows no code at all: an overview, an advertisement, a notice.
+ */
+bare: boolean, };
 
 /**
  * A piece of a page.
@@ -2048,7 +2105,7 @@ keys_in: string,
 /**
  * Why keys cannot be read, if so.
  */
-keys_error: string | null, 
+keys_error: ApiError | null, 
 /**
  * Why something that is chosen cannot be used.
  */
@@ -2122,7 +2179,7 @@ claims: Array<Claim>,
 /**
  * What looking for another page came to, if that was done.
  */
-search: SearchOutcome | null, 
+search: Sought | null, 
 /**
  * The pages that were weighed, best first.
  */
@@ -2312,15 +2369,6 @@ description: string, };
 export type SearchKind = "none" | "tavily" | "brave" | "searxng" | "duckduckgo";
 
 /**
- * What looking for another page came to.
- */
-export type SearchOutcome = { "kind": "found", 
-/**
- * It.
- */
-page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" };
-
-/**
  * A plain search.
  */
 export type SearchRequest = { 
@@ -2480,6 +2528,15 @@ slots: Array<string>, };
 export type Sort = "name" | "provider" | "kind" | "updated";
 
 /**
+ * What looking for another page came to.
+ */
+export type Sought = { "kind": "found", 
+/**
+ * It.
+ */
+page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" };
+
+/**
  * A run of words with its side. The `Equal` and `Delete` spans joined are the text before, the
  * `Equal` and `Insert` spans joined the text after.
  */
@@ -2501,7 +2558,7 @@ export type SpanOp = "equal" | "delete" | "insert";
 /**
  * What the page says about a claim.
  */
-export type Standing = "supported" | "contradicted" | "not_found";
+export type Standing = "supported" | "contradicted" | "not_found" | "unsaid";
 
 /**
  * Starter code for a use case.
@@ -2838,7 +2895,11 @@ export type VerifyStart = {
 /**
  * Which cards.
  */
-scope: VerifyScope, };
+scope: VerifyScope, 
+/**
+ * Propose better descriptions and what the cards leave out as well.
+ */
+improve: boolean, };
 
 /**
  * One request on the way to a page.
@@ -2872,7 +2933,7 @@ score: number,
 /**
  * What speaks for it.
  */
-marks: Marks, 
+marks: PageMarks, 
 /**
  * In a sentence, for people.
  */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Event, PROTOCOL } from "./bindings";
-import { CommandError, loopbackHost } from "./host";
+import { CommandError, detectHost, loopbackHost } from "./host";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -47,5 +47,22 @@ describe("the loopback host", () => {
     await loopbackHost("t").listen((event) => heard.push(event));
     await vi.waitFor(() => expect(heard).toHaveLength(2));
     expect(heard.map((event) => event.event === "library" && event.cursor)).toEqual([1, 2]);
+  });
+});
+
+describe("the window", () => {
+  it("saves by the window's own command, which asks where, and says what failed", async () => {
+    const called: unknown[] = [];
+    const invoke = (name: string, args: unknown) => {
+      called.push([name, args]);
+      if ((args as { name: string }).name === "bad.py") return Promise.reject({ code: "bad_request", message: "no", remedy: "look" });
+      return Promise.resolve("/home/someone/a.py");
+    };
+    vi.stubGlobal("__TAURI_INTERNALS__", { invoke });
+    const host = detectHost();
+    expect(host.desktop).toBe(true);
+    expect(await host.save("a.py", "import a\n")).toBe("/home/someone/a.py");
+    expect(called).toEqual([["save_text", { name: "a.py", text: "import a\n" }]]);
+    await expect(host.save("bad.py", "")).rejects.toBeInstanceOf(CommandError);
   });
 });

@@ -2,6 +2,7 @@
 // engine's loopback host. Both carry the one list of commands.
 
 import { type ApiError, type Commands, type Event, PROTOCOL } from "./bindings";
+import { download } from "./save";
 
 /** What the engine answered instead of a result: branch on `code`, show the rest. */
 export class CommandError extends Error implements ApiError {
@@ -33,6 +34,11 @@ export interface Host {
     request: Commands[C]["request"],
   ): Promise<Commands[C]["response"]>;
   /**
+   * Hands a text over as a file. Gives where it was written; `null` when the person chose no place.
+   * A browser keeps to itself where its downloads go: the name alone is known there.
+   */
+  save(name: string, text: string): Promise<string | null>;
+  /**
    * Hears news until the returned function is called. Settles once nothing can be missed any
    * more: what is read after that is never older than the news.
    */
@@ -49,6 +55,14 @@ function windowHost(): Host {
       const { invoke } = await core;
       try {
         return await invoke("call", { name, request });
+      } catch (reason) {
+        throw CommandError.from(reason);
+      }
+    },
+    async save(name, text) {
+      const { invoke } = await core;
+      try {
+        return await invoke<string | null>("save_text", { name, text });
       } catch (reason) {
         throw CommandError.from(reason);
       }
@@ -87,6 +101,10 @@ export function loopbackHost(token: string, base = ""): Host {
       const body: unknown = await response.json().catch(() => response.statusText);
       if (!response.ok) throw CommandError.from(body);
       return body as never;
+    },
+    async save(name, text) {
+      download(name, text);
+      return name;
     },
     async listen(hear) {
       const stop = new AbortController();

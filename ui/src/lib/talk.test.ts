@@ -31,6 +31,7 @@ beforeEach(() => {
       if (!answer) throw new CommandError({ code: "not_found", message: name, remedy: "" });
       return (await answer(request as never)) as never;
     },
+    save: async (name) => name,
     listen: async () => () => {},
   } satisfies Host);
 });

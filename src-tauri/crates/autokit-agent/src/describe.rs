@@ -9,8 +9,8 @@ use autokit_web::extract;
 use serde_json::{Map, Value, json};
 
 use crate::ask::ground::Sources;
-use crate::prompts::{self, Prompts};
 use autokit_facts::Facts;
+use autokit_llm::prompts::{self, Prompts};
 
 /// Where a person's own words are said to come from.
 const BY_HAND: &str = "a description";

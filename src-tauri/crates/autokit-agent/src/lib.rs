@@ -12,7 +12,6 @@ pub mod ask;
 mod describe;
 pub mod discover;
 mod error;
-pub mod prompts;
 
 pub use describe::{describe, describe_with};
 pub use error::{Error, Result};

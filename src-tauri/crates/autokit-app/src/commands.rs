@@ -253,11 +253,16 @@ impl TypeScript {
             return;
         }
         let name = T::ident(&self.config);
-        if self.declarations.contains_key(&name) {
+        let docs = T::docs().unwrap_or_default();
+        let declaration = format!("{docs}export {}", T::decl_concrete(&self.config));
+        if let Some(known) = self.declarations.get(&name) {
+            assert!(
+                *known == declaration,
+                "two types are called {name}; give one another name for TypeScript"
+            );
             return;
         }
-        let docs = T::docs().unwrap_or_default();
-        self.declarations.insert(name, format!("{docs}export {}", T::decl_concrete(&self.config)));
+        self.declarations.insert(name, declaration);
         T::visit_dependencies(&mut Visit(self));
         T::visit_generics(&mut Visit(self));
     }

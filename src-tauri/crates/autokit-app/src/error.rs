@@ -92,7 +92,7 @@ impl ApiError {
         ApiError::new(
             ErrorCode::Internal,
             message,
-            "Try again; if it stays, run `autokit doctor` and report it.",
+            "Try again; if it stays, look into Settings, State and report it.",
         )
     }
 
@@ -103,8 +103,14 @@ impl ApiError {
 
     /// Capital at the start and a full stop, for display.
     pub fn sentence(&self) -> String {
+        // An address or a path at the start is written as it is.
+        let first = self.message.split_whitespace().next().unwrap_or_default();
         let mut chars = self.message.chars();
-        let mut text: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
+        let mut text = match chars.next() {
+            Some(letter) if !first.contains(['/', '\\', '.']) => letter.to_uppercase().collect(),
+            Some(letter) => String::from(letter),
+            None => String::new(),
+        };
         text.push_str(chars.as_str());
         if !text.ends_with(['.', '!', '?']) {
             text.push('.');
@@ -177,7 +183,7 @@ impl From<autokit_agent::Error> for ApiError {
             Error::NoSearch => ApiError::new(
                 ErrorCode::NoSearch,
                 error.to_string(),
-                "Choose one in Settings; DuckDuckGo needs no key.",
+                "Choose one in Settings, Web search; DuckDuckGo needs no key.",
             ),
             Error::Deadline(_) => {
                 ApiError::new(ErrorCode::Timeout, error.to_string(), "Try again, or choose a quicker model.")
@@ -194,7 +200,21 @@ impl From<autokit_embed::Error> for ApiError {
             Error::Cancelled => ErrorCode::Cancelled,
             _ => ErrorCode::BadModel,
         };
-        let remedy = error.remedy().unwrap_or_else(|| "Run `autokit doctor`.".to_owned());
+        let remedy = error.remedy().unwrap_or_else(|| "See what is wrong in Settings, State.".to_owned());
         ApiError::new(code, error.to_string(), remedy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ApiError;
+
+    #[test]
+    fn messages_become_sentences_and_addresses_stay_what_they_are() {
+        let sentence = |message: &str| ApiError::internal(message).sentence();
+        assert_eq!(sentence("no key is kept"), "No key is kept.");
+        assert_eq!(sentence("http://a.example is closed"), "http://a.example is closed.");
+        assert_eq!(sentence("/tmp/x: gone!"), "/tmp/x: gone!");
+        assert_eq!(sentence(""), ".");
     }
 }

@@ -2,6 +2,8 @@
 
 mod ask;
 mod discover;
+mod house;
+mod improve;
 mod linkrot;
 
 use std::path::PathBuf;
@@ -18,6 +20,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 
 pub use ask::{AskEvaluation, AskRow, ask};
 pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Share, discover};
+pub use improve::{ImproveEvaluation, improve};
 pub use linkrot::{LinkrotLine, linkrot};
 
 fn embedder(vectors: &Vectors) -> Result<Embedder> {

@@ -20,6 +20,7 @@ use owo_colors::OwoColorize;
 use crate::args::{PagesCommand, YesNo};
 use crate::cards::one_line;
 use crate::output::{Output, printable};
+use crate::places::in_terminal;
 use crate::{End, Result, jobs, review};
 
 /// Follows a session to the end of what it is at, with its trace on stderr. Interrupting stops the
@@ -86,7 +87,7 @@ fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
                 Trace::Observation { text, failed: false } => ("←", text),
                 Trace::Observation { text, failed: true } => ("✗", text),
             };
-            writeln!(out, "{:>12} {}", mark.dimmed(), one_line(text, 100).dimmed())
+            writeln!(out, "{:>12} {}", mark.dimmed(), one_line(&in_terminal(text), 100).dimmed())
         }
     }
 }
@@ -130,7 +131,9 @@ fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
         if !finding.description.is_empty() {
             writeln!(out, "     {}", one_line(&finding.description, 90))?;
         }
-        writeln!(out, "     {}", format!("“{}”", one_line(&finding.excerpt, 90)).dimmed())?;
+        if !finding.excerpt.is_empty() {
+            writeln!(out, "     {}", format!("“{}”", one_line(&finding.excerpt, 90)).dimmed())?;
+        }
     }
     Ok(())
 }
@@ -164,9 +167,36 @@ pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Optio
             write_findings(text, &found.findings)?;
             writeln!(text, "\n{}", "Propose one as a card with --add N.".dimmed())?;
         }
-        writeln!(text, "{}", format!("{} pages read", found.read).dimmed())
+        writeln!(text, "{}", pages_read(found.read).dimmed())?;
+        if found.read == 0 {
+            write_failures(text, session.turns.last().map_or(&[], |turn| &turn.events))?;
+        }
+        Ok(())
     })?;
     Ok(if found.findings.is_empty() { End::Nothing } else { End::Done })
+}
+
+fn pages_read(count: u32) -> String {
+    if count == 1 { "1 page read".to_owned() } else { format!("{count} pages read") }
+}
+
+/// Failures shown; the whole trace is kept with the session.
+const FAILURES: usize = 3;
+
+/// Why nothing was read, as far as the trace says: a page that is turned away looks like none at all.
+fn write_failures(out: &mut dyn Write, events: &[StepEvent]) -> io::Result<()> {
+    let failures = events.iter().filter_map(|event| match &event.phase {
+        Phase::Trace { trace: Trace::Observation { text, failed: true } } => Some(text),
+        _ => None,
+    });
+    for (at, failure) in failures.enumerate() {
+        if at == FAILURES {
+            writeln!(out, "  {}", "and more; see `autokit sessions`".dimmed())?;
+            break;
+        }
+        writeln!(out, "  {} {}", "✗".red(), one_line(&in_terminal(failure), 240))?;
+    }
+    Ok(())
 }
 
 /// Proposes one of the tools the last turn of a session found on the web.
@@ -223,7 +253,9 @@ pub(crate) async fn feedback(
         Some(turn) => write_turn(text, turn),
         None => Ok(()),
     })?;
-    Ok(End::Done)
+    let told = state.turns.last().and_then(|turn| turn.told.as_ref());
+    let nothing = told.is_some_and(|told| told.tool.is_none() && told.findings.is_empty());
+    Ok(if nothing { End::Nothing } else { End::Done })
 }
 
 fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
@@ -246,7 +278,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
             None => writeln!(out, "{}", "No suitable tool in this library.".bold())?,
         }
         for note in &told.notes {
-            writeln!(out, "{}", printable(note).dimmed())?;
+            writeln!(out, "{}", printable(&in_terminal(note)).dimmed())?;
         }
         if !told.findings.is_empty() {
             writeln!(out, "\n{}", "Found on the web".bold())?;
@@ -284,6 +316,11 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
     Ok(())
 }
 
+/// A moment to the minute; the rest says nothing to a person.
+fn when(stamp: &str) -> String {
+    stamp.get(..16).map_or_else(|| stamp.to_owned(), |start| start.replace('T', " "))
+}
+
 pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<String>) -> Result<End> {
     let Some(id) = id else {
         let sessions = node.call::<ListSessions>(Nothing {}).await?;
@@ -296,7 +333,7 @@ pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<String>) -> R
                     text,
                     "{}  {}  {}",
                     session.id.bold(),
-                    session.at.dimmed(),
+                    when(&session.at).dimmed(),
                     one_line(&session.question, 80)
                 )
             })
@@ -319,13 +356,13 @@ pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> R
         PagesCommand::Fetch { cards, again } => {
             let started = node.call::<FetchPages>(PagesFetch { cards, again }).await?;
             let job = jobs::watch(node, out, &started.job).await?;
-            out.show(&job, |text| writeln!(text, "{}", job.summary.as_deref().unwrap_or("Done")))?;
+            out.show(&job, |text| writeln!(text, "{}", printable(job.summary.as_deref().unwrap_or("Done"))))?;
             Ok(End::Done)
         }
         PagesCommand::Show { card } => {
             let page = node.call::<GetPage>(CardRef { card }).await?;
             out.show(&page, |text| match &page.page {
-                None => writeln!(text, "Its page was not read yet: autokit pages fetch"),
+                None => writeln!(text, "No page of it was read yet. Read it with `autokit pages fetch`."),
                 Some(page) => {
                     writeln!(text, "{}  {}", printable(&page.title).bold(), printable(&page.url).cyan())?;
                     writeln!(text, "{}", format!("read {}", page.fetched_at).dimmed())?;

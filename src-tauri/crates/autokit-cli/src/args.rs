@@ -28,8 +28,8 @@ pub(crate) struct Global {
     /// Keep the library in this folder (a new folder is an empty library).
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Load the starter cards if the library is new.
-    #[arg(long, global = true, hide = true)]
+    /// Load the starter cards if the library is new; without --data-dir they are loaded anyway.
+    #[arg(long, global = true)]
     pub(crate) starter: bool,
     /// Use the default model from this folder instead of the store of models.
     #[arg(long, global = true, value_name = "DIR", env = "AUTOKIT_MODEL_FOLDER")]
@@ -106,6 +106,9 @@ pub(crate) enum Command {
         /// Cards whose page is to be tried again by now.
         #[arg(long)]
         due: bool,
+        /// Propose better descriptions and what cards leave out as well.
+        #[arg(long)]
+        improve: bool,
     },
     /// Documentation pages of cards.
     #[command(subcommand)]
@@ -455,6 +458,21 @@ pub(crate) enum EvalCommand {
         #[arg(long)]
         search_url: String,
         /// With --json: everything that was weighed for each need.
+        #[arg(long)]
+        explain: bool,
+    },
+    /// Whether cards are found better with descriptions improved from their pages.
+    Improve {
+        /// Cards: AutoKit JSON, or an object with `cards[].card`.
+        #[arg(long)]
+        cards: PathBuf,
+        /// Questions, one JSON object a line: `q` and the acceptable names in `gold`.
+        #[arg(long)]
+        questions: PathBuf,
+        /// The site with the cards' pages; its search answers as SearXNG does.
+        #[arg(long, value_name = "URL")]
+        site: String,
+        /// The changed descriptions as well.
         #[arg(long)]
         explain: bool,
     },

@@ -16,6 +16,7 @@ use crate::agent;
 use crate::args::Ranking;
 use crate::cards::one_line;
 use crate::output::{Output, printable};
+use crate::places::in_terminal;
 use crate::{End, Result};
 
 /// What `autokit ask --json` prints: the library's own ranking, and what the agent made of it.
@@ -48,7 +49,7 @@ pub(crate) async fn ask(
         _ => 1 + told.candidates.iter().position(|ranked| ranked.id == id).unwrap_or(usize::MAX - 1),
     };
     answer.candidates.sort_by_key(|candidate| place(&candidate.card.id));
-    answer.notes.clone_from(&told.notes);
+    answer.notes = told.notes.iter().map(|note| in_terminal(note)).collect();
     answer.took_ms = f64::from(turn.ms);
     let asked = Asked { answer: &answer, session: &session.id, told, events: &turn.events };
     out.show(&asked, |text| {
@@ -80,6 +81,12 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &Told) -> io::Result
     match (answer.verdict, answer.candidates.split_first()) {
         (Verdict::Nothing, _) | (_, None) => {
             writeln!(out, "{}", "No suitable tool in this library.".bold())?;
+            if answer.searched == 0 {
+                writeln!(
+                    out,
+                    "  It is empty. Fill it with `autokit import FILE`, or look on the web with `autokit discover`."
+                )?;
+            }
             if let Some(nearest) = answer.candidates.first() {
                 writeln!(
                     out,
@@ -106,7 +113,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &Told) -> io::Result
     }
     writeln!(out)?;
     for note in &answer.notes {
-        writeln!(out, "{}", note.dimmed())?;
+        writeln!(out, "{}", printable(note).dimmed())?;
     }
     writeln!(out, "{}", format!("{} cards searched in {:.0} ms", answer.searched, answer.took_ms).dimmed())
 }

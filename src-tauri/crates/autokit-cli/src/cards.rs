@@ -287,7 +287,7 @@ pub(crate) fn write_diff(out: &mut dyn Write, diff: &FieldDiff) -> io::Result<()
         ChangeKind::Removed => "-".red().to_string(),
         ChangeKind::Changed => "~".yellow().to_string(),
     };
-    write!(out, "  {sign} {} ", format!("{}:", diff.field).cyan())?;
+    write!(out, "  {sign} {} ", format!("{}:", printable(&diff.field)).cyan())?;
     if diff.kind == ChangeKind::Changed && !diff.spans.is_empty() {
         for span in &diff.spans {
             let text = printable(&span.text);

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use autokit_app::RetrievalReport;
-use autokit_app::eval::{AskEvaluation, DiscoverReport};
+use autokit_app::eval::{AskEvaluation, DiscoverReport, ImproveEvaluation};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 
@@ -32,6 +32,10 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
             } else {
                 out.show(&report, |text| write_discover(text, &report))?;
             }
+        }
+        EvalCommand::Improve { cards, questions, site, explain } => {
+            let evaluation = autokit_app::eval::improve(&cards, &questions, &site, &vectors, explain).await?;
+            out.show(&evaluation, |text| write_improve(text, &evaluation))?;
         }
         EvalCommand::Linkrot { cases, site, explain } => {
             let lines = autokit_app::eval::linkrot(&cases, &site, &vectors, explain).await?;
@@ -112,6 +116,32 @@ fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> i
         }
     }
     Ok(())
+}
+
+fn write_improve(out: &mut dyn Write, evaluation: &ImproveEvaluation) -> io::Result<()> {
+    for (name, was, is) in &evaluation.changes {
+        writeln!(out, "{}\n  {}\n  {}", printable(name).bold(), printable(was).dimmed(), printable(is))?;
+    }
+    let (before, after) = (&evaluation.before, &evaluation.after);
+    writeln!(
+        out,
+        "{} cards, {} with a better description, {} questions",
+        before.cards, evaluation.improved, before.questions
+    )?;
+    let mut table = table(&["", "hit@1", "hit@3", "hit@5", "MRR"]);
+    let modes = [
+        ("keyword", &before.keyword, &after.keyword),
+        ("vector", &before.vector, &after.vector),
+        ("hybrid", &before.hybrid, &after.hybrid),
+    ];
+    for (mode, before, after) in modes {
+        for (when, m) in [("before", before), ("after", after)] {
+            let mut row = vec![format!("{mode}, {when}")];
+            row.extend([m.hit1, m.hit3, m.hit5, m.mrr].map(percent));
+            table.add_row(row);
+        }
+    }
+    writeln!(out, "{table}")
 }
 
 fn write_discover(out: &mut dyn Write, report: &DiscoverReport) -> io::Result<()> {

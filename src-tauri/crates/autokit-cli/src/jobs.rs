@@ -7,7 +7,7 @@ use autokit_app::node::Node;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Result;
-use crate::output::Output;
+use crate::output::{Output, printable};
 
 /// Follows a job to its end. Interrupting stops the job, not only the view of it.
 pub(crate) async fn watch(node: &Node, out: &Output, job: &str) -> Result<Job> {
@@ -51,7 +51,7 @@ fn draw(bar: &ProgressBar, job: &Job) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.set_message(job.title.clone());
+    bar.set_message(printable(&job.title));
     bar.set_length(job.total);
     bar.set_position(job.done);
 }

@@ -8,6 +8,7 @@ mod eval;
 mod jobs;
 mod models;
 mod output;
+mod places;
 mod providers;
 mod review;
 mod serve;
@@ -17,7 +18,7 @@ mod verify;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use autokit_app::api::VerifyScope;
+use autokit_app::api::{CheckState, VerifyScope};
 use autokit_app::commands::{GetStatus, ListJobs, RunDoctor, Undo};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
@@ -38,6 +39,8 @@ pub(crate) enum End {
     Nothing,
     /// Nothing of what was given could be taken.
     Refused,
+    /// Something of the installation does not work.
+    Unwell,
 }
 
 /// What ends a command early.
@@ -59,7 +62,11 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::Api(ApiError::internal(format!("the output cannot be written: {error}"))),
+            _ => Failure::Api(ApiError::new(
+                ErrorCode::Internal,
+                format!("the output cannot be written: {error}"),
+                "See that there is room where it goes.",
+            )),
         }
     }
 }
@@ -91,6 +98,7 @@ fn main() -> ExitCode {
         Ok(End::Done) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Ok(End::Nothing) => ExitCode::from(3),
         Ok(End::Refused) => ExitCode::from(4),
+        Ok(End::Unwell) => ExitCode::FAILURE,
         Err(Failure::Api(error)) => report(json, &error),
     }
 }
@@ -99,7 +107,8 @@ fn report(json: bool, error: &ApiError) -> ExitCode {
     let mut err = anstream::stderr();
     // With stderr gone there is nobody left to tell.
     let _ = if json {
-        writeln!(err, "{}", serde_json::to_string(error).unwrap_or_default())
+        let error = ApiError { remedy: places::in_terminal(&error.remedy), ..error.clone() };
+        writeln!(err, "{}", serde_json::to_string(&error).unwrap_or_default())
     } else {
         output::write_error(&mut err, error)
     };
@@ -204,14 +213,14 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Review(command) => Box::pin(review::run(node, out, command)).await,
         Command::Providers(command) => Box::pin(providers::run(node, out, command)).await,
         Command::Pages(command) => Box::pin(agent::pages(node, out, command)).await,
-        Command::Verify { cards, all, stale, due } => {
+        Command::Verify { cards, all, stale, due, improve } => {
             let scope = match stale {
                 Some(days) => VerifyScope::Older { days },
                 None if all => VerifyScope::All,
                 None if due => VerifyScope::Due,
                 None => VerifyScope::Cards { cards },
             };
-            Box::pin(verify::run(node, out, scope)).await
+            Box::pin(verify::run(node, out, scope, improve)).await
         }
         Command::Search { query, limit, mode } => ask::search(node, out, query.join(" "), limit, mode).await,
         Command::Cards(command) => Box::pin(cards::run(node, out, command)).await,
@@ -232,9 +241,13 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Export { file, filter } => transfer::export(node, out, file, filter).await,
         Command::Models(command) => models::run(node, out, command).await,
         Command::Doctor => {
-            let doctor = node.call::<RunDoctor>(autokit_app::api::Nothing {}).await?;
+            let mut doctor = node.call::<RunDoctor>(autokit_app::api::Nothing {}).await?;
+            for remedy in doctor.checks.iter_mut().filter_map(|check| check.remedy.as_mut()) {
+                *remedy = places::in_terminal(remedy);
+            }
             out.show(&doctor, |text| output::write_doctor(text, &doctor))?;
-            Ok(End::Done)
+            let bad = doctor.checks.iter().any(|check| check.state == CheckState::Bad);
+            Ok(if bad { End::Unwell } else { End::Done })
         }
         Command::Serve => {
             let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;

@@ -9,6 +9,7 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::Result;
+use crate::places::in_terminal;
 
 /// Where a command's results go.
 pub(crate) struct Output {
@@ -64,14 +65,20 @@ impl Output {
 /// `error: …` and what to do about it.
 pub(crate) fn write_error(out: &mut dyn Write, error: &ApiError) -> io::Result<()> {
     writeln!(out, "{} {}", "error:".red().bold(), printable(&error.sentence()))?;
-    writeln!(out, "  {} {}", "→".cyan(), printable(&error.remedy))
+    writeln!(out, "  {} {}", "→".cyan(), printable(&in_terminal(&error.remedy)))
 }
 
 /// Text from a card or a file must not steer the terminal: control characters are shown as
-/// symbols, direction marks dropped.
+/// symbols, direction marks and letters nobody sees dropped.
 pub(crate) fn printable(text: &str) -> String {
     text.chars()
-        .filter(|c| !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+        .filter(|c| {
+            !matches!(
+                c,
+                '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                    | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+            )
+        })
         .map(|c| match c {
             '\n' | '\t' => c,
             '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
@@ -102,7 +109,7 @@ mod tests {
 
     #[test]
     fn cards_cannot_steer_the_terminal() {
-        assert_eq!(printable("a\u{1b}[31mb\u{202e}c\nd"), "a␛[31mbc\nd");
+        assert_eq!(printable("a\u{1b}[31mb\u{202e}c\u{200b}\u{e0041}\nd"), "a␛[31mbc\nd");
         assert_eq!(printable("\u{9b}31m"), "\u{fffd}31m");
     }
 }

@@ -3,19 +3,22 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 
 use autokit_app::api::{
-    Connection, KeyName, LlmKind, Nothing, Providers, SearchKind, SetSecret, TestRequest,
+    Connection, KeyName, LlmKind, Nothing, ProviderSettings, Providers, SearchKind, SetSecret, TestRequest,
 };
 use autokit_app::commands::{GetProviders, KeepSecret, SetProviders, TestConnection};
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
+use autokit_app::{ApiError, ErrorCode};
 use owo_colors::OwoColorize;
 
 use crate::args::{KeepChoice, KeyChoice, LlmChoice, ProvidersCommand, SearchChoice, TestChoice};
 use crate::output::{Output, printable, write_error};
+use crate::places::in_terminal;
 use crate::{End, Result};
 
 pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) -> Result<End> {
     let mut settings = node.call::<GetProviders>(Nothing {}).await?.settings;
+    let chosen = matches!(command, ProvidersCommand::Llm { .. } | ProvidersCommand::Search { .. });
     match command {
         ProvidersCommand::Show => {
             let providers = node.call::<GetProviders>(Nothing {}).await?;
@@ -112,9 +115,48 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             };
         }
     }
+    if chosen {
+        check(&settings)?;
+    }
     let providers = node.call::<SetProviders>(settings).await?;
     out.show(&providers, |text| write_providers(text, &providers))?;
     Ok(End::Done)
+}
+
+fn title(kind: SearchKind) -> &'static str {
+    match kind {
+        SearchKind::None => "none",
+        SearchKind::Tavily => "Tavily",
+        SearchKind::Brave => "Brave Search",
+        SearchKind::Searxng => "SearXNG",
+        SearchKind::Duckduckgo => "DuckDuckGo",
+    }
+}
+
+/// What would be kept but could never answer is refused here: the person is still at the command.
+fn check(settings: &ProviderSettings) -> Result<()> {
+    let wrong =
+        |message: String, remedy: &str| Err(ApiError::new(ErrorCode::BadRequest, message, remedy).into());
+    let (llm, search) = (&settings.llm, &settings.search);
+    for base in [&llm.base, &search.base] {
+        let web = base.starts_with("http://") || base.starts_with("https://");
+        if !base.is_empty() && !web {
+            return wrong(
+                format!("{base:?} is not the address of a service"),
+                "Write it whole: --url http://HOST:PORT/PATH",
+            );
+        }
+    }
+    if llm.kind != LlmKind::None && llm.large.trim().is_empty() {
+        return wrong("no language model is named".to_owned(), "Name it: --model NAME");
+    }
+    if search.kind == SearchKind::Searxng && search.base.is_empty() {
+        return wrong(
+            "SearXNG has no address of its own".to_owned(),
+            "Name the instance: --url https://HOST",
+        );
+    }
+    Ok(())
 }
 
 fn or_own(text: &str) -> String {
@@ -148,7 +190,7 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
     }
     let search = match settings.search.kind {
         SearchKind::None => "none: the library alone".to_owned(),
-        kind => format!("{kind:?}, {}", or_own(&settings.search.base)),
+        kind => format!("{}, {}", title(kind), or_own(&settings.search.base)),
     };
     writeln!(out, "{}  {search}", "Web search".bold())?;
     if !settings.search.preferred.is_empty() {
@@ -170,8 +212,11 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
         .collect();
     let kept = if kept.is_empty() { "none".to_owned() } else { kept.join(", ") };
     writeln!(out, "{}  {kept}, in {}", "Keys".bold(), printable(&providers.keys_in))?;
-    if let Some(error) = &providers.keys_error {
-        writeln!(out, "  {}", printable(error).yellow())?;
+    // What is missing for want of its key says so itself, with its remedy.
+    let unread = providers.keys_error.as_ref().filter(|error| !providers.missing.contains(error));
+    if let Some(error) = unread {
+        writeln!(out, "  {}", printable(&error.sentence()).yellow())?;
+        writeln!(out, "  {}", printable(&in_terminal(&error.remedy)).dimmed())?;
     }
     providers.missing.iter().try_for_each(|error| write_error(out, error))
 }

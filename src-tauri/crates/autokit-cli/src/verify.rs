@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use autokit_app::api::{CardRef, CardVerification, Checked, VerifyScope, VerifyStart};
 use autokit_app::commands::{GetVerification, StartVerify};
-use autokit_app::fuel::{CardState, Claim, Outcome, Standing};
+use autokit_app::fuel::{CardState, Claim, Sought, Standing};
 use autokit_app::node::Node;
 use owo_colors::OwoColorize;
 
@@ -12,12 +12,12 @@ use crate::cards::one_line;
 use crate::output::{Output, printable};
 use crate::{End, Result, jobs};
 
-pub(crate) async fn run(node: &Node, out: &Output, scope: VerifyScope) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, scope: VerifyScope, improve: bool) -> Result<End> {
     let named = match &scope {
         VerifyScope::Cards { cards } => cards.clone(),
         _ => Vec::new(),
     };
-    let started = node.call::<StartVerify>(VerifyStart { scope }).await?;
+    let started = node.call::<StartVerify>(VerifyStart { scope, improve }).await?;
     let job = jobs::watch(node, out, &started.job).await?;
     let mut found: Vec<(String, CardVerification)> = Vec::new();
     for card in named {
@@ -72,19 +72,19 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
         }
     }
     match &report.search {
-        Some(Outcome::Found { page }) => writeln!(
+        Some(Sought::Found { page }) => writeln!(
             out,
             "  {} {}  {}",
             "found".green(),
             printable(&page.url).cyan(),
             format!("{:.0} %: {}", page.score * 100.0, page.why).dimmed()
         )?,
-        Some(Outcome::Gone) => writeln!(out, "  {}", "no page documents this tool any more".red())?,
-        Some(Outcome::Unsure) => writeln!(out, "  {}", "pages that may be it, none clearly:".yellow())?,
-        Some(Outcome::NothingFound) => writeln!(out, "  {}", "nothing found".red())?,
+        Some(Sought::Gone) => writeln!(out, "  {}", "no page documents this tool any more".red())?,
+        Some(Sought::Unsure) => writeln!(out, "  {}", "pages that may be it, none clearly:".yellow())?,
+        Some(Sought::NothingFound) => writeln!(out, "  {}", "nothing found".red())?,
         None => {}
     }
-    if matches!(report.search, Some(Outcome::Unsure | Outcome::Gone)) {
+    if matches!(report.search, Some(Sought::Unsure | Sought::Gone)) {
         for page in &report.candidates {
             let sure = format!("{:>3.0} %", page.score * 100.0);
             writeln!(
@@ -109,6 +109,7 @@ fn write_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
     let (mark, field) = match claim.standing {
         Standing::Supported => ("✓".green().to_string(), claim.field.clone()),
         Standing::Contradicted => ("≠".yellow().to_string(), claim.field.clone()),
+        Standing::Unsaid => ("+".cyan().to_string(), claim.field.clone()),
         Standing::NotFound => ("·".dimmed().to_string(), claim.field.dimmed().to_string()),
     };
     write!(out, "  {mark} {field}")?;

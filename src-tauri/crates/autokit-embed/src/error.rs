@@ -161,7 +161,7 @@ impl Error {
                 format!("Choose one of: {}.", known.join(", "))
             }
             Self::NotInstalled { model, folder_only: false, .. } => {
-                format!("Run `autokit models pull {model}`, or name a folder that holds its files.")
+                format!("Fetch {model} in Settings, Embedding model, or name a folder that holds its files.")
             }
             Self::NotInstalled { model, folder_only: true, .. } => format!(
                 "Download {model} yourself and name the folder: its checksums are not known here, \
@@ -172,11 +172,11 @@ impl Error {
                 path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
             ),
             Self::ChecksumMismatch { path, .. } => format!(
-                "{} was left as it is. Fetch the model again with `autokit models pull`, or name a folder that holds the original files.",
+                "{} was left as it is. Fetch the model again in Settings, Embedding model, or name a folder that holds the original files.",
                 path.display()
             ),
             Self::BadWeights { .. } | Self::BadConfig { .. } | Self::BadTokenizer { .. } => {
-                "The file is damaged or belongs to another model: fetch the model again with `autokit models pull`, or name another folder."
+                "The file is damaged or belongs to another model: fetch the model again in Settings, Embedding model, or name another folder."
                     .to_owned()
             }
             Self::NoSource { model, .. } => format!(

@@ -21,6 +21,8 @@ pub enum Standing {
     Contradicted,
     /// The page does not say.
     NotFound,
+    /// The card does not say; the page does.
+    Unsaid,
 }
 
 /// One field of a card against the page.
@@ -36,27 +38,52 @@ pub struct Claim {
     pub value: Option<Value>,
     /// How sure that is, 0 to 1.
     pub confidence: f32,
+    /// The rules could not say; a language model did, and the page shows it.
+    pub by_model: bool,
 }
 
 impl Claim {
     fn supported(field: &str, quote: impl Into<String>, confidence: f32) -> Claim {
         let quote = quote.into();
-        Claim { field: field.to_owned(), standing: Standing::Supported, quote, value: None, confidence }
+        Claim {
+            field: field.to_owned(),
+            standing: Standing::Supported,
+            quote,
+            value: None,
+            confidence,
+            by_model: false,
+        }
     }
 
     fn contradicted(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
         let (field, quote) = (field.to_owned(), quote.into());
-        Claim { field, standing: Standing::Contradicted, quote, value: Some(value), confidence }
+        Claim {
+            field,
+            standing: Standing::Contradicted,
+            quote,
+            value: Some(value),
+            confidence,
+            by_model: false,
+        }
+    }
+
+    fn unsaid(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
+        Claim { standing: Standing::Unsaid, ..Claim::contradicted(field, value, quote, confidence) }
     }
 
     fn not_found(field: &str) -> Claim {
         let (field, quote) = (field.to_owned(), String::new());
-        Claim { field, standing: Standing::NotFound, quote, value: None, confidence: 0.0 }
+        Claim { field, standing: Standing::NotFound, quote, value: None, confidence: 0.0, by_model: false }
     }
 
     /// Whether the page says otherwise.
     pub fn is_contradicted(&self) -> bool {
         self.standing == Standing::Contradicted
+    }
+
+    /// Whether the page does not say.
+    pub fn is_not_found(&self) -> bool {
+        self.standing == Standing::NotFound
     }
 
     /// Whether the page says so.
@@ -144,7 +171,8 @@ fn import(subject: &Subject, page: &Reading) -> Vec<Claim> {
             Some(written) if same_language(&written, name) => {
                 Claim::supported(fields::LANGUAGE, import.line.as_str(), 0.95)
             }
-            _ => Claim::contradicted(fields::LANGUAGE, Value::from(name), import.line.as_str(), 0.8),
+            Some(_) => Claim::contradicted(fields::LANGUAGE, Value::from(name), import.line.as_str(), 0.8),
+            None => Claim::unsaid(fields::LANGUAGE, Value::from(name), import.line.as_str(), 0.9),
         }
     };
     match shown {
@@ -384,12 +412,9 @@ fn pricing(subject: &Subject, page: &Reading) -> Option<Claim> {
     let written = subject.pricing.as_deref();
     match (written, said) {
         (None, None) => None,
-        (None, Some(fact)) => Some(Claim::contradicted(
-            fields::PRICING,
-            Value::from(fact.value.name()),
-            fact.quote.as_str(),
-            0.6,
-        )),
+        (None, Some(fact)) => {
+            Some(Claim::unsaid(fields::PRICING, Value::from(fact.value.name()), fact.quote.as_str(), 0.6))
+        }
         (Some(_), None) => Some(Claim::not_found(fields::PRICING)),
         (Some(written), Some(fact)) => Some(match Price::read(written) {
             Some(price) if price == fact.value => Claim::supported(fields::PRICING, fact.quote.as_str(), 0.8),

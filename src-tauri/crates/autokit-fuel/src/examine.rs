@@ -1,28 +1,26 @@
 //! Examining a card: visit, judge, hold every field against the page, seek another page if need be.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use autokit_toolcard::{
-    CardId, Draft, Evidence, Origin, PageCandidate, ProposedField, Toolcard, Visit, fields,
-};
-use serde_json::Value;
-
 use crate::Fuel;
-use crate::claims::{Claim, claims};
 use crate::condition::{Condition, condition};
 use crate::error::{Error, Result};
 use crate::link::{LinkHealth, LinkState};
-use crate::reading::{Reading, read};
-use crate::report::{CardState, Examined, Judgement, Outcome, Report, Weighed};
-use crate::seek::{Candidate, rank, without_fragment};
+use crate::reading::read;
+use crate::report::{CardState, Examined, Judgement, Report, Sought, Weighed};
+use crate::seek::{Candidate, rank};
+use crate::settle::unverified;
 use crate::subject::Subject;
+use autokit_toolcard::{CardId, Toolcard};
 
 /// A page that is this likely the right one is taken. From 0.5 on the right ones are; up to 0.6 so are
 /// two in five hundred that only look like it.
 const SURE: f32 = 0.6;
 /// What it counts for a page that the card names it already, as logarithm of the odds.
 const NAMED_BY_THE_CARD: f32 = 1.5;
+/// What it counts for a page that a model took for the right one. It tips the balance between pages that
+/// could be it, and lifts none that could not.
+const CHOSEN_BY_A_MODEL: f32 = 1.0;
 /// A page that may be meant, for a person to look at.
 const POSSIBLE: f32 = 0.15;
 /// An answer this recent shows that there is a network.
@@ -93,7 +91,7 @@ impl Fuel {
                 let judgement = judge(&report.link, &candidate);
                 if judgement.about && candidate.marks.code > 0.0 {
                     report.page = Some(judgement);
-                    return Ok(self.held_against(case, &subject, report, &candidate, false));
+                    return Ok(self.settle(case, &subject, report, &candidate, false).await);
                 }
                 if judgement.condition == Condition::Content && !report.link.led_home() {
                     candidate.logit += NAMED_BY_THE_CARD;
@@ -112,30 +110,44 @@ impl Fuel {
             self.weigh(&subject, vector, &urls, &mut found).await?;
             rank(&mut found);
         }
+        if let Some(advisor) =
+            self.advisor.as_ref().filter(|_| found.first().is_none_or(|best| best.score < SURE))
+        {
+            let led = self.led(advisor, case.card, &report.why_broken()).await;
+            self.weigh(&subject, vector, &led.opened, &mut found).await?;
+            if let Some(chosen) = &led.chosen {
+                for page in found.iter_mut().filter(|page| page.is_at(chosen) && page.marks.say_something()) {
+                    page.logit += CHOSEN_BY_A_MODEL;
+                }
+            }
+            rank(&mut found);
+            report.judged_by = format!("rules and {}", advisor.large.config().model);
+        }
         report.candidates = found.iter().take(SHOWN).map(Candidate::weighed).collect();
         let best = found.first().filter(|best| best.score >= SURE).cloned();
         if let Some(best) = best {
             // It may well be the card's own page with new names in its code.
             let moved = here.as_ref() != Some(&best.page.fetched.url);
             if moved {
-                report.search = Some(Outcome::Found { page: best.weighed() });
+                report.search = Some(Sought::Found { page: best.weighed() });
             } else if let Some(page) = &mut report.page {
                 page.about = true;
                 page.why = best.marks.why();
                 page.score = best.score;
             }
-            return Ok(self.held_against(case, &subject, report, &best, moved));
+            return Ok(self.settle(case, &subject, report, &best, moved).await);
         }
         if let Some(page) = &mut report.page {
             page.about = false;
         }
         let possible = found.first().is_some_and(|best| best.score >= POSSIBLE);
         report.search = Some(match (possible, found.is_empty()) {
-            (true, _) => Outcome::Unsure,
-            (false, false) => Outcome::Gone,
-            (false, true) => Outcome::NothingFound,
+            (true, _) => Sought::Unsure,
+            (false, false) => Sought::Gone,
+            (false, true) => Sought::NothingFound,
         });
-        Ok(Examined { report, draft: None })
+        let draft = unverified(case, &report);
+        Ok(Examined { report, draft })
     }
 
     /// Whether there is a network: something answered lately, or a search service does now.
@@ -160,33 +172,15 @@ impl Fuel {
             .map(|vectors| vectors.into_iter().next())
             .map_err(Error::Senses)
     }
-
-    /// Holds the card's fields against its page, or against the page found for it.
-    fn held_against(
-        &self,
-        case: &Case<'_>,
-        subject: &Subject,
-        mut report: Report,
-        page: &Candidate,
-        moved: bool,
-    ) -> Examined {
-        report.claims = claims(subject, &page.marks, &page.page);
-        let contradicted = report.claims.iter().any(Claim::is_contradicted);
-        let essential = |claim: &Claim| {
-            [fields::NAME, fields::MODULE, fields::CLASS, fields::DESCRIPTION].contains(&claim.field.as_str())
-        };
-        let supported = report.claims.iter().filter(|claim| essential(claim)).all(Claim::is_supported);
-        report.state = match (moved, contradicted, supported) {
-            (true, _, _) => CardState::Broken,
-            (false, false, true) => CardState::Verified,
-            (false, _, _) => CardState::Stale,
-        };
-        let draft = draft(case, &report, &page.page, moved);
-        Examined { report, draft }
-    }
 }
 
 impl Candidate {
+    /// Whether this is the page at an address, before or after redirects.
+    fn is_at(&self, url: &str) -> bool {
+        let fetched = &self.page.fetched;
+        fetched.url == url || fetched.hops.iter().any(|hop| hop.url == url)
+    }
+
     fn weighed(&self) -> Weighed {
         Weighed {
             url: self.page.fetched.url.clone(),
@@ -212,71 +206,6 @@ fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
         Condition::Content => format!("the page is about something else: {}", page.page.document.title),
     };
     Judgement { about, condition, why, quote, score: page.score, marks: page.marks.clone() }
-}
-
-/// What should change, each with the words of the page.
-fn draft(case: &Case<'_>, report: &Report, page: &Arc<Reading>, moved: bool) -> Option<Draft> {
-    let evidence = |quote: &str| Evidence {
-        chain: page
-            .fetched
-            .hops
-            .iter()
-            .map(|hop| Visit { url: hop.url.clone(), status: hop.status })
-            .collect(),
-        ..Evidence::new(&page.fetched.url, quote, case.now)
-    };
-    let mut proposed: Vec<ProposedField> = Vec::new();
-    let mut add = |field: &str, value: Value, quote: &str, confidence: f32| {
-        proposed.push(ProposedField {
-            field: field.to_owned(),
-            value: Some(value),
-            evidence: vec![evidence(quote)],
-            confidence,
-        });
-    };
-    for claim in &report.claims {
-        if let Some(value) = claim.value.clone().filter(|_| claim.is_contradicted()) {
-            add(&claim.field, value, &claim.quote, claim.confidence);
-        }
-    }
-    if moved {
-        let score = report.candidates.first().map_or(0.5, |best| best.score);
-        let url = without_fragment(&page.fetched.url);
-        add(fields::DOCUMENTATION, Value::from(url), &page.document.page_title, score);
-    }
-    if proposed.is_empty() {
-        return None;
-    }
-    let reason = if moved {
-        format!(
-            "Its page is not to be had ({}); this one documents it: {}",
-            report.why_broken(),
-            page.fetched.url
-        )
-    } else {
-        let names: Vec<&str> = proposed.iter().map(|field| field.field.as_str()).collect();
-        format!("The documentation says otherwise: {}", names.join(", "))
-    };
-    Some(Draft {
-        card: Some(case.id.clone()),
-        base: Some(case.revision),
-        origin: if moved { Origin::Repair } else { Origin::Refresh },
-        reason,
-        fields: proposed,
-        similar: Vec::new(),
-        basis: Some(page.hash.clone()),
-        candidates: report
-            .candidates
-            .iter()
-            .filter(|candidate| candidate.url != page.fetched.url)
-            .map(|candidate| PageCandidate {
-                url: candidate.url.clone(),
-                title: candidate.title.clone(),
-                score: candidate.score,
-                why: candidate.why.clone(),
-            })
-            .collect(),
-    })
 }
 
 impl Report {

@@ -10,11 +10,14 @@ mod claims;
 mod condition;
 mod error;
 mod examine;
+mod improve;
 mod link;
 mod marks;
+mod model;
 mod reading;
 mod report;
 mod seek;
+mod settle;
 mod subject;
 
 use std::sync::Arc;
@@ -28,10 +31,12 @@ pub use claims::{Claim, Standing};
 pub use condition::Condition;
 pub use error::{Error, Result};
 pub use examine::Case;
+pub use improve::Improved;
 pub use link::{LinkHealth, LinkState};
 pub use marks::Marks;
+pub use model::Advisor;
 pub use reading::{Pages, Reading, Visit};
-pub use report::{CardState, Examined, Judgement, Outcome, Report, Weighed};
+pub use report::{CardState, Examined, Judgement, Report, Sought, Weighed};
 pub use subject::Subject;
 
 // Pins one feature set for the whole workspace; nothing to name.
@@ -52,6 +57,10 @@ pub struct Fuel {
     pub patience: Duration,
     /// Failures in a row after which another page is sought.
     pub attempts: u32,
+    /// A language model, if there is one.
+    pub advisor: Option<Advisor>,
+    /// Whether better descriptions are proposed as well.
+    pub improve: bool,
 }
 
 impl Fuel {

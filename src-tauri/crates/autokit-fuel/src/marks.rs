@@ -12,6 +12,7 @@ use crate::subject::{Subject, telling};
 
 /// What speaks for a page, each from 0 to 1 unless said otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+#[ts(rename = "PageMarks")]
 pub struct Marks {
     /// Share of the card's classes that the page imports from the card's module.
     pub pair: f32,
@@ -235,6 +236,11 @@ impl Marks {
             + 1.2 * self.cosine
             + 1.6 * self.wording
             - flag(self.bare, 3.0)
+    }
+
+    /// Whether it shows or names the tool at all.
+    pub(crate) fn say_something(&self) -> bool {
+        self.code > 0.0 || self.prose > 0.0 || self.title >= 0.5
     }
 
     /// What speaks for the page, in a sentence.

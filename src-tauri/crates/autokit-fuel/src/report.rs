@@ -58,9 +58,7 @@ pub struct Weighed {
 /// What looking for another page came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-// The window knows another outcome, that of a step of the agent.
-#[ts(rename = "SearchOutcome")]
-pub enum Outcome {
+pub enum Sought {
     /// The right page.
     Found {
         /// It.
@@ -86,7 +84,7 @@ pub struct Report {
     /// The card's claims against its page, or against the page that was found for it.
     pub claims: Vec<Claim>,
     /// What looking for another page came to, if that was done.
-    pub search: Option<Outcome>,
+    pub search: Option<Sought>,
     /// The pages that were weighed, best first.
     pub candidates: Vec<Weighed>,
     /// Failures to reach the page in a row, this one included.

@@ -56,9 +56,7 @@ pub(crate) fn queries(subject: &Subject) -> Vec<String> {
         telling(&subject.description).into_iter().filter(|word| word.len() > 2).take(WORDS).collect();
     add(&[&subject.name_words.join(" "), &said.join(" ")]);
     if let Some(old) = subject.documentation.as_deref().and_then(|url| Url::parse(url).ok()) {
-        let last = old
-            .path_segments()
-            .and_then(|parts| parts.filter(|part| !part.is_empty()).next_back().map(words));
+        let last = old.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()).map(words));
         add(&[&last.unwrap_or_default().join(" ")]);
     }
     all

@@ -155,8 +155,8 @@ impl LibraryError {
     /// What a person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
-            LibraryError::NoProposal(_) => return "See what waits with `autokit review list`.",
-            LibraryError::Decided { .. } => return "Take the decision back first: `autokit review undo`.",
+            LibraryError::NoProposal(_) => return "See what waits in Review.",
+            LibraryError::Decided { .. } => return "Take the decision back first, in Review.",
             LibraryError::ProposalChanged(_) => return "Look at it again, then decide.",
             _ => {}
         }
@@ -170,11 +170,11 @@ impl LibraryError {
             Code::Damaged => {
                 "Restore a folder from `backups` next to the store, or start with another --data-dir."
             }
-            Code::NotFound => "Check the name with `autokit cards list`.",
+            Code::NotFound => "See what there is in the Library.",
             Code::Conflict => "Look at the newer version and make the edit again.",
             Code::Duplicate => "Edit the existing card, or give this one another name or provider.",
             Code::Invalid => "Correct the field and try again.",
-            Code::Database => "Try again; if it stays, run `autokit doctor`.",
+            Code::Database => "Try again; if it stays, look into Settings, State.",
         }
     }
 

@@ -81,6 +81,12 @@ impl Default for Retry {
 /// answer, and there are other ways to one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
+/// Characters of a service's own words that are shown.
+const QUOTED: usize = 300;
+
+/// Whether a service is there can be said within this time, however long an answer may take.
+const PROBE: Duration = Duration::from_mins(1);
+
 /// A model as the person configured it.
 #[derive(Clone)]
 pub struct ModelConfig {
@@ -218,6 +224,7 @@ impl Model {
         // What stands in the way is wanted now, not after it went away.
         let mut once = self.clone();
         once.config.retry.attempts = 1;
+        once.config.limits.total = once.config.limits.total.min(PROBE);
         once.chat(&request, &mut |_| {}).await
     }
 
@@ -335,6 +342,7 @@ impl Model {
                 Ok(Progress::Done) => return Ok(draft.finish()),
                 Err(Fault::Unreadable(reason)) => return Err(self.unreadable(&reason)),
                 Err(Fault::Said(reason)) => {
+                    let reason = self.quoted(&reason);
                     return Err(Error::Provider { host: self.host.clone(), reason, retry_after: None });
                 }
             }
@@ -370,7 +378,17 @@ impl Model {
     }
 
     fn unreadable(&self, reason: &str) -> Error {
-        Error::BadReply { host: self.host.clone(), reason: reason.to_owned() }
+        Error::BadReply { host: self.host.clone(), reason: self.quoted(reason) }
+    }
+
+    /// Words of the service, to be shown and kept: short, on one line, without what steers a terminal,
+    /// and without the key, which some services repeat when they refuse it.
+    fn quoted(&self, text: &str) -> String {
+        let key = self.config.key.as_deref().map(str::trim).filter(|key| !key.is_empty());
+        let text = key.map_or_else(|| text.to_owned(), |key| text.replace(key, "…"));
+        let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let shown = text.chars().filter(|c| !turns(c)).map(|c| if c.is_control() { ' ' } else { c });
+        shown.take(QUOTED).collect()
     }
 
     /// Sorts a failure by what the person has to mend.
@@ -390,9 +408,9 @@ impl Model {
         let message = [field("/error/message"), field("/message"), field("/error")]
             .into_iter()
             .find(|message| !message.is_empty())
-            .unwrap_or_else(|| text.chars().take(200).collect());
+            .unwrap_or(text);
         let kind = format!("{} {}", field("/error/type"), field("/error/code"));
-        let reason: String = format!("{status}: {message}").chars().take(300).collect();
+        let reason = self.quoted(&format!("{status}: {message}"));
         let names_model = message.to_lowercase().contains("model") || kind.contains("model");
         match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Error::WrongKey { host },

@@ -157,19 +157,23 @@ impl Error {
     /// What a person can do.
     pub fn remedy(&self) -> &'static str {
         match self.code() {
-            Code::WrongKey => "Enter the key again under Settings; copy all of it.",
-            Code::WrongAddress => "Check the address under Settings; for Ollama it ends in /v1.",
+            Code::WrongKey => "Enter the key again in Settings, Keys; copy all of it.",
+            Code::WrongAddress => "Check the address in Settings, Language model; for Ollama it ends in /v1.",
             Code::WrongModel => {
-                "Choose a model this service has under Settings; a local one has to be pulled first."
+                "Choose a model this service has in Settings, Language model; a local one has to be pulled first."
             }
             Code::NoConnection => "See that the service runs and the network is there.",
-            Code::RateLimited => "Wait, or choose another model under Settings.",
-            Code::Provider | Code::Timeout => "Try again, or choose another model under Settings.",
-            Code::TooLong | Code::BadReply | Code::Unstructured => {
-                "Try again; if it stays, choose another model under Settings."
+            Code::RateLimited => "Wait, or choose another model in Settings, Language model.",
+            Code::Provider | Code::Timeout => {
+                "Try again, or choose another model in Settings, Language model."
             }
-            Code::BadRequest => "Choose a model with a longer context under Settings.",
-            Code::OverBudget => "Raise the cap under Settings, or go on without a language model.",
+            Code::TooLong | Code::BadReply | Code::Unstructured => {
+                "Try again; if it stays, choose another model in Settings, Language model."
+            }
+            Code::BadRequest => "Choose a model with a longer context in Settings, Language model.",
+            Code::OverBudget => {
+                "Raise the cap in Settings, Language model, or go on without a language model."
+            }
         }
     }
 

@@ -17,6 +17,7 @@ mod error;
 mod ledger;
 mod message;
 mod openai;
+pub mod prompts;
 mod react;
 mod structured;
 

@@ -78,11 +78,13 @@ pub struct React {
     pub repeats: usize,
     /// Characters of an observation handed to the model.
     pub observation: usize,
+    /// Calls taken from one answer at most.
+    pub calls: usize,
 }
 
 impl Default for React {
     fn default() -> React {
-        React { steps: 12, mistakes: 3, repeats: 1, observation: 8000 }
+        React { steps: 12, mistakes: 3, repeats: 1, observation: 8000, calls: 8 }
     }
 }
 
@@ -118,8 +120,13 @@ impl React {
         let mut mistakes = 0;
         let mut asked: HashMap<(String, String), (usize, Observation)> = HashMap::new();
         for _ in 0..self.steps {
-            let reply = model.chat(&request, &mut |_| {}).await?;
+            let mut reply = model.chat(&request, &mut |_| {}).await?;
             usage += reply.usage;
+            // What is too much of one answer was never said: it would come back with every request after.
+            reply.calls.truncate(self.calls);
+            if native {
+                reply.text = cut(&reply.text, self.observation);
+            }
             let (thought, calls) =
                 if native { (reply.text.clone(), reply.calls.clone()) } else { from_text(&reply) };
             if !thought.trim().is_empty() {

@@ -16,9 +16,22 @@ const PRESCAN: usize = 1024;
 /// Bytes looked at to tell text from something else.
 const SNIFF: usize = 4096;
 
-/// Whitespace reduced to single spaces.
+/// Whitespace reduced to single spaces, and only what can be read.
 pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    readable(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Text without characters nobody sees: those that steer a terminal, turn the direction of writing, or
+/// hide words from people and show them to models. Joiners and direction marks of real scripts stay.
+pub(crate) fn readable(text: &str) -> String {
+    let seen = |c: &char| match c {
+        '\n' | '\t' | '\r' => true,
+        '\u{ad}' | '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => false,
+        // Tags: a whole alphabet that is never shown.
+        c if ('\u{e0000}'..='\u{e007f}').contains(c) => false,
+        c => !c.is_control(),
+    };
+    text.chars().filter(seen).collect()
 }
 
 /// A media type without its parameters, in small letters; empty when none is named.
@@ -99,6 +112,12 @@ mod tests {
         assert_eq!(decode(b"\xff\xfea\0b\0", None), "ab");
         let cyrillic = encoding_rs::WINDOWS_1251.encode("Инструмент для работы с текстом и таблицами").0;
         assert!(decode(&cyrillic, Some("text/plain")).contains("Инструмент"));
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out() {
+        assert_eq!(one_line("a\u{1b}[31mb\u{202e}c\n \u{200b}d\u{e0041}\u{9b}"), "a[31mbc d");
+        assert_eq!(readable("می\u{200c}خواهم 👩\u{200d}💻\tx\n"), "می\u{200c}خواهم 👩\u{200d}💻\tx\n");
     }
 
     #[test]

@@ -184,16 +184,16 @@ impl Error {
     pub fn remedy(&self) -> &'static str {
         match self.code() {
             Code::BadUrl => "Give an address that starts with http:// or https://.",
-            Code::PrivateAddress => "If you trust this host, allow it under Settings, Network.",
+            Code::PrivateAddress => "If you trust this host, allow it in Settings, Network.",
             Code::Robots => "Open the page in a browser; programs are not welcome there.",
             Code::Redirects => "Look for the page's new address.",
             Code::Timeout | Code::Provider => "Try again later.",
             Code::TooLarge | Code::NotText => "Name the page that describes the tool, not a download.",
             Code::NoSuchHost | Code::NoConnection => "Check the address and the network connection.",
             Code::Tls => "Do not go on unless you know why; the connection cannot be trusted.",
-            Code::WrongKey => "Enter the key again under Settings; copy all of it.",
-            Code::WrongAddress => "Check the service's address under Settings.",
-            Code::RateLimited => "Wait, or choose another service under Settings.",
+            Code::WrongKey => "Enter the key again in Settings, Keys; copy all of it.",
+            Code::WrongAddress => "Check the service's address in Settings, Web search.",
+            Code::RateLimited => "Wait, or choose another service in Settings, Web search.",
         }
     }
 

@@ -5,7 +5,7 @@ use dom_smoothie::{Config, Readability};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::body::{essence, one_line};
+use crate::body::{essence, one_line, readable};
 
 /// A piece of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -407,7 +407,7 @@ impl Walk {
     fn code(&mut self, node: &NodeRef<'_>) {
         let mut text = String::new();
         code_text(node, &mut text);
-        let text = text.trim_matches('\n').trim_end().to_owned();
+        let text = readable(text.trim_matches('\n').trim_end());
         if text.is_empty() {
             return;
         }
@@ -472,7 +472,7 @@ fn from_plain(text: &str) -> Document {
             let code: Vec<&str> = lines.by_ref().take_while(|line| !line.trim().starts_with(fence)).collect();
             blocks.push(Block::Code {
                 language: Some(language).filter(|l| !l.is_empty()),
-                text: code.join("\n"),
+                text: readable(&code.join("\n")),
             });
         } else if (1..=6).contains(&hashes) && trimmed[hashes..].starts_with(' ') {
             flush(&mut run, &mut blocks);

@@ -89,8 +89,23 @@ struct Item {
 /// A list of results; services leave it out when there are none.
 #[derive(Default, Deserialize)]
 struct Results {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "those_that_fit")]
     results: Vec<Item>,
+}
+
+/// Results that can be read; one that cannot does not take the others along.
+fn those_that_fit<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<Item>, D::Error> {
+    let all = Vec::<serde_json::Value>::deserialize(deserializer)?;
+    Ok(all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect())
+}
+
+/// Whether an address is one a person may be sent to: a page of the web, without a name to sign in with.
+fn is_page(url: &str) -> bool {
+    url::Url::parse(url).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && url.has_host() && url.username().is_empty()
+    })
 }
 
 impl Results {
@@ -143,6 +158,15 @@ impl Provider {
                 reason: "every instance has its own address".into(),
             });
         };
+        let wrong = |reason: String| Error::WrongAddress {
+            provider: service.title().into(),
+            url: base.into(),
+            reason,
+        };
+        let url = url::Url::parse(base).map_err(|error| wrong(error.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err(wrong("it has to start with http:// or https:// and name a host".into()));
+        }
         let key = key.filter(|key| !key.trim().is_empty());
         if service.needs_key() && key.is_none() {
             return Err(Error::WrongKey { provider: service.title().into() });
@@ -169,7 +193,7 @@ impl Provider {
         let mut seen = std::collections::HashSet::new();
         Ok(hits
             .into_iter()
-            .filter(|hit| hit.url.starts_with("http") && seen.insert(hit.url.clone()))
+            .filter(|hit| is_page(&hit.url) && seen.insert(hit.url.clone()))
             .take(limit)
             .collect())
     }
@@ -230,7 +254,17 @@ async fn ask(
             Err(wrong_address(answer.status.to_string()))
         }
         status if status.is_redirection() => Err(wrong_address(format!("it answers {status}"))),
-        status => Err(Error::Provider { provider: provider.into(), reason: said(status, &answer.text) }),
+        status => {
+            // Some services repeat what they were sent; a key is neither shown nor kept.
+            let mut text = answer.text;
+            for (_, value) in headers.iter().filter(|(name, _)| KEY_HEADERS.contains(name)) {
+                let key = value.strip_prefix("Bearer ").unwrap_or(value).trim();
+                if !key.is_empty() {
+                    text = text.replace(key, "…");
+                }
+            }
+            Err(Error::Provider { provider: provider.into(), reason: said(status, &text) })
+        }
     }
 }
 
@@ -251,6 +285,9 @@ fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer)
         }
     })
 }
+
+/// Headers that carry keys.
+const KEY_HEADERS: [&str; 2] = ["authorization", "x-subscription-token"];
 
 /// A status with the start of what came with it, markup left out.
 fn said(status: StatusCode, text: &str) -> String {

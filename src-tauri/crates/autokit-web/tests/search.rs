@@ -207,3 +207,40 @@ async fn github_gives_repositories_and_facts() {
     assert_eq!(asked[0].1, "/search/repositories?q=calendar+tool&per_page=3");
     assert!(asked.iter().all(|one| one.2 == "Bearer planted-key"));
 }
+
+#[tokio::test]
+async fn a_service_that_repeats_the_key_does_not_get_it_shown() {
+    let (base, _) = serve(|_| (StatusCode::BAD_GATEWAY, "you sent planted-key, sorry").into_response()).await;
+    for service in [Service::Tavily, Service::Brave] {
+        let error = provider(service, &base).search("calendar", 5).await.unwrap_err().to_string();
+        assert!(error.contains("sorry") && !error.contains("planted"), "{error}");
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_told_before_anything_is_asked() {
+    for base in ["nowhere", "javascript:alert(1)", "file:///etc/passwd", "ftp://x.example"] {
+        let made = Provider::new(fetcher(), Service::Searxng, Some(base), None);
+        assert_eq!(made.unwrap_err().code(), Code::WrongAddress, "{base}");
+    }
+}
+
+#[tokio::test]
+async fn what_hits_say_cannot_steer_or_hide() {
+    let title = "Weather\u{1b}]0;x\u{7} <b>\u{202e}API</b>\u{e0041}";
+    let (base, _) = serve(move |_| {
+        Json(json!({"results": [
+            {"title": title, "url": "https://a.example", "content": "&#27;[31mred"},
+            {"title": "x", "url": "javascript:alert(1)"},
+            {"title": "x", "url": "file:///etc/passwd"},
+            {"title": "x", "url": "httpx://a.example"},
+            {"title": "x", "url": "http://"},
+            {"title": "x", "url": "https://user:word@a.example"},
+            {"title": 4, "url": null}, null, 5,
+        ]}))
+        .into_response()
+    })
+    .await;
+    let hits = provider(Service::Searxng, &base).search("weather", 5).await.unwrap();
+    assert_eq!(hits, [hit("Weather]0;x API", "https://a.example", "[31mred")]);
+}

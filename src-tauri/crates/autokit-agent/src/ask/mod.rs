@@ -8,6 +8,7 @@ pub mod graph;
 pub mod ground;
 mod local;
 mod model;
+mod plain;
 mod run;
 mod told;
 
@@ -19,7 +20,7 @@ use autokit_toolcard::Stub;
 
 use crate::discover::{Discovery, Finding};
 use crate::error::Result;
-use crate::prompts::Prompts;
+use autokit_llm::prompts::Prompts;
 use ground::Sources;
 
 pub(crate) use local::OUTLIER;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Ranked, Retrieved};
-use crate::prompts::{self, Prompts};
+use autokit_llm::prompts::{self, Prompts};
 
 type Asked<T> = autokit_llm::Result<(T, Usage)>;
 

@@ -274,6 +274,7 @@ impl<H: House> Run<'_, H> {
         let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
         Sources::new([card.body.as_str()].into_iter().chain(stub))
             .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()))
+            .with_question(&self.question.whole())
     }
 
     fn supports(&self, sources: &Sources, sentence: &str) -> bool {
@@ -506,7 +507,7 @@ impl<H: House> Run<'_, H> {
 
     async fn web(&mut self) -> Result<Done> {
         let Some(web) = &self.means.web else {
-            self.notes.push("The web was not asked: no search service is chosen in Settings.".to_owned());
+            self.notes.push("The web was not asked: no search service is chosen.".to_owned());
             return Ok(Done::here(Outcome::Nothing, "No search service is chosen"));
         };
         let web = Discovery { turned_down: self.question.turned_down.clone(), ..web.clone() };

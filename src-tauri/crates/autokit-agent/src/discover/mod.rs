@@ -316,7 +316,12 @@ impl Discovery {
                     continue;
                 }
                 Err(error) => {
-                    failed.push(error.to_string());
+                    // A rule of the person's own, who can change it; the others are the site's affair.
+                    let remedy = match error.code() {
+                        autokit_web::Code::PrivateAddress => format!(". {}", error.remedy()),
+                        _ => String::new(),
+                    };
+                    failed.push(format!("{error}{remedy}"));
                     continue;
                 }
             };
@@ -441,9 +446,9 @@ impl Discovery {
 
     fn finding(&self, page: &Page, marks: &Marks, chunk: Option<u32>) -> Finding {
         let similar = self.similar(page);
-        let best = chunk.and_then(|at| page.pieces.get(at as usize));
-        let excerpt: String =
-            best.map_or(page.hit.snippet.as_str(), String::as_str).chars().take(300).collect();
+        // What the search service says of the page is not a quotation from it.
+        let best = chunk.and_then(|at| page.pieces.get(at as usize)).or(page.pieces.first());
+        let excerpt: String = best.map_or("", String::as_str).chars().take(300).collect();
         let marks = Marks { known: self.documents(page), ..marks.clone() };
         Finding {
             url: page.url.clone(),

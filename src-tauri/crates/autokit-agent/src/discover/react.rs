@@ -16,7 +16,7 @@ use super::{Discovered, Discovery, Finding, HITS, Pool, Trace, judge};
 use crate::ask::OUTLIER;
 use crate::ask::ground::Sources;
 use crate::error::{Error, Result};
-use crate::prompts::{self, Prompts};
+use autokit_llm::prompts::{self, Prompts};
 
 /// Characters of a page shown to the model.
 const SHOWN: usize = 6000;

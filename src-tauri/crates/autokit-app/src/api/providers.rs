@@ -21,6 +21,13 @@ pub enum LlmKind {
     Openai,
 }
 
+impl LlmKind {
+    /// Whether it is any.
+    pub fn is_chosen(self) -> bool {
+        self != LlmKind::None
+    }
+}
+
 /// The language model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
@@ -73,6 +80,13 @@ pub enum SearchKind {
     Searxng,
     /// DuckDuckGo; no key.
     Duckduckgo,
+}
+
+impl SearchKind {
+    /// Whether it is any.
+    pub fn is_chosen(self) -> bool {
+        self != SearchKind::None
+    }
 }
 
 /// Searching the web.
@@ -189,7 +203,7 @@ pub struct Providers {
     /// Where keys are kept, for people: the system's keychain, or an encrypted file.
     pub keys_in: String,
     /// Why keys cannot be read, if so.
-    pub keys_error: Option<String>,
+    pub keys_error: Option<ApiError>,
     /// Why something that is chosen cannot be used.
     pub missing: Vec<ApiError>,
     /// US dollars spent on language models since this process began.

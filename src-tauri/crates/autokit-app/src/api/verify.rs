@@ -29,6 +29,9 @@ pub enum VerifyScope {
 pub struct VerifyStart {
     /// Which cards.
     pub scope: VerifyScope,
+    /// Propose better descriptions and what the cards leave out as well.
+    #[serde(default)]
+    pub improve: bool,
 }
 
 /// The newest check of a card.

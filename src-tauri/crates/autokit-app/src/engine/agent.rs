@@ -408,7 +408,11 @@ impl Core {
         let question = question_of(&session.turns[..=at]);
         let means = self.means(&entry.readings).await?;
         let shelf = Shelf { core: self, profile };
-        let told = means.ask(&shelf, &question, &now, &mut on).await?;
+        let mut told = means.ask(&shelf, &question, &now, &mut on).await?;
+        // What was chosen and could not take part is said with the answer, not only in Settings.
+        for missing in &self.services.load().missing {
+            told.notes.push(format!("Not used, although chosen: {} {}", missing.sentence(), missing.remedy));
+        }
         self.change(entry, |session| session.turns[at].told = Some(told));
         Ok(())
     }
@@ -421,10 +425,16 @@ impl Core {
         on: &mut (dyn FnMut(StepEvent) + Send),
     ) -> Result<Discovered> {
         let Some(web) = self.web(&entry.readings).await? else {
+            let services = self.services.load();
+            if let Some(missing) =
+                services.missing.last().filter(|_| services.settings.search.kind.is_chosen())
+            {
+                return Err(missing.clone());
+            }
             return Err(ApiError::new(
                 ErrorCode::NoSearch,
                 "no search service is chosen",
-                "Choose one in Settings; DuckDuckGo needs no key.",
+                "Choose one in Settings, Web search; DuckDuckGo needs no key.",
             ));
         };
         let services = self.services.load_full();
@@ -463,16 +473,20 @@ impl Core {
                 page.iter().flat_map(|page| page.chunks.iter().take(12)).map(super::pages::passage).collect();
             let wanted = format!("{question}: {use_case}");
             let body = record.body.to_string();
-            match autokit_agent::ask::starter(
+            let asked = autokit_agent::ask::starter(
                 large,
                 &services.prompts,
                 &wanted,
                 &body,
                 own.as_ref(),
                 &passages,
-            )
-            .await
-            {
+            );
+            let patience = DEADLINE / 2;
+            let late = |_| {
+                let host = "the language model".to_owned();
+                Err(autokit_llm::Error::Timeout { host, after: patience }.into())
+            };
+            match tokio::time::timeout(patience, asked).await.unwrap_or_else(late) {
                 Ok((code, removed)) if !code.code.is_empty() => {
                     let model = Some(large.config().model.clone());
                     return Ok(Some(Starter { language: code.language, code: code.code, removed, model }));
@@ -496,7 +510,7 @@ fn no_session(id: &str) -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
         format!("there is no session {id:?}"),
-        "See past ones with `autokit ask --sessions`.",
+        "See which there are under past questions.",
     )
 }
 
@@ -608,6 +622,14 @@ impl Handle<GiveFeedback> for Engine {
                 "Ask first, and wait for the answer.",
             ));
         };
+        let found = session.turns[at].told.as_ref().is_some_and(|told| !told.findings.is_empty());
+        if request.helpful && tool.is_none() && !found {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "no tool was recommended that could help",
+                "Say what is wrong with the answer, or ask in other words.",
+            ));
+        }
         let question = question_of(&session.turns);
         if let Some(tool) = &tool {
             let feedback = Feedback {

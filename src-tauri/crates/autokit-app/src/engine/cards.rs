@@ -89,7 +89,7 @@ pub(crate) fn find(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
         [] => Err(ApiError::new(
             ErrorCode::NotFound,
             format!("there is no card {text:?}"),
-            "Look for it with `autokit search`, or list all with `autokit cards list`.",
+            "See what there is in the Library.",
         )),
         several => {
             let ids: Vec<String> = several.iter().map(|record| record.id.to_string()).collect();

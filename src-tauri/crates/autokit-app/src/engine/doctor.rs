@@ -5,12 +5,18 @@ use std::path::Path;
 
 use crate::api::{Check, CheckState, Doctor, ModelState, Nothing};
 use crate::commands::{Context, Handle, RunDoctor};
-use crate::error::Result;
+use crate::error::{ApiError, Result};
 
 use super::Engine;
 
 fn check(name: &str, state: CheckState, detail: impl Into<String>, remedy: Option<&str>) -> Check {
     Check { name: name.to_owned(), state, detail: detail.into(), remedy: remedy.map(str::to_owned) }
+}
+
+/// A service that was chosen and is not there.
+fn unusable(name: &str, why: Option<&ApiError>) -> Check {
+    let reason = why.map_or("it cannot be used", |error| &error.message);
+    check(name, CheckState::Bad, format!("chosen, but not used: {reason}"), why.map(|error| &*error.remedy))
 }
 
 impl Handle<RunDoctor> for Engine {
@@ -32,14 +38,14 @@ impl Handle<RunDoctor> for Engine {
             .read(|replica| (replica.len(), replica.iter().filter(|record| !record.documented).count()));
         let detail = format!("{cards} cards, schema {}", autokit_library::SCHEMA_VERSION);
         checks.push(if cards == 0 {
-            let remedy = "Import a file with `autokit import FILE`, or load the starter cards in the window.";
+            let remedy = "Import a file in the Library, or let discovery propose cards.";
             check("Library", CheckState::Warning, "empty", Some(remedy))
         } else {
             check("Library", CheckState::Good, detail, None)
         });
         if undocumented > 0 {
             let detail = format!("{undocumented} cards name no documentation page");
-            let remedy = "Add the address with `autokit cards edit`.";
+            let remedy = "Add their addresses in the Library.";
             checks.push(check("Documentation", CheckState::Warning, detail, Some(remedy)));
         }
         let model = core.model_settled().await;
@@ -51,7 +57,7 @@ impl Handle<RunDoctor> for Engine {
                 "Model",
                 CheckState::Warning,
                 format!("{} is not on this machine: search goes by keywords alone", model.name),
-                Some("Fetch it with `autokit models pull`, or name a folder with --model-folder."),
+                Some("Fetch it in Settings, Embedding model, or name a folder that holds its files."),
             ),
             (ModelState::Failed, error) => check(
                 "Model",
@@ -60,7 +66,7 @@ impl Handle<RunDoctor> for Engine {
                 Some(
                     error
                         .as_ref()
-                        .map_or("Fetch it again with `autokit models pull`.", |error| &error.remedy),
+                        .map_or("Fetch it again in Settings, Embedding model.", |error| &error.remedy),
                 ),
             ),
         });
@@ -68,7 +74,7 @@ impl Handle<RunDoctor> for Engine {
         if finder.embedder.is_some() {
             let missing = finder.missing(&core.library).len();
             checks.push(if missing == 0 {
-                check("Search by meaning", CheckState::Good, format!("all {cards} cards"), None)
+                check("Search by meaning", CheckState::Good, format!("{cards} of {cards} cards"), None)
             } else {
                 let detail = format!("{missing} of {cards} cards are still being prepared");
                 check("Search by meaning", CheckState::Warning, detail, Some("Wait for the job to end."))
@@ -77,13 +83,33 @@ impl Handle<RunDoctor> for Engine {
         let services = core.services.load_full();
         checks.push(match services.llm_name() {
             Some(name) => check("Language model", CheckState::Good, name, None),
+            None if services.settings.llm.kind.is_chosen() => {
+                unusable("Language model", services.missing.first())
+            }
             None => check("Language model", CheckState::Good, "none: rules on this machine", None),
         });
         checks.push(match services.search_name() {
             Some(name) => check("Web search", CheckState::Good, name, None),
+            None if services.settings.search.kind.is_chosen() => {
+                unusable("Web search", services.missing.last())
+            }
             None => check("Web search", CheckState::Good, "none: the library alone", None),
         });
+        let providers = core.providers().await;
+        checks.push(match &providers.keys_error {
+            Some(error) => check(
+                "Keys",
+                CheckState::Warning,
+                format!("cannot be read: {}", error.message),
+                Some(&error.remedy),
+            ),
+            None => check("Keys", CheckState::Good, format!("in {}", providers.keys_in), None),
+        });
         for error in &services.missing {
+            // Told above with the service it keeps from being used.
+            if checks.iter().any(|check| check.detail.contains(&error.message)) {
+                continue;
+            }
             checks.push(check("Services", CheckState::Bad, error.message.as_str(), Some(&error.remedy)));
         }
         Ok(Doctor { checks })

@@ -14,7 +14,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 
 use super::cards::{first_sentence, shorten, summary};
 use super::transfer::in_background;
-use super::{Core, Engine, Model};
+use super::{Core, Engine, Model, Vectors};
 
 /// Results of one search at most.
 const MOST_RESULTS: u32 = 200;
@@ -89,6 +89,9 @@ impl Core {
         }
         let model = self.model.borrow().clone();
         Some(match model.state {
+            ModelState::Missing if matches!(self.options.vectors, Vectors::Off) => {
+                "no embedding model is to be used".to_owned()
+            }
             ModelState::Missing => format!("{} is not on this machine", model.name),
             ModelState::Failed => {
                 model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
@@ -109,7 +112,7 @@ fn no_model(model: &Model) -> ApiError {
         None => ApiError::new(
             ErrorCode::NoModel,
             "there is no embedding model to search by meaning with",
-            "Fetch one with `autokit models pull`.",
+            "Fetch one in Settings, Embedding model.",
         ),
     }
 }

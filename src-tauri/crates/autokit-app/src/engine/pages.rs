@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::api::{CardPage, CardRef, JobKind, JobRef, PagePiece, PageView, PagesFetch};
 use crate::commands::{Context, FetchPages, GetPage, Handle};
-use crate::error::Result;
+use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::finder::Finder;
@@ -28,11 +28,11 @@ const PIECES: usize = 400;
 const FRESH: Duration = Duration::from_hours(24);
 
 /// What became of one page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Read {
     New,
     Same,
-    Failed,
+    Failed(ApiError),
 }
 
 /// What is embedded of a piece.
@@ -84,25 +84,38 @@ impl Core {
         });
         let total = records.len() as u64;
         let (mut done, mut new, mut same, mut failed) = (0, 0, 0, 0);
+        let mut first_failure = None;
         let each = records.into_iter().map(|record| async move { self.read_page(&record, again).await });
         let mut reading = futures_util::stream::iter(each).buffer_unordered(AT_ONCE);
         progress.at(0, total);
         loop {
             let next = tokio::select! {
                 next = reading.next() => next,
-                () = progress.stopped() => return Err(crate::error::ApiError::cancelled()),
+                () = progress.stopped() => return Err(ApiError::cancelled()),
             };
             match next {
                 None => break,
                 Some(Ok(Read::New)) => new += 1,
                 Some(Ok(Read::Same)) => same += 1,
-                Some(Ok(Read::Failed)) => failed += 1,
+                Some(Ok(Read::Failed(why))) => {
+                    failed += 1;
+                    first_failure.get_or_insert(why);
+                }
                 Some(Err(error)) => return Err(error),
             }
             done += 1;
             progress.at(done, total);
         }
-        let failures = if failed > 0 { format!(", {failed} could not be read") } else { String::new() };
+        let failures = match &first_failure {
+            // Not one of all: that is no success with a remark.
+            Some(why) if new + same == 0 && failed > 1 => {
+                let message = format!("none of {failed} pages could be read; the first: {}", why.message);
+                return Err(ApiError::new(why.code, message, why.remedy.clone()));
+            }
+            Some(why) if new + same == 0 => return Err(why.clone()),
+            Some(why) => format!(", {failed} could not be read (the first: {})", why.message),
+            None => String::new(),
+        };
         let pages = if new == 1 { "page" } else { "pages" };
         let summary = format!("{new} {pages} read, {same} unchanged{failures}");
         Ok(Outcome { summary, tally: None })
@@ -113,7 +126,7 @@ impl Core {
     async fn read_page(&self, record: &CardRecord, again: bool) -> Result<Read> {
         let card = record.card();
         let Some(url) = card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()) else {
-            return Ok(Read::Failed);
+            return Ok(Read::Failed(unreadable("the card names no page".to_owned())));
         };
         let before = self.library.page(&record.id).await?.filter(|page| page.url == url);
         if let Some(page) = &before
@@ -130,10 +143,10 @@ impl Core {
         let fetcher = self.services.load().fetcher.clone();
         let answer = fetcher.get_if_changed(url, &validators.unwrap_or_default()).await;
         let now = self.options.clock.stamp();
-        let failure = match &answer {
-            Ok(fetched) if fetched.is_success() || fetched.unchanged => None,
-            Ok(fetched) => Some(format!("the site answers {}", fetched.status)),
-            Err(error) => Some(error.to_string()),
+        let answer = match answer {
+            Ok(fetched) if fetched.is_success() || fetched.unchanged => Ok(fetched),
+            Ok(fetched) => Err(unreadable(format!("the site answers {}", fetched.status))),
+            Err(error) => Err(error.into()),
         };
         let empty = || Page {
             card: record.id.clone(),
@@ -147,12 +160,13 @@ impl Core {
             failed: None,
             chunks: Vec::new(),
         };
-        let fetched = match (answer, failure) {
-            (Ok(fetched), None) => fetched,
-            (_, failed) => {
+        let fetched = match answer {
+            Ok(fetched) => fetched,
+            Err(error) => {
+                let failed = Some(error.message.clone());
                 let page = Page { fetched_at: now.clone(), failed, ..before.unwrap_or_else(empty) };
                 self.library.put_page(&page, None).await?;
-                return Ok(Read::Failed);
+                return Ok(Read::Failed(error));
             }
         };
         if fetched.unchanged
@@ -252,6 +266,10 @@ impl Core {
     }
 }
 
+fn unreadable(message: String) -> ApiError {
+    ApiError::new(ErrorCode::Provider, message, "See whether the address of the page is right.")
+}
+
 fn fresh(at: &str, now: Timestamp) -> bool {
     at.parse::<Timestamp>().is_ok_and(|at| now.duration_since(at).unsigned_abs() < FRESH)
 }
@@ -263,6 +281,16 @@ impl Handle<FetchPages> for Engine {
             .iter()
             .map(|text| Ok(self.core.find(text)?.id.clone()))
             .collect::<Result<Vec<CardId>>>()?;
+        let documented = |id: &CardId| {
+            self.core.library.read(|replica| replica.get(id).is_some_and(|record| record.documented))
+        };
+        if !cards.is_empty() && !cards.iter().any(documented) {
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                "there is no documentation page to read: the card names none",
+                "Add its address in the Library.",
+            ));
+        }
         Ok(self.core.start_pages(cards, request.again))
     }
 }

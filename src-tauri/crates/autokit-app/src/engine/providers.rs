@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use autokit_agent::prompts::{self, Prompts};
+use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
 use autokit_web::search::{GitHub, Provider, Service};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
@@ -34,6 +34,8 @@ pub(crate) struct Services {
     pub(crate) prompts: Prompts,
     /// Why something that was chosen is not there.
     pub(crate) missing: Vec<ApiError>,
+    /// Why it is not known whether there is a key for a language model that may do without.
+    key_unread: Option<ApiError>,
 }
 
 /// The books of this process: they go on when services are chosen anew.
@@ -80,6 +82,7 @@ impl Services {
             github: None,
             prompts: Prompts::default(),
             missing: Vec::new(),
+            key_unread: None,
         })
     }
 
@@ -110,7 +113,7 @@ impl Services {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
                 "no language model is named",
-                "Name the model in Settings, or choose none.",
+                "Name the model in Settings, Language model, or choose none.",
             ));
         }
         let model = |name: &str, price: Price| -> Result<Model> {
@@ -173,6 +176,20 @@ impl Core {
             LlmKind::Anthropic => self.key(&settings, KeyName::Anthropic).await,
             LlmKind::Openai => self.key(&settings, KeyName::Openai).await,
         };
+        // A service at an address of one's own mostly wants no key, and says so if it does; the services at
+        // home all want one, so that without it there is no model to be shown as one that answers.
+        let own_address = !settings.llm.base.trim().is_empty();
+        let mut key_unread = None;
+        let llm_key = match llm_key {
+            Ok(None) if settings.llm.kind != LlmKind::None && !own_address => {
+                Err(no_key(if settings.llm.kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI" }))
+            }
+            Err(error) if own_address => {
+                key_unread = Some(error);
+                Ok(None)
+            }
+            key => key,
+        };
         let mut kept = |key: Result<Option<String>>| match key {
             Ok(key) => key,
             Err(error) => {
@@ -180,17 +197,19 @@ impl Core {
                 None
             }
         };
-        // A service at an address of one's own mostly wants no key, and says so if it does.
-        let own_address = settings.llm.kind == LlmKind::Openai && !settings.llm.base.trim().is_empty();
-        let llm_key = if own_address { llm_key.unwrap_or_default() } else { kept(llm_key) };
         let search_key = match key_of_search(settings.search.kind) {
-            Some(name) => kept(self.key(&settings, name).await),
-            None => None,
+            Some(name) => self.key(&settings, name).await.and_then(|key| match key {
+                None => Err(no_key(service(settings.search.kind).map_or("The service", Service::title))),
+                key => Ok(key),
+            }),
+            None => Ok(None),
         };
         let github_key =
             if settings.search.github { kept(self.key(&settings, KeyName::Github).await) } else { None };
         self.spending.0.set_cap(settings.llm.cap);
-        let (large, small) = match Services::models(&settings.llm, llm_key.as_deref(), &self.spending.0) {
+        let models =
+            llm_key.and_then(|key| Services::models(&settings.llm, key.as_deref(), &self.spending.0));
+        let (large, small) = match models {
             Ok(models) => models,
             Err(error) => {
                 missing.push(error);
@@ -198,20 +217,16 @@ impl Core {
             }
         };
         let search = service(settings.search.kind).and_then(|service| {
-            match Provider::new(fetcher.clone(), service, address(&settings.search.base), search_key) {
-                Ok(provider) => Some(provider),
-                Err(error) => {
-                    missing.push(error.into());
-                    None
-                }
-            }
+            let base = address(&settings.search.base);
+            let made = search_key.and_then(|key| Ok(Provider::new(fetcher.clone(), service, base, key)?));
+            made.map_err(|error| missing.push(error)).ok()
         });
         let github = settings.search.github.then(|| GitHub::new(fetcher.clone(), None, github_key));
         let prompts = Prompts::new(settings.prompts.clone());
-        Ok(Services { settings, fetcher, large, small, search, github, prompts, missing })
+        Ok(Services { settings, fetcher, large, small, search, github, prompts, missing, key_unread })
     }
 
-    async fn providers(&self) -> Providers {
+    pub(super) async fn providers(&self) -> Providers {
         let services = self.services.load_full();
         let secrets = self.secrets(&services.settings);
         let mut keys = Vec::with_capacity(KeyName::ALL.len());
@@ -222,7 +237,7 @@ impl Core {
                 (None, asked) => match asked.await {
                     Ok(found) => found.is_some(),
                     Err(error) => {
-                        keys_error = Some(error.message);
+                        keys_error = Some(error);
                         false
                     }
                 },
@@ -244,7 +259,8 @@ impl Core {
             },
             keys_error,
             missing: services.missing.clone(),
-            spent: self.spending.0.cost(),
+            // No spending sums up to minus zero.
+            spent: self.spending.0.cost() + 0.0,
             tokens,
             prompts: prompts::ALL
                 .iter()
@@ -320,34 +336,48 @@ impl Handle<KeepSecret> for Engine {
     }
 }
 
-fn not_chosen(what: &str) -> ApiError {
-    ApiError::new(
-        ErrorCode::BadRequest,
-        format!("no {what} is chosen"),
-        "Choose one in Settings, or with `autokit providers`.",
-    )
+fn no_key(who: &str) -> ApiError {
+    let message = format!("{who} wants a key, and none is kept");
+    ApiError::new(ErrorCode::WrongKey, message, "Enter it in Settings, Keys, or choose another service.")
+}
+
+fn not_chosen(what: &str, place: &str) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, format!("no {what} is chosen"), format!("Choose one in {place}."))
 }
 
 impl Handle<TestConnection> for Engine {
     async fn handle(&self, _: &Context, request: TestRequest) -> Result<TestOutcome> {
         let services = self.core.services.load_full();
         let began = Instant::now();
-        let missing = |what: &str| services.missing.first().cloned().unwrap_or_else(|| not_chosen(what));
+        let missing = |what: &str, place: &str| {
+            services.missing.first().cloned().unwrap_or_else(|| not_chosen(what, place))
+        };
         let text = match request.connection {
             Connection::Llm | Connection::SmallLlm => {
                 let model =
                     if request.connection == Connection::Llm { &services.large } else { &services.small };
-                let model = model.as_ref().ok_or_else(|| missing("language model"))?;
-                model.probe().await?;
+                let model =
+                    model.as_ref().ok_or_else(|| missing("language model", "Settings, Language model"))?;
+                model.probe().await.map_err(|error| match (error.code(), &services.key_unread) {
+                    // It wants the key after all, and the key may lie where nobody can read it.
+                    (autokit_llm::Code::WrongKey, Some(unread)) => unread.clone(),
+                    _ => error.into(),
+                })?;
                 format!("{} answers", model.config().model)
             }
             Connection::Search => {
-                let search = services.search.as_ref().ok_or_else(|| missing("search service"))?;
+                let search = services
+                    .search
+                    .as_ref()
+                    .ok_or_else(|| missing("search service", "Settings, Web search"))?;
                 let hits = search.search("python weather api", 5).await?;
                 format!("{} answers with {} results", search.service().title(), hits.len())
             }
             Connection::Github => {
-                let github = services.github.as_ref().ok_or_else(|| missing("GitHub access"))?;
+                let github = services.github.as_ref().ok_or_else(|| {
+                    let remedy = "Allow GitHub to be asked in Settings, Web search.";
+                    ApiError::new(ErrorCode::BadRequest, "GitHub is not to be asked", remedy)
+                })?;
                 let found = github.repositories("weather", 1).await?;
                 format!("GitHub answers with {} results", found.len())
             }

@@ -323,7 +323,8 @@ fn write_file(path: &Path, cards: &[Toolcard]) -> Result<()> {
     let failed = |error: std::io::Error| {
         let code = match error.kind() {
             std::io::ErrorKind::StorageFull => ErrorCode::DiskFull,
-            _ => ErrorCode::ReadOnly,
+            // Nothing is wrong with the library: the place was named by the person.
+            _ => ErrorCode::BadRequest,
         };
         ApiError::new(code, format!("{}: {error}", path.display()), "Choose another place to write to.")
     };

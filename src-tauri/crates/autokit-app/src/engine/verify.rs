@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use autokit_fuel::{CardState, Case, Examined, Fuel, Pages};
+use autokit_fuel::{Advisor, CardState, Case, Examined, Fuel, Pages};
 use autokit_library::{CardRecord, HealthCounts, Verification, VerificationState};
 use autokit_toolcard::{Author, CardId, CardKey};
 use futures_util::StreamExt;
@@ -41,6 +41,9 @@ const LOOK_EVERY: Duration = Duration::from_mins(10);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Run {
     scope: VerifyScope,
+    /// Better descriptions are proposed as well.
+    #[serde(default)]
+    improve: bool,
     /// Cards checked since then are done.
     began: String,
 }
@@ -117,8 +120,8 @@ fn read_state(state: VerificationState) -> CardState {
 
 impl Core {
     /// Starts a run of checks.
-    pub(crate) fn start_verify(self: &Arc<Self>, scope: VerifyScope) -> JobRef {
-        let run = Run { scope, began: self.options.clock.stamp() };
+    pub(crate) fn start_verify(self: &Arc<Self>, scope: VerifyScope, improve: bool) -> JobRef {
+        let run = Run { scope, improve, began: self.options.clock.stamp() };
         self.start_run(run)
     }
 
@@ -167,7 +170,7 @@ impl Core {
         let records = self.in_scope(run, &known)?;
         // Ranking by meaning tells pages apart; a check that began before the model was there would not.
         self.model_settled().await;
-        let fuel = self.fuel();
+        let fuel = self.fuel(run.improve);
         let total = records.len() as u64;
         let (mut done, mut tally) = (0, Tally::default());
         progress.at(0, total);
@@ -238,7 +241,7 @@ impl Core {
         Ok(self.library.read(|replica| replica.iter().filter(wanted).cloned().collect()))
     }
 
-    fn fuel(&self) -> Fuel {
+    fn fuel(&self, improve: bool) -> Fuel {
         let services = self.services.load_full();
         Fuel {
             fetcher: services.fetcher.clone(),
@@ -250,6 +253,12 @@ impl Core {
             pages: Pages::default(),
             patience: PATIENCE,
             attempts: AGAIN.len() as u32 + 1,
+            advisor: services.large.clone().zip(services.small.clone()).map(|(large, small)| Advisor {
+                small,
+                large,
+                prompts: services.prompts.clone(),
+            }),
+            improve,
         }
     }
 
@@ -350,7 +359,7 @@ impl Core {
         let cards: Vec<String> = self
             .library
             .read(|replica| replica.iter().filter(due).map(|record| record.id.to_string()).collect());
-        Ok((!cards.is_empty()).then(|| self.start_verify(VerifyScope::Cards { cards })))
+        Ok((!cards.is_empty()).then(|| self.start_verify(VerifyScope::Cards { cards }, false)))
     }
 }
 
@@ -391,7 +400,7 @@ impl Handle<StartVerify> for Engine {
                 self.core.find(card)?;
             }
         }
-        Ok(self.core.start_verify(request.scope))
+        Ok(self.core.start_verify(request.scope, request.improve))
     }
 }
 

@@ -110,12 +110,16 @@ impl Keychain {
 fn explained(name: &str, error: &Error) -> ApiError {
     match error {
         Error::NoStorageAccess(cause) => no_keychain(&format!("the keychain is locked: {cause}")),
+        // What the bus says about its own files helps nobody who wanted to keep a key.
+        Error::PlatformFailure(cause) if cause.to_string().contains("Failed to connect") => {
+            no_keychain("no keychain service runs here")
+        }
         Error::PlatformFailure(cause) => no_keychain(&format!("the keychain does not answer: {cause}")),
         Error::TooLong(what, most) => ApiError::new(
             ErrorCode::Invalid,
             format!("the {what} of {name} is longer than the {most} characters this keychain takes"),
             "Check that only the key was given; the encrypted file takes longer ones \
-             (`autokit providers keys --keep file`).",
+             (choose it in Settings, Keys).",
         ),
         Error::Ambiguous(entries) => ApiError::new(
             ErrorCode::Invalid,
@@ -130,7 +134,7 @@ fn no_keychain(message: &str) -> ApiError {
     ApiError::new(
         ErrorCode::NoKeychain,
         message,
-        "Unlock the keyring, or choose the encrypted file in Settings (`autokit providers keys --keep file`).",
+        "Unlock the keyring, or choose the encrypted file in Settings, Keys.",
     )
 }
 
@@ -196,7 +200,7 @@ mod tests {
             let error = keychain.set("github".to_owned(), Secret::new("ghp_planted")).await.unwrap_err();
             assert_eq!(error.code, ErrorCode::NoKeychain);
             assert!(error.remedy.contains("Unlock the keyring"), "{error:?}");
-            assert!(error.remedy.contains("autokit providers keys --keep file"), "{error:?}");
+            assert!(error.remedy.contains("the encrypted file in Settings, Keys"), "{error:?}");
             assert!(!format!("{error:?}").contains("ghp_planted"));
         }
         assert!(keychain.get("github".to_owned()).await.unwrap().is_none());

@@ -85,7 +85,7 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
         writeln!(out)?;
         match detail.diff.iter().find(|diff| diff.field == proposed.field) {
             Some(diff) => write_diff(out, diff)?,
-            None => writeln!(out, "  = {} as it is", proposed.field.cyan())?,
+            None => writeln!(out, "  = {} as it is", printable(&proposed.field).cyan())?,
         }
         let sure = format!("{:.0} % sure", proposed.confidence * 100.0);
         match detail.risks.get(&proposed.field) {

@@ -144,7 +144,7 @@ fn with_damaged_weights(damage: impl Fn(&Path), said: &str) {
     assert_eq!(error.code(), "embed.bad_weights", "{error}");
     let text = error.to_string();
     assert!(text.contains(WEIGHTS_FILE) && text.contains(said), "{text}");
-    assert!(error.remedy().unwrap().contains("models pull"));
+    assert!(error.remedy().unwrap().contains("fetch the model again in Settings"));
     let error = CandleEncoder::open(&spec, folder.path()).map(|_| ()).unwrap_err();
     assert_eq!(error.code(), "embed.bad_weights", "{error}");
 }

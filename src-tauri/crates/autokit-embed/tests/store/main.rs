@@ -263,7 +263,7 @@ async fn what_is_not_here_says_what_to_do() {
 
     let missing = store.resolve("tiny", None).unwrap_err();
     assert_eq!(missing.code(), "embed.not_installed");
-    assert!(missing.remedy().unwrap().contains("models pull tiny"));
+    assert!(missing.remedy().unwrap().contains("Fetch tiny in Settings"));
 
     for error in [
         store.resolve("folder-only", None).unwrap_err(),

@@ -281,3 +281,17 @@ async fn the_books_are_kept_and_the_cap_holds() {
     assert_eq!(ledger.entries()[0].calls, 1);
     assert!(!format!("{model:?}").contains("planted-key"));
 }
+
+#[tokio::test]
+async fn what_a_service_says_of_its_failure_is_short_and_without_the_key() {
+    let told = format!("key planted-key \u{1b}[31mis\u{202e} bad{}", "!".repeat(100_000));
+    for (protocol, status) in [(Protocol::Openai, 400), (Protocol::Openai, 404), (Protocol::Anthropic, 529)] {
+        let fake = Fake::saying((0..3).map(|_| failure(status, &told))).await;
+        let error = ask(&fake.model(protocol)).await.unwrap_err().to_string();
+        assert!(!error.contains("planted") && !error.contains(['\u{1b}', '\u{202e}']), "{error}");
+        assert!(error.len() < 500, "{} characters", error.len());
+    }
+    let fake = Fake::saying((0..3).map(|_| events(&[json!({"error": {"message": told}})]))).await;
+    let error = ask(&fake.model(Protocol::Openai)).await.unwrap_err().to_string();
+    assert!(error.contains("is bad") && !error.contains("planted") && error.len() < 500, "{error}");
+}

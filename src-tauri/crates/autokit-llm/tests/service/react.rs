@@ -126,3 +126,21 @@ async fn loops_chatter_and_silence_end() {
     let silence = run(true, (0..5).map(|_| words("")).collect()).await;
     assert_eq!(silence.ended, Ended::GaveUp(GaveUp::Confused));
 }
+
+#[tokio::test]
+async fn one_answer_cannot_call_for_ever_or_fill_the_conversation() {
+    let calls: Vec<Value> = (0..2000)
+        .map(|i| {
+            let arguments = format!("{{\"words\":\"w{i}\"}}");
+            json!({"index": i, "id": format!("c{i}"), "function": {"name": "look_up", "arguments": arguments}})
+        })
+        .collect();
+    let flood = crate::fake::events(&[
+        json!({"choices": [{"delta": {"content": "x".repeat(500_000)}}]}),
+        json!({"choices": [{"delta": {"tool_calls": calls}}]}),
+    ]);
+    let done = run(true, vec![flood, call("finish", r#"{"url":"https://x.example/"}"#)]).await;
+    assert_eq!((done.ended.clone(), done.calls.len()), (answer(), React::default().calls));
+    let sent = done.asked[1].body["messages"].to_string();
+    assert!(sent.len() < 20_000, "{} characters go back to the model", sent.len());
+}

@@ -122,6 +122,12 @@ prompts! {
     DESCRIBE = "describe" ["text"];
     /// Standing instructions for looking on the web.
     DISCOVER = "discover" ["sources"];
+    /// Holds a card against its page.
+    VERIFY = "verify" ["card", "page"];
+    /// Standing instructions for finding the page of a card.
+    REPAIR = "repair" ["card", "problem"];
+    /// Says better what a tool does.
+    IMPROVE = "improve" ["card", "page"];
     /// Starter code for a use case.
     STARTER = "starter" ["use_case", "tool", "documentation"];
 }

@@ -1,0 +1,174 @@
+//! A house for measuring: the very engine, a library in memory, a search that answers as SearXNG does, a
+//! clock that can be moved on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use autokit_library::{Clock, Place};
+use autokit_toolcard::{ProposalState, fields};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+use tokio::sync::broadcast;
+
+use crate::api::{
+    CardCreate, CardRef, CardVerification, JobRef, JobState, JobWait, ProposalLook, ProposalsQuery,
+    ProviderSettings, SearchKind, VerifyScope, VerifyStart,
+};
+use crate::commands::{
+    Context, CreateCard, GetProposal, GetVerification, Handle, ListProposals, SetProviders, StartVerify,
+    WaitJob,
+};
+use crate::engine::{Engine, EngineOptions, Vectors};
+use crate::error::{ApiError, ErrorCode, Result};
+use crate::secrets::Keep;
+
+/// Times a page is tried again before the clock is moved no further.
+const ROUNDS: usize = 10;
+
+/// The house.
+#[derive(Debug)]
+pub(super) struct House {
+    engine: Engine,
+    context: Context,
+    clock: Clock,
+    ahead: Arc<AtomicI64>,
+    site: String,
+}
+
+/// A card in the house: its id there, and the card as it was given, its address made whole.
+#[derive(Clone, Debug)]
+pub(super) struct Housed {
+    pub(super) id: String,
+    pub(super) card: Map<String, Value>,
+}
+
+impl House {
+    /// An empty library beside a site. Addresses without a host are taken to be of the site.
+    ///
+    /// # Errors
+    /// `bad_request` when the site is no address; what kept the engine from opening.
+    pub(super) async fn open(site: &str, vectors: &Vectors) -> Result<House> {
+        let site = site.trim_end_matches('/').to_owned();
+        let host = url::Url::parse(&site).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let host = host.ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{site} is no address"),
+                "Name the site with --site.",
+            )
+        })?;
+        // Moved by hand: what has to wait a day need not take one.
+        let ahead = Arc::new(AtomicI64::new(0));
+        let clock = {
+            let ahead = Arc::clone(&ahead);
+            Clock::from_fn(move || {
+                let ahead = SignedDuration::from_secs(ahead.load(Ordering::Relaxed));
+                Timestamp::now().checked_add(ahead).unwrap_or(Timestamp::MAX)
+            })
+        };
+        let options = EngineOptions {
+            vectors: vectors.clone(),
+            starter: false,
+            clock: clock.clone(),
+            keep: Some(Keep::Memory),
+            ..EngineOptions::new()
+        };
+        let (events, _) = broadcast::channel(1024);
+        let engine = Engine::open(Place::Memory, &options, events).await?;
+        let context = Context { request: None, author: "eval".to_owned() };
+        let mut settings = ProviderSettings::default();
+        settings.search.kind = SearchKind::Searxng;
+        settings.search.base.clone_from(&site);
+        settings.network.allowed_hosts = vec![host];
+        Handle::<SetProviders>::handle(&engine, &context, settings).await?;
+        Ok(House { engine, context, clock, ahead, site })
+    }
+
+    /// Adds a card.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(super) async fn add(&self, mut card: Map<String, Value>) -> Result<Housed> {
+        let given = card.get(fields::DOCUMENTATION).and_then(Value::as_str);
+        if let Some(url) = given.filter(|url| url.starts_with('/')).map(|path| format!("{}{path}", self.site))
+        {
+            card.insert(fields::DOCUMENTATION.to_owned(), Value::from(url));
+        }
+        let create = CardCreate { fields: card.clone(), reason: "A card of the set".to_owned() };
+        let made = Handle::<CreateCard>::handle(&self.engine, &self.context, create).await?;
+        Ok(Housed { id: made.summary.id, card })
+    }
+
+    /// Checks all cards, moving the clock on where a page has to be tried again.
+    ///
+    /// # Errors
+    /// When the job fails.
+    pub(super) async fn verify(&self, cards: &[Housed], improve: bool) -> Result<()> {
+        self.run(VerifyScope::All, improve).await?;
+        for _ in 0..ROUNDS {
+            let mut next = None;
+            for card in cards {
+                next = next.max(self.verification(card).await?.checked.and_then(|checked| checked.next_at));
+            }
+            let Some(next) = next.and_then(|next| next.parse::<Timestamp>().ok()) else { break };
+            let wait = next.duration_since(self.clock.now()).as_secs() + 1;
+            self.ahead.fetch_add(wait.max(1), Ordering::Relaxed);
+            self.run(VerifyScope::Due, improve).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs a job to its end.
+    async fn run(&self, scope: VerifyScope, improve: bool) -> Result<()> {
+        let start = VerifyStart { scope, improve };
+        let JobRef { job } = Handle::<StartVerify>::handle(&self.engine, &self.context, start).await?;
+        let mut after = 0;
+        loop {
+            let wait = JobWait { job: job.clone(), after };
+            let state = Handle::<WaitJob>::handle(&self.engine, &self.context, wait).await?;
+            match (state.state, state.error) {
+                (JobState::Running, _) => after = state.version,
+                (JobState::Done, _) => return Ok(()),
+                (_, error) => return Err(error.unwrap_or_else(ApiError::cancelled)),
+            }
+        }
+    }
+
+    /// The newest check of a card.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) async fn verification(&self, card: &Housed) -> Result<CardVerification> {
+        let asked = CardRef { card: card.id.clone() };
+        Handle::<GetVerification>::handle(&self.engine, &self.context, asked).await
+    }
+
+    /// The cards as they would be if everything that waits were accepted.
+    ///
+    /// # Errors
+    /// When the queue cannot be read.
+    pub(super) async fn proposed(&self, cards: &[Housed]) -> Result<Vec<Map<String, Value>>> {
+        let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
+        let waiting = Handle::<ListProposals>::handle(&self.engine, &self.context, waiting).await?;
+        let mut all = Vec::with_capacity(cards.len());
+        for card in cards {
+            let mut after = card.card.clone();
+            for row in waiting.rows.iter().filter(|row| row.card.as_ref() == Some(&card.id)) {
+                let asked = ProposalLook::from(row.id);
+                let detail = Handle::<GetProposal>::handle(&self.engine, &self.context, asked).await?;
+                after = detail.proposal.draft.applied(&after, |_| true);
+            }
+            all.push(after);
+        }
+        Ok(all)
+    }
+
+    /// Gives everything up.
+    ///
+    /// # Errors
+    /// When the store cannot be closed.
+    pub(super) async fn close(self) -> Result<()> {
+        self.engine.stop_jobs().await;
+        self.engine.close().await
+    }
+}

@@ -1,0 +1,78 @@
+//! Whether better descriptions are found better.
+
+use std::path::Path;
+
+use autokit_retrieve::eval::{
+    self as retrieve, AskReport, AskSet, Embedder as Embeddings, ToolText, evaluate_ask,
+};
+use autokit_toolcard::fields;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::house::House;
+use super::{embedder, unreadable};
+use crate::engine::Vectors;
+use crate::error::Result;
+
+/// What `autokit eval improve` prints: the same questions over the cards as they are and as they would be.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImproveEvaluation {
+    /// Over the cards of the file.
+    pub before: AskReport,
+    /// Over the cards with their better descriptions.
+    pub after: AskReport,
+    /// Cards whose description changed.
+    pub improved: u32,
+    /// The changed descriptions: name, before, after.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<(String, String, String)>,
+}
+
+/// Improves the descriptions of cards from their pages on a site and measures questions over both.
+///
+/// # Errors
+/// When a file cannot be read, there is no model, or the site does not answer.
+pub async fn improve(
+    cards: &Path,
+    questions: &Path,
+    site: &str,
+    vectors: &Vectors,
+    explain: bool,
+) -> Result<ImproveEvaluation> {
+    let mut set = AskSet::load(cards, questions).map_err(|error| unreadable(&error))?;
+    let objects = retrieve::card_objects(cards).map_err(|error| unreadable(&error))?;
+    let house = House::open(site, vectors).await?;
+    let mut housed = Vec::with_capacity(objects.len());
+    for card in &objects {
+        housed.push(house.add(card.clone()).await?);
+    }
+    house.verify(&housed, true).await?;
+    let proposed = house.proposed(&housed).await?;
+    house.close().await?;
+
+    let embedder = embedder(vectors)?;
+    let measure = |set: &AskSet| {
+        let passages = |texts: &[String]| embedder.embed_passages(texts);
+        let queries = |texts: &[String]| texts.iter().map(|text| embedder.embed_query(text)).collect();
+        let embeddings = Embeddings { passages: &passages, queries: &queries };
+        tokio::task::block_in_place(|| evaluate_ask(set, &embeddings)).map_err(|error| unreadable(&error))
+    };
+    let before = measure(&set)?;
+    let text = |card: &Map<String, Value>, field: &str| {
+        card.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let mut changes = Vec::new();
+    for ((tool, object), after) in set.cards.iter_mut().zip(&objects).zip(&proposed) {
+        let (was, is) = (text(object, fields::DESCRIPTION), text(after, fields::DESCRIPTION));
+        if was != is {
+            // The description alone: what else would be put right is measured elsewhere.
+            let mut card = object.clone();
+            card.insert(fields::DESCRIPTION.to_owned(), Value::from(is.as_str()));
+            *tool = ToolText::from_card(tool.id.clone(), &card);
+            changes.push((text(object, fields::NAME), was, is));
+        }
+    }
+    let after = measure(&set)?;
+    let improved = changes.len() as u32;
+    Ok(ImproveEvaluation { before, after, improved, changes: if explain { changes } else { Vec::new() } })
+}

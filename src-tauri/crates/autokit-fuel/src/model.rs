@@ -1,0 +1,309 @@
+//! What a language model adds to the rules: claims the rules could not judge, and pages they did not
+//! find. Nothing it says is believed for being said: a claim needs words that stand on the page and,
+//! where it names a value, a page that shows that value; a page it found is weighed like any other.
+
+use std::sync::Mutex;
+
+use autokit_llm::prompts::{self, Prompts};
+use autokit_llm::{Ended, Model, Observation, React, Request, Tool, Toolbox};
+use autokit_toolcard::{Toolcard, fields};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Fuel;
+use crate::claims::{Claim, Standing};
+use crate::reading::Reading;
+use crate::subject::{Subject, content_words, telling};
+
+/// Characters of a page shown to a model.
+const SHOWN: usize = 12_000;
+/// Results of a search shown to a model.
+const HITS: usize = 10;
+/// How sure a claim is that only a model makes.
+const CONFIDENCE: f32 = 0.6;
+/// Words a sentence about a price has at least one of.
+const OF_PRICES: &[&str] = &[
+    "free",
+    "price",
+    "pricing",
+    "priced",
+    "paid",
+    "pay",
+    "plan",
+    "plans",
+    "cost",
+    "costs",
+    "credit",
+    "credits",
+    "subscription",
+    "tier",
+    "billing",
+    "billed",
+    "trial",
+    "commercial",
+    "license",
+];
+
+/// A language model with what it is told.
+#[derive(Clone, Debug)]
+pub struct Advisor {
+    /// Holds cards against pages.
+    pub small: Model,
+    /// Looks for pages and writes.
+    pub large: Model,
+    /// What they are told.
+    pub prompts: Prompts,
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    claims: Vec<Said>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Said {
+    field: String,
+    standing: Standing,
+    quote: String,
+    #[serde(default)]
+    value: Option<String>,
+}
+
+/// The card as a model is shown it.
+pub(crate) fn shown_card(card: &Toolcard) -> String {
+    serde_json::to_string_pretty(card.object()).unwrap_or_default()
+}
+
+/// The page as a model is shown it.
+pub(crate) fn shown_page(page: &Reading) -> String {
+    page.text.chars().take(SHOWN).collect()
+}
+
+impl Reading {
+    /// Whether words stand on the page, white space aside. A word or two stand on any page.
+    pub(crate) fn stands(&self, quote: &str) -> bool {
+        let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let quote = squeeze(quote);
+        quote.chars().count() >= 8 && squeeze(&self.text).contains(&quote)
+    }
+}
+
+impl Advisor {
+    /// Asks the model what the page says about the card, and puts what can be believed where the rules
+    /// found nothing. Gives whether anything was added.
+    pub(crate) async fn add_claims(
+        &self,
+        card: &Toolcard,
+        subject: &Subject,
+        page: &Reading,
+        claims: &mut [Claim],
+    ) -> bool {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "about": { "type": "boolean" },
+                "claims": { "type": "array", "items": {
+                    "type": "object",
+                    "properties": {
+                        "field": { "type": "string" },
+                        "standing": { "enum": ["supported", "contradicted"] },
+                        "quote": { "type": "string" },
+                        "value": { "type": ["string", "null"] },
+                    },
+                    "required": ["field", "standing", "quote"],
+                } },
+            },
+            "required": ["about", "claims"],
+        });
+        let text = self.prompts.fill(
+            &prompts::VERIFY,
+            &[("card", shown_card(card).as_str()), ("page", shown_page(page).as_str())],
+        );
+        let request = Request::new("Answer with JSON after the schema and nothing else.", text);
+        let answer = match self.small.structured(&request, "claims", &schema).await {
+            Ok(answer) => answer.value,
+            Err(error) => {
+                tracing::info!(%error, "the model did not judge the page");
+                return false;
+            }
+        };
+        // The schema was checked; a standing outside of it cannot come through.
+        let said: Vec<Said> =
+            serde_json::from_value::<Answer>(answer).map(|answer| answer.claims).unwrap_or_default();
+        let mut added = false;
+        for said in said {
+            let open = claims
+                .iter_mut()
+                .find(|claim| claim.field == said.field && claim.standing == Standing::NotFound);
+            if let Some(claim) = open
+                && believed(&said, subject, page)
+            {
+                claim.standing = said.standing;
+                claim.quote = said.quote;
+                claim.value = said.value.filter(|_| said.standing == Standing::Contradicted).map(Value::from);
+                claim.confidence = CONFIDENCE;
+                claim.by_model = true;
+                added = true;
+            }
+        }
+        added
+    }
+}
+
+/// Whether a claim of a model can be believed: its quote stands on the page, and the page shows what the
+/// claim needs.
+fn believed(said: &Said, subject: &Subject, page: &Reading) -> bool {
+    if !page.stands(&said.quote) {
+        return false;
+    }
+    let code = &page.facts.code;
+    let value = said.value.as_deref().map(str::trim).filter(|value| !value.is_empty());
+    let contradicted = said.standing == Standing::Contradicted;
+    if contradicted && value.is_none_or(|value| !said.quote.contains(value)) {
+        return false;
+    }
+    match (said.field.as_str(), contradicted) {
+        // What is imported is seen by the parser or not there.
+        (fields::CLASS, false) => subject.classes.iter().all(|class| code.has(class)),
+        (fields::CLASS, true) => value.is_some_and(|value| code.imports_of(value).next().is_some()),
+        (fields::MODULE, _) => {
+            let module = if contradicted { value } else { subject.module.as_deref() };
+            module.is_some_and(|module| code.imports.iter().any(|import| import.module == module))
+        }
+        (fields::INIT_ARGS, false) => subject.init_args.keys().all(|name| code.has(name)),
+        (fields::NAME, false) => {
+            let said = telling(&said.quote);
+            subject.name_words.iter().all(|word| said.contains(word))
+        }
+        (fields::DESCRIPTION, false) => {
+            content_words(&said.quote).intersection(&subject.content).count() >= 2
+        }
+        (fields::PRICING, contradicted) => {
+            let quote = content_words(&said.quote);
+            let of_prices =
+                OF_PRICES.iter().any(|word| quote.contains(*word)) || said.quote.contains(['$', '€', '£']);
+            let short = value.is_none_or(|value| value.chars().count() <= 80);
+            let same = || {
+                subject.pricing.as_deref().is_some_and(|pricing| !content_words(pricing).is_disjoint(&quote))
+            };
+            of_prices && short && (contradicted || same())
+        }
+        (fields::OPENAPI, false) => subject.openapi.as_deref().is_some_and(|url| page.text.contains(url)),
+        _ => false,
+    }
+}
+
+/// What the model may do while it looks for a page.
+struct Web<'a> {
+    fuel: &'a Fuel,
+    opened: Mutex<Vec<String>>,
+}
+
+impl Toolbox for Web<'_> {
+    fn tools(&self) -> Vec<Tool> {
+        let tool = |name: &str, description: &str, argument: &str| Tool {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { argument: { "type": "string" } },
+                "required": [argument],
+                "additionalProperties": false,
+            }),
+        };
+        vec![
+            tool("search", "Searches the web.", "query"),
+            tool("open", "Opens a page and gives its main text with its code.", "url"),
+        ]
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Observation {
+        let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let outcome =
+            if name == "search" { self.search(&text("query")).await } else { self.open(&text("url")).await };
+        match outcome {
+            Ok(text) => Observation { text, failed: false },
+            Err(text) => Observation { text, failed: true },
+        }
+    }
+}
+
+impl Web<'_> {
+    async fn search(&self, query: &str) -> Result<String, String> {
+        let mut lines = Vec::new();
+        let mut failure = None;
+        for provider in &self.fuel.providers {
+            match provider.search(query, HITS).await {
+                Ok(hits) => lines
+                    .extend(hits.iter().map(|hit| format!("{}\n{}\n{}", hit.title, hit.url, hit.snippet))),
+                Err(error) => failure = Some(error.to_string()),
+            }
+        }
+        match failure {
+            Some(failure) if lines.is_empty() => Err(failure),
+            _ if lines.is_empty() => Ok("Nothing was found.".to_owned()),
+            _ => Ok(lines.join("\n\n")),
+        }
+    }
+
+    async fn open(&self, url: &str) -> Result<String, String> {
+        let page = self
+            .fuel
+            .visit(url)
+            .await
+            .map_err(|error| error.to_string())?
+            .map_err(|error| error.to_string())?;
+        if !page.fetched.is_success() {
+            return Err(format!("{url} answers {}.", page.fetched.status));
+        }
+        self.opened.lock().expect("no holder panics").push(url.to_owned());
+        Ok(shown_page(&page))
+    }
+}
+
+/// What a model that looked for a page came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Led {
+    /// Pages it opened.
+    pub(crate) opened: Vec<String>,
+    /// The one it holds for right.
+    pub(crate) chosen: Option<String>,
+}
+
+impl Fuel {
+    /// Lets the model look for the page of a card.
+    pub(crate) async fn led(&self, advisor: &Advisor, card: &Toolcard, problem: &str) -> Led {
+        let text = advisor
+            .prompts
+            .fill(&prompts::REPAIR, &[("card", shown_card(card).as_str()), ("problem", problem)]);
+        let request = Request::new("You find documentation pages.", text);
+        let finish = Tool {
+            name: "finish".to_owned(),
+            description: "Hands in the address of the page, or \"nothing\".".to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "url": { "type": "string" } },
+                "required": ["url"],
+            }),
+        };
+        let web = Web { fuel: self, opened: Mutex::default() };
+        let ended = React::default().run(&advisor.large, request, &web, &finish, |_| {}).await;
+        let opened = web.opened.into_inner().expect("no holder panics");
+        let chosen = match ended {
+            Ok((Ended::Answer(answer), _)) => answer
+                .get("url")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+                .filter(|url| opened.contains(url)),
+            Ok((Ended::GaveUp(why), _)) => {
+                tracing::info!(?why, "the model gave up looking for a page");
+                None
+            }
+            Err(error) => {
+                tracing::info!(%error, "the model could not look for a page");
+                None
+            }
+        };
+        Led { opened, chosen }
+    }
+}

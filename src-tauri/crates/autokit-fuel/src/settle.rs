@@ -1,0 +1,193 @@
+//! What follows from a card and its page: how the card stands, and what should change.
+
+use autokit_toolcard::{Draft, Evidence, Origin, PageCandidate, ProposedField, Visit, fields};
+use serde_json::Value;
+
+use crate::Fuel;
+use crate::claims::{Claim, Standing, claims};
+use crate::examine::Case;
+use crate::improve::{self, Improved};
+use crate::reading::Reading;
+use crate::report::{CardState, Examined, Report};
+use crate::seek::{Candidate, without_fragment};
+use crate::subject::Subject;
+
+/// Claims a verified card needs support for, where it makes them.
+const ESSENTIAL: [&str; 4] = [fields::NAME, fields::DESCRIPTION, fields::MODULE, fields::CLASS];
+
+impl Fuel {
+    /// Holds the card's fields against its page, or against the page found for it (`moved`).
+    pub(crate) async fn settle(
+        &self,
+        case: &Case<'_>,
+        subject: &Subject,
+        mut report: Report,
+        page: &Candidate,
+        moved: bool,
+    ) -> Examined {
+        report.claims = claims(subject, &page.marks, &page.page);
+        if let Some(advisor) = &self.advisor
+            && advisor.add_claims(case.card, subject, &page.page, &mut report.claims).await
+        {
+            report.judged_by = format!("rules and {}", advisor.small.config().model);
+        }
+        let contradicted = report.claims.iter().any(Claim::is_contradicted);
+        let supported = |claim: &Claim| !ESSENTIAL.contains(&claim.field.as_str()) || !claim.is_not_found();
+        // What is contradicted is put right by what is proposed.
+        let sound = report.claims.iter().all(supported);
+        report.state = match (moved, contradicted, sound) {
+            (true, _, _) => CardState::Broken,
+            (false, false, true) => CardState::Verified,
+            (false, _, _) => CardState::Stale,
+        };
+        let improved = if self.improve { self.improved(case, subject, &page.page).await } else { None };
+        let draft = self.draft(case, &report, &page.page, moved, sound, improved.as_ref());
+        Examined { report, draft }
+    }
+
+    async fn improved(&self, case: &Case<'_>, subject: &Subject, page: &Reading) -> Option<Improved> {
+        let written = match &self.advisor {
+            Some(advisor) => advisor.improve(case.card, page).await,
+            None => None,
+        };
+        written.or_else(|| improve::by_rules(subject, page))
+    }
+
+    /// What should change, each with the words of the page.
+    fn draft(
+        &self,
+        case: &Case<'_>,
+        report: &Report,
+        page: &Reading,
+        moved: bool,
+        sound: bool,
+        improved: Option<&Improved>,
+    ) -> Option<Draft> {
+        let mut proposed: Vec<ProposedField> = Vec::new();
+        let mut add = |field: &str, value: Value, quotes: &[&str], confidence: f32| {
+            let evidence = quotes.iter().map(|quote| evidence(page, quote, case.now)).collect();
+            let field = field.to_owned();
+            proposed.push(ProposedField { field, value: Some(value), evidence, confidence });
+        };
+        for claim in &report.claims {
+            // What the card does not say is no fault of it; it comes along with what is.
+            let wanted =
+                claim.is_contradicted() || claim.standing == Standing::Unsaid && (self.improve || moved);
+            if let Some(value) = claim.value.clone().filter(|_| wanted) {
+                add(&claim.field, value, &[claim.quote.as_str()], claim.confidence);
+            }
+        }
+        if moved {
+            let score = report.candidates.first().map_or(0.5, |best| best.score);
+            let url = without_fragment(&page.fetched.url);
+            add(fields::DOCUMENTATION, Value::from(url), &[page.document.page_title.as_str()], score);
+        }
+        let wrong = moved || report.claims.iter().any(Claim::is_contradicted);
+        if let Some(improved) = improved {
+            let quotes: Vec<&str> = improved.quotes.iter().map(String::as_str).collect();
+            add(fields::DESCRIPTION, Value::from(improved.text.as_str()), &quotes, 0.8);
+        }
+        if proposed.is_empty() {
+            return None;
+        }
+        if sound && !case.card.verified() {
+            let support = proposed.iter().map(|field| field.confidence).fold(1.0, f32::min);
+            let title = evidence(page, &page.document.title, case.now);
+            proposed.push(ProposedField {
+                field: fields::VERIFIED.to_owned(),
+                value: Some(Value::Bool(true)),
+                evidence: vec![title],
+                confidence: support,
+            });
+        }
+        let names: Vec<&str> = proposed
+            .iter()
+            .map(|field| field.field.as_str())
+            .filter(|field| *field != fields::VERIFIED)
+            .collect();
+        let (origin, reason) = match (moved, wrong) {
+            (true, _) => (
+                Origin::Repair,
+                format!("{}; this page documents it: {}", capital(&report.why_broken()), page.fetched.url),
+            ),
+            (false, true) => {
+                (Origin::Refresh, format!("The documentation says otherwise: {}", names.join(", ")))
+            }
+            (false, false) => {
+                (Origin::Improvement, "The documentation says more about what it does".to_owned())
+            }
+        };
+        Some(Draft {
+            card: Some(case.id.clone()),
+            base: Some(case.revision),
+            origin,
+            reason,
+            fields: proposed,
+            similar: Vec::new(),
+            basis: Some(page.hash.clone()),
+            candidates: others(report, &page.fetched.url),
+        })
+    }
+}
+
+/// For a card whose page is gone or wrong and for which no other was found: it can no longer be called
+/// verified. The pages that were looked at come along, for a person to choose from.
+pub(crate) fn unverified(case: &Case<'_>, report: &Report) -> Option<Draft> {
+    if !case.card.verified() {
+        return None;
+    }
+    let link = &report.link;
+    let quote = report.page.as_ref().map_or(link.said.as_str(), |page| page.quote.as_str());
+    let url = link.found.as_deref().or(link.url.as_deref()).unwrap_or_default();
+    let seen = Evidence {
+        chain: link.hops.iter().map(|hop| Visit { url: hop.url.clone(), status: hop.status }).collect(),
+        ..Evidence::new(url, quote, case.now)
+    };
+    Some(Draft {
+        card: Some(case.id.clone()),
+        base: Some(case.revision),
+        origin: Origin::Repair,
+        reason: format!("{}, and no other page documents it for certain", capital(&report.why_broken())),
+        fields: vec![ProposedField {
+            field: fields::VERIFIED.to_owned(),
+            value: Some(Value::Bool(false)),
+            evidence: vec![seen],
+            confidence: 0.9,
+        }],
+        similar: Vec::new(),
+        basis: None,
+        candidates: others(report, ""),
+    })
+}
+
+fn evidence(page: &Reading, quote: &str, now: &str) -> Evidence {
+    Evidence {
+        chain: page
+            .fetched
+            .hops
+            .iter()
+            .map(|hop| Visit { url: hop.url.clone(), status: hop.status })
+            .collect(),
+        ..Evidence::new(&page.fetched.url, quote, now)
+    }
+}
+
+/// Pages that were weighed and not taken.
+fn others(report: &Report, taken: &str) -> Vec<PageCandidate> {
+    report
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.url != taken)
+        .map(|candidate| PageCandidate {
+            url: candidate.url.clone(),
+            title: candidate.title.clone(),
+            score: candidate.score,
+            why: candidate.why.clone(),
+        })
+        .collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
