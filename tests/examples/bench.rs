@@ -243,7 +243,7 @@ async fn main() -> Result<()> {
         println!("ranking: {figures}");
         ranking.push(figures);
     }
-    let library = library(if quick { 2000 } else { 16_000 }).await.context("library")?;
+    let library = Box::pin(library(if quick { 2000 } else { 16_000 })).await.context("library")?;
     println!("library: {library}");
     let (cards, points) = if quick { (2000, 5) } else { (16_000, 20) };
     let left = crash_imports(cards, points).await.context("crashes")?;

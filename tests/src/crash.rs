@@ -1,4 +1,4 @@
-//! `kill -9` in the middle of an import, at seeded points.
+//! `kill -9` in the middle of an import or of a review, at seeded points.
 
 use std::time::{Duration, Instant};
 
@@ -6,8 +6,12 @@ use anyhow::{Context, Result, ensure};
 use autokit_app::api::{Event, ExistingCards, ImportRequest, ImportSource, JobState};
 use autokit_app::commands::StartImport;
 use autokit_app::engine::BATCH;
+use autokit_app::host::{Endpoint, PROTOCOL};
 use autokit_library::{Clock, DataDir, Library, Place, Replica};
+use autokit_toolcard::{Author, Operation, ProposalState};
+use serde_json::json;
 
+use crate::review::{put_cards, refresh};
 use crate::{Seeded, Workplace, made_up_cards};
 
 /// What a crash left.
@@ -28,7 +32,7 @@ pub struct Remains {
 pub async fn crash_imports(cards: usize, points: u64) -> Result<Vec<Remains>> {
     let mut remains = Vec::new();
     for seed in 0..points {
-        remains.push(crash_import(cards, seed).await.with_context(|| format!("seed {seed}"))?);
+        remains.push(Box::pin(crash_import(cards, seed)).await.with_context(|| format!("seed {seed}"))?);
     }
     Ok(remains)
 }
@@ -86,4 +90,92 @@ async fn crash_import(cards: usize, seed: u64) -> Result<Remains> {
     let tally = &again[0]["job"]["tally"];
     ensure!(tally["added"] == cards - present && tally["unchanged"] == present, "{again}");
     Ok(Remains { cards: present, opening })
+}
+
+/// Kills the owner of a library while a reviewer accepts `proposals` proposals, at `points` seeded
+/// places, and gives how many acceptances each crash left.
+///
+/// # Errors
+/// When a library does not open, lost what was acknowledged, or holds a card, its revision, the
+/// decision, its account and the noes in it only in part.
+pub async fn crash_accepts(proposals: usize, points: u64) -> Result<Vec<usize>> {
+    let mut remains = Vec::new();
+    for seed in 0..points {
+        remains.push(Box::pin(crash_accept(proposals, seed)).await.with_context(|| format!("seed {seed}"))?);
+    }
+    Ok(remains)
+}
+
+async fn crash_accept(proposals: usize, seed: u64) -> Result<usize> {
+    let place = Workplace::with_stand_in()?;
+    let names: Vec<String> = (0..proposals).map(|n| format!("tool {n}")).collect();
+    let draft = |n: usize| refresh(&names[n], &[("class", json!("New")), ("pricing", json!("free"))]);
+    let checker = Author("checker".to_owned());
+    {
+        let owned = DataDir::new(place.data_dir()).try_own()?;
+        let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+        put_cards(&library, names.iter().map(|name| json!({ "name": name, "class": "Old" }))).await?;
+        for n in 0..proposals {
+            library.propose(draft(n), &checker).await?;
+        }
+        library.close().await?;
+    }
+    let mut chance = Seeded::new(seed);
+    let acknowledged = chance.below(proposals as u64 - 1) as u32;
+    let inside = Duration::from_micros(chance.below(12_000));
+
+    let owner = place.serve()?;
+    // Asked without a node: that would take the library over and finish what the crash cut off.
+    let endpoint = Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file()).context("an endpoint")?;
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    // One field is taken over, the other turned down: both belong to the one decision.
+    let accept = |id: u32| {
+        client
+            .post(format!("{}/v1/call/proposal_accept", endpoint.base()))
+            .bearer_auth(&endpoint.token)
+            .header("x-autokit-protocol", PROTOCOL)
+            .header("x-autokit-author", "ann")
+            .json(&json!({ "id": id, "rejected": ["pricing"] }))
+            .send()
+    };
+    for id in 1..=acknowledged {
+        let answer = accept(id).await?;
+        ensure!(answer.status().is_success(), "accepting {id}: {}", answer.text().await?);
+    }
+    let last = tokio::spawn(accept(acknowledged + 1));
+    // Not a wait for something to happen: the crash point itself.
+    std::thread::sleep(inside);
+    owner.kill()?;
+    // Answered or cut off: either is fine here, what is left is looked at.
+    let _ = last.await?;
+
+    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let mut accepted = 0;
+    for n in 0..proposals {
+        let id = n as u32 + 1;
+        let proposal = library.proposal(id).await?;
+        let history = library.history(&proposal.draft.subject()).await?;
+        let told = library.proposal_events(id).await?.iter().any(|event| event.what == "accepted");
+        let card = library.card(&proposal.draft.subject())?.card();
+        let change = library.change_of_proposal(id).await?;
+        let whole = proposal.state == ProposalState::Accepted;
+        let parts = [
+            card.text("class") == Some("New"),
+            history[0].operation == Operation::Accept,
+            told,
+            proposal.decisions.len() == 2,
+            change.as_deref() == Some(history[0].change.as_str()),
+        ];
+        ensure!(parts.iter().all(|part| *part == whole), "proposal {id}: accepted {whole}, {parts:?}");
+        ensure!(whole || id > acknowledged, "proposal {id} was acknowledged and is {:?}", proposal.state);
+        let again = library.propose(draft(n), &checker).await?;
+        ensure!(
+            again.suppressed.contains(&"pricing".to_owned()) == whole,
+            "proposal {id}: the no is {whole}"
+        );
+        accepted += usize::from(whole);
+    }
+    library.close().await?;
+    Ok(accepted)
 }

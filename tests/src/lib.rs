@@ -14,6 +14,7 @@ pub mod calendar;
 pub mod crash;
 pub mod log;
 pub mod model;
+pub mod review;
 pub mod site;
 pub mod sockets;
 pub mod window;

@@ -20,6 +20,7 @@ use autokit_tests::calendar::{NEED, cards, site, stock};
 /// Says something to everything.
 fn chatty(asked: &Asked) -> Reply {
     match asked.wanted() {
+        Wanted::Claims | Wanted::Description => Reply::status(400, "not asked here"),
         Wanted::Scores => Reply::scores(asked, "NewsAPI"),
         Wanted::Answer => {
             Reply::answer(asked.id_of("NewsAPI").as_deref(), "Finds news.", "It finds news.", "")
@@ -84,6 +85,11 @@ fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
         ("proposal_accept", json!({ "id": 1, "edits": {}, "reason": "" })),
         ("proposal_reject", json!({ "id": 1, "reason": "" })),
         ("proposal_undo", json!({ "id": 1 })),
+        ("proposal_comment", json!({ "id": 1, "words": "is this so?" })),
+        ("proposals_preview", json!({ "ids": [1] })),
+        ("proposals_accept", json!({ "ids": [], "seen": "" })),
+        ("review_policy_get", json!({})),
+        ("review_policy_set", json!({ "approvals": 1, "reviewer": "" })),
         ("library_health", json!({})),
         // Of one card: those AutoKit comes with name pages on the network.
         ("pages_fetch", json!({ "cards": ["NewsAPI"] })),

@@ -9,7 +9,7 @@ use autokit_app::commands::{AcceptProposal, ProposeFinding};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, judge, last, quiet, told};
 use autokit_tests::model::{Reply, ScriptedModel, Wanted};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use autokit_tests::calendar::{
     IMPORT, PYTHON_PAGE, QUESTION, REASON, SCRIPT_PAGE, USE_CASE, cards, play, site, stock,
@@ -60,7 +60,7 @@ async fn the_calendar_session_in_process() -> Result<()> {
         );
     }
     let id = proposed.proposal.id;
-    let accept = ProposalAccept { id, fields: None, edits: Map::new(), reason: String::new() };
+    let accept = ProposalAccept { id, ..ProposalAccept::default() };
     node.call::<AcceptProposal>(accept).await?;
 
     // At once: without waiting for its page to be read.

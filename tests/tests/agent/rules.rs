@@ -11,7 +11,6 @@ use autokit_app::secrets::Keep;
 use autokit_tests::agent::{ask, choose, judge, quiet, told};
 use autokit_tests::site::Page;
 use autokit_tests::{Workplace, made_up_cards};
-use serde_json::Map;
 
 use autokit_tests::calendar::{IMPORT, NEED, QUESTION, cards, script_page, site, stock};
 
@@ -36,7 +35,7 @@ async fn from_question_to_card(node: &Node, need: &str, wanted: &str) -> Result<
     assert_eq!(first.name, wanted);
     let request = AddFinding { session: session.id.clone(), url: first.url };
     let id = node.call::<ProposeFinding>(request).await?.proposal.id;
-    let accept = ProposalAccept { id, fields: None, edits: Map::new(), reason: String::new() };
+    let accept = ProposalAccept { id, ..ProposalAccept::default() };
     node.call::<AcceptProposal>(accept).await?;
     let session = ask(node, need).await?;
     let answer = told(&session)?;

@@ -1,7 +1,24 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
+
+/**
+ * What accepting the safe ones among some proposals would do.
+ */
+export type AcceptPreview = { 
+/**
+ * Those that would be accepted, in the order asked for.
+ */
+safe: Array<SafeProposal>, 
+/**
+ * Those that would be left to wait.
+ */
+left: Array<UnsafeProposal>, 
+/**
+ * Names what was looked at: handed back when accepting, so that nothing unseen is.
+ */
+seen: string, };
 
 /**
  * Proposes a tool found on the web as a card.
@@ -74,6 +91,23 @@ message: string,
  * What to do about it.
  */
 remedy: string, };
+
+/**
+ * A reviewer's yes while more of them are asked for.
+ */
+export type Approval = { 
+/**
+ * Who.
+ */
+by: string, 
+/**
+ * When, RFC 3339 in UTC.
+ */
+at: string, 
+/**
+ * The fields they would take over, each with its value as JSON text; empty text takes it away.
+ */
+values: { [key in string]: string }, };
 
 /**
  * A request in words.
@@ -767,6 +801,31 @@ said: string, };
 export type Field = "provider" | "name" | "description" | "parameters" | "keywords";
 
 /**
+ * A decision about one field. A field that was left out has none.
+ */
+export type FieldDecision = { 
+/**
+ * The field.
+ */
+field: string, 
+/**
+ * What was decided.
+ */
+verdict: FieldVerdict, 
+/**
+ * The reviewer's value, where it was edited.
+ */
+value: JsonValue | null, 
+/**
+ * By whom.
+ */
+by: string, 
+/**
+ * When, RFC 3339 in UTC.
+ */
+at: string, };
+
+/**
  * One changed field.
  */
 export type FieldDiff = { 
@@ -794,6 +853,11 @@ spans: Array<Span>,
  * Changes inside when both sides are objects or lists.
  */
 inside: Array<JsonChange>, };
+
+/**
+ * What a reviewer decided about a field.
+ */
+export type FieldVerdict = "accepted" | "edited" | "rejected";
 
 /**
  * A tool that was found.
@@ -1036,7 +1100,7 @@ error: ApiError | null, };
 /**
  * What a job does.
  */
-export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "verify";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify";
 
 /**
  * Lets a job wait or go on.
@@ -1572,9 +1636,9 @@ address: number,
  */
 sort: number, 
 /**
- * Cosine of what the card says the tool does and what the page opens with; 0 without a model.
+ * Cosine of what the card says the tool does and what the page opens with; none without a model.
  */
-cosine: number, 
+cosine: number | null, 
 /**
  * Share of the description's content words the page has.
  */
@@ -1708,7 +1772,27 @@ decision: string | null,
 /**
  * The fields taken over.
  */
-accepted: Array<string>, };
+accepted: Array<string>, 
+/**
+ * What reviewers decided about each field.
+ */
+decisions: Array<FieldDecision>, 
+/**
+ * Reviewers who accepted it while the library asks for more of them.
+ */
+approvals: Array<Approval>, 
+/**
+ * Fields that were checked against a later revision of the card than the draft's: their base.
+ */
+rebased: { [key in string]: number }, 
+/**
+ * Fields that somebody changed in the card since: never overwritten unseen.
+ */
+conflicts: Array<string>, 
+/**
+ * What can go wrong when all of it is accepted.
+ */
+risk: Risk, };
 
 /**
  * Accepts a proposal.
@@ -1727,9 +1811,39 @@ fields?: Array<string>,
  */
 edits: { [key in string]: JsonValue }, 
 /**
+ * Fields that are turned down; what is in neither list is left out.
+ */
+rejected: Array<string>, 
+/**
+ * The revision of the card the reviewer looked at: fields in conflict are taken over with the
+ * reviewer's own value if it still is that one.
+ */
+seen?: number, 
+/**
  * Why, in the reviewer's words.
  */
-reason: string, };
+reason: string, 
+/**
+ * The reviewer's name; the one in the review policy, or who asks, when empty.
+ */
+by: string, };
+
+/**
+ * Says something about a proposal.
+ */
+export type ProposalComment = { 
+/**
+ * Its number.
+ */
+id: number, 
+/**
+ * What.
+ */
+words: string, 
+/**
+ * The reviewer's name, as in [`ProposalAccept`].
+ */
+by: string, };
 
 /**
  * Everything about a proposal.
@@ -1752,9 +1866,21 @@ card: string | null,
  */
 diff: Array<FieldDiff>, 
 /**
- * Fields that changed in the card since: accepting them is refused.
+ * The revision of the card that was compared.
  */
-conflicts: Array<string>, 
+revision: number | null, 
+/**
+ * The fields of the card it leaves alone.
+ */
+unchanged: { [key in string]: JsonValue }, 
+/**
+ * What can go wrong with each field.
+ */
+risks: { [key in string]: Risk }, 
+/**
+ * Reviewers who have to say yes.
+ */
+needed: number, 
 /**
  * Cards that may be the same tool: id and name.
  */
@@ -1777,13 +1903,27 @@ at: string,
  */
 by: string, 
 /**
- * `proposed`, `accepted`, `rejected`, `undone`.
+ * `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
+ * `rejected`, `undone`.
  */
 what: string, 
 /**
  * In words.
  */
 why: string, };
+
+/**
+ * Asks for a proposal.
+ */
+export type ProposalLook = { 
+/**
+ * Its number.
+ */
+id: number, 
+/**
+ * Values the reviewer put in place of proposed ones, to be compared in their stead.
+ */
+edits: { [key in string]: JsonValue }, };
 
 /**
  * Names a proposal.
@@ -1805,7 +1945,11 @@ id: number,
 /**
  * Why, in the reviewer's words.
  */
-reason: string, };
+reason: string, 
+/**
+ * The reviewer's name, as in [`ProposalAccept`].
+ */
+by: string, };
 
 /**
  * A row of the queue.
@@ -1823,6 +1967,22 @@ title: string,
  * Where it comes from.
  */
 origin: Origin, 
+/**
+ * The group of the queue it belongs to.
+ */
+group: string, 
+/**
+ * What can go wrong when all of it is accepted.
+ */
+risk: Risk, 
+/**
+ * How many of its fields changed in the card since.
+ */
+conflicts: number, 
+/**
+ * How many reviewers said yes while others are asked for.
+ */
+approvals: number, 
 /**
  * Where it stands.
  */
@@ -1864,7 +2024,28 @@ rows: Array<ProposalRow>,
 /**
  * Those that wait, whatever was asked for.
  */
-waiting: number, };
+waiting: number, 
+/**
+ * The groups there can be, in the order they are shown.
+ */
+groups: Array<string>, };
+
+/**
+ * Accepts the safe ones among some proposals, as previewed.
+ */
+export type ProposalsAccept = { 
+/**
+ * Their numbers, as asked for in the preview.
+ */
+ids: Array<number>, 
+/**
+ * What the preview said.
+ */
+seen: string, 
+/**
+ * The reviewer's name, as in [`ProposalAccept`].
+ */
+by: string, };
 
 /**
  * Which proposals.
@@ -1874,6 +2055,15 @@ export type ProposalsQuery = {
  * Those in this state; all when not given.
  */
 state?: ProposalState, };
+
+/**
+ * Several proposals.
+ */
+export type ProposalsRef = { 
+/**
+ * Their numbers.
+ */
+ids: Array<number>, };
 
 /**
  * A field's proposed value.
@@ -2033,6 +2223,19 @@ offline: boolean,
 judged_by: string, };
 
 /**
+ * How this library is reviewed.
+ */
+export type ReviewPolicy = { 
+/**
+ * How many reviewers have to accept a proposal, by different names.
+ */
+approvals: number, 
+/**
+ * The name decisions are signed with; the person's name on this machine when empty.
+ */
+reviewer: string, };
+
+/**
  * An entry of a card's history.
  */
 export type RevisionView = { 
@@ -2066,9 +2269,31 @@ fields: { [key in string]: JsonValue } | null,
 diff: Array<FieldDiff>, };
 
 /**
+ * How much a reviewer should look before accepting. Ordered: low is least.
+ */
+export type Risk = "low" | "medium" | "high";
+
+/**
  * Whether this process has the store or talks to the one that has.
  */
 export type Role = "owner" | "client";
+
+/**
+ * A proposal that could be accepted without a closer look.
+ */
+export type SafeProposal = { 
+/**
+ * Its number.
+ */
+id: number, 
+/**
+ * The card it is about.
+ */
+title: string, 
+/**
+ * What it would change.
+ */
+diff: Array<FieldDiff>, };
 
 /**
  * What the person said about an answer.
@@ -2658,6 +2883,23 @@ cards: Array<string>,
 kept: Array<string>, };
 
 /**
+ * A proposal that wants a closer look.
+ */
+export type UnsafeProposal = { 
+/**
+ * Its number.
+ */
+id: number, 
+/**
+ * The card it is about.
+ */
+title: string, 
+/**
+ * Why.
+ */
+why: string, };
+
+/**
  * How sure the answer is.
  */
 export type Verdict = "answered" | "unsure" | "nothing";
@@ -2809,13 +3051,23 @@ export interface Commands {
   /** The review queue. */
   proposals_list: { request: ProposalsQuery; response: Proposals };
   /** Everything about a proposal. */
-  proposal_get: { request: ProposalRef; response: ProposalDetail };
+  proposal_get: { request: ProposalLook; response: ProposalDetail };
   /** Takes a proposal over, whole or in part. */
   proposal_accept: { request: ProposalAccept; response: ProposalDetail };
   /** Turns a proposal down. */
   proposal_reject: { request: ProposalReject; response: ProposalDetail };
   /** Takes the decision on a proposal back. */
   proposal_undo: { request: ProposalRef; response: ProposalDetail };
+  /** Says something about a proposal, which decides nothing. */
+  proposal_comment: { request: ProposalComment; response: ProposalDetail };
+  /** What accepting the safe ones among some proposals would change. */
+  proposals_preview: { request: ProposalsRef; response: AcceptPreview };
+  /** Accepts the safe ones in the background, as previewed and as one undoable change. */
+  proposals_accept: { request: ProposalsAccept; response: JobRef };
+  /** How this library is reviewed. */
+  review_policy_get: { request: Nothing; response: ReviewPolicy };
+  /** Chooses how this library is reviewed. */
+  review_policy_set: { request: ReviewPolicy; response: ReviewPolicy };
   /** How many cards are verified, stale, broken, unreachable or never checked, and the trend. */
   library_health: { request: Nothing; response: LibraryHealth };
   /** Reads documentation pages of cards in the background. */

@@ -7,13 +7,15 @@ import { PANES, route, type Pane } from "./route.svelte";
 export const KEYS: { keys: string; does: string }[] = [
   { keys: "Ctrl K", does: "Command palette: every command and every card" },
   { keys: "Ctrl 1 … 5", does: "Ask, Discover, Review, Library, Settings" },
-  { keys: "/", does: "Ask, look on the web, or filter the library" },
+  { keys: "/", does: "Ask, look on the web, filter the queue or the library" },
   { keys: "Enter", does: "Open the card; ask the agent" },
   { keys: "j / k, ↓ / ↑", does: "Next and previous card or proposal" },
   { keys: "a / r", does: "Review: accept the ticked fields / reject" },
   { keys: "J / K, Space", does: "Review: next and previous field, tick it" },
-  { keys: "e / o", does: "Review: edit the value / open the page it is from" },
-  { keys: "u", does: "Review: take the decision back" },
+  { keys: "x / e", does: "Review: turn the field down / edit its value first" },
+  { keys: "A", does: "Review: accept all safe ones in view, after a preview" },
+  { keys: "o / d", does: "Review: open the page / side by side or unified" },
+  { keys: "u / c", does: "Review: take the decision back / say something" },
   { keys: "e", does: "Edit the open card" },
   { keys: "x", does: "Library: select the card; with Shift, all from the one selected before" },
   { keys: "n", does: "Add a card (in the library)" },
@@ -25,15 +27,18 @@ export const KEYS: { keys: string; does: string }[] = [
 /** Whether the person is typing, so that single letters are text. */
 export function typing(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null;
-  return !!target?.closest("input:not([type='checkbox']), textarea, select, [contenteditable='true']");
+  return !!target?.closest("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable='true']");
 }
 
 /** Focuses what the pane is for. */
 function focusBox(): void {
-  const boxes = { library: "library-filter", discover: "discover-box", ask: "ask-box" };
+  const boxes = { library: "library-filter", discover: "discover-box", review: "review-filter", ask: "ask-box" };
   if (!(route.pane in boxes)) route.go("ask");
   const box = boxes[route.pane as keyof typeof boxes];
-  requestAnimationFrame(() => document.getElementById(box)?.focus());
+  const focus = () => document.getElementById(box)?.focus();
+  focus();
+  // A pane that was not shown takes the focus when it is; one that is takes what is typed next at once.
+  if (document.activeElement?.id !== box) requestAnimationFrame(focus);
 }
 
 export function handleKey(event: KeyboardEvent): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue, ProposalDetail } from "./bindings";
-import { edited, fieldsOf, neighbour } from "./review";
+import type { HealthPoint, JsonValue, ProposalDetail, ProposalRow, Risk } from "./bindings";
+import { areas, edited, fieldsOf, filtered, firstBelow, HEADING_HEIGHT, HEALTH, neighbour, queueOf, ROW_HEIGHT, trendOf } from "./review";
 import { diffOf } from "./words";
 
 function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: JsonValue }): ProposalDetail {
@@ -24,13 +24,21 @@ function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: 
       decided_by: null,
       decision: null,
       accepted: [],
+      decisions: [],
+      approvals: [],
+      rebased: {},
+      conflicts: ["name"],
+      risk: "low",
     },
     title: "t",
     card: null,
     diff: Object.entries(fields)
       .filter(([field, value]) => now[field] !== value)
       .map(([field, value]) => diffOf(field, now[field], value)),
-    conflicts: ["name"],
+    revision: null,
+    unchanged: {},
+    risks: {},
+    needed: 1,
     similar: [],
     events: [],
   };
@@ -60,5 +68,78 @@ describe("review", () => {
     expect(neighbour(rows, 3, -1)?.id).toBe(3);
     expect(neighbour(rows, 9, 1)?.id).toBe(3);
     expect(neighbour([], 9, 1)).toBeUndefined();
+  });
+});
+
+function row(id: number, group: string, risk: Risk, title = `card ${id}`): ProposalRow {
+  return {
+    id,
+    title,
+    origin: "refresh",
+    group,
+    risk,
+    conflicts: 0,
+    approvals: 0,
+    state: "pending",
+    card: "c",
+    fields: ["pricing"],
+    confidence: 0.9,
+    created_at: "",
+    reason: "says otherwise",
+  };
+}
+
+describe("queue", () => {
+  const rows = [row(3, "Stale field", "low"), row(2, "Broken link", "high"), row(1, "Stale field", "medium")];
+  const told = (order: "kind" | "risk") =>
+    queueOf(rows, ["Broken link", "Stale field", "New card"], order).map((item) => ("row" in item ? item.row.id : item.heading));
+
+  it("groups by kind in the order told, and by risk with the highest first", () => {
+    expect(told("kind")).toEqual(["Broken link", 2, "Stale field", 3, 1]);
+    expect(told("risk")).toEqual(["High risk", 2, "Medium risk", 1, "Low risk", 3]);
+  });
+
+  it("knows where each line begins, and which is first in sight", () => {
+    const items = queueOf(rows, [], "kind");
+    const last = items.at(-1);
+    expect(last?.top).toBe(2 * HEADING_HEIGHT + 2 * ROW_HEIGHT);
+    expect(firstBelow(items, 0)).toBe(0);
+    expect(firstBelow(items, HEADING_HEIGHT)).toBe(1);
+    expect(firstBelow(items, 10_000)).toBe(items.length);
+    expect(items.flatMap((item) => ("row" in item ? [item.place] : []))).toEqual([0, 1, 2]);
+  });
+
+  it("is filtered by words that stand anywhere in a row", () => {
+    expect(filtered(rows, "  ").length).toBe(3);
+    expect(filtered(rows, "stale MEDIUM").map(({ id }) => id)).toEqual([1]);
+    expect(filtered(rows, "nothing such")).toEqual([]);
+  });
+});
+
+describe("health", () => {
+  const point = (day: string, verified: number, broken: number): HealthPoint => ({
+    day,
+    verified,
+    stale: 0,
+    broken,
+    unreachable: 0,
+    never_checked: 0,
+  });
+
+  it("ends the trend with today as it stands", () => {
+    const { day: _, ...now } = point("", 3, 1);
+    const points = trendOf({ total: 4, ...now, trend: [point("2026-01-01", 1, 3), point("2026-01-02", 9, 9)] }, "2026-01-02");
+    expect(points.map((one) => [one.day, one.verified])).toEqual([
+      ["2026-01-01", 1],
+      ["2026-01-02", 3],
+    ]);
+  });
+
+  it("stacks the states up to the top of the chart", () => {
+    const paths = areas([point("a", 1, 3), point("b", 3, 1)], 100, 40);
+    expect(paths.map(({ key }) => key)).toEqual(HEALTH.map(({ key }) => key));
+    expect(paths[0]?.path).toBe("M0.0,30.0L100.0,10.0L100.0,40.0L0.0,40.0Z");
+    expect(paths.at(-1)?.path.startsWith("M0.0,0.0L100.0,0.0")).toBe(true);
+    expect(areas([point("a", 1, 1)], 100, 40)[0]?.path).toBe("M0.0,20.0L100,20.0L100,40.0L0.0,40.0Z");
   });
 });

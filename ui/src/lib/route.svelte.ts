@@ -15,6 +15,8 @@ class Route {
   need = $state("");
   /** Proposal open in Review. */
   proposal = $state<number | null>(null);
+  /** Whether the safe proposals in view are about to be accepted. */
+  accepting = $state(false);
   /** Part of Settings to scroll to. */
   section = $state<string | null>(null);
   palette = $state(false);

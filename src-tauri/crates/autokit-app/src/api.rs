@@ -32,8 +32,9 @@ pub use providers::{
     SearchKind, SearchSettings, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
 };
 pub use review::{
-    CardDescribe, ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, ProposalRow, Proposals,
-    ProposalsQuery,
+    AcceptPreview, CardDescribe, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
+    ProposalReject, ProposalRow, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
+    SafeProposal, UnsafeProposal,
 };
 pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Status};
 pub use transfer::{

@@ -12,14 +12,14 @@ use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::api::{
-    AddFinding, AgentQuestion, Answer, AskRequest, CardChange, CardCheck, CardCreate, CardDescribe,
-    CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification, CardsDelete,
-    CardsPage, CardsQuery, CheckSettings, Doctor, Event, ExportOutcome, ExportRequest, Facets,
+    AcceptPreview, AddFinding, AgentQuestion, Answer, AskRequest, CardChange, CardCheck, CardCreate,
+    CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification,
+    CardsDelete, CardsPage, CardsQuery, CheckSettings, Doctor, Event, ExportOutcome, ExportRequest, Facets,
     FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRequest, Job, JobPause, JobRef, JobWait,
-    LibraryHealth, ModelChoice, Models, Nothing, PagesFetch, ProposalAccept, ProposalDetail, ProposalRef,
-    ProposalReject, Proposals, ProposalsQuery, ProviderSettings, Providers, RevisionView, SearchRequest,
-    SearchResponse, Session, SessionRef, SessionWait, SetSecret, Status, TestOutcome, TestRequest,
-    UndoOutcome, VerifyStart,
+    LibraryHealth, ModelChoice, Models, Nothing, PagesFetch, ProposalAccept, ProposalComment, ProposalDetail,
+    ProposalLook, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef,
+    ProviderSettings, Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Session,
+    SessionRef, SessionWait, SetSecret, Status, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -181,13 +181,23 @@ commands! {
     /// The review queue.
     ListProposals = "proposals_list" (ProposalsQuery) -> Proposals;
     /// Everything about a proposal.
-    GetProposal = "proposal_get" (ProposalRef) -> ProposalDetail;
+    GetProposal = "proposal_get" (ProposalLook) -> ProposalDetail;
     /// Takes a proposal over, whole or in part.
     AcceptProposal = "proposal_accept" (ProposalAccept) -> ProposalDetail;
     /// Turns a proposal down.
     RejectProposal = "proposal_reject" (ProposalReject) -> ProposalDetail;
     /// Takes the decision on a proposal back.
     ReopenProposal = "proposal_undo" (ProposalRef) -> ProposalDetail;
+    /// Says something about a proposal, which decides nothing.
+    CommentProposal = "proposal_comment" (ProposalComment) -> ProposalDetail;
+    /// What accepting the safe ones among some proposals would change.
+    PreviewAccept = "proposals_preview" (ProposalsRef) -> AcceptPreview;
+    /// Accepts the safe ones in the background, as previewed and as one undoable change.
+    AcceptProposals = "proposals_accept" (ProposalsAccept) -> JobRef;
+    /// How this library is reviewed.
+    GetReviewPolicy = "review_policy_get" (Nothing) -> ReviewPolicy;
+    /// Chooses how this library is reviewed.
+    SetReviewPolicy = "review_policy_set" (ReviewPolicy) -> ReviewPolicy;
     /// How many cards are verified, stale, broken, unreachable or never checked, and the trend.
     GetHealth = "library_health" (Nothing) -> LibraryHealth;
     /// Reads documentation pages of cards in the background.

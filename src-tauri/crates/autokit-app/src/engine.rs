@@ -3,6 +3,7 @@
 mod agent;
 mod cards;
 mod catalogue;
+mod decide;
 mod doctor;
 mod edit;
 mod find;

@@ -35,7 +35,7 @@ use crate::engine::Engine;
 use crate::error::{ApiError, ErrorCode, Result};
 
 /// Version of the protocol between processes. Raised when a command changes its shape.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Header with the key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";

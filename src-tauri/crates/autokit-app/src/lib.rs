@@ -27,7 +27,7 @@ pub mod starter;
 pub use autokit_fuel as fuel;
 pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
 pub use autokit_retrieve::{Mode, ScoreParts};
-pub use autokit_toolcard::{ChangeKind, FieldDiff, Kind, Origin, ProposalState, SpanOp};
+pub use autokit_toolcard::{ChangeKind, FieldDiff, FieldVerdict, Kind, Origin, ProposalState, Risk, SpanOp};
 pub use error::{ApiError, ErrorCode, Result};
 
 // Pins one feature set for the whole workspace; nothing to name.

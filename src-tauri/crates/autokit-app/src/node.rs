@@ -110,7 +110,8 @@ impl Node {
             let lost = match &*self.inner.state.read().await {
                 State::Owner { engine, .. } => {
                     let context = Context { request: Some(request), author };
-                    return dispatch(&**engine, &context, name, body).await;
+                    // On the heap: the future of every command there is would weigh on each caller.
+                    return Box::pin(dispatch(&**engine, &context, name, body)).await;
                 }
                 State::Client(remote) => match remote.call(name, &body, &request, &author).await {
                     Ok(value) => return Ok(value),
@@ -122,7 +123,7 @@ impl Node {
             if began.elapsed() > PATIENCE {
                 return Err(unreachable(self.inner.dir.root(), &lost.1));
             }
-            self.inner.replace(&lost.0).await?;
+            Box::pin(self.inner.replace(&lost.0)).await?;
         }
     }
 

@@ -88,7 +88,7 @@ pub(crate) enum Command {
     },
     /// Decide on proposed cards and changes.
     #[command(subcommand)]
-    Review(ReviewCommand),
+    Review(crate::review::ReviewCommand),
     /// Language models, search services and their keys.
     #[command(subcommand)]
     Providers(ProvidersCommand),
@@ -176,48 +176,6 @@ pub(crate) enum YesNo {
     Yes,
     /// It does not.
     No,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ReviewCommand {
-    /// What waits, or everything.
-    List {
-        /// Decided ones too.
-        #[arg(long)]
-        all: bool,
-    },
-    /// A proposal with its fields, before and after, and what supports them.
-    Show {
-        /// Its number.
-        id: u32,
-    },
-    /// Take a proposal over, whole or in part.
-    Accept {
-        /// Its number.
-        id: u32,
-        /// Only these fields.
-        #[arg(long = "field", value_name = "FIELD")]
-        fields: Vec<String>,
-        /// Another value for a field: `name=value`, the value as JSON or as text.
-        #[arg(long = "set", value_name = "FIELD=VALUE")]
-        edits: Vec<String>,
-        /// Why.
-        #[arg(long, default_value = "")]
-        reason: String,
-    },
-    /// Turn a proposal down.
-    Reject {
-        /// Its number.
-        id: u32,
-        /// Why.
-        #[arg(long, default_value = "")]
-        reason: String,
-    },
-    /// Take the decision on a proposal back.
-    Undo {
-        /// Its number.
-        id: u32,
-    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -218,7 +218,8 @@ fn read_object(path: &Path) -> Result<Map<String, Value>> {
     Ok(serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?)
 }
 
-fn in_editor(fields: &Map<String, Value>) -> Result<Map<String, Value>> {
+/// Lets the person change fields as JSON in their editor.
+pub(crate) fn in_editor(fields: &Map<String, Value>) -> Result<Map<String, Value>> {
     let editor = std::env::var("VISUAL")
         .or_else(|_| std::env::var("EDITOR"))
         .ok()
@@ -288,7 +289,7 @@ pub(crate) fn write_diff(out: &mut dyn Write, diff: &FieldDiff) -> io::Result<()
         ChangeKind::Removed => "-".red().to_string(),
         ChangeKind::Changed => "~".yellow().to_string(),
     };
-    write!(out, "  {sign} {} ", format!("{}:", diff.field).cyan())?;
+    write!(out, "  {sign} {} ", format!("{}:", printable(&diff.field)).cyan())?;
     if diff.kind == ChangeKind::Changed && !diff.spans.is_empty() {
         for span in &diff.spans {
             let text = printable(&span.text);
@@ -303,6 +304,20 @@ pub(crate) fn write_diff(out: &mut dyn Write, diff: &FieldDiff) -> io::Result<()
     let show = |value: &Option<Value>| {
         value.as_ref().map_or_else(String::new, |value| one_line(&value.to_string(), 160))
     };
+    if !diff.inside.is_empty() {
+        writeln!(out)?;
+        for change in &diff.inside {
+            write!(out, "      {} ", printable(&change.path).dimmed())?;
+            match change.kind {
+                ChangeKind::Added => writeln!(out, "{}", format!("+ {}", show(&change.after)).green())?,
+                ChangeKind::Removed => writeln!(out, "{}", format!("- {}", show(&change.before)).red())?,
+                ChangeKind::Changed => {
+                    writeln!(out, "{} → {}", show(&change.before).red(), show(&change.after).green())?;
+                }
+            }
+        }
+        return Ok(());
+    }
     match diff.kind {
         ChangeKind::Added => writeln!(out, "{}", show(&diff.after)),
         ChangeKind::Removed => writeln!(out, "{}", show(&diff.before)),

@@ -154,7 +154,7 @@ async fn run(cli: Cli) -> Result<End> {
             return Ok(End::Done);
         }
         // Measures ranking alone: no library is opened.
-        Command::Eval(command) => return eval::run(&cli.global, &out, command).await,
+        Command::Eval(command) => return Box::pin(eval::run(&cli.global, &out, command)).await,
         command => command,
     };
     let node = open(&cli.global, matches!(command, Command::Serve)).await?;

@@ -98,6 +98,9 @@ pub enum LibraryError {
         /// What it was decided to be.
         state: &'static str,
     },
+    /// The proposal is not what it was when it was looked at.
+    #[error("proposal {0} changed meanwhile")]
+    ProposalChanged(u32),
     /// There is no change to take back.
     #[error("there is nothing to undo")]
     NothingToUndo,
@@ -140,7 +143,9 @@ impl LibraryError {
             | LibraryError::NoRevision { .. }
             | LibraryError::NoProposal(_)
             | LibraryError::NothingToUndo => Code::NotFound,
-            LibraryError::Conflict { .. } | LibraryError::Decided { .. } => Code::Conflict,
+            LibraryError::Conflict { .. }
+            | LibraryError::Decided { .. }
+            | LibraryError::ProposalChanged(_) => Code::Conflict,
             LibraryError::Duplicate { .. } => Code::Duplicate,
             LibraryError::Invalid(_) => Code::Invalid,
             LibraryError::Database(_) => Code::Database,
@@ -152,6 +157,7 @@ impl LibraryError {
         match self {
             LibraryError::NoProposal(_) => return "See what waits in Review.",
             LibraryError::Decided { .. } => return "Take the decision back first, in Review.",
+            LibraryError::ProposalChanged(_) => return "Look at it again, then decide.",
             _ => {}
         }
         match self.code() {

@@ -5,7 +5,7 @@ use autokit_toolcard::{Author, CardId, Operation, Revision, Toolcard};
 use crate::error::{LibraryError, Result};
 use crate::rows::{ChangeRow, RevisionRow, key_text};
 use crate::store::Library;
-use crate::write::{Committed, Meta, Undone, Write};
+use crate::write::{Committed, Meta, Undoes, Undone, Write};
 
 impl RevisionRow {
     fn into_revision(self) -> Result<Revision> {
@@ -97,7 +97,35 @@ impl Library {
     /// # Errors
     /// [`LibraryError::NothingToUndo`]; otherwise as [`Library::commit`].
     pub async fn undo(&self, change: &str, author: Author, request: Option<String>) -> Result<Undone> {
-        let revisions = self.revisions_of_change(change).await?;
+        self.undo_of(change, None, author, request).await
+    }
+
+    /// Takes back what accepting a proposal wrote, and lets it wait again. Of a change that took over
+    /// several at once, the others stay.
+    ///
+    /// # Errors
+    /// [`LibraryError::NothingToUndo`] when it was not accepted; otherwise as [`Library::commit`].
+    pub async fn undo_acceptance(&self, id: u32, author: Author, request: Option<String>) -> Result<Undone> {
+        let change = self.change_of_proposal(id).await?.ok_or(LibraryError::NothingToUndo)?;
+        let proposal = self.proposal(id).await?;
+        let others = self.revisions_of_change(&change).await?;
+        let card = proposal.draft.subject();
+        let only = others.iter().any(|revision| revision.card != card).then_some(&card);
+        // A new card may have been accepted under another name: then it is alone in its change.
+        let only = only.filter(|card| others.iter().any(|revision| revision.card == **card));
+        self.undo_of(&change, only, author, request).await
+    }
+
+    /// Takes a change back, or what it did to one card; then the change itself still counts as made.
+    async fn undo_of(
+        &self,
+        change: &str,
+        only: Option<&CardId>,
+        author: Author,
+        request: Option<String>,
+    ) -> Result<Undone> {
+        let mut revisions = self.revisions_of_change(change).await?;
+        revisions.retain(|revision| only.is_none_or(|only| *only == revision.card));
         if revisions.is_empty() {
             return Err(LibraryError::NothingToUndo);
         }
@@ -144,7 +172,9 @@ impl Library {
             change: None,
             request,
         };
-        self.commit_with(&meta, &writes, Some(change), None).await?;
+        let (rows, proposals) = self.rows_to_reopen(change, only, &meta.author).await?;
+        let undoes = Undoes { change, whole: only.is_none(), proposals: &proposals };
+        self.commit_with(&meta, &writes, Some(undoes), Some(&|_| Ok(rows.clone()))).await?;
         Ok(Undone { change: change.to_owned(), reason, cards, kept })
     }
 

@@ -29,7 +29,7 @@ pub use health::{Checks, HealthCounts, HealthDay, LastCheck, Verification, Verif
 pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
-pub use proposals::{Acceptance, ProposalEvent, Proposed};
+pub use proposals::{Acceptance, Accepted, ProposalEvent, Proposed, Selection};
 pub use replica::{CardRecord, Replica};
 pub use store::{Clock, Library, Place};
 pub use vectors::{PackedVectors, StoredVectors};

@@ -117,6 +117,7 @@ pub(crate) struct ProposalRow {
     pub decided_by: Option<String>,
     pub decision: Option<String>,
     pub accepted: Vec<String>,
+    pub review: Option<String>,
 }
 
 /// A step in the life of a proposal.

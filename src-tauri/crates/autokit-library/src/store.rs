@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, RwLock};
 
 use autokit_toolcard::{CardId, Toolcard};
@@ -17,6 +17,7 @@ use crate::data_dir::{DataDir, Ownership};
 use crate::error::{LibraryError, Result};
 use crate::health::Checks;
 use crate::migrate;
+use crate::proposals::Queue;
 use crate::replica::{CardRecord, Replica};
 use crate::rows::{CardRow, TombstoneRow, key_text};
 
@@ -73,6 +74,14 @@ pub struct Library {
     pub(crate) replica: RwLock<Replica>,
     /// Writers take turns; readers use the replica and never wait for one.
     pub(crate) writer: tokio::sync::Mutex<()>,
+    /// Transactions take turns.
+    executing: tokio::sync::Mutex<()>,
+    /// The proposals that wait.
+    pub(crate) queue: RwLock<Queue>,
+    /// Whether the queue may have fallen behind the store.
+    pub(crate) queue_in_doubt: AtomicBool,
+    /// Steps told of proposals since the store was opened.
+    pub(crate) steps: AtomicU32,
     /// What checking each card found, once somebody asked.
     pub(crate) checks: tokio::sync::RwLock<Option<Checks>>,
     pub(crate) checks_version: AtomicU64,
@@ -139,11 +148,17 @@ impl Library {
             clock,
             replica: RwLock::default(),
             writer: tokio::sync::Mutex::default(),
+            executing: tokio::sync::Mutex::default(),
+            queue: RwLock::default(),
+            queue_in_doubt: AtomicBool::new(false),
+            steps: AtomicU32::new(0),
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
             migrated_from,
         };
         library.load().await?;
+        // On the heap: opening is a part of much that waits for other things.
+        Box::pin(library.load_queue()).await?;
         Ok(library)
     }
 
@@ -196,8 +211,10 @@ impl Library {
         LibraryError::database(self.root(), error)
     }
 
-    /// Runs statements that give nothing back.
+    /// Runs statements that give nothing back, one such call after the other: the database is
+    /// optimistic, and of two transactions that write one row at a time it would fail one.
     pub(crate) async fn execute(&self, query: &str, variables: surrealdb::types::Object) -> Result<()> {
+        let _turn = self.executing.lock().await;
         let response = self.db.query(query).bind(variables).await;
         let mut response = response.map_err(|error| self.failed(&error))?;
         let errors = response.take_errors();

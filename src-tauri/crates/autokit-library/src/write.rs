@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use autokit_toolcard::{Author, CardId, CardKey, Operation, Toolcard};
 use serde::{Deserialize, Serialize};
-use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, object};
+use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, object};
 
 use crate::error::{LibraryError, Result};
 use crate::replica::{CardRecord, Replica};
@@ -279,8 +280,20 @@ impl Batch<'_> {
     }
 }
 
-/// Makes rows of other tables from the name of the change they belong to.
-pub(crate) type RowsOfChange<'a> = &'a (dyn Fn(&str) -> Vec<Object> + Sync);
+/// Makes rows of other tables from the name of the change they belong to, or refuses it. There is no
+/// change where no card differs.
+pub(crate) type RowsOfChange<'a> = &'a (dyn Fn(Option<&str>) -> Result<Vec<Object>> + Sync);
+
+/// The change that is taken back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Undoes<'a> {
+    /// Its name.
+    pub(crate) change: &'a str,
+    /// Whether all of it is.
+    pub(crate) whole: bool,
+    /// Proposals it decided, whose noes are taken back with it.
+    pub(crate) proposals: &'a [u32],
+}
 
 /// Cards that go leave first, so that a key freed in this batch can be taken in it; every row that
 /// existed before is dropped for the same reason before the new rows come.
@@ -292,20 +305,24 @@ const COMMIT: &str = "
     INSERT INTO card $live RETURN NONE;
     INSERT INTO revision $revisions RETURN NONE;
     FOR $row IN $vectors { UPSERT $row.id CONTENT $row RETURN NONE };
-    FOR $row IN $also {
-        IF record::exists($row.id) { UPDATE $row.id MERGE $row RETURN NONE }
-        ELSE { CREATE $row.id CONTENT $row RETURN NONE }
-    };
+    FOR $row IN $also { UPSERT $row.id CONTENT $row RETURN NONE };
     IF $revisions != [] {
         UPSERT $change SET operation = $operation, reason = $reason, undone = false RETURN NONE
     };
     IF $undoes != NONE {
-        UPDATE $undoes SET undone = true RETURN NONE;
-        UPDATE proposal SET state = 'pending', decided_at = NONE, decided_by = NONE, decision = NONE,
-            accepted = [], change = NONE WHERE change = $undone RETURN NONE;
+        UPDATE $undoes SET undone = true RETURN NONE
     };
+    IF $forgiven != [] { DELETE rejection WHERE proposal IN $forgiven RETURN NONE };
     IF $request != NONE { CREATE $request CONTENT { outcome: $outcome, at: $at } RETURN NONE };
     COMMIT;";
+
+/// The proposal a row is of, if it is of one.
+fn proposal_of(row: &Object) -> Option<RecordId> {
+    match row.get("id") {
+        Some(Value::RecordId(id)) if id.table.as_str() == "proposal" => Some(id.clone()),
+        _ => None,
+    }
+}
 
 impl Library {
     /// Commits a batch in one transaction: cards, revisions, vectors, the note of the change and
@@ -323,14 +340,15 @@ impl Library {
         &self,
         meta: &Meta,
         writes: &[Write],
-        undoes: Option<&str>,
+        undoes: Option<Undoes<'_>>,
         also: Option<RowsOfChange<'_>>,
     ) -> Result<Committed> {
         let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
         if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {
             return Ok(outcome);
         }
-        let (variables, outcome) = self.read(|replica| {
+        let (variables, outcome, decided) = self.read(|replica| {
             let next = replica.cursor + 1;
             let mut batch = Batch {
                 replica,
@@ -354,8 +372,10 @@ impl Library {
             if !batch.revisions.is_empty() {
                 batch.outcome.change = Some(batch.change.clone());
             } else if meta.request.is_none() && undoes.is_none() && also.is_none() {
-                return Ok((None, batch.outcome));
+                return Ok((None, batch.outcome, Vec::new()));
             }
+            let also = also.map_or_else(|| Ok(Vec::new()), |rows| rows(batch.outcome.change.as_deref()))?;
+            let decided: Vec<RecordId> = also.iter().filter_map(proposal_of).collect();
             let (live, gone) = batch.card_rows();
             let ids = |table: &str, of: &[&CardId]| -> Vec<RecordId> {
                 of.iter().map(|id| RecordId::new(table, id.as_str())).collect()
@@ -381,18 +401,30 @@ impl Library {
                 change: RecordId::new("change", batch.change.as_str()),
                 operation: meta.operation.as_str().to_owned(),
                 reason: meta.reason.clone(),
-                undoes: undoes.map(|change| RecordId::new("change", change)),
-                undone: undoes.map(str::to_owned),
-                also: also.map_or_else(Vec::new, |rows| rows(&batch.change)),
+                undoes: undoes
+                    .filter(|undoes| undoes.whole)
+                    .map(|undoes| RecordId::new("change", undoes.change)),
+                forgiven: undoes.map_or_else(Vec::new, |undoes| {
+                    undoes.proposals.iter().map(|id| i64::from(*id)).collect()
+                }),
+                also: also,
                 request: meta.request.as_deref().map(|key| RecordId::new("request", key)),
                 outcome: outcome_text,
                 at: batch.stamp,
             };
-            Ok::<_, LibraryError>((Some(variables), batch.outcome))
+            Ok::<_, LibraryError>((Some(variables), batch.outcome, decided))
         })?;
         if let Some(variables) = variables {
+            self.queue_in_doubt.store(!decided.is_empty(), Ordering::Release);
             self.execute(COMMIT, variables).await?;
             self.catch_up().await?;
+            if !decided.is_empty() {
+                self.requeue(decided).await?;
+                self.queue_in_doubt.store(false, Ordering::Release);
+            }
+            for touched in [&outcome.added, &outcome.changed, &outcome.deleted] {
+                self.rebase(touched).await?;
+            }
         }
         Ok(outcome)
     }

@@ -2,12 +2,12 @@
 
 use autokit_library::{
     Clock, Code, DataDir, Feedback, Library, LibraryError, Meta, PackedVectors, Page, PageChunk, Place,
-    PutMode, Replica, SessionNote, Write,
+    PutMode, Replica, Selection, SessionNote, Write,
 };
 use autokit_toolcard::{
     Author, CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalState, ProposedField, Toolcard,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
@@ -47,6 +47,14 @@ fn change(card: &CardId, base: u32, fields: Vec<ProposedField>) -> Draft {
     Draft { card: Some(card.clone()), base: Some(base), fields, ..new_card("") }
 }
 
+fn all() -> Selection {
+    Selection::default()
+}
+
+fn only(fields: &[&str]) -> Selection {
+    Selection { fields: Some(fields.iter().map(ToString::to_string).collect()), ..all() }
+}
+
 async fn memory() -> Library {
     Library::open(Place::Memory, Clock::system()).await.expect("opens")
 }
@@ -74,10 +82,14 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
 
     let chosen = ["name".to_owned(), "description".to_owned()];
     let edits = json!({"description": "Does good things."});
-    let acceptance =
-        library.acceptance(&proposal, Some(&chosen), edits.as_object().unwrap()).await.expect("a card");
+    let selection = Selection {
+        fields: Some(chosen.to_vec()),
+        edits: edits.as_object().unwrap().clone(),
+        ..Selection::default()
+    };
+    let acceptance = library.acceptance(&proposal, &selection).await.expect("a card");
     let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![1.0, 0.0] };
-    library.accept(&proposal, acceptance, Some(vectors), &meta("looks right")).await.expect("accepted");
+    library.accept(&proposal, acceptance, Some(vectors), &meta("looks right"), 1).await.expect("accepted");
     let id = CardKey::new("", "Found").id();
     assert_eq!(text(&library, &id, "description").as_deref(), Some("Does good things."));
     assert_eq!(text(&library, &id, "class"), None);
@@ -87,7 +99,7 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
     assert_eq!(decided.decided_by.as_deref(), Some("reviewer"));
     assert_eq!(library.history(&id).await.expect("history")[0].operation, Operation::Accept);
 
-    let twice = library.acceptance(&decided, None, &Map::new()).await.expect_err("decided");
+    let twice = library.acceptance(&decided, &all()).await.expect_err("decided");
     assert!(matches!(twice, LibraryError::Decided { .. }) && twice.code() == Code::Conflict);
 
     let made = library.change_of_proposal(1).await.expect("read").expect("a change");
@@ -121,11 +133,12 @@ async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
     let proposal = library.propose(about_both, &author("verifier")).await.expect("kept").proposal;
     put(&library, json!({"name": "A", "description": "by hand", "class": "Old"})).await;
 
-    let whole = library.acceptance(&proposal, None, &Map::new()).await.expect_err("a conflict");
+    let whole = library.acceptance(&proposal, &all()).await.expect_err("a conflict");
     assert_eq!(whole.code(), Code::Conflict);
-    let untouched = ["class".to_owned()];
-    let acceptance = library.acceptance(&proposal, Some(&untouched), &Map::new()).await.expect("rebased");
-    library.accept(&proposal, acceptance, None, &meta("fine")).await.expect("accepted");
+    let proposal = library.proposal(proposal.id).await.expect("there");
+    assert_eq!(proposal.conflicts, ["description"]);
+    let acceptance = library.acceptance(&proposal, &only(&["class"])).await.expect("rebased");
+    library.accept(&proposal, acceptance, None, &meta("fine"), 1).await.expect("accepted");
     assert_eq!(text(&library, &id, "description").as_deref(), Some("by hand"));
     assert_eq!(text(&library, &id, "class").as_deref(), Some("New"));
 
@@ -134,9 +147,9 @@ async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
         .await
         .expect("kept")
         .proposal;
-    let bad = library.acceptance(&other, None, &Map::new()).await.expect_err("no card");
+    let bad = library.acceptance(&other, &all()).await.expect_err("no card");
     assert_eq!(bad.code(), Code::Invalid);
-    let nothing = library.acceptance(&other, Some(&[]), &Map::new()).await.expect_err("nothing chosen");
+    let nothing = library.acceptance(&other, &only(&[])).await.expect_err("nothing chosen");
     assert_eq!(nothing.code(), Code::Invalid);
 }
 

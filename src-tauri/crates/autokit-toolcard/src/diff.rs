@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use similar::{Algorithm, ChangeTag, TextDiff};
+use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 use ts_rs::TS;
 
 use crate::card::fields;
@@ -161,9 +161,25 @@ fn walk(before: &Value, after: &Value, path: &str, changes: &mut Vec<JsonChange>
                 add(format!("{path}/{escaped}"), a.get(key), b.get(key));
             }
         }
+        // Elements are found again where they moved to: one put in at the front is one change. Places
+        // of what is gone are those before, all others those after.
         (Value::Array(a), Value::Array(b)) => {
-            for index in 0..a.len().max(b.len()) {
-                add(format!("{path}/{index}"), a.get(index), b.get(index));
+            let texts = |list: &[Value]| list.iter().map(Value::to_string).collect::<Vec<_>>();
+            for op in capture_diff_slices(Algorithm::Myers, &texts(a), &texts(b)) {
+                let (old, new) = (op.old_range(), op.new_range());
+                if op.tag() == DiffTag::Equal {
+                    continue;
+                }
+                let paired = old.len().min(new.len());
+                for at in 0..paired {
+                    add(format!("{path}/{}", new.start + at), a.get(old.start + at), b.get(new.start + at));
+                }
+                for at in old.start + paired..old.end {
+                    add(format!("{path}/{at}"), a.get(at), None);
+                }
+                for at in new.start + paired..new.end {
+                    add(format!("{path}/{at}"), None, b.get(at));
+                }
             }
         }
         (a, b) if a == b => {}
@@ -228,6 +244,26 @@ mod tests {
                 ("/list/1", ChangeKind::Changed),
                 ("/list/2", ChangeKind::Added),
             ]
+        );
+    }
+
+    #[test]
+    fn elements_of_lists_are_found_where_they_moved_to() {
+        let inside = |before: Value, after: Value| -> Vec<(String, ChangeKind)> {
+            let diff = diff_cards(&object(json!({ "tags": before })), &object(json!({ "tags": after })));
+            diff[0].inside.iter().map(|change| (change.path.clone(), change.kind)).collect()
+        };
+        assert_eq!(
+            inside(json!(["a", "b"]), json!(["new", "a", "b"])),
+            [("/0".to_owned(), ChangeKind::Added)]
+        );
+        assert_eq!(
+            inside(json!(["a", "b", "c"]), json!(["a", "c"])),
+            [("/1".to_owned(), ChangeKind::Removed)]
+        );
+        assert_eq!(
+            inside(json!([{"n": 1}, {"n": 2}]), json!([{"n": 1}, {"n": 3}, {"n": 4}])),
+            [("/1/n".to_owned(), ChangeKind::Changed), ("/2".to_owned(), ChangeKind::Added)]
         );
     }
 

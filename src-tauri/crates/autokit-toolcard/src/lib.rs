@@ -20,6 +20,7 @@
 //! ```
 
 mod card;
+mod decision;
 mod diff;
 mod format;
 mod identity;
@@ -30,6 +31,7 @@ mod stub;
 mod validate;
 
 pub use card::{Kind, Toolcard, fields};
+pub use decision::{Approval, FieldDecision, FieldVerdict};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
 pub use format::{MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_cards, write_cards};
 pub use identity::{CardId, CardKey};

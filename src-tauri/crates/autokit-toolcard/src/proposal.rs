@@ -1,11 +1,16 @@
 //! Proposals: how knowledge changes. A change someone or something suggests, with what supports it,
 //! until a person accepts or rejects it, whole or field by field.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use ts_rs::TS;
 
 use crate::card::fields;
+use crate::decision::{Approval, FieldDecision};
 use crate::identity::{CardId, CardKey};
 use crate::risk::{Risk, risk};
 
@@ -183,6 +188,23 @@ pub struct Proposal {
     pub decision: Option<String>,
     /// The fields taken over.
     pub accepted: Vec<String>,
+    /// What reviewers decided about each field.
+    pub decisions: Vec<FieldDecision>,
+    /// Reviewers who accepted it while the library asks for more of them.
+    pub approvals: Vec<Approval>,
+    /// Fields that were checked against a later revision of the card than the draft's: their base.
+    pub rebased: BTreeMap<String, u32>,
+    /// Fields that somebody changed in the card since: never overwritten unseen.
+    pub conflicts: Vec<String>,
+    /// What can go wrong when all of it is accepted.
+    pub risk: Risk,
+}
+
+impl Proposal {
+    /// The revision of the card a field was proposed on, or was found unchanged in since.
+    pub fn base_of(&self, field: &str) -> Option<u32> {
+        self.rebased.get(field).copied().or(self.draft.base)
+    }
 }
 
 impl Draft {
@@ -205,6 +227,29 @@ impl Draft {
     pub fn risk(&self, card: &Map<String, Value>) -> Risk {
         let each = self.fields.iter().map(|field| risk(field, card.get(&field.field)));
         each.max().unwrap_or(Risk::Low)
+    }
+
+    /// The card it is about, or the id a new one would get.
+    pub fn subject(&self) -> CardId {
+        let made = || self.key().unwrap_or_else(|| CardKey::new("", "")).id();
+        self.card.clone().unwrap_or_else(made)
+    }
+
+    /// What tells this value of a field, resting on these pages, from every other: by it a reviewer's
+    /// no is remembered. In hexadecimal.
+    pub fn mark(&self, field: &ProposedField) -> String {
+        let value = field.value.as_ref().map(Value::to_string).unwrap_or_default();
+        let basis = self.basis.as_deref().unwrap_or_default();
+        let mut hash = Sha256::new();
+        for part in [self.subject().as_str(), &field.field, &value, basis] {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        hash.finalize().iter().fold(String::new(), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
     }
 
     /// Provider and name of a new card.
@@ -234,14 +279,6 @@ impl Draft {
         }
         after
     }
-
-    /// Whether another draft proposes the same values for the same card.
-    pub fn same_as(&self, other: &Draft) -> bool {
-        let values = |draft: &Draft| -> Vec<(String, Option<Value>)> {
-            draft.fields.iter().map(|f| (f.field.clone(), f.value.clone())).collect()
-        };
-        self.card == other.card && self.key() == other.key() && values(self) == values(other)
-    }
 }
 
 #[cfg(test)]
@@ -256,6 +293,22 @@ mod tests {
 
     fn draft(fields: Vec<ProposedField>) -> Draft {
         Draft::new(Origin::Discovery, "", fields)
+    }
+
+    #[test]
+    fn a_mark_tells_values_and_pages_apart() {
+        let of = |value: Option<Value>, basis: Option<&str>| {
+            let fields = vec![field("class", value, 0.5)];
+            let draft = Draft { basis: basis.map(str::to_owned), ..draft(fields) };
+            draft.mark(&draft.fields[0])
+        };
+        let one = of(Some(json!("A")), Some("p1"));
+        assert_eq!(one, of(Some(json!("A")), Some("p1")));
+        for other in
+            [of(Some(json!("B")), Some("p1")), of(Some(json!("A")), Some("p2")), of(None, Some("p1"))]
+        {
+            assert_ne!(one, other);
+        }
     }
 
     #[test]

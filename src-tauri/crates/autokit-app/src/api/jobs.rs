@@ -19,6 +19,8 @@ pub enum JobKind {
     Download,
     /// Documentation pages.
     Pages,
+    /// Proposals accepted together.
+    Review,
     /// Cards against their pages.
     Verify,
 }

@@ -1,7 +1,9 @@
 //! Proposals and what a reviewer does with them.
 
+use std::collections::BTreeMap;
+
 use autokit_library::ProposalEvent;
-use autokit_toolcard::{FieldDiff, Origin, Proposal, ProposalState};
+use autokit_toolcard::{FieldDiff, Origin, Proposal, ProposalState, Risk};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
@@ -24,6 +26,14 @@ pub struct ProposalRow {
     pub title: String,
     /// Where it comes from.
     pub origin: Origin,
+    /// The group of the queue it belongs to.
+    pub group: String,
+    /// What can go wrong when all of it is accepted.
+    pub risk: Risk,
+    /// How many of its fields changed in the card since.
+    pub conflicts: u32,
+    /// How many reviewers said yes while others are asked for.
+    pub approvals: u32,
     /// Where it stands.
     pub state: ProposalState,
     /// Id of the card it changes; none for a new one.
@@ -45,6 +55,8 @@ pub struct Proposals {
     pub rows: Vec<ProposalRow>,
     /// Those that wait, whatever was asked for.
     pub waiting: u32,
+    /// The groups there can be, in the order they are shown.
+    pub groups: Vec<String>,
 }
 
 /// Words that describe a tool.
@@ -61,6 +73,22 @@ pub struct ProposalRef {
     pub id: u32,
 }
 
+/// Asks for a proposal.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ProposalLook {
+    /// Its number.
+    pub id: u32,
+    /// Values the reviewer put in place of proposed ones, to be compared in their stead.
+    #[serde(default)]
+    pub edits: Map<String, Value>,
+}
+
+impl From<u32> for ProposalLook {
+    fn from(id: u32) -> ProposalLook {
+        ProposalLook { id, edits: Map::new() }
+    }
+}
+
 /// Everything about a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalDetail {
@@ -72,8 +100,14 @@ pub struct ProposalDetail {
     pub card: Option<String>,
     /// What accepting all of it would change in the card as it is now.
     pub diff: Vec<FieldDiff>,
-    /// Fields that changed in the card since: accepting them is refused.
-    pub conflicts: Vec<String>,
+    /// The revision of the card that was compared.
+    pub revision: Option<u32>,
+    /// The fields of the card it leaves alone.
+    pub unchanged: Map<String, Value>,
+    /// What can go wrong with each field.
+    pub risks: BTreeMap<String, Risk>,
+    /// Reviewers who have to say yes.
+    pub needed: u32,
     /// Cards that may be the same tool: id and name.
     pub similar: Vec<(String, String)>,
     /// What happened to it, oldest first.
@@ -81,7 +115,7 @@ pub struct ProposalDetail {
 }
 
 /// Accepts a proposal.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct ProposalAccept {
     /// Its number.
     pub id: u32,
@@ -92,9 +126,20 @@ pub struct ProposalAccept {
     /// Values the reviewer put in place of proposed ones.
     #[serde(default)]
     pub edits: Map<String, Value>,
+    /// Fields that are turned down; what is in neither list is left out.
+    #[serde(default)]
+    pub rejected: Vec<String>,
+    /// The revision of the card the reviewer looked at: fields in conflict are taken over with the
+    /// reviewer's own value if it still is that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub seen: Option<u32>,
     /// Why, in the reviewer's words.
     #[serde(default)]
     pub reason: String,
+    /// The reviewer's name; the one in the review policy, or who asks, when empty.
+    #[serde(default)]
+    pub by: String,
 }
 
 /// Turns a proposal down.
@@ -105,4 +150,87 @@ pub struct ProposalReject {
     /// Why, in the reviewer's words.
     #[serde(default)]
     pub reason: String,
+    /// The reviewer's name, as in [`ProposalAccept`].
+    #[serde(default)]
+    pub by: String,
+}
+
+/// Says something about a proposal.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ProposalComment {
+    /// Its number.
+    pub id: u32,
+    /// What.
+    pub words: String,
+    /// The reviewer's name, as in [`ProposalAccept`].
+    #[serde(default)]
+    pub by: String,
+}
+
+/// Several proposals.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ProposalsRef {
+    /// Their numbers.
+    pub ids: Vec<u32>,
+}
+
+/// A proposal that could be accepted without a closer look.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SafeProposal {
+    /// Its number.
+    pub id: u32,
+    /// The card it is about.
+    pub title: String,
+    /// What it would change.
+    pub diff: Vec<FieldDiff>,
+}
+
+/// A proposal that wants a closer look.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct UnsafeProposal {
+    /// Its number.
+    pub id: u32,
+    /// The card it is about.
+    pub title: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What accepting the safe ones among some proposals would do.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct AcceptPreview {
+    /// Those that would be accepted, in the order asked for.
+    pub safe: Vec<SafeProposal>,
+    /// Those that would be left to wait.
+    pub left: Vec<UnsafeProposal>,
+    /// Names what was looked at: handed back when accepting, so that nothing unseen is.
+    pub seen: String,
+}
+
+/// Accepts the safe ones among some proposals, as previewed.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ProposalsAccept {
+    /// Their numbers, as asked for in the preview.
+    pub ids: Vec<u32>,
+    /// What the preview said.
+    pub seen: String,
+    /// The reviewer's name, as in [`ProposalAccept`].
+    #[serde(default)]
+    pub by: String,
+}
+
+/// How this library is reviewed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct ReviewPolicy {
+    /// How many reviewers have to accept a proposal, by different names.
+    pub approvals: u32,
+    /// The name decisions are signed with; the person's name on this machine when empty.
+    pub reviewer: String,
+}
+
+impl Default for ReviewPolicy {
+    fn default() -> ReviewPolicy {
+        ReviewPolicy { approvals: 1, reviewer: String::new() }
+    }
 }

@@ -157,6 +157,8 @@ impl Handle<Undo> for Engine {
         };
         self.core.refresh(&undone.cards).await?;
         self.core.tell_library();
+        // Proposals that the change had taken over wait again.
+        self.core.tell_proposals().await?;
         let text = |ids: &[CardId]| ids.iter().map(ToString::to_string).collect();
         Ok(UndoOutcome { reason: undone.reason, cards: text(&undone.cards), kept: text(&undone.kept) })
     }

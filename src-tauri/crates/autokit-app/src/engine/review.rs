@@ -2,20 +2,15 @@
 
 use std::sync::Arc;
 
-use autokit_library::{Acceptance, CardRecord, Meta, Proposed};
+use autokit_library::{CardRecord, Proposed};
 use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
 use autokit_toolcard::{
-    Author, CardId, Draft, Operation, Proposal, ProposalState, Toolcard, diff_cards, fields,
+    Author, CardId, Draft, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields, risk,
 };
 use serde_json::{Map, Value};
 
-use crate::api::{
-    CardDescribe, Event, ProposalAccept, ProposalDetail, ProposalRef, ProposalReject, ProposalRow, Proposals,
-    ProposalsQuery,
-};
-use crate::commands::{
-    AcceptProposal, Context, DescribeCard, GetProposal, Handle, ListProposals, RejectProposal, ReopenProposal,
-};
+use crate::api::{CardDescribe, Event, ProposalDetail, ProposalLook, ProposalRow, Proposals, ProposalsQuery};
+use crate::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Core, Engine};
@@ -26,7 +21,7 @@ const ALIKE: f32 = 0.85;
 
 impl Core {
     /// The card a proposal is about, or would make.
-    fn title(&self, proposal: &Proposal) -> String {
+    pub(super) fn title(&self, proposal: &Proposal) -> String {
         match (&proposal.draft.card, proposal.draft.key()) {
             (Some(id), _) => {
                 self.library.card(id).map_or_else(|_| id.to_string(), |record| record.key.to_string())
@@ -37,27 +32,14 @@ impl Core {
     }
 
     pub(crate) async fn proposal_detail(&self, id: u32) -> Result<ProposalDetail> {
-        let proposal = self.library.proposal(id).await?;
+        self.look_at(ProposalLook::from(id)).await
+    }
+
+    async fn look_at(&self, look: ProposalLook) -> Result<ProposalDetail> {
+        let proposal = self.library.proposal(look.id).await?;
         let record = proposal.draft.card.as_ref().and_then(|card| self.library.card(card).ok());
         let now: Map<String, Value> =
             record.as_ref().map(|record| record.card().into_object()).unwrap_or_default();
-        let mut conflicts = Vec::new();
-        if let (Some(record), Some(base), ProposalState::Pending) =
-            (&record, proposal.draft.base, proposal.state)
-            && record.number != base
-        {
-            let then = self.library.revision(&record.id, base).await?.body.unwrap_or_default();
-            let then: Map<String, Value> =
-                serde_json::from_str(&then).map_err(|error| ApiError::internal(error.to_string()))?;
-            conflicts.extend(
-                proposal
-                    .draft
-                    .fields
-                    .iter()
-                    .map(|field| field.field.clone())
-                    .filter(|field| now.get(field) != then.get(field)),
-            );
-        }
         let similar = self.library.read(|replica| {
             let named = |id: &CardId| Some((id.to_string(), replica.get(id)?.key.to_string()));
             proposal.draft.similar.iter().filter_map(named).collect()
@@ -67,13 +49,27 @@ impl Core {
             let key = proposal.draft.key().filter(|_| proposal.state == ProposalState::Accepted)?;
             self.library.read(|replica| replica.by_key(&key).map(|record| record.id.to_string()))
         };
+        let mut draft = proposal.draft.clone();
+        for field in &mut draft.fields {
+            if let Some(value) = look.edits.get(&field.field) {
+                field.value = Some(value.clone());
+            }
+        }
+        let proposed = |name: &str| draft.fields.iter().any(|field| field.field == name);
         Ok(ProposalDetail {
             card: proposal.draft.card.as_ref().map(ToString::to_string).or_else(made),
             title: self.title(&proposal),
-            diff: diff_cards(&now, &proposal.draft.applied(&now, |_| true)),
-            conflicts,
+            diff: diff_cards(&now, &draft.applied(&now, |_| true)),
+            revision: record.as_ref().map(|record| record.number),
+            risks: draft
+                .fields
+                .iter()
+                .map(|field| (field.field.clone(), risk(field, now.get(&field.field))))
+                .collect(),
+            needed: self.review_policy().await?.approvals,
+            unchanged: now.into_iter().filter(|(name, _)| !proposed(name)).collect(),
             similar,
-            events: self.library.proposal_events(id).await?,
+            events: self.library.proposal_events(look.id).await?,
             proposal,
         })
     }
@@ -122,41 +118,10 @@ impl Core {
 
     /// How many proposals wait, told to whoever listens.
     pub(crate) async fn tell_proposals(&self) -> Result<()> {
-        let waiting = self.library.proposals(Some(ProposalState::Pending)).await?.len() as u32;
+        let waiting = self.library.count_waiting().await?;
         self.waiting.store(waiting, std::sync::atomic::Ordering::Relaxed);
         self.tell(Event::Proposals { waiting });
         Ok(())
-    }
-
-    /// Writes an acceptance; gives the cards it touched.
-    async fn take_over(&self, context: &Context, request: &ProposalAccept) -> Result<Vec<CardId>> {
-        let proposal = self.library.proposal(request.id).await?;
-        let acceptance: Acceptance =
-            self.library.acceptance(&proposal, request.fields.as_deref(), &request.edits).await?;
-        let vectors = self.embed_card(&acceptance.card).await?;
-        let title = self.title(&proposal);
-        let reason = match request.reason.trim() {
-            "" => format!("Accepted proposal {} for {title}", proposal.id),
-            reason => reason.to_owned(),
-        };
-        let meta = Meta {
-            operation: Operation::Accept,
-            author: Author(context.author.clone()),
-            reason,
-            change: None,
-            request: context.request.clone(),
-        };
-        let touched = {
-            let _turn = self.writing.lock().await;
-            let committed = self.library.accept(&proposal, acceptance, vectors, &meta).await?;
-            let touched = [committed.added, committed.changed].concat();
-            // Searchable at once: the index is brought up before the answer goes out.
-            self.index_cards(&touched).await?;
-            touched
-        };
-        self.tell_library();
-        self.tell_proposals().await?;
-        Ok(touched)
     }
 }
 
@@ -193,81 +158,47 @@ impl Handle<DescribeCard> for Engine {
     }
 }
 
+fn row(title: String, proposal: &Proposal) -> ProposalRow {
+    ProposalRow {
+        id: proposal.id,
+        title,
+        origin: proposal.draft.origin,
+        group: proposal.draft.origin.group().to_owned(),
+        risk: proposal.risk,
+        conflicts: proposal.conflicts.len() as u32,
+        approvals: proposal.approvals.len() as u32,
+        state: proposal.state,
+        card: proposal.draft.card.as_ref().map(ToString::to_string),
+        fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
+        confidence: proposal.draft.confidence(),
+        created_at: proposal.created_at.clone(),
+        reason: proposal.draft.reason.clone(),
+    }
+}
+
 impl Handle<ListProposals> for Engine {
     async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<Proposals> {
-        let all = self.core.library.proposals(request.state).await?;
-        let waiting = match request.state {
-            Some(ProposalState::Pending) => all.len(),
-            _ => self.core.library.proposals(Some(ProposalState::Pending)).await?.len(),
+        let library = &self.core.library;
+        let title = |proposal: &Proposal| self.core.title(proposal);
+        let mut rows: Vec<ProposalRow> = match request.state {
+            Some(ProposalState::Pending) => {
+                library.waiting().await?.iter().map(|proposal| row(title(proposal), proposal)).collect()
+            }
+            state => library
+                .proposals(state)
+                .await?
+                .iter()
+                .map(|proposal| row(title(proposal), proposal))
+                .collect(),
         };
-        let rows = all
-            .iter()
-            .rev()
-            .map(|proposal| ProposalRow {
-                id: proposal.id,
-                title: self.core.title(proposal),
-                origin: proposal.draft.origin,
-                state: proposal.state,
-                card: proposal.draft.card.as_ref().map(ToString::to_string),
-                fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
-                confidence: proposal.draft.confidence(),
-                created_at: proposal.created_at.clone(),
-                reason: proposal.draft.reason.clone(),
-            })
-            .collect();
-        Ok(Proposals { rows, waiting: waiting as u32 })
+        rows.reverse();
+        let groups = Origin::groups().map(str::to_owned).collect();
+        Ok(Proposals { rows, waiting: library.count_waiting().await?, groups })
     }
 }
 
 impl Handle<GetProposal> for Engine {
-    async fn handle(&self, _: &Context, request: ProposalRef) -> Result<ProposalDetail> {
-        self.core.proposal_detail(request.id).await
-    }
-}
-
-impl Handle<AcceptProposal> for Engine {
-    async fn handle(&self, context: &Context, request: ProposalAccept) -> Result<ProposalDetail> {
-        // Asked again after a lost answer: what was done stays done.
-        if self.core.library.outcome_of(context.request.as_deref()).await?.is_none() {
-            let touched = self.core.take_over(context, &request).await?;
-            // Its page is read in the background, for answers to cite.
-            let documented = |id: &CardId| self.core.library.card(id).is_ok_and(|record| record.documented);
-            if touched.iter().any(documented) {
-                self.core.start_pages(touched, false);
-            }
-        }
-        self.core.proposal_detail(request.id).await
-    }
-}
-
-impl Handle<RejectProposal> for Engine {
-    async fn handle(&self, context: &Context, request: ProposalReject) -> Result<ProposalDetail> {
-        let by = Author(context.author.clone());
-        self.core.library.reject(request.id, &by, request.reason.trim()).await?;
-        self.core.tell_proposals().await?;
-        self.core.proposal_detail(request.id).await
-    }
-}
-
-impl Handle<ReopenProposal> for Engine {
-    async fn handle(&self, context: &Context, request: ProposalRef) -> Result<ProposalDetail> {
-        let by = Author(context.author.clone());
-        match self.core.library.change_of_proposal(request.id).await? {
-            Some(change) => {
-                let undone = {
-                    let _turn = self.core.writing.lock().await;
-                    let undone = self.core.library.undo(&change, by, context.request.clone()).await?;
-                    self.core.index_cards(&undone.cards).await?;
-                    undone
-                };
-                self.core.refresh(&undone.cards).await?;
-                self.core.tell_library();
-            }
-            None => {
-                self.core.library.reopen(request.id, &by).await?;
-            }
-        }
-        self.core.tell_proposals().await?;
-        self.core.proposal_detail(request.id).await
+    async fn handle(&self, _: &Context, request: ProposalLook) -> Result<ProposalDetail> {
+        self.core.look_at(request).await
     }
 }

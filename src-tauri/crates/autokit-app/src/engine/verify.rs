@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use autokit_fuel::{Advisor, CardState, Case, Examined, Fuel, Pages};
 use autokit_library::{CardRecord, HealthCounts, Verification, VerificationState};
-use autokit_toolcard::{Author, CardId, CardKey, ProposalState};
+use autokit_toolcard::{Author, CardId, CardKey};
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::api::{
     CardRef, CardVerification, CheckSettings, Checked, JobKind, JobRef, Nothing, VerifyScope, VerifyStart,
 };
 use crate::commands::{Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify};
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::{Core, Engine};
@@ -154,9 +154,10 @@ impl Core {
             self.library.set_setting(RUN_SETTING, &text).await?;
         }
         let ended = self.verify_all(&run, progress).await;
-        // Stopping the program is no end of the run, a person's stop is; both look the same here, and
-        // a run that goes on once too often does less harm than one that is forgotten.
-        if lasting && ended.is_ok() {
+        // The end of the program is no end of the run; a failure is none either.
+        let stopped =
+            ended.as_ref().is_err_and(|error| error.code == ErrorCode::Cancelled) && !progress.ending();
+        if lasting && (ended.is_ok() || stopped) {
             self.library.set_setting(RUN_SETTING, "").await?;
         }
         self.note_health().await?;
@@ -431,7 +432,7 @@ impl Handle<GetVerification> for Engine {
                     .map_err(|error| ApiError::internal(format!("the report on {id}: {error}")))?,
             }),
         };
-        let waiting = self.core.library.proposals(Some(ProposalState::Pending)).await?;
+        let waiting = self.core.library.waiting().await?;
         let proposal = waiting.iter().rev().find(|proposal| proposal.draft.card.as_ref() == Some(&id));
         Ok(CardVerification { checked, proposal: proposal.map(|proposal| proposal.id) })
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
 use crate::api::{
-    CardCreate, CardRef, CardVerification, JobRef, JobState, JobWait, ProposalRef, ProposalsQuery,
+    CardCreate, CardRef, CardVerification, JobRef, JobState, JobWait, ProposalLook, ProposalsQuery,
     ProviderSettings, SearchKind, VerifyScope, VerifyStart,
 };
 use crate::commands::{
@@ -154,7 +154,7 @@ impl House {
         for card in cards {
             let mut after = card.card.clone();
             for row in waiting.rows.iter().filter(|row| row.card.as_ref() == Some(&card.id)) {
-                let asked = ProposalRef { id: row.id };
+                let asked = ProposalLook::from(row.id);
                 let detail = Handle::<GetProposal>::handle(&self.engine, &self.context, asked).await?;
                 after = detail.proposal.draft.applied(&after, |_| true);
             }

@@ -1,0 +1,304 @@
+//! What a reviewer does with proposals: one at a time, or all that need no closer look.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
+use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalState, Risk, diff_cards};
+use serde_json::Map;
+use sha2::{Digest, Sha256};
+
+use crate::api::{
+    AcceptPreview, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
+    ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal, UnsafeProposal,
+};
+use crate::commands::{
+    AcceptProposal, AcceptProposals, CommentProposal, Context, GetReviewPolicy, Handle, PreviewAccept,
+    RejectProposal, ReopenProposal, SetReviewPolicy,
+};
+use crate::error::{ApiError, ErrorCode, Result};
+use crate::jobs::{Outcome, Progress};
+
+use super::transfer::BATCH;
+use super::{Core, Engine};
+
+/// Setting: how the library is reviewed, as JSON.
+const POLICY_SETTING: &str = "review";
+/// More reviewers than this for one field is a mistake in the setting.
+const MOST_APPROVALS: u32 = 9;
+
+/// A proposal with what accepting all of it would write, or why it wants a closer look.
+type Looked = (Proposal, std::result::Result<Acceptance, String>);
+
+impl Core {
+    pub(super) async fn review_policy(&self) -> Result<ReviewPolicy> {
+        match self.library.setting(POLICY_SETTING).await? {
+            None => Ok(ReviewPolicy::default()),
+            Some(text) => serde_json::from_str(&text)
+                .map_err(|error| ApiError::internal(format!("the review policy cannot be read: {error}"))),
+        }
+    }
+
+    /// The name a decision is signed with: the one given, the policy's, or that of who asks.
+    fn reviewer(context: &Context, policy: &ReviewPolicy, by: &str) -> Author {
+        let names = [by.trim(), policy.reviewer.trim(), context.author.as_str()];
+        Author(names.into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_owned())
+    }
+
+    /// Writes an acceptance, or keeps a yes; gives the cards it touched.
+    async fn take_over(&self, context: &Context, request: &ProposalAccept) -> Result<Vec<CardId>> {
+        let proposal = self.library.proposal(request.id).await?;
+        let selection = Selection {
+            fields: request.fields.clone(),
+            edits: request.edits.clone(),
+            rejected: request.rejected.clone(),
+            seen: request.seen,
+        };
+        let acceptance = self.library.acceptance(&proposal, &selection).await?;
+        let vectors = self.embed_card(&acceptance.card).await?;
+        let policy = self.review_policy().await?;
+        let reason = match request.reason.trim() {
+            "" => format!("Accepted proposal {} for {}", proposal.id, self.title(&proposal)),
+            reason => reason.to_owned(),
+        };
+        let meta = Meta {
+            operation: Operation::Accept,
+            author: Core::reviewer(context, &policy, &request.by),
+            reason,
+            change: None,
+            request: context.request.clone(),
+        };
+        let touched = {
+            let _turn = self.writing.lock().await;
+            let accepted =
+                self.library.accept(&proposal, acceptance, vectors, &meta, policy.approvals).await?;
+            let Accepted::Written(committed) = accepted else { return Ok(Vec::new()) };
+            let touched = [committed.added, committed.changed].concat();
+            // Searchable at once: the index is brought up before the answer goes out.
+            self.index_cards(&touched).await?;
+            touched
+        };
+        self.tell_library();
+        Ok(touched)
+    }
+
+    /// Looks at proposals: those that could be accepted whole and unseen come with what that writes.
+    async fn safe_among(&self, ids: &[u32]) -> Result<Vec<Looked>> {
+        let mut looked = Vec::with_capacity(ids.len());
+        for id in ids {
+            let proposal = self.library.proposal(*id).await?;
+            let verdict = if proposal.state != ProposalState::Pending {
+                Err("decided already".to_owned())
+            } else if !proposal.conflicts.is_empty() {
+                Err(format!("changed in the card since: {}", proposal.conflicts.join(", ")))
+            } else if proposal.risk != Risk::Low {
+                Err(format!("{} risk", if proposal.risk == Risk::High { "high" } else { "medium" }))
+            } else {
+                match self.library.acceptance(&proposal, &Selection::default()).await {
+                    Ok(acceptance) => Ok(acceptance),
+                    Err(error @ LibraryError::Database(_)) => return Err(error.into()),
+                    Err(error) => Err(error.to_string()),
+                }
+            };
+            looked.push((proposal, verdict));
+        }
+        Ok(looked)
+    }
+
+    /// Accepts the safe ones among `ids`, as one change.
+    async fn accept_safe(
+        &self,
+        looked: Vec<Looked>,
+        author: &Author,
+        approvals: u32,
+        progress: &Progress,
+    ) -> Result<Outcome> {
+        let safe: Vec<(Proposal, Acceptance)> =
+            looked.into_iter().filter_map(|(proposal, verdict)| Some((proposal, verdict.ok()?))).collect();
+        let total = safe.len() as u64;
+        let (mut tally, mut done, mut approved, mut late) = (JobTally::default(), 0, 0, 0u32);
+        progress.at(0, total);
+        for batch in safe.chunks(BATCH) {
+            progress.check()?;
+            let cards: Vec<_> = batch.iter().map(|(_, acceptance)| acceptance.card.clone()).collect();
+            let vectors = self.embed_cards(&cards).await?;
+            let mut touched = Vec::new();
+            let turn = self.writing.lock().await;
+            for ((proposal, acceptance), vectors) in batch.iter().zip(vectors) {
+                let meta = Meta {
+                    operation: Operation::Accept,
+                    author: author.clone(),
+                    reason: format!("Accepted {total} proposals"),
+                    change: tally.change.clone(),
+                    request: None,
+                };
+                match self.library.accept(proposal, acceptance.clone(), vectors, &meta, approvals).await {
+                    Ok(Accepted::Written(committed)) => {
+                        tally.change = tally.change.take().or(committed.change);
+                        tally.changed += 1;
+                        touched.extend(committed.changed);
+                    }
+                    Ok(Accepted::Approved(_)) => approved += 1,
+                    // Somebody was quicker: it waits, or is decided, as they left it.
+                    Err(
+                        LibraryError::ProposalChanged(_)
+                        | LibraryError::Decided { .. }
+                        | LibraryError::Conflict { .. },
+                    ) => late += 1,
+                    Err(error) => return Err(error.into()),
+                }
+                done += 1;
+                progress.at(done, total);
+            }
+            self.index_cards(&touched).await?;
+            drop(turn);
+            self.tell_library();
+            self.tell_proposals().await?;
+        }
+        let mut summary = format!("{} accepted", tally.changed);
+        for (count, what) in [(approved, "approved, others have to agree"), (late, "changed meanwhile, left")]
+        {
+            if count > 0 {
+                // Writing to a string cannot fail.
+                let _ = write!(summary, ", {count} {what}");
+            }
+        }
+        tally.rejected = late;
+        Ok(Outcome { summary, tally: Some(tally) })
+    }
+}
+
+/// Names what a preview showed: another value, another card or another list has another name.
+fn seen(looked: &[Looked]) -> String {
+    let mut hash = Sha256::new();
+    for (proposal, verdict) in looked {
+        hash.update(proposal.id.to_be_bytes());
+        if let Ok(acceptance) = verdict {
+            hash.update(acceptance.card.to_json());
+        }
+        hash.update([0]);
+    }
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+impl Handle<AcceptProposal> for Engine {
+    async fn handle(&self, context: &Context, request: ProposalAccept) -> Result<ProposalDetail> {
+        // Asked again after a lost answer: what was done stays done.
+        if self.core.library.outcome_of(context.request.as_deref()).await?.is_none() {
+            let touched = self.core.take_over(context, &request).await?;
+            self.core.tell_proposals().await?;
+            // Its page is read in the background, for answers to cite.
+            let documented = |id: &CardId| self.core.library.card(id).is_ok_and(|record| record.documented);
+            if touched.iter().any(documented) {
+                self.core.start_pages(touched, false);
+            }
+        }
+        self.core.proposal_detail(request.id).await
+    }
+}
+
+impl Handle<RejectProposal> for Engine {
+    async fn handle(&self, context: &Context, request: ProposalReject) -> Result<ProposalDetail> {
+        let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by);
+        self.core.library.reject(request.id, &by, request.reason.trim()).await?;
+        self.core.tell_proposals().await?;
+        self.core.proposal_detail(request.id).await
+    }
+}
+
+impl Handle<CommentProposal> for Engine {
+    async fn handle(&self, context: &Context, request: ProposalComment) -> Result<ProposalDetail> {
+        let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by);
+        self.core.library.comment(request.id, &by, &request.words).await?;
+        self.core.tell_proposals().await?;
+        self.core.proposal_detail(request.id).await
+    }
+}
+
+impl Handle<ReopenProposal> for Engine {
+    async fn handle(&self, context: &Context, request: ProposalRef) -> Result<ProposalDetail> {
+        let by = Core::reviewer(context, &self.core.review_policy().await?, "");
+        if self.core.library.change_of_proposal(request.id).await?.is_some() {
+            let undone = {
+                let _turn = self.core.writing.lock().await;
+                let request_key = context.request.clone();
+                let undone = self.core.library.undo_acceptance(request.id, by, request_key).await?;
+                self.core.index_cards(&undone.cards).await?;
+                undone
+            };
+            self.core.refresh(&undone.cards).await?;
+            self.core.tell_library();
+        } else {
+            self.core.library.reopen(request.id, &by).await?;
+        }
+        self.core.tell_proposals().await?;
+        self.core.proposal_detail(request.id).await
+    }
+}
+
+impl Handle<PreviewAccept> for Engine {
+    async fn handle(&self, _: &Context, request: ProposalsRef) -> Result<AcceptPreview> {
+        let looked = self.core.safe_among(&request.ids).await?;
+        let seen = seen(&looked);
+        let (mut safe, mut left) = (Vec::new(), Vec::new());
+        for (proposal, verdict) in looked {
+            let (id, title) = (proposal.id, self.core.title(&proposal));
+            match verdict {
+                Ok(acceptance) => {
+                    let before =
+                        proposal.draft.card.as_ref().and_then(|card| self.core.library.card(card).ok());
+                    let before = before.map_or_else(Map::new, |record| record.card().into_object());
+                    let diff = diff_cards(&before, acceptance.card.object());
+                    safe.push(SafeProposal { id, title, diff });
+                }
+                Err(why) => left.push(UnsafeProposal { id, title, why }),
+            }
+        }
+        Ok(AcceptPreview { safe, left, seen })
+    }
+}
+
+impl Handle<AcceptProposals> for Engine {
+    async fn handle(&self, context: &Context, request: ProposalsAccept) -> Result<JobRef> {
+        let looked = self.core.safe_among(&request.ids).await?;
+        if seen(&looked) != request.seen {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "the proposals changed since the preview",
+                "Look at the preview again.",
+            ));
+        }
+        let policy = self.core.review_policy().await?;
+        let author = Core::reviewer(context, &policy, &request.by);
+        let core = Arc::clone(&self.core);
+        Ok(self.core.jobs.start(JobKind::Review, "Accepting proposals", "proposals", |progress| async move {
+            core.accept_safe(looked, &author, policy.approvals, &progress).await
+        }))
+    }
+}
+
+impl Handle<GetReviewPolicy> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<ReviewPolicy> {
+        self.core.review_policy().await
+    }
+}
+
+impl Handle<SetReviewPolicy> for Engine {
+    async fn handle(&self, _: &Context, request: ReviewPolicy) -> Result<ReviewPolicy> {
+        if !(1..=MOST_APPROVALS).contains(&request.approvals) {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("{} reviewers cannot be asked for", request.approvals),
+                format!("Give a number from 1 to {MOST_APPROVALS}."),
+            ));
+        }
+        let policy = ReviewPolicy { reviewer: request.reviewer.trim().to_owned(), ..request };
+        let text = serde_json::to_string(&policy).map_err(|error| ApiError::internal(error.to_string()))?;
+        self.core.library.set_setting(POLICY_SETTING, &text).await?;
+        Ok(policy)
+    }
+}

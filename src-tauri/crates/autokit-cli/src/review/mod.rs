@@ -1,0 +1,316 @@
+//! `autokit review`: deciding on proposals.
+
+mod show;
+
+use std::io;
+use std::path::PathBuf;
+
+use autokit_app::api::{
+    CardDescribe, Nothing, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
+    ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
+};
+use autokit_app::commands::{
+    AcceptProposal, AcceptProposals, CommentProposal, DescribeCard, GetProposal, GetReviewPolicy,
+    ListProposals, PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
+};
+use autokit_app::node::Node;
+use autokit_app::{ApiError, ErrorCode, ProposalState, Risk};
+use clap::{Args, Subcommand, ValueEnum};
+use owo_colors::OwoColorize;
+use serde_json::{Map, Value};
+
+use crate::cards::in_editor;
+use crate::jobs::watch;
+use crate::output::Output;
+use crate::{End, Result};
+
+pub(crate) use show::write_detail;
+
+/// What `autokit review` can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReviewCommand {
+    /// What waits, or everything.
+    List {
+        /// Decided ones too.
+        #[arg(long)]
+        all: bool,
+        /// Only those of this risk.
+        #[arg(long, value_enum)]
+        risk: Option<RiskChoice>,
+        /// The riskiest first.
+        #[arg(long)]
+        by_risk: bool,
+    },
+    /// A proposal with its fields, before and after, and what supports them.
+    Show {
+        /// Its number.
+        id: u32,
+    },
+    /// Take a proposal over, whole or in part.
+    Accept {
+        /// Its number.
+        id: u32,
+        #[command(flatten)]
+        choice: FieldChoice,
+        /// Another value for a field: `name=value`, the value as JSON or as text.
+        #[arg(long = "set", value_name = "FIELD=VALUE")]
+        edits: Vec<String>,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+        #[command(flatten)]
+        reviewer: Reviewer,
+    },
+    /// Take over all that wait, have a low risk and no conflict.
+    AcceptSafe {
+        /// Show what would change and change nothing.
+        #[arg(long)]
+        preview: bool,
+        #[command(flatten)]
+        reviewer: Reviewer,
+    },
+    /// Put your own values in place of proposed ones and take them over; without `--set`, in `$EDITOR`,
+    /// where fields you take out are left out.
+    Edit {
+        /// Its number.
+        id: u32,
+        #[command(flatten)]
+        choice: FieldChoice,
+        /// Another value for a field: `name=value`, the value as JSON or as text.
+        #[arg(long = "set", value_name = "FIELD=VALUE")]
+        edits: Vec<String>,
+        /// Show what would change and change nothing.
+        #[arg(long)]
+        preview: bool,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+        #[command(flatten)]
+        reviewer: Reviewer,
+    },
+    /// Turn a proposal down. It is not proposed again while its page stays the same.
+    Reject {
+        /// Its number.
+        id: u32,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+        #[command(flatten)]
+        reviewer: Reviewer,
+    },
+    /// Say something about a proposal, which decides nothing.
+    Comment {
+        /// Its number.
+        id: u32,
+        /// What.
+        #[arg(required = true, num_args = 1..)]
+        words: Vec<String>,
+        #[command(flatten)]
+        reviewer: Reviewer,
+    },
+    /// Take the decision on a proposal back.
+    Undo {
+        /// Its number.
+        id: u32,
+    },
+    /// How this library is reviewed; with options, choose it.
+    Policy {
+        /// Reviewers who have to accept a proposal, by different names.
+        #[arg(long)]
+        approvals: Option<u32>,
+        /// The name decisions are signed with; empty for your name on this machine.
+        #[arg(long, value_name = "NAME")]
+        reviewer: Option<String>,
+    },
+}
+
+/// Which fields.
+#[derive(Debug, Args)]
+pub(crate) struct FieldChoice {
+    /// Only these fields.
+    #[arg(long = "field", value_name = "FIELD")]
+    fields: Vec<String>,
+    /// Turn these fields down; they are remembered as such.
+    #[arg(long = "reject", value_name = "FIELD")]
+    rejected: Vec<String>,
+}
+
+/// Who decides.
+#[derive(Debug, Args)]
+pub(crate) struct Reviewer {
+    /// The reviewer's name.
+    #[arg(long, value_name = "NAME", env = "AUTOKIT_AUTHOR", default_value = "", hide_env = true)]
+    by: String,
+}
+
+/// A risk, as an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RiskChoice {
+    /// Needs no closer look.
+    Low,
+    /// Worth a look.
+    Medium,
+    /// Loses something or is likely wrong.
+    High,
+}
+
+impl From<RiskChoice> for Risk {
+    fn from(choice: RiskChoice) -> Risk {
+        match choice {
+            RiskChoice::Low => Risk::Low,
+            RiskChoice::Medium => Risk::Medium,
+            RiskChoice::High => Risk::High,
+        }
+    }
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Result<End> {
+    let detail = match command {
+        ReviewCommand::List { all, risk, by_risk } => return list(node, out, all, risk, by_risk).await,
+        ReviewCommand::AcceptSafe { preview, reviewer } => {
+            return accept_safe(node, out, preview, reviewer.by).await;
+        }
+        ReviewCommand::Policy { approvals, reviewer } => {
+            return policy(node, out, approvals, reviewer).await;
+        }
+        ReviewCommand::Show { id } => node.call::<GetProposal>(ProposalLook::from(id)).await?,
+        ReviewCommand::Accept { id, choice, edits, reason, reviewer } => {
+            accept(node, id, choice, edits_of(&edits)?, reason, reviewer.by).await?
+        }
+        ReviewCommand::Edit { id, mut choice, edits, preview, reason, reviewer } => {
+            let edits =
+                if edits.is_empty() { edit_by_hand(node, id, &mut choice).await? } else { edits_of(&edits)? };
+            if preview {
+                node.call::<GetProposal>(ProposalLook { id, edits }).await?
+            } else {
+                accept(node, id, choice, edits, reason, reviewer.by).await?
+            }
+        }
+        ReviewCommand::Reject { id, reason, reviewer } => {
+            node.call::<RejectProposal>(ProposalReject { id, reason, by: reviewer.by }).await?
+        }
+        ReviewCommand::Comment { id, words, reviewer } => {
+            let words = words.join(" ");
+            node.call::<CommentProposal>(ProposalComment { id, words, by: reviewer.by }).await?
+        }
+        ReviewCommand::Undo { id } => node.call::<ReopenProposal>(ProposalRef { id }).await?,
+    };
+    out.show(&detail, |text| write_detail(text, &detail))?;
+    Ok(End::Done)
+}
+
+async fn list(node: &Node, out: &Output, all: bool, risk: Option<RiskChoice>, by_risk: bool) -> Result<End> {
+    let state = (!all).then_some(ProposalState::Pending);
+    let mut proposals = node.call::<ListProposals>(ProposalsQuery { state }).await?;
+    proposals.rows.retain(|row| risk.is_none_or(|risk| row.risk == Risk::from(risk)));
+    if by_risk {
+        // A stable sort: within a risk the newest stay first.
+        proposals.rows.sort_by_key(|row| std::cmp::Reverse(row.risk));
+    }
+    let rows: Vec<_> = proposals.rows.iter().collect();
+    out.show(&proposals, |text| show::write_list(text, &proposals, &rows))?;
+    Ok(if proposals.rows.is_empty() { End::Nothing } else { End::Done })
+}
+
+async fn accept(
+    node: &Node,
+    id: u32,
+    choice: FieldChoice,
+    edits: Map<String, Value>,
+    reason: String,
+    by: String,
+) -> Result<ProposalDetail> {
+    let fields = Some(choice.fields).filter(|fields| !fields.is_empty());
+    // What stands in the card now is what the person at the terminal was shown last.
+    let seen = node.call::<GetProposal>(ProposalLook::from(id)).await?.revision;
+    let request = ProposalAccept { id, fields, edits, rejected: choice.rejected, seen, reason, by };
+    Ok(node.call::<AcceptProposal>(request).await?)
+}
+
+/// The proposed values in the person's editor; what is taken out there is left out.
+async fn edit_by_hand(node: &Node, id: u32, choice: &mut FieldChoice) -> Result<Map<String, Value>> {
+    let detail = node.call::<GetProposal>(ProposalLook::from(id)).await?;
+    let wanted = |field: &str| {
+        (choice.fields.is_empty() || choice.fields.iter().any(|name| name == field))
+            && !choice.rejected.iter().any(|name| name == field)
+    };
+    let proposed = &detail.proposal.draft.fields;
+    let values: Map<String, Value> = proposed
+        .iter()
+        .filter(|field| wanted(&field.field))
+        .filter_map(|field| Some((field.field.clone(), field.value.clone()?)))
+        .collect();
+    let edited = in_editor(&values)?;
+    let removals = proposed.iter().filter(|field| field.value.is_none() && wanted(&field.field));
+    let fields: Vec<String> =
+        edited.keys().cloned().chain(removals.map(|field| field.field.clone())).collect();
+    choice.fields = fields;
+    Ok(edited.into_iter().filter(|(field, value)| values.get(field) != Some(value)).collect())
+}
+
+async fn accept_safe(node: &Node, out: &Output, preview: bool, by: String) -> Result<End> {
+    let waiting = node.call::<ListProposals>(ProposalsQuery { state: Some(ProposalState::Pending) }).await?;
+    let ids: Vec<u32> = waiting.rows.iter().map(|row| row.id).collect();
+    let shown = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
+    if preview || shown.safe.is_empty() {
+        out.show(&shown, |text| show::write_preview(text, &shown))?;
+        return Ok(if shown.safe.is_empty() { End::Nothing } else { End::Done });
+    }
+    let job = node.call::<AcceptProposals>(ProposalsAccept { ids, seen: shown.seen, by }).await?;
+    let done = watch(node, out, &job.job).await?;
+    out.show(&done, |text| writeln!(text, "{}", done.summary.as_deref().unwrap_or_default()))?;
+    Ok(End::Done)
+}
+
+async fn policy(node: &Node, out: &Output, approvals: Option<u32>, reviewer: Option<String>) -> Result<End> {
+    let now = node.call::<GetReviewPolicy>(Nothing {}).await?;
+    let wanted = ReviewPolicy {
+        approvals: approvals.unwrap_or(now.approvals),
+        reviewer: reviewer.unwrap_or_else(|| now.reviewer.clone()),
+    };
+    let policy = if wanted == now { now } else { node.call::<SetReviewPolicy>(wanted).await? };
+    out.show(&policy, |text| {
+        writeln!(text, "approvals  {}", policy.approvals)?;
+        let name = if policy.reviewer.is_empty() { "your name on this machine" } else { &policy.reviewer };
+        writeln!(text, "reviewer   {name}")
+    })?;
+    Ok(End::Done)
+}
+
+pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -> Result<End> {
+    let text = match &file {
+        Some(file) => std::fs::read_to_string(file),
+        None => io::read_to_string(io::stdin()),
+    };
+    let text = text.map_err(|error| {
+        let what =
+            file.as_ref().map_or_else(|| "standard input".to_owned(), |file| file.display().to_string());
+        ApiError::new(ErrorCode::UnreadableFile, format!("{what}: {error}"), "Give a text file in UTF-8.")
+    })?;
+    let detail = node.call::<DescribeCard>(CardDescribe { text }).await?;
+    out.show(&detail, |text| {
+        write_detail(text, &detail)?;
+        writeln!(
+            text,
+            "\n{}",
+            format!("Accept it with `autokit review accept {}`.", detail.proposal.id).dimmed()
+        )
+    })?;
+    Ok(End::Done)
+}
+
+/// `field=value` each; the value is JSON where it reads as such, else text.
+fn edits_of(edits: &[String]) -> Result<Map<String, Value>> {
+    let one = |edit: &String| -> Result<(String, Value)> {
+        let (field, value) = edit.split_once('=').ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{edit:?} is not FIELD=VALUE"),
+                "Write --set name=value.",
+            )
+        })?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        Ok((field.trim().to_owned(), value))
+    };
+    edits.iter().map(one).collect()
+}

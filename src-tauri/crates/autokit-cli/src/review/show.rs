@@ -1,0 +1,149 @@
+//! Proposals as text.
+
+use std::io::{self, Write};
+
+use autokit_app::api::{AcceptPreview, ProposalDetail, ProposalRow, Proposals};
+use autokit_app::{FieldVerdict, ProposalState, Risk};
+use owo_colors::OwoColorize;
+
+use crate::cards::{one_line, write_diff};
+use crate::output::printable;
+
+fn state(state: ProposalState) -> String {
+    match state {
+        ProposalState::Pending => "waits".yellow().to_string(),
+        ProposalState::Accepted => "accepted".green().to_string(),
+        ProposalState::Rejected => "rejected".red().to_string(),
+    }
+}
+
+fn risk(risk: Risk) -> String {
+    match risk {
+        Risk::Low => "low risk".green().to_string(),
+        Risk::Medium => "medium risk".yellow().to_string(),
+        Risk::High => "high risk".red().to_string(),
+    }
+}
+
+pub(super) fn write_list(
+    out: &mut dyn Write,
+    proposals: &Proposals,
+    rows: &[&ProposalRow],
+) -> io::Result<()> {
+    if rows.is_empty() {
+        return writeln!(out, "Nothing waits for review.");
+    }
+    for group in &proposals.groups {
+        let mut named = false;
+        for row in rows.iter().filter(|row| row.group == *group) {
+            if !named {
+                writeln!(out, "{}", group.bold().underline())?;
+                named = true;
+            }
+            write_row(out, row)?;
+        }
+    }
+    writeln!(out, "{}", format!("{} waiting", proposals.waiting).dimmed())
+}
+
+fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
+    write!(
+        out,
+        "{:>4}  {}  {} · {} · {}",
+        row.id,
+        printable(&row.title).bold(),
+        state(row.state),
+        risk(row.risk),
+        format!("{:.0} %", row.confidence * 100.0).dimmed()
+    )?;
+    if row.conflicts > 0 {
+        write!(out, " · {}", "conflicts".red())?;
+    }
+    if row.approvals > 0 {
+        write!(out, " · {} yes", row.approvals)?;
+    }
+    writeln!(out)?;
+    writeln!(out, "      {}", one_line(&format!("{}: {}", row.fields.join(", "), row.reason), 90).dimmed())
+}
+
+pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()> {
+    let proposal = &detail.proposal;
+    writeln!(
+        out,
+        "{} {}  {} · {} · {}",
+        format!("#{}", proposal.id).dimmed(),
+        printable(&detail.title).bold(),
+        proposal.draft.origin.group().to_lowercase(),
+        state(proposal.state),
+        risk(proposal.risk)
+    )?;
+    writeln!(out, "{}", printable(&proposal.draft.reason).dimmed())?;
+    for (id, name) in &detail.similar {
+        writeln!(out, "{} {} ({})", "looks like".yellow(), printable(name), printable(id))?;
+    }
+    for proposed in &proposal.draft.fields {
+        writeln!(out)?;
+        match detail.diff.iter().find(|diff| diff.field == proposed.field) {
+            Some(diff) => write_diff(out, diff)?,
+            None => writeln!(out, "  = {} as it is", printable(&proposed.field).cyan())?,
+        }
+        let sure = format!("{:.0} % sure", proposed.confidence * 100.0);
+        match detail.risks.get(&proposed.field) {
+            Some(Risk::Low) | None => writeln!(out, "      {}", sure.dimmed())?,
+            Some(more) => writeln!(out, "      {} · {}", sure.dimmed(), risk(*more))?,
+        }
+        for evidence in &proposed.evidence {
+            let quote = format!("“{}”", one_line(&evidence.quote, 80));
+            let read = format!("{} read {}", printable(&evidence.url), evidence.fetched_at);
+            writeln!(out, "      {} {}", quote.dimmed(), read.dimmed())?;
+            if evidence.chain.len() > 1 {
+                let way: Vec<String> = evidence
+                    .chain
+                    .iter()
+                    .map(|visit| format!("{} {}", visit.status, printable(&visit.url)))
+                    .collect();
+                writeln!(out, "      {}", way.join(" → ").dimmed())?;
+            }
+        }
+        if proposal.conflicts.contains(&proposed.field) {
+            writeln!(out, "      {}", "changed in the card since: give your own value with --set".red())?;
+        }
+        let decision = proposal.decisions.iter().find(|decision| decision.field == proposed.field);
+        match decision.map(|decision| decision.verdict) {
+            Some(FieldVerdict::Accepted) => writeln!(out, "      {}", "taken over".green())?,
+            Some(FieldVerdict::Edited) => writeln!(out, "      {}", "taken over with another value".green())?,
+            Some(FieldVerdict::Rejected) => writeln!(out, "      {}", "turned down".red())?,
+            None => {}
+        }
+    }
+    write_history(out, detail)
+}
+
+fn write_history(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()> {
+    let proposal = &detail.proposal;
+    if proposal.state == ProposalState::Pending && detail.needed > 1 {
+        let by: Vec<String> = proposal.approvals.iter().map(|approval| printable(&approval.by)).collect();
+        let who = if by.is_empty() { "nobody yet".to_owned() } else { by.join(", ") };
+        writeln!(out, "\n{} of {} have to say yes: {who}", detail.needed, detail.needed)?;
+    }
+    writeln!(out)?;
+    for event in &detail.events {
+        let words = one_line(&event.why, 100);
+        let colon = if words.is_empty() { "" } else { ": " };
+        let line = format!("{} {} by {}{colon}{words}", event.at, event.what, printable(&event.by));
+        writeln!(out, "{}", line.dimmed())?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_preview(out: &mut dyn Write, preview: &AcceptPreview) -> io::Result<()> {
+    for one in &preview.safe {
+        writeln!(out, "{} {}", format!("#{}", one.id).dimmed(), printable(&one.title).bold())?;
+        one.diff.iter().try_for_each(|diff| write_diff(out, diff))?;
+    }
+    for one in &preview.left {
+        let line = format!("#{} {} left: {}", one.id, printable(&one.title), printable(&one.why));
+        writeln!(out, "{}", line.dimmed())?;
+    }
+    writeln!(out, "{} would be accepted, {} left", preview.safe.len(), preview.left.len())
+}

@@ -1,0 +1,254 @@
+//! Taking a proposal over: worked out first, written with its card and revision in one transaction.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use autokit_toolcard::{
+    Approval, CardId, FieldDecision, FieldVerdict, Operation, Proposal, ProposalState, Toolcard,
+};
+use serde_json::{Map, Value};
+use surrealdb::types::Object;
+
+use super::{Note, rejections, row};
+use crate::error::{LibraryError, Result};
+use crate::store::Library;
+use crate::vectors::PackedVectors;
+use crate::write::{Committed, Meta, PutMode, Write};
+
+/// What a reviewer wants of a proposal.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The fields to take over; all that are not turned down when not given.
+    pub fields: Option<Vec<String>>,
+    /// Values in place of proposed ones.
+    pub edits: Map<String, Value>,
+    /// Fields that are turned down, and remembered as such. Fields in neither list are left out.
+    pub rejected: Vec<String>,
+    /// The revision of the card the reviewer looked at. A field that conflicts can be taken over with
+    /// the reviewer's own value, if the card is still the one they saw.
+    pub seen: Option<u32>,
+}
+
+/// What accepting a proposal would write.
+#[derive(Clone, Debug)]
+pub struct Acceptance {
+    /// The card after it.
+    pub card: Toolcard,
+    /// The fields taken over.
+    pub fields: Vec<String>,
+    /// Those of them with the reviewer's value.
+    pub edited: Vec<String>,
+    /// The fields turned down.
+    pub rejected: Vec<String>,
+    values: BTreeMap<String, String>,
+    write: Target,
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    New,
+    Change { id: CardId, expected: u32 },
+}
+
+/// What came of accepting.
+#[derive(Clone, Debug)]
+pub enum Accepted {
+    /// The card was written.
+    Written(Committed),
+    /// One yes more; others are still asked for.
+    Approved(Box<Proposal>),
+}
+
+impl Library {
+    /// Works out what accepting a proposal would write.
+    ///
+    /// A card that changed since the proposal was made takes the fields that did not; the others are
+    /// a conflict, never overwritten unseen.
+    ///
+    /// # Errors
+    /// [`LibraryError::Decided`], [`LibraryError::Invalid`] when the result is no card or nothing was
+    /// chosen, [`LibraryError::NoCard`] when the card is gone, [`LibraryError::Conflict`].
+    pub async fn acceptance(&self, proposal: &Proposal, selection: &Selection) -> Result<Acceptance> {
+        if proposal.state != ProposalState::Pending {
+            return Err(LibraryError::Decided { proposal: proposal.id, state: proposal.state.as_str() });
+        }
+        let Selection { fields, edits, rejected, seen } = selection;
+        let mut draft = proposal.draft.clone();
+        let has = |field: &str| proposal.draft.fields.iter().any(|proposed| proposed.field == field);
+        let mut named = fields.iter().flatten().chain(edits.keys()).chain(rejected);
+        if let Some(unknown) = named.find(|field| !has(field)) {
+            return Err(LibraryError::Invalid(format!("the proposal has no field {unknown:?}")));
+        }
+        if let Some(both) = fields.iter().flatten().find(|field| rejected.contains(field)) {
+            return Err(LibraryError::Invalid(format!("{both:?} is both taken over and turned down")));
+        }
+        let chosen = |field: &str| match fields {
+            Some(fields) => fields.iter().any(|chosen| chosen == field),
+            None => !rejected.iter().any(|turned_down| turned_down == field),
+        };
+        let (mut taken, mut edited, mut values) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for field in draft.fields.iter_mut().filter(|field| chosen(&field.field)) {
+            if let Some(value) = edits.get(&field.field).filter(|value| field.value.as_ref() != Some(value)) {
+                field.value = Some(value.clone());
+                edited.push(field.field.clone());
+            }
+            values
+                .insert(field.field.clone(), field.value.as_ref().map(Value::to_string).unwrap_or_default());
+            taken.push(field.field.clone());
+        }
+        if taken.is_empty() {
+            return Err(LibraryError::Invalid("no field was chosen".to_owned()));
+        }
+        let (before, write) = match &draft.card {
+            None => (Map::new(), Target::New),
+            Some(id) => {
+                let record = self.card(id)?;
+                let now = record.card().into_object();
+                let unseen: Vec<String> = taken
+                    .iter()
+                    .filter(|field| !(edits.contains_key(*field) && *seen == Some(record.number)))
+                    .cloned()
+                    .collect();
+                if !self.conflicts(proposal, &now, record.number, &unseen).await?.is_empty() {
+                    return Err(LibraryError::Conflict {
+                        card: id.to_string(),
+                        expected: draft.base.unwrap_or_default(),
+                        current: record.number,
+                    });
+                }
+                (now, Target::Change { id: id.clone(), expected: record.number })
+            }
+        };
+        let card = Toolcard::new(draft.applied(&before, chosen)).map_err(|problems| {
+            LibraryError::Invalid(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        })?;
+        Ok(Acceptance { card, fields: taken, edited, rejected: rejected.clone(), values, write })
+    }
+
+    /// Writes an acceptance: card, revision and decision in one transaction. Where `approvals`
+    /// reviewers have to agree, the yes of all but the last is kept and nothing else is written; what
+    /// counts is who says yes to the same values.
+    ///
+    /// # Errors
+    /// As [`Library::commit`]; [`LibraryError::Duplicate`] when a new card's name is taken;
+    /// [`LibraryError::Decided`], [`LibraryError::ProposalChanged`] when somebody was quicker.
+    pub async fn accept(
+        &self,
+        proposal: &Proposal,
+        acceptance: Acceptance,
+        vectors: Option<PackedVectors>,
+        meta: &Meta,
+        approvals: u32,
+    ) -> Result<Accepted> {
+        if let Some(waits) = self.approve(proposal, &acceptance, meta, approvals).await? {
+            return Ok(Accepted::Approved(Box::new(waits)));
+        }
+        let at = self.clock.stamp();
+        let by = &meta.author.0;
+        let decided = |field: &String, verdict: FieldVerdict| FieldDecision {
+            field: field.clone(),
+            verdict,
+            value: (verdict == FieldVerdict::Edited)
+                .then(|| acceptance.card.object().get(field).cloned())
+                .flatten(),
+            by: by.clone(),
+            at: at.clone(),
+        };
+        let verdict = |field: &String| {
+            if acceptance.edited.contains(field) { FieldVerdict::Edited } else { FieldVerdict::Accepted }
+        };
+        let rows = |change: Option<&str>| -> Result<Vec<Object>> {
+            // Under the writers' turn: nobody gets between this look and the write.
+            self.still_waits(proposal)?;
+            let mut now = proposal.clone();
+            now.state = ProposalState::Accepted;
+            now.decided_at = Some(at.clone());
+            now.decided_by = Some(by.clone());
+            now.decision = Some(meta.reason.clone());
+            now.accepted.clone_from(&acceptance.fields);
+            now.decisions = acceptance
+                .fields
+                .iter()
+                .map(|field| decided(field, verdict(field)))
+                .chain(acceptance.rejected.iter().map(|field| decided(field, FieldVerdict::Rejected)))
+                .collect();
+            now.conflicts.clear();
+            let told = self.event(now.id, &at, by, "accepted", &account(proposal, &acceptance));
+            let mut rows = vec![row(&now, change)?, told];
+            rows.extend(rejections(proposal, &acceptance.rejected, by, &at));
+            Ok(rows)
+        };
+        let card = Box::new(acceptance.card.clone());
+        let write = match &acceptance.write {
+            Target::New => Write::Put { card, mode: PutMode::Create, vectors },
+            Target::Change { id, expected } => {
+                Write::Edit { id: id.clone(), expected: Some(*expected), card, vectors }
+            }
+        };
+        let meta = Meta { operation: Operation::Accept, ..meta.clone() };
+        Ok(Accepted::Written(self.commit_with(&meta, &[write], None, Some(&rows)).await?))
+    }
+
+    /// Keeps a yes that is not the last one asked for.
+    async fn approve(
+        &self,
+        proposal: &Proposal,
+        acceptance: &Acceptance,
+        meta: &Meta,
+        needed: u32,
+    ) -> Result<Option<Proposal>> {
+        if needed <= 1 {
+            return Ok(None);
+        }
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        self.still_waits(proposal)?;
+        let by = &meta.author.0;
+        let mut now = proposal.clone();
+        let agree = |approval: &&Approval| approval.covers(&acceptance.values);
+        let others = now.approvals.iter().filter(agree).filter(|approval| approval.by != *by).count();
+        if others as u32 + 1 >= needed {
+            return Ok(None);
+        }
+        if now.approvals.iter().any(|approval| approval.by == *by && approval.values == acceptance.values) {
+            return Ok(Some(now));
+        }
+        let at = self.clock.stamp();
+        now.approvals.retain(|approval| approval.by != *by);
+        let values = acceptance.values.clone();
+        now.approvals.push(Approval { by: by.clone(), at: at.clone(), values });
+        let why = format!("{}; {} of {needed}", account(proposal, acceptance), others + 1);
+        let events = vec![self.event(now.id, &at, by, "approved", &why)];
+        self.note(Note { changed: vec![now.clone()], events, ..Note::default() }).await?;
+        Ok(Some(now))
+    }
+
+    /// Whether a proposal waits as it was read.
+    fn still_waits(&self, proposal: &Proposal) -> Result<()> {
+        self.look_at_queue(|queue| match queue.get(proposal.id) {
+            None => Err(LibraryError::Decided { proposal: proposal.id, state: "decided" }),
+            Some(now) if **now != *proposal => Err(LibraryError::ProposalChanged(proposal.id)),
+            Some(_) => Ok(()),
+        })
+    }
+}
+
+/// What was taken over, turned down and left out, in words.
+fn account(proposal: &Proposal, acceptance: &Acceptance) -> String {
+    let taken = acceptance.fields.iter().map(|field| {
+        if acceptance.edited.contains(field) { format!("{field} (edited)") } else { field.clone() }
+    });
+    let mut told = taken.collect::<Vec<_>>().join(", ");
+    let names = proposal.draft.fields.iter().map(|field| &field.field);
+    let left: Vec<&str> = names
+        .filter(|field| !acceptance.fields.contains(field) && !acceptance.rejected.contains(field))
+        .map(String::as_str)
+        .collect();
+    for (what, fields) in [("turned down", acceptance.rejected.join(", ")), ("left out", left.join(", "))] {
+        if !fields.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = write!(told, "; {what}: {fields}");
+        }
+    }
+    told
+}

@@ -1,0 +1,118 @@
+//! Turning proposals down, taking decisions back, and words about them.
+
+use autokit_toolcard::{Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalState};
+use surrealdb::types::Object;
+
+use super::{Note, rejections, row};
+use crate::error::{LibraryError, Result};
+use crate::rows::ProposalRow;
+use crate::store::Library;
+
+impl Library {
+    /// Turns a proposal down. What it proposes is not proposed again while its page stays the same.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoProposal`], [`LibraryError::Decided`].
+    pub async fn reject(&self, id: u32, by: &Author, why: &str) -> Result<Proposal> {
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        let mut proposal = self.proposal(id).await?;
+        if proposal.state != ProposalState::Pending {
+            return Err(LibraryError::Decided { proposal: id, state: proposal.state.as_str() });
+        }
+        let at = self.clock.stamp();
+        let fields: Vec<String> = proposal.draft.fields.iter().map(|field| field.field.clone()).collect();
+        let turned_down = |field: &String| FieldDecision {
+            field: field.clone(),
+            verdict: FieldVerdict::Rejected,
+            value: None,
+            by: by.0.clone(),
+            at: at.clone(),
+        };
+        let rejections = rejections(&proposal, &fields, &by.0, &at);
+        proposal.decisions = fields.iter().map(turned_down).collect();
+        proposal.state = ProposalState::Rejected;
+        proposal.decided_at = Some(at.clone());
+        proposal.decided_by = Some(by.0.clone());
+        proposal.decision = Some(why.to_owned());
+        let events = vec![self.event(id, &at, &by.0, "rejected", why)];
+        let changed = vec![proposal.clone()];
+        self.note(Note { changed, events, rejections, ..Note::default() }).await?;
+        Ok(proposal)
+    }
+
+    /// Lets a rejected proposal wait again, or one whose acceptance changed nothing. Any other
+    /// acceptance is taken back by [`Library::undo_acceptance`].
+    ///
+    /// # Errors
+    /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it waits already.
+    pub async fn reopen(&self, id: u32, by: &Author) -> Result<Proposal> {
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        let mut proposal = self.proposal(id).await?;
+        if proposal.state == ProposalState::Pending {
+            return Err(LibraryError::NothingToUndo);
+        }
+        waits_again(&mut proposal);
+        let mut events = vec![self.event(id, &self.clock.stamp(), &by.0, "undone", "")];
+        events.extend(self.compare(&mut proposal).await?);
+        let changed = vec![proposal.clone()];
+        self.note(Note { changed, events, forgiven: vec![id], ..Note::default() }).await?;
+        Ok(proposal)
+    }
+
+    /// Keeps a reviewer's words about a proposal, which decides nothing.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoProposal`], [`LibraryError::Invalid`] for no words.
+    pub async fn comment(&self, id: u32, by: &Author, words: &str) -> Result<()> {
+        let words = words.trim();
+        if words.is_empty() {
+            return Err(LibraryError::Invalid("the comment is empty".to_owned()));
+        }
+        let _turn = self.writer.lock().await;
+        self.proposal(id).await?;
+        let events = vec![self.event(id, &self.clock.stamp(), &by.0, "commented", words)];
+        self.note(Note { events, ..Note::default() }).await
+    }
+
+    /// The proposals that accepting by this change decided, or those about `only`: as rows that let
+    /// them wait again, and their numbers.
+    pub(crate) async fn rows_to_reopen(
+        &self,
+        change: &str,
+        only: Option<&CardId>,
+        by: &Author,
+    ) -> Result<(Vec<Object>, Vec<u32>)> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM proposal WHERE change = $change")
+            .bind(("change", change.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let found: Vec<ProposalRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let at = self.clock.stamp();
+        let (mut rows, mut ids) = (Vec::new(), Vec::new());
+        for found in found {
+            let mut proposal = found.into_proposal()?;
+            if only.is_some_and(|only| *only != proposal.draft.subject()) {
+                continue;
+            }
+            waits_again(&mut proposal);
+            rows.push(row(&proposal, None)?);
+            rows.push(self.event(proposal.id, &at, &by.0, "undone", ""));
+            ids.push(proposal.id);
+        }
+        Ok((rows, ids))
+    }
+}
+
+fn waits_again(proposal: &mut Proposal) {
+    proposal.state = ProposalState::Pending;
+    proposal.decided_at = None;
+    proposal.decided_by = None;
+    proposal.decision = None;
+    proposal.accepted.clear();
+    proposal.decisions.clear();
+    proposal.approvals.clear();
+}

@@ -1,0 +1,263 @@
+//! Proposals: kept until a person decides, with an account of every step.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`queue`] | those that wait, in memory, in step with the store |
+//! | [`propose`] | taking a draft in: what is new, what waits already, what was turned down |
+//! | [`rebase`] | what becomes of waiting proposals when their card changes |
+//! | [`accept`] | working out and writing an acceptance; approvals |
+//! | [`decide`] | turning down, taking back, commenting |
+
+mod accept;
+mod decide;
+mod propose;
+mod queue;
+mod rebase;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use autokit_toolcard::{Approval, Draft, FieldDecision, Proposal, ProposalState, Risk};
+use serde::{Deserialize, Serialize};
+use surrealdb::types::{Object, RecordId, object};
+use ts_rs::TS;
+
+use crate::error::{LibraryError, Result};
+use crate::rows::{ProposalEventRow, ProposalRow, key_text};
+use crate::store::Library;
+
+pub use accept::{Acceptance, Accepted, Selection};
+pub use propose::Proposed;
+pub(crate) use queue::Queue;
+
+/// A step in the life of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ProposalEvent {
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// By whom.
+    pub by: String,
+    /// `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
+    /// `rejected`, `undone`.
+    pub what: String,
+    /// In words.
+    pub why: String,
+}
+
+/// What is kept of a review beside the columns of the table, as JSON.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Review {
+    decisions: Vec<FieldDecision>,
+    approvals: Vec<Approval>,
+    rebased: BTreeMap<String, u32>,
+    conflicts: Vec<String>,
+    risk: Option<Risk>,
+}
+
+impl ProposalRow {
+    fn into_proposal(self) -> Result<Proposal> {
+        let unreadable = |what: &dyn std::fmt::Display| {
+            LibraryError::Database(format!("proposal {} cannot be read: {what}", key_text(&self.id)))
+        };
+        let review: Review = match &self.review {
+            None => Review::default(),
+            Some(text) => serde_json::from_str(text).map_err(|error| unreadable(&error))?,
+        };
+        Ok(Proposal {
+            id: key_text(&self.id).parse().map_err(|error| unreadable(&error))?,
+            draft: serde_json::from_str(&self.draft).map_err(|error| unreadable(&error))?,
+            state: ProposalState::parse(&self.state).ok_or_else(|| unreadable(&self.state))?,
+            proposed_by: self.proposed_by,
+            created_at: self.created_at,
+            decided_at: self.decided_at,
+            decided_by: self.decided_by,
+            decision: self.decision,
+            accepted: self.accepted,
+            decisions: review.decisions,
+            approvals: review.approvals,
+            rebased: review.rebased,
+            conflicts: review.conflicts,
+            // From before risks were kept: worth a look until it is compared with its card.
+            risk: review.risk.unwrap_or(Risk::Medium),
+        })
+    }
+}
+
+fn record(id: u32) -> RecordId {
+    // Zero-padded, so that text order is number order.
+    RecordId::new("proposal", format!("{id:010}"))
+}
+
+/// The row of a proposal; `change` is the one that accepting it made.
+fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
+    let text =
+        |json: serde_json::Result<String>| json.map_err(|error| LibraryError::Database(error.to_string()));
+    let review = Review {
+        decisions: proposal.decisions.clone(),
+        approvals: proposal.approvals.clone(),
+        rebased: proposal.rebased.clone(),
+        conflicts: proposal.conflicts.clone(),
+        risk: Some(proposal.risk),
+    };
+    Ok(object! {
+        id: record(proposal.id),
+        draft: text(serde_json::to_string(&proposal.draft))?,
+        proposed_by: proposal.proposed_by.clone(),
+        created_at: proposal.created_at.clone(),
+        state: proposal.state.as_str().to_owned(),
+        decided_at: proposal.decided_at.clone(),
+        decided_by: proposal.decided_by.clone(),
+        decision: proposal.decision.clone(),
+        accepted: proposal.accepted.clone(),
+        change: change.map(str::to_owned),
+        review: text(serde_json::to_string(&review))?,
+    })
+}
+
+/// What is written about proposals in one transaction.
+#[derive(Default)]
+struct Note {
+    changed: Vec<Proposal>,
+    events: Vec<Object>,
+    /// Rows of values that were turned down.
+    rejections: Vec<Object>,
+    /// Proposals whose noes are taken back.
+    forgiven: Vec<u32>,
+}
+
+impl Library {
+    /// The proposals in this state, or all, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn proposals(&self, state: Option<ProposalState>) -> Result<Vec<Proposal>> {
+        if state == Some(ProposalState::Pending) {
+            let waiting = self.waiting().await?;
+            return Ok(waiting.iter().map(|proposal| Proposal::clone(proposal)).collect());
+        }
+        let mut response = self
+            .db()
+            .query("SELECT * FROM proposal WHERE $state = NONE OR state = $state ORDER BY id")
+            .bind(("state", state.map(|state| state.as_str().to_owned())))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ProposalRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter().map(ProposalRow::into_proposal).collect()
+    }
+
+    /// One proposal.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoProposal`].
+    pub async fn proposal(&self, id: u32) -> Result<Proposal> {
+        let found = self.proposals_by_id(vec![record(id)]).await?;
+        found.into_iter().next().ok_or(LibraryError::NoProposal(id))
+    }
+
+    async fn proposals_by_id(&self, ids: Vec<RecordId>) -> Result<Vec<Proposal>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM $ids")
+            .bind(("ids", ids))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ProposalRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter().map(ProposalRow::into_proposal).collect()
+    }
+
+    /// What happened to a proposal, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn proposal_events(&self, id: u32) -> Result<Vec<ProposalEvent>> {
+        let mut response = self
+            .db()
+            .query("SELECT id, at, by, what, why FROM proposal_event WHERE proposal = $id ORDER BY at, id")
+            .bind(("id", i64::from(id)))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ProposalEventRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(rows
+            .into_iter()
+            .map(|row| ProposalEvent { at: row.at, by: row.by, what: row.what, why: row.why })
+            .collect())
+    }
+
+    /// The change that accepting a proposal made, if it was accepted.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn change_of_proposal(&self, id: u32) -> Result<Option<String>> {
+        let mut response = self
+            .db()
+            .query("SELECT VALUE change FROM $id")
+            .bind(("id", record(id)))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let change: Vec<Option<String>> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(change.into_iter().next().flatten())
+    }
+
+    /// Writes what happened to proposals that are not accepted, and brings the queue in step. The
+    /// caller holds the writers' turn.
+    async fn note(&self, note: Note) -> Result<()> {
+        let rows = note.changed.iter().map(|proposal| row(proposal, None)).collect::<Result<Vec<_>>>()?;
+        self.queue_in_doubt.store(true, Ordering::Release);
+        self.execute(
+            "BEGIN;
+             FOR $row IN $rows { UPSERT $row.id CONTENT $row RETURN NONE };
+             INSERT INTO proposal_event $events RETURN NONE;
+             FOR $row IN $rejections { UPSERT $row.id CONTENT $row RETURN NONE };
+             IF $forgiven != [] { DELETE rejection WHERE proposal IN $forgiven RETURN NONE };
+             COMMIT;",
+            object! {
+                rows: rows,
+                events: note.events,
+                rejections: note.rejections,
+                forgiven: note.forgiven.into_iter().map(i64::from).collect::<Vec<_>>(),
+            },
+        )
+        .await?;
+        let mut queue = self.queue.write().expect("no reader panics");
+        for proposal in note.changed {
+            queue.put(proposal);
+        }
+        drop(queue);
+        self.queue_in_doubt.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// The row of a step. Its name keeps steps of one moment in order.
+    fn event(&self, id: u32, at: &str, by: &str, what: &str, why: &str) -> Object {
+        let step = self.steps.fetch_add(1, Ordering::Relaxed);
+        object! {
+            id: RecordId::new("proposal_event", format!("{id:010}|{at}|{step:010}")),
+            proposal: i64::from(id),
+            at: at.to_owned(),
+            by: by.to_owned(),
+            what: what.to_owned(),
+            why: why.to_owned(),
+        }
+    }
+}
+
+/// The rows by which a reviewer's no to these fields is remembered.
+fn rejections(proposal: &Proposal, fields: &[String], by: &str, at: &str) -> Vec<Object> {
+    let draft: &Draft = &proposal.draft;
+    let turned_down = draft.fields.iter().filter(|field| fields.contains(&field.field));
+    turned_down
+        .map(|field| {
+            object! {
+                id: RecordId::new("rejection", draft.mark(field)),
+                proposal: i64::from(proposal.id),
+                subject: draft.subject().to_string(),
+                field: field.field.clone(),
+                value: field.value.as_ref().map(ToString::to_string),
+                basis: draft.basis.clone(),
+                by: by.to_owned(),
+                at: at.to_owned(),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,138 @@
+//! The proposals that wait, in memory: a queue of thousands is listed and searched without the
+//! database, which stays the only source of truth.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use autokit_toolcard::{CardId, Proposal, ProposalState};
+use surrealdb::types::{RecordId, SurrealValue};
+
+use crate::error::Result;
+use crate::rows::{ProposalRow, key_text};
+use crate::store::Library;
+
+/// The proposals that wait, by number and by card.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queue {
+    pending: BTreeMap<u32, Arc<Proposal>>,
+    by_subject: HashMap<CardId, BTreeSet<u32>>,
+    /// The highest number that was ever given.
+    newest: u32,
+}
+
+impl Queue {
+    /// Takes a proposal in, in place of what it was before; one that was decided leaves.
+    pub(super) fn put(&mut self, proposal: Proposal) {
+        self.newest = self.newest.max(proposal.id);
+        self.take_out(proposal.id);
+        if proposal.state == ProposalState::Pending {
+            self.by_subject.entry(proposal.draft.subject()).or_default().insert(proposal.id);
+            self.pending.insert(proposal.id, Arc::new(proposal));
+        }
+    }
+
+    fn take_out(&mut self, id: u32) {
+        let Some(old) = self.pending.remove(&id) else { return };
+        let subject = old.draft.subject();
+        if let Some(ids) = self.by_subject.get_mut(&subject) {
+            ids.remove(&id);
+            if ids.is_empty() {
+                self.by_subject.remove(&subject);
+            }
+        }
+    }
+
+    pub(super) fn get(&self, id: u32) -> Option<&Arc<Proposal>> {
+        self.pending.get(&id)
+    }
+
+    /// Those about a card, oldest first.
+    pub(super) fn about(&self, card: &CardId) -> Vec<Arc<Proposal>> {
+        let ids = self.by_subject.get(card);
+        ids.into_iter().flatten().filter_map(|id| self.pending.get(id).cloned()).collect()
+    }
+
+    /// The number after the highest given.
+    pub(super) fn next(&self) -> u32 {
+        self.newest + 1
+    }
+}
+
+impl Library {
+    /// The proposals that wait, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn waiting(&self) -> Result<Vec<Arc<Proposal>>> {
+        self.queue_in_step().await?;
+        Ok(self.look_at_queue(|queue| queue.pending.values().cloned().collect()))
+    }
+
+    /// How many proposals wait.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn count_waiting(&self) -> Result<u32> {
+        self.queue_in_step().await?;
+        Ok(self.look_at_queue(|queue| queue.pending.len() as u32))
+    }
+
+    pub(super) fn look_at_queue<T>(&self, look: impl FnOnce(&Queue) -> T) -> T {
+        look(&self.queue.read().expect("no writer panics"))
+    }
+
+    /// Reads the queue anew when a write was given up half-way, as when who asked for it went away.
+    async fn queue_in_step(&self) -> Result<()> {
+        if self.queue_in_doubt.load(Ordering::Acquire) {
+            let _turn = self.writer.lock().await;
+            self.settle_doubt().await?;
+        }
+        Ok(())
+    }
+
+    /// As [`Library::queue_in_step`], for who holds the writers' turn.
+    pub(crate) async fn settle_doubt(&self) -> Result<()> {
+        if self.queue_in_doubt.load(Ordering::Acquire) { self.load_queue().await } else { Ok(()) }
+    }
+
+    /// Reads the queue from the database and compares it with the cards.
+    pub(crate) async fn load_queue(&self) -> Result<()> {
+        #[derive(SurrealValue)]
+        #[surreal(crate = "surrealdb::types")]
+        struct Newest {
+            id: RecordId,
+        }
+        let mut response = self
+            .db()
+            .query(
+                "SELECT * FROM proposal WHERE state = 'pending';
+                 SELECT id FROM proposal ORDER BY id DESC LIMIT 1;",
+            )
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ProposalRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let newest: Vec<Newest> = response.take(1).map_err(|error| self.failed(&error))?;
+        let mut queue = Queue {
+            newest: newest.first().and_then(|row| key_text(&row.id).parse().ok()).unwrap_or(0),
+            ..Queue::default()
+        };
+        for row in rows {
+            queue.put(row.into_proposal()?);
+        }
+        let cards: Vec<CardId> = queue.by_subject.keys().cloned().collect();
+        *self.queue.write().expect("no reader panics") = queue;
+        self.queue_in_doubt.store(false, Ordering::Release);
+        self.rebase(&cards).await
+    }
+
+    /// Reads these proposals anew. The caller holds the writers' turn.
+    pub(crate) async fn requeue(&self, ids: Vec<RecordId>) -> Result<()> {
+        let read = self.proposals_by_id(ids).await?;
+        let mut queue = self.queue.write().expect("no reader panics");
+        for proposal in read {
+            queue.put(proposal);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! What becomes of waiting proposals when their card changes: a field nobody touched moves along to
+//! the card's new revision, a field somebody changed conflicts.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use autokit_toolcard::{CardId, Proposal};
+use serde_json::{Map, Value};
+use surrealdb::types::Object;
+
+use super::Note;
+use crate::error::{LibraryError, Result};
+use crate::store::Library;
+
+/// Who moves proposals along.
+const ITSELF: &str = "AutoKit";
+
+impl Library {
+    /// Compares the waiting proposals about these cards with the cards as they are now. The caller
+    /// holds the writers' turn.
+    pub(crate) async fn rebase(&self, cards: &[CardId]) -> Result<()> {
+        let mut note = Note::default();
+        for card in cards {
+            for proposal in self.look_at_queue(|queue| queue.about(card)) {
+                let mut now = Proposal::clone(&proposal);
+                let events = self.compare(&mut now).await?;
+                if now != *proposal {
+                    note.changed.push(now);
+                    note.events.extend(events);
+                }
+            }
+        }
+        if note.changed.is_empty() { Ok(()) } else { self.note(note).await }
+    }
+
+    /// Brings what a proposal knows of its card up to date; gives the rows of what is to be told.
+    pub(super) async fn compare(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
+        let Some(id) = proposal.draft.card.clone() else {
+            proposal.risk = proposal.draft.risk(&Map::new());
+            return Ok(Vec::new());
+        };
+        let names = || proposal.draft.fields.iter().map(|field| field.field.clone());
+        let (now, number) = match self.card(&id) {
+            Ok(record) => (record.card().into_object(), record.number),
+            Err(_) => (Map::new(), 0),
+        };
+        let conflicts = match number {
+            0 => names().collect(),
+            _ => self.conflicts(proposal, &now, number, &names().collect::<Vec<_>>()).await?,
+        };
+        proposal.risk = proposal.draft.risk(&now);
+        let at = self.clock.stamp();
+        let mut events = Vec::new();
+        let fresh: Vec<&str> = conflicts
+            .iter()
+            .filter(|field| !proposal.conflicts.contains(field))
+            .map(String::as_str)
+            .collect();
+        if !fresh.is_empty() {
+            let why = if number == 0 { "the card was removed".to_owned() } else { fresh.join(", ") };
+            events.push(self.event(proposal.id, &at, ITSELF, "conflicting", &why));
+        }
+        if conflicts.is_empty() && proposal.draft.base != Some(number) {
+            proposal.draft.base = Some(number);
+            proposal.rebased.clear();
+            let why = format!("on revision {number} of the card");
+            events.push(self.event(proposal.id, &at, ITSELF, "rebased", &why));
+        } else if number > 0 && !conflicts.is_empty() {
+            let moved: Vec<String> = names().filter(|field| !conflicts.contains(field)).collect();
+            proposal.rebased.extend(moved.into_iter().map(|field| (field, number)));
+        }
+        proposal.conflicts = conflicts;
+        Ok(events)
+    }
+
+    /// The fields whose value in the card is neither what it was when they were proposed nor what
+    /// they would make it.
+    pub(super) async fn conflicts(
+        &self,
+        proposal: &Proposal,
+        now: &Map<String, Value>,
+        number: u32,
+        fields: &[String],
+    ) -> Result<Vec<String>> {
+        let id = proposal.draft.subject();
+        let mut earlier: HashMap<u32, Map<String, Value>> = HashMap::new();
+        let mut conflicts = Vec::new();
+        for proposed in proposal.draft.fields.iter().filter(|proposed| fields.contains(&proposed.field)) {
+            let Some(base) = proposal.base_of(&proposed.field).filter(|base| *base != number) else {
+                continue;
+            };
+            let then = match earlier.entry(base) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let body = self.revision(&id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
+                    place.insert(serde_json::from_str(&body).map_err(|error| {
+                        LibraryError::Database(format!("revision {base} of {id} cannot be read: {error}"))
+                    })?)
+                }
+            };
+            let then = then.get(&proposed.field);
+            let is = now.get(&proposed.field);
+            if is != then && is != proposed.value.as_ref() {
+                conflicts.push(proposed.field.clone());
+            }
+        }
+        Ok(conflicts)
+    }
+}

@@ -1,0 +1,310 @@
+//! What happens between proposing and deciding: merging, remembering, moving along, agreeing.
+
+use std::time::{Duration, Instant};
+
+use autokit_library::{
+    Accepted, Clock, Code, DataDir, Library, LibraryError, Meta, Place, Proposed, PutMode, Selection, Write,
+};
+use autokit_toolcard::{
+    Author, CardId, CardKey, Draft, Evidence, FieldVerdict, Operation, Origin, Proposal, ProposalState,
+    ProposedField, Risk, Toolcard,
+};
+use serde_json::{Value, json};
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+fn author(name: &str) -> Author {
+    Author(name.into())
+}
+
+fn meta(by: &str) -> Meta {
+    Meta {
+        operation: Operation::Edit,
+        author: author(by),
+        reason: "because".into(),
+        change: None,
+        request: None,
+    }
+}
+
+fn field(name: &str, value: Value, quote: &str) -> ProposedField {
+    let evidence = vec![Evidence::new("https://docs.example.org/tool", quote, "2026-01-01T00:00:00.000Z")];
+    ProposedField { field: name.into(), value: Some(value), evidence, confidence: 0.9 }
+}
+
+fn change(card: &CardId, fields: &[(&str, &str)]) -> Draft {
+    let fields = fields.iter().map(|(name, value)| field(name, json!(value), "as it says")).collect();
+    Draft {
+        card: Some(card.clone()),
+        basis: Some("page one".into()),
+        ..Draft::new(Origin::Refresh, "the page says otherwise", fields)
+    }
+}
+
+async fn memory() -> Library {
+    Library::open(Place::Memory, Clock::system()).await.expect("opens")
+}
+
+async fn put(library: &Library, card: Value) -> CardId {
+    let card = Toolcard::from_json(&card.to_string()).expect("valid");
+    let key = card.key();
+    let write = Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: None };
+    library.commit(&meta("somebody"), &[write]).await.expect("committed");
+    library.read(|replica| replica.by_key(&key).map(|record| record.id.clone())).expect("there")
+}
+
+async fn propose(library: &Library, draft: Draft) -> Proposed {
+    library.propose(draft, &author("checker")).await.expect("taken in")
+}
+
+async fn accept(library: &Library, id: u32, by: &str, selection: &Selection, needed: u32) -> Accepted {
+    let proposal = library.proposal(id).await.expect("there");
+    let acceptance = library.acceptance(&proposal, selection).await.expect("a card");
+    library.accept(&proposal, acceptance, None, &meta(by), needed).await.expect("accepted")
+}
+
+async fn waiting(library: &Library) -> Vec<Proposal> {
+    library.proposals(Some(ProposalState::Pending)).await.expect("read")
+}
+
+async fn told(library: &Library, id: u32) -> Vec<String> {
+    library.proposal_events(id).await.expect("read").into_iter().map(|event| event.what).collect()
+}
+
+fn text(library: &Library, id: &CardId, name: &str) -> Option<String> {
+    library.read(|replica| replica.get(id).and_then(|r| r.card().text(name).map(str::to_owned)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_already_is_united_and_newer_values_take_the_place_of_older() {
+    let library = memory().await;
+    let id = put(&library, json!({"name": "A"})).await;
+    let first = propose(&library, change(&id, &[("class", "K"), ("pricing", "free")])).await;
+    assert_eq!((first.kept.len(), first.proposal.risk), (2, Risk::Low));
+
+    let mut again = change(&id, &[("class", "K"), ("pricing", "paid"), ("module", "m")]);
+    again.fields[0].evidence[0].quote = "elsewhere on the page".into();
+    let again = propose(&library, again).await;
+    assert_eq!(
+        (again.merged, again.kept),
+        (vec!["class".to_owned(), "pricing".into()], vec!["module".into()])
+    );
+    let now = library.proposal(first.proposal.id).await.expect("there");
+    assert_eq!(now.draft.fields[0].evidence.len(), 2);
+    assert_eq!(now.draft.fields[1].value, Some(json!("paid")));
+    assert_eq!(told(&library, now.id).await, ["proposed", "merged", "replaced"]);
+
+    // The same again says nothing new; another origin with another value waits beside it.
+    let steps = library.proposal_events(now.id).await.expect("read").len();
+    let same = propose(&library, change(&id, &[("class", "K")])).await;
+    assert_eq!((same.proposal.id, same.kept.len()), (now.id, 0));
+    assert_eq!(library.proposal_events(now.id).await.expect("read").len(), steps);
+    let other = Draft { origin: Origin::Improvement, ..change(&id, &[("pricing", "on request")]) };
+    assert_eq!(propose(&library, other).await.kept, ["pricing"]);
+    assert_eq!(waiting(&library).await.len(), 3);
+    assert_eq!(library.count_waiting().await.expect("read"), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_card_is_taken_in_whole_or_not_at_all() {
+    let library = memory().await;
+    let new = |origin, description: &str| {
+        let fields = vec![field("name", json!("New"), "q"), field("description", json!(description), "q")];
+        Draft::new(origin, "found", fields)
+    };
+    let first = propose(&library, new(Origin::Discovery, "Does things.")).await.proposal;
+    let newer = propose(&library, new(Origin::Discovery, "Does good things.")).await;
+    assert_eq!((newer.proposal.id, newer.merged.len(), newer.kept.len()), (first.id, 2, 0));
+    let other = propose(&library, new(Origin::Description, "Something else.")).await;
+    assert_eq!(other.kept, ["name", "description"]);
+    // Its name decides whether all of it was turned down.
+    library.reject(first.id, &author("ann"), "a toy").await.expect("rejected");
+    let again = propose(&library, new(Origin::Discovery, "In other words.")).await;
+    assert_eq!((again.proposal.id, again.suppressed.len()), (first.id, 2));
+    assert_eq!(waiting(&library).await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
+    let library = memory().await;
+    let id = put(&library, json!({"name": "A"})).await;
+    let draft = change(&id, &[("class", "K"), ("pricing", "free"), ("module", "m")]);
+    let first = propose(&library, draft.clone()).await.proposal;
+    let selection = Selection {
+        fields: Some(vec!["class".into()]),
+        rejected: vec!["pricing".into()],
+        ..Selection::default()
+    };
+    assert!(matches!(accept(&library, first.id, "ann", &selection, 1).await, Accepted::Written(_)));
+    let decided = library.proposal(first.id).await.expect("there");
+    let verdicts: Vec<_> = decided.decisions.iter().map(|d| (d.field.as_str(), d.verdict)).collect();
+    assert_eq!(verdicts, [("class", FieldVerdict::Accepted), ("pricing", FieldVerdict::Rejected)]);
+
+    // Left out is not turned down.
+    let again = propose(&library, draft.clone()).await;
+    assert_eq!(again.suppressed, ["pricing"]);
+    assert!(again.kept.contains(&"module".to_owned()));
+    library.reject(again.proposal.id, &author("ann"), "no").await.expect("rejected");
+    let third = propose(&library, draft.clone()).await;
+    assert_eq!((third.suppressed.len(), third.kept.len()), (3, 0));
+    assert!(waiting(&library).await.is_empty());
+    let changed = propose(&library, Draft { basis: Some("page two".into()), ..draft.clone() }).await;
+    assert_eq!(changed.kept.len(), 3);
+    library.reject(changed.proposal.id, &author("ann"), "no").await.expect("rejected");
+
+    // A no that is taken back is forgotten, also when its acceptance is undone.
+    library.reopen(again.proposal.id, &author("ann")).await.expect("waits");
+    assert_eq!(propose(&library, draft.clone()).await.suppressed, ["pricing"]);
+    let made = library.change_of_proposal(first.id).await.expect("read").expect("a change");
+    library.undo(&made, author("ann"), None).await.expect("undone");
+    assert!(propose(&library, draft).await.suppressed.is_empty());
+    let undone = library.proposal(first.id).await.expect("there");
+    assert!(undone.decisions.is_empty() && undone.state == ProposalState::Pending);
+    let steps = told(&library, first.id).await;
+    assert!(steps.contains(&"accepted".to_owned()) && steps.contains(&"undone".to_owned()), "{steps:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = DataDir::new(folder.path());
+    let open = async || {
+        Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
+    };
+    let library = open().await;
+    let id = put(&library, json!({"name": "A", "pricing": "old", "class": "Old"})).await;
+    let draft = change(&id, &[("pricing", "new"), ("class", "New")]);
+    let proposal = propose(&library, draft.clone()).await.proposal;
+    assert_eq!(proposal.draft.base, Some(1));
+
+    put(&library, json!({"name": "A", "pricing": "old", "class": "Old", "usage": "x()"})).await;
+    let along = library.proposal(proposal.id).await.expect("there");
+    assert_eq!((along.draft.base, along.conflicts.len()), (Some(2), 0));
+
+    put(&library, json!({"name": "A", "pricing": "by hand", "class": "Old"})).await;
+    let conflicting = library.proposal(proposal.id).await.expect("there");
+    assert_eq!(conflicting.conflicts, ["pricing"]);
+    assert_eq!((conflicting.base_of("pricing"), conflicting.base_of("class")), (Some(2), Some(3)));
+    assert_eq!(told(&library, proposal.id).await, ["proposed", "rebased", "conflicting"]);
+    let refused = library.acceptance(&conflicting, &Selection::default()).await.expect_err("a conflict");
+    assert_eq!(refused.code(), Code::Conflict);
+    library.close().await.expect("closed");
+    drop(library);
+
+    // All of it is still known after opening again.
+    let library = open().await;
+    assert_eq!(waiting(&library).await, std::slice::from_ref(&conflicting));
+    // With their own value, having seen the card as it is, a reviewer settles it.
+    let Value::Object(edits) = json!({"pricing": "settled"}) else { unreachable!() };
+    let unseen = Selection { edits: edits.clone(), seen: Some(2), ..Selection::default() };
+    assert!(library.acceptance(&conflicting, &unseen).await.is_err());
+    let seen = Selection { edits, seen: Some(3), ..Selection::default() };
+    accept(&library, proposal.id, "ann", &seen, 1).await;
+    assert_eq!(text(&library, &id, "pricing").as_deref(), Some("settled"));
+    let verdicts: Vec<_> =
+        library.proposal(proposal.id).await.expect("there").decisions.iter().map(|d| d.verdict).collect();
+    assert_eq!(verdicts, [FieldVerdict::Edited, FieldVerdict::Accepted]);
+
+    // Somebody who makes the change by hand settles a proposal's field as well.
+    let other = propose(&library, change(&id, &[("usage", "y()")])).await.proposal;
+    put(&library, json!({"name": "A", "pricing": "settled", "class": "New", "usage": "y()"})).await;
+    assert!(library.proposal(other.id).await.expect("there").conflicts.is_empty());
+    library.commit(&meta("ann"), &[Write::Delete { id: id.clone() }]).await.expect("removed");
+    assert_eq!(library.proposal(other.id).await.expect("there").conflicts, ["usage"]);
+    let gone = library.propose(change(&id, &[("usage", "z()")]), &author("x")).await;
+    assert!(matches!(gone, Err(LibraryError::NoCard(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_reviewers_have_to_say_yes_to_the_same() {
+    let library = memory().await;
+    let id = put(&library, json!({"name": "A"})).await;
+    let one = propose(&library, change(&id, &[("class", "K"), ("pricing", "free")])).await.proposal.id;
+    let whole = Selection::default();
+    assert!(matches!(accept(&library, one, "ann", &whole, 2).await, Accepted::Approved(_)));
+    // Asking twice is not two people.
+    let Accepted::Approved(twice) = accept(&library, one, "ann", &whole, 2).await else { panic!("alone") };
+    assert_eq!((twice.approvals.len(), text(&library, &id, "class")), (1, None));
+    // Another value is another yes.
+    let Value::Object(edits) = json!({"pricing": "paid"}) else { unreachable!() };
+    let edited = Selection { edits, ..Selection::default() };
+    assert!(matches!(accept(&library, one, "bob", &edited, 2).await, Accepted::Approved(_)));
+    // A part of what somebody agreed to is agreed to.
+    let part = Selection { fields: Some(vec!["class".into()]), ..Selection::default() };
+    assert!(matches!(accept(&library, one, "eve", &part, 2).await, Accepted::Written(_)));
+    assert_eq!((text(&library, &id, "class"), text(&library, &id, "pricing")), (Some("K".into()), None));
+    assert_eq!(told(&library, one).await, ["proposed", "approved", "approved", "accepted"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_decide_nothing_and_who_is_late_is_told() {
+    let library = memory().await;
+    let id = put(&library, json!({"name": "A"})).await;
+    let proposal = propose(&library, change(&id, &[("class", "K")])).await.proposal;
+    library.comment(proposal.id, &author("ann"), " is this so? ").await.expect("kept");
+    assert!(library.comment(proposal.id, &author("ann"), "  ").await.is_err());
+    assert!(matches!(library.comment(9, &author("ann"), "x").await, Err(LibraryError::NoProposal(9))));
+    let said = library.proposal_events(proposal.id).await.expect("read").pop().expect("said");
+    assert_eq!((said.what.as_str(), said.why.as_str()), ("commented", "is this so?"));
+    assert_eq!(waiting(&library).await.len(), 1);
+
+    let late = library.acceptance(&proposal, &Selection::default()).await.expect("a card");
+    let mut newer = change(&id, &[("class", "Other")]);
+    newer.reason = "looked again".into();
+    propose(&library, newer).await;
+    let refused = library.accept(&proposal, late.clone(), None, &meta("ann"), 1).await.expect_err("changed");
+    assert!(matches!(refused, LibraryError::ProposalChanged(_)) && refused.code() == Code::Conflict);
+    library.reject(proposal.id, &author("ann"), "no").await.expect("rejected");
+    let refused = library.accept(&proposal, late, None, &meta("ann"), 1).await.expect_err("decided");
+    assert!(matches!(refused, LibraryError::Decided { .. }));
+    assert_eq!(text(&library, &id, "class"), None);
+}
+
+/// Thousands wait: proposing and listing stay quick, because neither reads them all from the store.
+#[tokio::test(flavor = "multi_thread")]
+async fn five_thousand_waiting_are_listed_and_added_to_at_once() {
+    const MANY: usize = 5000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = DataDir::new(folder.path());
+    let owned = dir.try_own().expect("free");
+    let library = Library::open(Place::Disk(owned), Clock::system()).await.expect("opens");
+    let cards: Vec<Write> = (0..MANY)
+        .map(|n| {
+            let Value::Object(card) = json!({"name": format!("tool {n}"), "class": "Old"}) else {
+                unreachable!()
+            };
+            let card = Box::new(Toolcard::new(card).expect("valid"));
+            Write::Put { card, mode: PutMode::Create, vectors: None }
+        })
+        .collect();
+    for batch in cards.chunks(500) {
+        library.commit(&meta("import"), batch).await.expect("committed");
+    }
+    let mut newest = Vec::new();
+    for n in 0..MANY {
+        let id = CardKey::new("", &format!("tool {n}")).id();
+        let draft = change(&id, &[("class", "New"), ("pricing", "free"), ("usage", "new()")]);
+        let began = Instant::now();
+        propose(&library, draft).await;
+        if n >= MANY - 200 {
+            newest.push(began.elapsed());
+        }
+    }
+    newest.sort();
+    let began = Instant::now();
+    let all = waiting(&library).await;
+    let listing = began.elapsed();
+    let median = newest[newest.len() / 2];
+    assert_eq!(all.len(), MANY);
+    assert!(median <= Duration::from_millis(10), "proposing took {median:?}");
+    assert!(listing <= Duration::from_millis(50), "listing took {listing:?}");
+    let began = Instant::now();
+    accept(&library, 2500, "ann", &Selection::default(), 1).await;
+    let accepting = began.elapsed();
+    assert!(accepting <= Duration::from_millis(50), "accepting took {accepting:?}");
+    library.close().await.expect("closed");
+    drop(library);
+    let library =
+        Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens");
+    assert_eq!(library.count_waiting().await.expect("read") as usize, MANY - 1);
+}

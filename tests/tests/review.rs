@@ -1,0 +1,175 @@
+//! Reviewing over the commands every host carries out: in bulk, by policy, in the terminal.
+
+use anyhow::{Context, Result, ensure};
+use autokit_app::api::{
+    JobRef, JobState, JobWait, Nothing, ProposalAccept, ProposalLook, ProposalRef, ProposalsAccept,
+    ProposalsQuery, ProposalsRef, ReviewPolicy,
+};
+use autokit_app::commands::{
+    AcceptProposal, AcceptProposals, GetProposal, ListProposals, PreviewAccept, ReopenProposal,
+    SetReviewPolicy, Undo, WaitJob,
+};
+use autokit_app::node::Node;
+use autokit_app::{ErrorCode, Risk};
+use autokit_library::{Clock, DataDir, Library, Place};
+use autokit_tests::Workplace;
+use autokit_tests::review::{put_cards, refresh};
+use autokit_toolcard::{Author, Draft, ProposalState};
+use serde_json::{Value, json};
+
+/// A library with a card a draft, and the drafts proposed.
+async fn place_with(drafts: impl Iterator<Item = (String, Draft)>) -> Result<Workplace> {
+    let place = Workplace::with_stand_in()?;
+    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let drafts: Vec<_> = drafts.collect();
+    let card = |(name, _): &(String, Draft)| json!({ "name": name, "pricing": "old", "class": "Old" });
+    put_cards(&library, drafts.iter().map(card)).await?;
+    for (_, draft) in drafts {
+        library.propose(draft, &Author("checker".into())).await?;
+    }
+    library.close().await?;
+    Ok(place)
+}
+
+/// Every third replaces code, which wants a closer look.
+fn drafts(count: usize) -> impl Iterator<Item = (String, Draft)> {
+    (0..count).map(|n| {
+        let name = format!("tool {n}");
+        let field = if n % 3 == 0 { "class" } else { "pricing" };
+        let draft = refresh(&name, &[(field, json!("new"))]);
+        (name, draft)
+    })
+}
+
+async fn done(node: &Node, job: JobRef) -> Result<autokit_app::api::Job> {
+    let mut after = 0;
+    loop {
+        let state = node.call::<WaitJob>(JobWait { job: job.job.clone(), after }).await?;
+        if state.state != JobState::Running {
+            return Ok(state);
+        }
+        after = state.version;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_safe_ones_are_accepted_together_as_previewed_and_taken_back_together() -> Result<()> {
+    let place = place_with(drafts(30)).await?;
+    let node = place.node(64).await?;
+    let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
+    let list = node.call::<ListProposals>(waiting.clone()).await?;
+    ensure!(list.rows.iter().filter(|row| row.risk == Risk::Low).count() == 20);
+    let ids: Vec<u32> = list.rows.iter().map(|row| row.id).collect();
+    let preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
+    ensure!((preview.safe.len(), preview.left.len()) == (20, 10), "{preview:?}");
+    ensure!(preview.safe.iter().all(|one| one.diff.len() == 1 && one.diff[0].field == "pricing"));
+    ensure!(preview.left.iter().all(|one| one.why == "medium risk"), "{:?}", preview.left);
+
+    // What changed since the preview is not accepted unseen.
+    let one = preview.safe[0].id;
+    node.call::<AcceptProposal>(ProposalAccept { id: one, ..ProposalAccept::default() }).await?;
+    let request = ProposalsAccept { ids: ids.clone(), seen: preview.seen, by: String::new() };
+    let refused = node.call::<AcceptProposals>(request).await.err().context("refused")?;
+    ensure!(refused.code == ErrorCode::Conflict, "{refused:?}");
+    node.call::<ReopenProposal>(ProposalRef { id: one }).await?;
+
+    let preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
+    let request = ProposalsAccept { ids, seen: preview.seen, by: "ann".into() };
+    let job = done(&node, node.call::<AcceptProposals>(request).await?).await?;
+    ensure!(job.state == JobState::Done && job.summary.as_deref() == Some("20 accepted"), "{job:?}");
+    ensure!(node.call::<ListProposals>(waiting.clone()).await?.waiting == 10);
+
+    // One of them alone, then the rest at once.
+    let alone = node.call::<ReopenProposal>(ProposalRef { id: one }).await?;
+    ensure!(alone.proposal.state == ProposalState::Pending);
+    ensure!(node.call::<ListProposals>(waiting.clone()).await?.waiting == 11);
+    let other = preview.safe[1].id;
+    ensure!(
+        node.call::<GetProposal>(ProposalLook::from(other)).await?.proposal.state == ProposalState::Accepted
+    );
+    node.call::<Undo>(Nothing {}).await?;
+    // The newest change is the one that took one of them back: it is not undone again.
+    let states = node.call::<ListProposals>(waiting.clone()).await?.waiting;
+    ensure!(states == 30, "{states} wait");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_policy_asks_two_reviewers() -> Result<()> {
+    let place = place_with(drafts(1)).await?;
+    let node = place.node(64).await?;
+    let refused = node
+        .call::<SetReviewPolicy>(ReviewPolicy { approvals: 0, reviewer: String::new() })
+        .await
+        .err()
+        .context("refused")?;
+    ensure!(refused.code == ErrorCode::Invalid);
+    node.call::<SetReviewPolicy>(ReviewPolicy { approvals: 2, reviewer: "Ann".into() }).await?;
+    let accept = |by: &str| ProposalAccept { id: 1, by: by.into(), ..ProposalAccept::default() };
+    let first = node.call::<AcceptProposal>(accept("")).await?;
+    ensure!((first.needed, first.proposal.approvals[0].by.as_str()) == (2, "Ann"));
+    let again = node.call::<AcceptProposal>(accept("Ann")).await?;
+    ensure!(again.proposal.state == ProposalState::Pending && again.proposal.approvals.len() == 1);
+    let second = node.call::<AcceptProposal>(accept("Bob")).await?;
+    ensure!(second.proposal.state == ProposalState::Accepted);
+    ensure!(second.proposal.decided_by.as_deref() == Some("Bob"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_terminal_reviews_by_field_with_words_and_back() -> Result<()> {
+    let draft =
+        refresh("tool", &[("pricing", json!("new")), ("class", json!("New")), ("tags", json!(["a", "b"]))]);
+    let place = place_with([("tool".to_owned(), draft)].into_iter()).await?;
+    let list = place.json(&["review", "list"])?;
+    ensure!(list["rows"][0]["group"] == "Stale field" && list["rows"][0]["risk"] == "medium", "{list}");
+    ensure!(place.run(&["review", "list", "--risk", "high"])?.status.code() == Some(3));
+    let said = place.json(&["review", "comment", "1", "is", "this", "so?", "--by", "bob"])?;
+    ensure!(said["events"].as_array().and_then(|all| all.last()).is_some_and(|e| e["why"] == "is this so?"));
+
+    let looked = place.json(&["review", "edit", "1", "--set", "pricing=newer", "--preview"])?;
+    let pricing = looked["diff"].as_array().and_then(|all| all.iter().find(|d| d["field"] == "pricing"));
+    ensure!(pricing.is_some_and(|diff| diff["after"] == "newer"), "{looked}");
+    let text = place.run(&["review", "show", "1"])?;
+    let text = String::from_utf8(text.stdout)?;
+    for part in ["[-old-]{+new+}", "301 https://example.org/tools → 200", "medium risk", "commented by bob"]
+    {
+        ensure!(text.contains(part), "{part} is missing in {text}");
+    }
+    let edited = place.json(&[
+        "review",
+        "edit",
+        "1",
+        "--set",
+        "pricing=newer",
+        "--field",
+        "pricing",
+        "--reject",
+        "class",
+        "--by",
+        "ann",
+    ])?;
+    let verdicts: Vec<(&Value, &Value)> = edited["proposal"]["decisions"]
+        .as_array()
+        .context("some")?
+        .iter()
+        .map(|d| (&d["field"], &d["verdict"]))
+        .collect();
+    ensure!(
+        verdicts == [(&json!("pricing"), &json!("edited")), (&json!("class"), &json!("rejected"))],
+        "{verdicts:?}"
+    );
+    ensure!(edited["proposal"]["decided_by"] == "ann");
+    let card = place.json(&["cards", "show", "tool"])?;
+    ensure!(card["fields"]["pricing"] == "newer" && card["fields"]["class"] == "Old", "{card}");
+    place.json(&["review", "undo", "1"])?;
+    let card = place.json(&["cards", "show", "tool"])?;
+    ensure!(card["fields"]["pricing"] == "old", "{card}");
+    let rejected = place.json(&["review", "reject", "1", "--reason", "no"])?;
+    ensure!(rejected["proposal"]["state"] == "rejected");
+    ensure!(place.run(&["review", "accept-safe", "--preview"])?.status.code() == Some(3));
+    let policy = place.json(&["review", "policy", "--approvals", "2"])?;
+    ensure!(policy["approvals"] == 2, "{policy}");
+    Ok(())
+}
