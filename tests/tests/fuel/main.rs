@@ -4,6 +4,7 @@
 mod appendix;
 mod faults;
 mod linkrot;
+mod lists;
 mod models;
 mod place;
 mod runs;

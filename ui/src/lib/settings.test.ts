@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fileName } from "./save";
-import { amountOf, dollars, hostsOf } from "./settings";
+import { amountOf, dollars, hostsOf, daysOf } from "./settings";
 
 describe("settings", () => {
   it("reads hosts however they are written", () => {
@@ -17,5 +17,10 @@ describe("settings", () => {
     expect(fileName("Google Calendar Toolkit", "python")).toBe("google_calendar_toolkit.py");
     expect(fileName("../../etc", "Shell")).toBe("etc.sh");
     expect(fileName("茶", "")).toBe("starter.txt");
+  });
+
+  it("takes whole days, up to ten years", () => {
+    expect(["0", " 30 ", "3650"].map(daysOf)).toEqual([0, 30, 3650]);
+    for (const wrong of ["", "x", "-1", "1.5", "1e3", "3651", "99999"]) expect(daysOf(wrong)).toBeUndefined();
   });
 });

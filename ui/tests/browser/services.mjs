@@ -54,9 +54,9 @@ function answer(body, base) {
   return { call: { id: `call-${steps}`, type: "function", function: { name, arguments: JSON.stringify(given) } }, thought };
 }
 
-/** Starts them. `pause` is how long the model thinks. */
+/** Starts them. `pause` is how long the model thinks; pages below /held/ come once `held` is over. */
 export async function services() {
-  const state = { pause: 0, keys: [] };
+  const state = { pause: 0, keys: [], held: Promise.resolve() };
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url, "http://here");
     const json = (body) => {
@@ -83,6 +83,12 @@ export async function services() {
         choices: [{ message, finish_reason: given.call ? "tool_calls" : "stop" }],
         usage: { prompt_tokens: 812, completion_tokens: 64 },
       });
+    } else if (pathname === "/old/kettle") {
+      response.writeHead(301, { location: "/docs/tools/kettle" }).end();
+    } else if (pathname.startsWith("/held/")) {
+      await state.held;
+      response.statusCode = 404;
+      response.end("gone");
     } else if (PAGES[pathname]) {
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end(PAGES[pathname]);

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import type { CardSummary, Claim, LinkHealth, Report, Standing } from "./bindings";
+import { badgeOf, inOrder, linkOf, nextTry, sentence, soughtOf, tallyOf, valueText, verdictOf, wayOf } from "./checks";
+
+const NOW = Date.parse("2026-01-10T12:00:00Z");
+const TWO_DAYS_AGO = "2026-01-08T12:00:00.000Z";
+
+const card = (more: Partial<CardSummary>): CardSummary => ({
+  id: "a",
+  name: "A",
+  provider: "",
+  kind: "class",
+  language: null,
+  description: "",
+  documentation: "https://a.b",
+  verified: false,
+  health: null,
+  checked_at: null,
+  tags: [],
+  number: 1,
+  updated_at: TWO_DAYS_AGO,
+  ...more,
+});
+
+const link = (more: Partial<LinkHealth> = {}): LinkHealth => ({
+  url: "https://a.b/c",
+  state: "delivered",
+  said: "the page was delivered",
+  status: 200,
+  found: "https://a.b/c",
+  hops: [{ url: "https://a.b/c", status: 200 }],
+  encrypted: true,
+  content_type: "text/html",
+  ms: 340,
+  ...more,
+});
+
+const claim = (field: string, standing: Standing): Claim => ({ field, standing, quote: "", value: null, confidence: 1, by_model: false });
+
+const report = (more: Partial<Report> = {}): Report => ({
+  state: "verified",
+  link: link(),
+  page: null,
+  claims: [],
+  search: null,
+  candidates: [],
+  attempts: 0,
+  offline: false,
+  judged_by: "rules",
+  ...more,
+});
+
+describe("the badge of a card", () => {
+  it("tells what the newest check found and when", () => {
+    const words = (["verified", "stale", "broken", "unreachable"] as const).map(
+      (health) => badgeOf(card({ health, checked_at: TWO_DAYS_AGO }), NOW).word,
+    );
+    expect(words).toEqual([
+      "Verified 2 days ago",
+      "Page differs, checked 2 days ago",
+      "Page is gone, checked 2 days ago",
+      "Page not reached, tried 2 days ago",
+    ]);
+    const without = badgeOf(card({ health: "broken", checked_at: TWO_DAYS_AGO, documentation: null }), NOW);
+    expect(without.word).toBe("No page, checked 2 days ago");
+  });
+
+  it("falls back on what the card says, which proves nothing", () => {
+    expect(badgeOf(card({ verified: true }))).toMatchObject({ word: "Verified, says the card", kind: "" });
+    expect(badgeOf(card({}))).toMatchObject({ word: "Not verified yet", kind: "" });
+  });
+});
+
+describe("a report", () => {
+  it("comes down to a sentence", () => {
+    const stale = report({ state: "stale", claims: [claim("module", "contradicted"), claim("class", "supported")] });
+    expect(verdictOf(stale)).toContain("says otherwise about 1 field.");
+    expect(verdictOf(report({ state: "stale" }))).toContain("does not say enough");
+    expect(verdictOf(report({ state: "broken" }))).toContain("does not document this tool");
+    expect(verdictOf(report({ state: "broken", link: link({ state: "no_page" }) }))).toBe("There is no page at its address.");
+    expect(verdictOf(report({ state: "broken", link: link({ state: "missing", url: null }) }))).toContain("names no documentation page");
+  });
+
+  it("tells the way to the page", () => {
+    expect(wayOf(link())).toBe("Status 200, 340 ms, encrypted");
+    const hops = ["http://a.b", "https://a.b", "https://a.b/c"].map((url) => ({ url, status: 301 }));
+    expect(wayOf(link({ hops, encrypted: false }))).toBe("Status 200, 2 redirects, 340 ms, not encrypted");
+    expect(wayOf(link({ state: "failing", status: null, hops: [], ms: null }))).toBe("");
+    expect(wayOf(link({ url: null }))).toBe("");
+    expect([linkOf(link()).kind, linkOf(link({ state: "no_page" })).kind, linkOf(link({ state: "closed" })).kind]).toEqual(["good", "bad", "warn"]);
+  });
+
+  it("puts first what a person should look at", () => {
+    const claims = [claim("a", "not_found"), claim("b", "supported"), claim("c", "contradicted"), claim("d", "unsaid")];
+    expect(inOrder(claims).map(({ field }) => field).join("")).toBe("cdba");
+    expect(tallyOf(claims)).toBe("1 contradicted, 1 not on the card, 1 supported, 1 not found");
+    expect(tallyOf([])).toBe("");
+  });
+
+  it("tells what the search came to", () => {
+    expect(soughtOf(report())).toBeNull();
+    expect(soughtOf(report({ search: { kind: "gone" } }))?.kind).toBe("bad");
+    expect(soughtOf(report({ search: { kind: "unsure" } }))?.word).toBe("Some pages may be it, none clearly");
+    const marks = {} as never;
+    const page = { url: "https://a.b", title: "A", score: 0.87, marks, why: "" };
+    expect(soughtOf(report({ search: { kind: "found", page } }))?.word).toBe("Another page documents it, 87 % sure");
+  });
+
+  it("tells when a page is tried again", () => {
+    expect(nextTry(null, 1, NOW)).toBe("");
+    expect(nextTry("2026-01-10T18:00:00Z", 1, NOW)).toBe("Tried again in 6 hours.");
+    expect(nextTry("2026-01-10T11:00:00Z", 2, NOW)).toBe("Failed 2 times in a row. Tried again soon; it is due.");
+  });
+});
+
+describe("texts of the engine", () => {
+  it("become sentences, addresses stay addresses", () => {
+    expect(sentence("its title names the tool")).toBe("Its title names the tool.");
+    expect(sentence("http://a.b redirects in a circle")).toBe("http://a.b redirects in a circle.");
+    expect(sentence("Done!")).toBe("Done!");
+    expect(sentence("")).toBe("");
+  });
+
+  it("and values are shown as they would be written", () => {
+    expect([valueText("x"), valueText(""), valueText(null), valueText(["a"])]).toEqual(["x", "nothing", "nothing", '[\n "a"\n]']);
+  });
+});
