@@ -68,7 +68,7 @@ async fn lists_follow_what_checks_found() -> Result<()> {
     // Rows, cards and answers say when.
     let rows = list(&node, &with(HealthFilter::Verified)).await?;
     let one = node.call::<GetCard>(CardRef { card: kettle.clone() }).await?.summary;
-    assert_eq!(rows, [one.clone()]);
+    assert_eq!(rows, std::slice::from_ref(&one));
     assert_eq!(one.health, Some(CardState::Verified));
     assert_eq!(one.checked_at.as_deref(), Some("2026-03-01T12:00:00.000Z"));
     let asked = AskRequest { question: "Kettle boils water".into(), limit: Some(3) };
