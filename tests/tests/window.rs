@@ -145,3 +145,26 @@ async fn the_calendar_session() -> Result<()> {
     window.screenshot("23-starter-code").await?;
     window.close().await
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn the_papers_card_is_put_right() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let site = autokit_tests::appendix::site().await?;
+    let node = place.node(64).await?;
+    choose(&node, None, Some(&site)).await?;
+    stock(&node, &[autokit_tests::appendix::card(&site)]).await?;
+    let start = VerifyStart { scope: VerifyScope::All, improve: true };
+    let job = node.call::<StartVerify>(start).await?;
+    done(&node, &job.job).await?;
+    node.close().await?;
+
+    let library = place.data_dir().display().to_string();
+    let window = Window::open(&["--stand-in", "64", "--data-dir", library.as_str()]).await?;
+    window.click("nav button", "Review").await?;
+    window.wait_for_text(".review", "DuckDuckGoSearchResults").await?;
+    window.wait_for_text(".review", "langchain_community.tools").await?;
+    window.screenshot("40-appendix-a").await?;
+    window.close().await?;
+    Ok(())
+}
