@@ -81,14 +81,17 @@ impl Core {
         if let (None, Ok(card)) = (&draft.card, card) {
             let url = card.text(fields::DOCUMENTATION).map(|url| url.trim_end_matches('/').to_owned());
             let mut similar: Vec<CardId> = self.library.read(|replica| {
+                // Reading every card of a large library would be felt: the text tells first.
+                let same_page = |record: &CardRecord, url: &str| {
+                    record.body.contains(url)
+                        && record
+                            .card()
+                            .text(fields::DOCUMENTATION)
+                            .is_some_and(|other| other.trim_end_matches('/') == url)
+                };
                 let same = |record: &&Arc<CardRecord>| {
                     record.key.name.eq_ignore_ascii_case(card.name())
-                        || (url.is_some()
-                            && record
-                                .card()
-                                .text(fields::DOCUMENTATION)
-                                .map(|other| other.trim_end_matches('/'))
-                                == url.as_deref())
+                        || url.as_deref().is_some_and(|url| same_page(record, url))
                 };
                 replica.iter().filter(same).map(|record| record.id.clone()).collect()
             });
