@@ -90,6 +90,7 @@ pub const USE_CASE: &str = "add a concert to my calendar when I book one";
 pub fn play(asked: &Asked) -> Reply {
     let known = asked.id_of("CalendarToolkit");
     match asked.wanted() {
+        Wanted::Claims | Wanted::Description => Reply::status(400, "not asked here"),
         Wanted::Scores => Reply::scores(asked, "CalendarToolkit"),
         Wanted::Answer => Reply::answer(
             known.as_deref(),

@@ -31,6 +31,10 @@ pub enum Wanted {
     Rewrite,
     /// Starter code.
     Starter,
+    /// A card held against its page.
+    Claims,
+    /// A better description.
+    Description,
     /// The next step of looking on the web.
     Web,
     /// Words, to see whether it answers.
@@ -57,6 +61,8 @@ impl Asked {
             Some("grade") => Wanted::Grade,
             Some("query") => Wanted::Rewrite,
             Some("starter") => Wanted::Starter,
+            Some("claims") => Wanted::Claims,
+            Some("description") => Wanted::Description,
             _ if self.body.get("tools").is_some() => Wanted::Web,
             _ => Wanted::Words,
         }

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 /// A page.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +76,13 @@ fn escaped(text: &str) -> String {
 enum Answer {
     Page(Page),
     Status(u16),
+    /// HTML as it is, with status 200.
+    Html(String),
+    Redirect(String),
+    /// Bytes that are no page.
+    Download(&'static str, usize),
+    /// A page that comes when the gate lets it.
+    Held(Page, Arc<Semaphore>),
 }
 
 /// One request: the path with its query, and the status it got.
@@ -134,6 +142,31 @@ impl Site {
         self.pages().insert(path.to_owned(), Answer::Status(status));
     }
 
+    /// From now on a path answers with this HTML.
+    pub fn html(&self, path: &str, html: &str) {
+        self.pages().insert(path.to_owned(), Answer::Html(html.to_owned()));
+    }
+
+    /// From now on a path leads elsewhere.
+    pub fn redirect(&self, path: &str, to: &str) {
+        self.pages().insert(path.to_owned(), Answer::Redirect(to.to_owned()));
+    }
+
+    /// From now on a path is a download of this many bytes.
+    pub fn download(&self, path: &str, kind: &'static str, bytes: usize) {
+        self.pages().insert(path.to_owned(), Answer::Download(kind, bytes));
+    }
+
+    /// From now on a page comes only when the gate has a permit for it.
+    pub fn hold(&self, path: &str, page: Page, gate: &Arc<Semaphore>) {
+        self.pages().insert(path.to_owned(), Answer::Held(page, Arc::clone(gate)));
+    }
+
+    /// Takes a page away: nothing is there, and no search finds it.
+    pub fn remove(&self, path: &str) {
+        self.pages().remove(path);
+    }
+
     /// Requests for a path, in order: their statuses.
     pub fn statuses(&self, path: &str) -> Vec<u16> {
         let asked = self.shared.asked.lock().expect("no holder panics");
@@ -157,6 +190,16 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
         Json(json!({ "results": results(&shared, uri.query().unwrap_or_default()) })).into_response()
     } else {
         let known = request.headers().get(header::IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());
+        let held = match shared.pages.lock().expect("no holder panics").get(uri.path()) {
+            Some(Answer::Held(_, gate)) => Some(Arc::clone(gate)),
+            _ => None,
+        };
+        if let Some(gate) = held {
+            // Closed gates are opened by nobody: the page is let through then.
+            if let Ok(permit) = gate.acquire().await {
+                permit.forget();
+            }
+        }
         page(&shared, uri.path(), known)
     };
     let path = uri.path_and_query().map(ToString::to_string).unwrap_or_default();
@@ -171,7 +214,16 @@ fn page(shared: &Shared, path: &str, known: Option<&str>) -> Response {
         Some(Answer::Status(status)) => {
             StatusCode::from_u16(status).unwrap_or(StatusCode::IM_A_TEAPOT).into_response()
         }
-        Some(Answer::Page(page)) => {
+        Some(Answer::Html(html)) => {
+            ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response()
+        }
+        Some(Answer::Redirect(to)) => {
+            (StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, to)]).into_response()
+        }
+        Some(Answer::Download(kind, bytes)) => {
+            ([(header::CONTENT_TYPE, kind)], vec![0u8; bytes]).into_response()
+        }
+        Some(Answer::Page(page) | Answer::Held(page, _)) => {
             let document = page.document();
             let mut hash = DefaultHasher::new();
             document.hash(&mut hash);
@@ -201,7 +253,7 @@ fn results(shared: &Shared, query: &str) -> Vec<Value> {
     let mut found: Vec<(usize, Value)> = pages
         .iter()
         .filter_map(|(path, answer)| {
-            let Answer::Page(page) = answer else { return None };
+            let (Answer::Page(page) | Answer::Held(page, _)) = answer else { return None };
             let own = words(&page.text);
             let shares = asked.iter().filter(|word| own.contains(word)).count();
             let snippet: String = page.text.chars().take(160).collect();

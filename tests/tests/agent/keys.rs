@@ -20,6 +20,7 @@ use autokit_tests::calendar::{NEED, cards, site, stock};
 /// Says something to everything.
 fn chatty(asked: &Asked) -> Reply {
     match asked.wanted() {
+        Wanted::Claims | Wanted::Description => Reply::status(400, "not asked here"),
         Wanted::Scores => Reply::scores(asked, "NewsAPI"),
         Wanted::Answer => {
             Reply::answer(asked.id_of("NewsAPI").as_deref(), "Finds news.", "It finds news.", "")

@@ -1611,9 +1611,9 @@ address: number,
  */
 sort: number, 
 /**
- * Cosine of what the card says the tool does and what the page opens with; 0 without a model.
+ * Cosine of what the card says the tool does and what the page opens with; none without a model.
  */
-cosine: number, 
+cosine: number | null, 
 /**
  * Share of the description's content words the page has.
  */

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ const REMEMBERED: usize = 50;
 pub struct Jobs {
     all: Arc<Mutex<VecDeque<Entry>>>,
     events: broadcast::Sender<Event>,
+    /// The process is about to end: jobs stop for that reason and no other.
+    ending: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -37,6 +40,7 @@ pub struct Progress {
     cancel: CancellationToken,
     pause: watch::Sender<bool>,
     events: broadcast::Sender<Event>,
+    ending: Arc<AtomicBool>,
 }
 
 /// What a job leaves behind.
@@ -51,7 +55,7 @@ pub struct Outcome {
 impl Jobs {
     /// No jobs yet; news goes to `events`.
     pub fn new(events: broadcast::Sender<Event>) -> Jobs {
-        Jobs { all: Arc::default(), events }
+        Jobs { all: Arc::default(), events, ending: Arc::default() }
     }
 
     /// Starts a job on the present runtime.
@@ -85,6 +89,7 @@ impl Jobs {
             cancel: cancel.clone(),
             pause: pause.clone(),
             events: self.events.clone(),
+            ending: Arc::clone(&self.ending),
         };
         {
             let mut all = self.all.lock().expect("no holder panics");
@@ -178,6 +183,7 @@ impl Jobs {
 
     /// Asks all to stop and waits until they have.
     pub async fn stop_all(&self) {
+        self.ending.store(true, Ordering::Relaxed);
         let watches: Vec<_> = {
             let all = self.all.lock().expect("no holder panics");
             all.iter().for_each(|entry| entry.cancel.cancel());
@@ -251,6 +257,11 @@ impl Progress {
             self.change(|job| job.paused = Some(false));
         }
         self.check()
+    }
+
+    /// Whether the process is about to end, so that a job that stops now was not stopped by the person.
+    pub fn ending(&self) -> bool {
+        self.ending.load(Ordering::Relaxed)
     }
 
     /// Whether the person asked to stop.

@@ -100,8 +100,9 @@ const SAME_WORDS: f32 = 0.6;
 const LIKE_ENOUGH: f32 = 0.3;
 /// An import this much like the card's can be its successor.
 const LIKE_IT: f32 = 0.4;
-/// Imports this close to the best one count as equals.
-const AS_GOOD: f32 = 0.05;
+/// Imports this close to the best one, of its module and named after the card's class as it is, are meant
+/// as well: one class became several.
+const AS_GOOD: f32 = 0.15;
 
 /// All claims of a card that is documented by this page.
 pub(crate) fn claims(subject: &Subject, marks: &Marks, page: &Reading) -> Vec<Claim> {
@@ -139,7 +140,7 @@ fn sentence_with<'a>(page: &'a Reading, name: &str) -> Option<&'a str> {
 }
 
 fn description(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
-    if subject.content.is_empty() || (marks.cosine < SAME_MEANING && marks.wording < SAME_WORDS) {
+    if subject.content.is_empty() || (marks.meaning() < SAME_MEANING && marks.wording < SAME_WORDS) {
         return Claim::not_found(fields::DESCRIPTION);
     }
     // The sentence that has most of its words stands for all of them.
@@ -154,7 +155,7 @@ fn description(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
     if best.0 == 0 {
         return Claim::not_found(fields::DESCRIPTION);
     }
-    Claim::supported(fields::DESCRIPTION, best.1, marks.cosine.max(marks.wording))
+    Claim::supported(fields::DESCRIPTION, best.1, marks.meaning().max(marks.wording))
 }
 
 /// Language, module and class: what the page's code shows of them.
@@ -379,7 +380,7 @@ fn init_args(subject: &Subject, page: &Reading) -> Option<Claim> {
     if subject.init_args.is_empty() {
         // A card without arguments is not wrong; what the page shows makes it better.
         return (!shown.is_empty())
-            .then(|| Claim::contradicted(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
+            .then(|| Claim::unsaid(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
     }
     let known = |name: &String| shown.contains_key(name) || code.has(name);
     if subject.init_args.keys().all(known) {

@@ -36,8 +36,8 @@ pub struct Marks {
     pub address: f32,
     /// The page is of the same sort as the card (1), of another sort (-1), or neither says (0).
     pub sort: f32,
-    /// Cosine of what the card says the tool does and what the page opens with; 0 without a model.
-    pub cosine: f32,
+    /// Cosine of what the card says the tool does and what the page opens with; none without a model.
+    pub cosine: Option<f32>,
     /// Share of the description's content words the page has.
     pub wording: f32,
     /// The card names a class, and the page shows no code at all: an overview, an advertisement, a notice.
@@ -171,8 +171,8 @@ impl Marks {
                 .max(0.8 * share(&slug, &identity)),
             sort: sort(subject, page),
             cosine: match (vector, &page.opening) {
-                (Some(card), Some(page)) => dot(card, page),
-                _ => 0.0,
+                (Some(card), Some(page)) => Some(dot(card, page)),
+                _ => None,
             },
             wording: if subject.content.is_empty() {
                 0.0
@@ -233,9 +233,15 @@ impl Marks {
             + flag(self.exact, 1.3)
             + 1.9 * self.address
             + 2.1 * self.sort
-            + 1.2 * self.cosine
+            + 1.2 * self.meaning()
             + 1.6 * self.wording
             - flag(self.bare, 3.0)
+    }
+
+    /// How much the page says what the card says. Without a model the words have to tell: over the cards
+    /// the weights were fitted to, the cosine rises with them about so.
+    pub(crate) fn meaning(&self) -> f32 {
+        self.cosine.unwrap_or(0.3 + 0.5 * self.wording)
     }
 
     /// Whether it shows or names the tool at all.
@@ -258,7 +264,7 @@ impl Marks {
         if self.title >= 0.5 {
             said.push("its title names the tool");
         }
-        if self.cosine >= 0.6 || self.wording >= 0.6 {
+        if self.meaning() >= 0.6 || self.wording >= 0.6 {
             said.push("it says what the card says");
         }
         if said.is_empty() { "little on it fits".to_owned() } else { said.join(", ") }

@@ -198,16 +198,17 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn get_if_changed(&self, url: &str, validators: &Validators) -> Result<Fetched> {
-        self.follow(Method::GET, url, validators, self.0.limits.total).await
+        self.follow(Method::GET, url, validators, Way { total: self.0.limits.total, anew: false }).await
     }
 
-    /// Reads a page with less patience than [`Limits::total`].
+    /// Reads a page with less patience than [`Limits::total`], asking the site even if the page was read a
+    /// moment ago: for those who want to know how it is now.
     ///
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn get_within(&self, url: &str, patience: Duration) -> Result<Fetched> {
-        let total = patience.min(self.0.limits.total);
-        self.follow(Method::GET, url, &Validators::default(), total).await
+        let way = Way { total: patience.min(self.0.limits.total), anew: true };
+        self.follow(Method::GET, url, &Validators::default(), way).await
     }
 
     /// Whether any host answered this recently: what fails now fails at its own end, not at ours.
@@ -220,7 +221,9 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn head(&self, url: &str) -> Result<Fetched> {
-        let answer = self.follow(Method::HEAD, url, &Validators::default(), self.0.limits.total).await?;
+        let answer = self
+            .follow(Method::HEAD, url, &Validators::default(), Way { total: self.0.limits.total, anew: true })
+            .await?;
         // Some sites refuse HEAD or answer it wrongly; only a read tells then.
         if answer.is_success() { Ok(answer) } else { self.get(url).await }
     }
@@ -268,8 +271,9 @@ impl Fetcher {
         method: Method,
         given: &str,
         validators: &Validators,
-        total: Duration,
+        way: Way,
     ) -> Result<Fetched> {
+        let total = way.total;
         let mut url = parse(given)?;
         url.set_fragment(None);
         let mut hops: Vec<Hop> = Vec::new();
@@ -281,6 +285,7 @@ impl Fetcher {
                 return Err(Error::Robots { url: url.to_string(), reason });
             }
             if method == Method::GET
+                && !way.anew
                 && let Some(kept) = self.0.cache.get(url.as_str())
                 && kept.at.elapsed() < FRESH
             {
@@ -457,6 +462,15 @@ impl Fetcher {
         }
         Ok(body)
     }
+}
+
+/// How a page is asked for.
+#[derive(Clone, Copy)]
+struct Way {
+    /// For everything.
+    total: Duration,
+    /// The site is asked even if the page was read a moment ago.
+    anew: bool,
 }
 
 enum Step {

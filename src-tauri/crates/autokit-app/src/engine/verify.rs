@@ -16,7 +16,7 @@ use crate::api::{
     CardRef, CardVerification, CheckSettings, Checked, JobKind, JobRef, Nothing, VerifyScope, VerifyStart,
 };
 use crate::commands::{Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify};
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::{Core, Engine};
@@ -150,9 +150,10 @@ impl Core {
             self.library.set_setting(RUN_SETTING, &text).await?;
         }
         let ended = self.verify_all(&run, progress).await;
-        // Stopping the program is no end of the run, a person's stop is; both look the same here, and
-        // a run that goes on once too often does less harm than one that is forgotten.
-        if lasting && ended.is_ok() {
+        // The end of the program is no end of the run; a failure is none either.
+        let stopped =
+            ended.as_ref().is_err_and(|error| error.code == ErrorCode::Cancelled) && !progress.ending();
+        if lasting && (ended.is_ok() || stopped) {
             self.library.set_setting(RUN_SETTING, "").await?;
         }
         self.note_health().await?;

@@ -1,0 +1,178 @@
+//! Runs of checks: paused, stopped, taken up again; asking goes on meanwhile.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use autokit_app::api::{
+    AskRequest, CheckSettings, Job, JobKind, JobPause, JobRef, JobState, JobWait, Nothing, VerifyScope,
+    VerifyStart,
+};
+use autokit_app::commands::{
+    Ask, CancelJob, GetHealth, ListJobs, PauseJob, SetCheckSettings, StartVerify, WaitJob,
+};
+use autokit_app::node::Node;
+use autokit_tests::Workplace;
+use autokit_tests::agent::{choose, done};
+use autokit_tests::site::{Page, Site};
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::place::{Ahead, add, checked, open};
+
+/// Cards of a run.
+const CARDS: usize = 12;
+
+fn page(at: usize) -> Page {
+    let code = format!("from kit{at} import Kit{at}Tool\n\ntool = Kit{at}Tool()");
+    Page::new(&format!("Kit{at}"))
+        .says(&format!("Kit{at} counts sheep in meadow {at}."))
+        .shows("python", &code)
+}
+
+/// A library of cards whose pages come one by one, as the gate lets them.
+async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site, Vec<String>)> {
+    let site = Site::serving([]).await?;
+    choose(node, None, Some(&site)).await?;
+    let mut ids = Vec::new();
+    for at in 0..CARDS {
+        site.hold(&format!("/kit{at}"), page(at), gate);
+        let card = json!({
+            "name": format!("Kit{at}"), "description": format!("Counts sheep in meadow {at}."),
+            "programming_language": "python", "module": format!("kit{at}"), "class": format!("Kit{at}Tool"),
+            "documentation": site.url(&format!("/kit{at}")),
+        });
+        ids.push(add(node, &card).await?);
+    }
+    Ok((site, ids))
+}
+
+/// Waits until a job is as wanted.
+async fn until(node: &Node, job: &str, wanted: impl Fn(&Job) -> bool) -> Result<Job> {
+    let wait = async {
+        let mut after = 0;
+        loop {
+            let state = node.call::<WaitJob>(JobWait { job: job.to_owned(), after }).await?;
+            if wanted(&state) {
+                return Ok(state);
+            }
+            ensure!(state.state == JobState::Running, "it ended: {state:?}");
+            after = state.version;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), wait).await.context("the job did not come that far")?
+}
+
+async fn start(node: &Node) -> Result<String> {
+    Ok(node.call::<StartVerify>(VerifyStart { scope: VerifyScope::All, improve: false }).await?.job)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_waits_goes_on_and_asking_is_not_in_its_way() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = open(&place, &Ahead::default(), false).await?;
+    let gate = Arc::new(Semaphore::new(0));
+    let (_site, ids) = library(&node, &gate).await?;
+    let job = start(&node).await?;
+    gate.add_permits(3);
+    until(&node, &job, |job| job.done == 3).await?;
+    // Pages are awaited; asking is not.
+    let began = Instant::now();
+    let answer =
+        node.call::<Ask>(AskRequest { question: "count sheep in meadow 5".into(), limit: Some(3) }).await?;
+    assert!(!answer.candidates.is_empty());
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    node.call::<PauseJob>(JobPause { job: job.clone(), paused: true }).await?;
+    // Those under way are finished, then all wait.
+    gate.add_permits(CARDS);
+    let waiting = until(&node, &job, |job| job.paused == Some(true)).await?;
+    assert_eq!(waiting.state, JobState::Running);
+    node.call::<PauseJob>(JobPause { job: job.clone(), paused: false }).await?;
+    let end = done(&node, &job).await?;
+    assert_eq!((end.done, end.total), (CARDS as u64, CARDS as u64));
+    for id in &ids {
+        checked(&node, id).await?;
+    }
+    let health = node.call::<GetHealth>(Nothing {}).await?;
+    assert_eq!((health.verified as usize, health.never_checked), (CARDS, 0));
+    assert_eq!(health.trend.len(), 1);
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_goes_on_after_the_program_ended_and_not_after_a_person_stopped_it() -> Result<()> {
+    for stopped_by_hand in [false, true] {
+        let place = Workplace::with_stand_in()?;
+        let ahead = Ahead::default();
+        let gate = Arc::new(Semaphore::new(0));
+        let node = open(&place, &ahead, false).await?;
+        node.call::<SetCheckSettings>(CheckSettings { every_days: 0, new_cards: false }).await?;
+        let (site, ids) = library(&node, &gate).await?;
+        let job = start(&node).await?;
+        gate.add_permits(4);
+        until(&node, &job, |job| job.done == 4).await?;
+        if stopped_by_hand {
+            node.call::<CancelJob>(JobRef { job: job.clone() }).await?;
+            until(&node, &job, |job| job.state == JobState::Cancelled).await?;
+        }
+        let before: usize = (0..CARDS).map(|at| site.statuses(&format!("/kit{at}")).len()).sum();
+        node.close().await?;
+        drop(node);
+
+        gate.add_permits(100);
+        ahead.hours(1);
+        let node = open(&place, &ahead, true).await?;
+        if stopped_by_hand {
+            // A look at what is due is over once the next command is answered.
+            let jobs = node.call::<ListJobs>(Nothing {}).await?;
+            assert!(jobs.iter().all(|job| job.kind != JobKind::Verify), "{jobs:?}");
+        } else {
+            let wait = async {
+                loop {
+                    let jobs = node.call::<ListJobs>(Nothing {}).await?;
+                    if let Some(job) = jobs.iter().find(|job| job.kind == JobKind::Verify) {
+                        return done(&node, &job.id).await;
+                    }
+                    tokio::task::yield_now().await;
+                }
+            };
+            let end =
+                tokio::time::timeout(Duration::from_mins(1), wait).await.context("no run was taken up")??;
+            // Only those that were left.
+            assert!(end.total < CARDS as u64, "{end:?}");
+            for id in &ids {
+                checked(&node, id).await?;
+            }
+            let all: usize = (0..CARDS).map(|at| site.statuses(&format!("/kit{at}")).len()).sum();
+            assert!(all - before <= CARDS, "{all} requests after {before}");
+        }
+        node.close().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_cards_are_checked_by_a_process_that_stays() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let ahead = Ahead::default();
+    let gate = Arc::new(Semaphore::new(100));
+    let node = open(&place, &ahead, false).await?;
+    let (_site, ids) = library(&node, &gate).await?;
+    // The allowed host and the search are settings of the library; they are there after a restart.
+    node.close().await?;
+    drop(node);
+    let node = open(&place, &ahead, true).await?;
+    let wait = async {
+        while node.call::<GetHealth>(Nothing {}).await?.never_checked > 0 {
+            tokio::task::yield_now().await;
+        }
+        anyhow::Ok(())
+    };
+    tokio::time::timeout(Duration::from_mins(1), wait).await.context("new cards were not checked")??;
+    for id in &ids {
+        checked(&node, id).await?;
+    }
+    node.close().await?;
+    Ok(())
+}
