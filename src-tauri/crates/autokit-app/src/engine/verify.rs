@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
 use crate::api::{
-    CardRef, Event, CardVerification, CheckSettings, Checked, JobKind, JobRef, Nothing, VerifyScope, VerifyStart,
+    CardRef, CardVerification, CheckSettings, Checked, Event, JobKind, JobRef, Nothing, VerifyScope,
+    VerifyStart,
 };
 use crate::commands::{Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -361,7 +362,8 @@ impl Core {
             }
             None => settings.new_cards && record.documented && !starter.contains(&record.key),
         };
-        let due: Vec<Arc<CardRecord>> = self.library.read(|replica| replica.iter().filter(due).cloned().collect());
+        let due: Vec<Arc<CardRecord>> =
+            self.library.read(|replica| replica.iter().filter(due).cloned().collect());
         let page = due.iter().find_map(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
         // Nobody asked for this run: without a network it does not even show.
         let Some(page) = page else { return Ok(None) };
