@@ -10,6 +10,7 @@ use autokit_app::secrets::Keep;
 use serde_json::{Value, json};
 
 pub mod agent;
+pub mod appendix;
 pub mod calendar;
 pub mod crash;
 pub mod log;

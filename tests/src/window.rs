@@ -153,6 +153,15 @@ impl Window {
         }
     }
 
+    /// Presses keys where the focus is, as a person would who has no mouse.
+    ///
+    /// # Errors
+    /// When the focus is lost.
+    pub async fn press(&self, keys: impl AsRef<str>) -> Result<()> {
+        self.driver.active_element().await?.send_keys(keys.as_ref()).await?;
+        Ok(())
+    }
+
     /// Empties a box and types.
     ///
     /// # Errors

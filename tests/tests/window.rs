@@ -3,10 +3,15 @@
 //! Needs a display; `cargo xtask test` gives it one and takes these tests out of `#[ignore]`.
 
 use anyhow::{Context, Result, ensure};
-use autokit_tests::calendar::{IMPORT, QUESTION, REASON, USE_CASE, cards, play, site};
+use autokit_app::api::{VerifyScope, VerifyStart};
+use autokit_app::commands::StartVerify;
+use autokit_library::{Clock, DataDir, Library, Place};
+use autokit_tests::calendar::{IMPORT, QUESTION, REASON, USE_CASE, cards, play, site, stock};
 use autokit_tests::model::ScriptedModel;
+use autokit_tests::review::checked_library;
 use autokit_tests::window::Window;
 use autokit_tests::{Workplace, made_up_cards};
+use thirtyfour::Key;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a display: run by `cargo xtask test`"]
@@ -144,4 +149,198 @@ async fn the_calendar_session() -> Result<()> {
     window.wait_for_text("section pre", "print(toolkit.get_tools())").await?;
     window.screenshot("23-starter-code").await?;
     window.close().await
+}
+
+async fn place_to_review(proposals: usize) -> Result<Workplace> {
+    let place = Workplace::with_stand_in()?;
+    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    Box::pin(checked_library(&library, proposals)).await?;
+    library.close().await?;
+    Ok(place)
+}
+
+/// A reviewer without a mouse clears twenty proposals: whole, in part, with a value put right first, with
+/// a field turned down, turned down with a reason, taken back, and the harmless rest at once.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn twenty_proposals_are_cleared_by_keyboard() -> Result<()> {
+    let place = place_to_review(20).await?;
+    let library = place.data_dir().display().to_string();
+    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    let waiting = |count: usize| {
+        format!(
+            "document.querySelector('aside[aria-label=Queue] [role=status]')?.textContent.trim() === '{count} waiting'"
+        )
+    };
+    let opened =
+        |title: &str| format!("document.querySelector('#proposal-title')?.textContent === '{title}'");
+    let chord = |key: &str| format!("{}{key}{}", Key::Control.value(), Key::Null.value());
+    let reads = |place: &Workplace, arguments: &[&str]| tokio::task::block_in_place(|| place.json(arguments));
+
+    window.press(chord("3")).await?;
+    window.wait_until(&waiting(20)).await?;
+    window.wait_until(&opened("Toolkit 001")).await?;
+    window.screenshot("30-review-by-keyboard").await?;
+
+    // As it is; what comes next is open by itself.
+    window.press("a").await?;
+    window.wait_until(&waiting(19)).await?;
+    window.wait_until(&opened("Toolkit 006")).await?;
+    // Taken back from where one is by now, and taken over again.
+    window.press("u").await?;
+    window.wait_until(&waiting(20)).await?;
+    window.wait_until(&opened("Toolkit 001")).await?;
+    window.press("a").await?;
+    window.wait_until(&waiting(19)).await?;
+    // Not wanted, for a reason.
+    window.wait_until(&opened("Toolkit 006")).await?;
+    window.press("r").await?;
+    window.wait_until("document.activeElement?.id === 'reject-reason'").await?;
+    window.press("we keep our own page").await?;
+    window.press(Key::Enter.value().to_string()).await?;
+    window.wait_until(&waiting(18)).await?;
+    // The address is put right before it is accepted.
+    window.wait_until(&opened("Toolkit 011")).await?;
+    window.press("e").await?;
+    window.wait_until("document.activeElement?.id === 'proposed-documentation-edit'").await?;
+    window.press(chord("a")).await?;
+    window.press("https://docs.example.org/put-right").await?;
+    window.screenshot("31-review-edit").await?;
+    window.press(chord(&Key::Enter.value().to_string())).await?;
+    window.wait_until("document.body.textContent.includes('edited by you')").await?;
+    window.press("a").await?;
+    window.wait_until(&waiting(17)).await?;
+    window.wait_until(&opened("Toolkit 016")).await?;
+    window.press("a").await?;
+    window.wait_until(&waiting(16)).await?;
+
+    // Two fields: one is left out, then of another proposal one is turned down.
+    window.wait_until(&opened("Toolkit 002")).await?;
+    window.press("J").await?;
+    window.press(" ").await?;
+    window.wait_for_text("button.primary", "Accept 1 of 2 fields").await?;
+    window.press("d").await?;
+    window.wait_for(".split").await?;
+    window.screenshot("32-review-in-part").await?;
+    window.press("a").await?;
+    window.wait_until(&waiting(15)).await?;
+    window.press("j").await?;
+    window.wait_until(&opened("Toolkit 007")).await?;
+    window.press("x").await?;
+    window.wait_for_text("button.primary", "Accept 1 of 2 fields").await?;
+    window.press("a").await?;
+    window.wait_until(&waiting(14)).await?;
+
+    // All that needs no closer look, after seeing what it is.
+    window.press("A").await?;
+    window.wait_for_text(".dialog-content button.primary", "Accept 8 proposals").await?;
+    window.screenshot("33-review-accept-safe").await?;
+    window.wait_until("document.activeElement?.textContent.includes('Accept 8 proposals')").await?;
+    window.press(Key::Enter.value().to_string()).await?;
+    window.wait_until(&waiting(6)).await?;
+    for left in (0..6).rev() {
+        // Read before it is decided on.
+        window.wait_until("document.querySelector('.detail')?.getAttribute('aria-busy') === 'false'").await?;
+        window.press("a").await?;
+        if left > 0 {
+            window.wait_until(&waiting(left)).await?;
+        }
+    }
+    window
+        .wait_until(
+            "document.querySelector('nav button[aria-current=page]')?.textContent.trim() === 'Review'",
+        )
+        .await?;
+    window.screenshot("34-review-cleared").await?;
+    window.close().await?;
+
+    let all = reads(&place, &["review", "list", "--all"])?;
+    let count = |state: &str| {
+        all["rows"].as_array().map_or(0, |rows| rows.iter().filter(|row| row["state"] == state).count())
+    };
+    ensure!((count("accepted"), count("rejected"), count("pending")) == (19, 1, 0), "{all}");
+    let card = |name: &str| reads(&place, &["cards", "show", name]).map(|card| card["fields"].clone());
+    ensure!(card("Toolkit 001")?["documentation"] == "https://docs.example.org/toolkits/1");
+    ensure!(card("Toolkit 006")?["documentation"] == "https://example.org/toolkits/6");
+    ensure!(card("Toolkit 011")?["documentation"] == "https://docs.example.org/put-right");
+    let part = card("Toolkit 002")?;
+    ensure!(
+        part["class"] == "AsyncClient"
+            && part["description"] == "Sends and reads messages, with attachments."
+    );
+    let other = card("Toolkit 007")?;
+    ensure!(
+        other["class"] == "Client" && other["description"] != "Sends and reads messages, with attachments."
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn the_review_looks_right_with_a_thousand_and_with_none() -> Result<()> {
+    let place = place_to_review(1000).await?;
+    let library = place.data_dir().display().to_string();
+    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    window.click("nav button", "Review").await?;
+    window.wait_for_text("#proposal-title", "Toolkit").await?;
+    // The second group: a change of two fields, one of which ends up in code.
+    window.fill("#review-filter", "toolkit 002").await?;
+    window.press(Key::Enter.value().to_string()).await?;
+    window.wait_until("document.querySelector('#proposal-title')?.textContent === 'Toolkit 002'").await?;
+    window.run("const box = document.querySelector('#review-filter'); box.value = ''; box.dispatchEvent(new Event('input'))").await?;
+    window.wait_until("document.querySelector('aside[aria-label=Queue] [role=status]').textContent.trim() === '1,000 waiting'").await?;
+    for (name, theme, layout, width, height) in [
+        ("40-review-light", "light", "Unified", 1280, 820),
+        ("41-review-light-split", "light", "Side by side", 1280, 820),
+        ("42-review-dark", "dark", "Unified", 1280, 820),
+        ("43-review-dark-small", "dark", "Side by side", 900, 600),
+        ("44-review-light-small", "light", "Unified", 900, 600),
+    ] {
+        window.run(&format!("document.documentElement.dataset.theme = '{theme}'")).await?;
+        window.driver.set_window_rect(0, 0, width, height).await?;
+        let choose = format!(
+            "[...document.querySelectorAll('[aria-label=Changes] label')].find((l) => l.textContent.includes('{layout}')).click()"
+        );
+        window.run(&choose).await?;
+        window.screenshot(name).await?;
+        let wide = window.run("return document.documentElement.scrollWidth <= innerWidth").await?;
+        ensure!(wide == true, "the window scrolls sideways at {width} × {height}");
+    }
+    window.driver.set_window_rect(0, 0, 1280, 820).await?;
+    window.click(".trend", "since").await?;
+    window.wait_for_text("table", "Today").await?;
+    window.screenshot("45-review-health").await?;
+    window.close().await?;
+
+    let place = Workplace::with_stand_in()?;
+    let library = place.data_dir().display().to_string();
+    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    window.click("nav button", "Review").await?;
+    window.wait_for_text("h1", "Nothing waits for you").await?;
+    window.screenshot("46-review-empty").await?;
+    window.close().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn the_papers_card_is_put_right() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let site = autokit_tests::appendix::site().await?;
+    let node = place.node(64).await?;
+    autokit_tests::agent::choose(&node, None, Some(&site)).await?;
+    stock(&node, &[autokit_tests::appendix::card(&site)]).await?;
+    let start = VerifyStart { scope: VerifyScope::All, improve: true };
+    let job = node.call::<StartVerify>(start).await?;
+    autokit_tests::agent::done(&node, &job.job).await?;
+    node.close().await?;
+
+    let library = place.data_dir().display().to_string();
+    let window = Window::open(&["--stand-in", "64", "--data-dir", library.as_str()]).await?;
+    window.click("nav button", "Review").await?;
+    window.wait_for_text(".review", "DuckDuckGoSearchResults").await?;
+    window.wait_for_text(".review", "langchain_community.tools").await?;
+    window.screenshot("50-appendix-a").await?;
+    window.close().await?;
+    Ok(())
 }

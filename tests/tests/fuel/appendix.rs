@@ -5,41 +5,18 @@ use autokit_app::api::{ProposalAccept, VerifyScope};
 use autokit_app::commands::{AcceptProposal, GetCard};
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;
-use autokit_tests::site::{Page, Site};
+use autokit_tests::appendix::{card, site};
 use serde_json::{Map, json};
 
 use crate::place::{Ahead, add, checked, open, proposed, verify, waiting};
 
-/// What such a page shows: two classes, and the arguments their output takes.
-fn page() -> Page {
-    Page::new("DuckDuckGo Search")
-        .says("This guide shows how the DuckDuckGo search component is used.")
-        .says("DuckDuckGo Search offers privacy-focused web search without an account. It provides titles, snippets and links of results.")
-        .heading("Usage")
-        .shows("python", "%pip install -qU duckduckgo-search langchain-community")
-        .shows("python", "from langchain_community.tools import DuckDuckGoSearchRun\n\nsearch = DuckDuckGoSearchRun()\nsearch.invoke(\"first name\")")
-        .says("DuckDuckGoSearchResults returns more about each result, such as its source.")
-        .shows("python", "from langchain_community.tools import DuckDuckGoSearchResults\n\nsearch = DuckDuckGoSearchResults(output_format=\"list\")")
-        .shows("python", "search = DuckDuckGoSearchResults(backend=\"news\")")
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn appendix_a_comes_out_at_least_as_good() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let site = Site::serving([("/docs/integrations/tools/ddg", page())]).await?;
+    let site = site().await?;
     let node = open(&place, &Ahead::default(), false).await?;
     choose(&node, None, Some(&site)).await?;
-    let card = json!({
-        "name": "DuckDuckGo Search",
-        "description": "Privacy-focused search via DuckDuckGo API",
-        "programming_language": "python",
-        "module": "langchain.tools.duckduckgo",
-        "class": "DuckDuckGoSearch",
-        "init_args": {},
-        "openapi": null,
-        "pricing": "Free",
-        "documentation": site.url("/docs/integrations/tools/ddg"),
-    });
+    let card = card(&site);
     let id = add(&node, &card).await?;
     verify(&node, VerifyScope::Cards { cards: vec![id.clone()] }, true).await?;
     let report = checked(&node, &id).await?;

@@ -8,6 +8,8 @@ export interface Toast {
   id: number;
   text: string;
   kind: "info" | "error";
+  /** What it is about: a newer message about the same takes its place. */
+  topic?: string;
   remedy?: string;
   action?: { label: string; run: () => void };
 }
@@ -97,7 +99,8 @@ class Engine {
   /** Shows a short message. */
   say(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
     const toast: Toast = { id: ++this.#next, text, kind: "info", ...more };
-    this.toasts.push(toast);
+    const same = (other: Toast) => other.text === toast.text || (!!toast.topic && other.topic === toast.topic);
+    this.toasts = [...this.toasts.filter((other) => !same(other)), toast];
     setTimeout(() => this.dismiss(toast.id), toast.kind === "error" ? TOAST_MS * 2 : TOAST_MS);
   }
 

@@ -146,8 +146,20 @@ impl Fuel {
             (false, false) => Sought::Gone,
             (false, true) => Sought::NothingFound,
         });
+        if report.page.as_ref().is_some_and(|page| page.condition == Condition::Empty) {
+            // It may be one that a browser has to put together; that nothing is seen on it proves nothing.
+            report.state = CardState::Unreachable;
+            return Ok(Examined { report, draft: None });
+        }
         let draft = unverified(case, &report);
         Ok(Examined { report, draft })
+    }
+
+    /// Whether there is a network, asking for a page if nothing answered lately.
+    pub async fn reaches(&self, url: &str) -> bool {
+        self.fetcher.answered_within(LATELY)
+            || self.fetcher.get_within(url, self.patience).await.is_ok()
+            || self.online().await
     }
 
     /// Whether there is a network: something answered lately, or a search service does now.

@@ -98,6 +98,9 @@ impl Advisor {
         page: &Reading,
         claims: &mut [Claim],
     ) -> bool {
+        if !claims.iter().any(Claim::is_not_found) {
+            return false;
+        }
         let schema = json!({
             "type": "object",
             "properties": {

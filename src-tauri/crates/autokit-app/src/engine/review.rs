@@ -38,8 +38,16 @@ impl Core {
     async fn look_at(&self, look: ProposalLook) -> Result<ProposalDetail> {
         let proposal = self.library.proposal(look.id).await?;
         let record = proposal.draft.card.as_ref().and_then(|card| self.library.card(card).ok());
-        let now: Map<String, Value> =
-            record.as_ref().map(|record| record.card().into_object()).unwrap_or_default();
+        let now: Map<String, Value> = match (&record, proposal.draft.base, proposal.state) {
+            // What was decided is seen over the card it was decided on.
+            (Some(record), Some(base), ProposalState::Accepted | ProposalState::Rejected) => {
+                let body =
+                    self.library.revision(&record.id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
+                serde_json::from_str(&body).map_err(|error| ApiError::internal(error.to_string()))?
+            }
+            (Some(record), ..) => record.card().into_object(),
+            (None, ..) => Map::new(),
+        };
         let similar = self.library.read(|replica| {
             let named = |id: &CardId| Some((id.to_string(), replica.get(id)?.key.to_string()));
             proposal.draft.similar.iter().filter_map(named).collect()
@@ -81,14 +89,17 @@ impl Core {
         if let (None, Ok(card)) = (&draft.card, card) {
             let url = card.text(fields::DOCUMENTATION).map(|url| url.trim_end_matches('/').to_owned());
             let mut similar: Vec<CardId> = self.library.read(|replica| {
+                // Reading every card of a large library would be felt: the text tells first.
+                let same_page = |record: &CardRecord, url: &str| {
+                    record.body.contains(url)
+                        && record
+                            .card()
+                            .text(fields::DOCUMENTATION)
+                            .is_some_and(|other| other.trim_end_matches('/') == url)
+                };
                 let same = |record: &&Arc<CardRecord>| {
                     record.key.name.eq_ignore_ascii_case(card.name())
-                        || (url.is_some()
-                            && record
-                                .card()
-                                .text(fields::DOCUMENTATION)
-                                .map(|other| other.trim_end_matches('/'))
-                                == url.as_deref())
+                        || url.as_deref().is_some_and(|url| same_page(record, url))
                 };
                 replica.iter().filter(same).map(|record| record.id.clone()).collect()
             });

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use autokit_fuel::{Advisor, CardState, Case, Examined, Fuel, Pages};
 use autokit_library::{CardRecord, HealthCounts, Verification, VerificationState};
-use autokit_toolcard::{Author, CardId, CardKey};
+use autokit_toolcard::{Author, CardId, CardKey, fields};
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast;
 
 use crate::api::{
-    CardRef, CardVerification, CheckSettings, Checked, JobKind, JobRef, Nothing, VerifyScope, VerifyStart,
+    CardRef, CardVerification, CheckSettings, Checked, Event, JobKind, JobRef, Nothing, VerifyScope,
+    VerifyStart,
 };
 use crate::commands::{Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -34,6 +36,8 @@ const RUN_SETTING: &str = "verify_run";
 const CHECKS_SETTING: &str = "checks";
 /// Cards after which the day's health is written down while a run goes on.
 const NOTE_EVERY: u64 = 100;
+/// How long the library has to rest before it is looked through for new cards.
+const REST: Duration = Duration::from_secs(3);
 /// How often a process that stays looks whether a check is due.
 const LOOK_EVERY: Duration = Duration::from_mins(10);
 
@@ -295,7 +299,8 @@ impl Core {
             }
             None => false,
         };
-        let next = (state == CardState::Unreachable)
+        // Only what may get better by itself is tried again unasked; a closed page stays closed.
+        let next = (state == CardState::Unreachable && report.link.is_temporary())
             .then(|| AGAIN.get(report.attempts.saturating_sub(1) as usize).or(AGAIN.last()))
             .flatten()
             .and_then(|wait| self.options.clock.now().checked_add(*wait).ok())
@@ -371,10 +376,16 @@ impl Core {
             }
             None => settings.new_cards && record.documented && !starter.contains(&record.key),
         };
-        let cards: Vec<String> = self
-            .library
-            .read(|replica| replica.iter().filter(due).map(|record| record.id.to_string()).collect());
-        Ok((!cards.is_empty()).then(|| self.start_verify(VerifyScope::Cards { cards }, false)))
+        let due: Vec<Arc<CardRecord>> =
+            self.library.read(|replica| replica.iter().filter(due).cloned().collect());
+        let page = due.iter().find_map(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
+        // Nobody asked for this run: without a network it does not even show.
+        let Some(page) = page else { return Ok(None) };
+        if !self.fuel(false).reaches(&page).await {
+            return Ok(None);
+        }
+        let cards = due.iter().map(|record| record.id.to_string()).collect();
+        Ok(Some(self.start_verify(VerifyScope::Cards { cards }, false)))
     }
 }
 
@@ -382,16 +393,41 @@ fn stamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
+/// Waits until the library changed and then came to rest.
+async fn changed(news: &mut broadcast::Receiver<Event>) {
+    let mut seen = false;
+    loop {
+        let next = if seen {
+            match tokio::time::timeout(REST, news.recv()).await {
+                Ok(next) => next,
+                Err(_) => return,
+            }
+        } else {
+            news.recv().await
+        };
+        match next {
+            Ok(Event::Library { .. }) | Err(broadcast::error::RecvError::Lagged(_)) => seen = true,
+            Ok(_) => {}
+            // Nobody will ever send again: the engine is gone, which the caller sees for itself.
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
 impl Engine {
-    /// Keeps cards checked while this process lives: takes up a run that was broken off, and looks now
-    /// and then whether something is due.
+    /// Keeps cards checked while this process lives: takes up a run that was broken off, and looks whether
+    /// something is due when the library changes and now and then besides.
     pub(crate) fn keep_checking(&self) {
         let core = Arc::downgrade(&self.core);
+        let mut news = self.core.events.subscribe();
         tokio::spawn(async move {
             let mut pause = tokio::time::interval(LOOK_EVERY);
             let mut first = true;
             loop {
-                pause.tick().await;
+                tokio::select! {
+                    _ = pause.tick() => {}
+                    () = changed(&mut news) => {}
+                }
                 let Some(core) = core.upgrade() else { return };
                 let looked = if first { core.resume_run().await } else { Ok(()) };
                 first = false;
