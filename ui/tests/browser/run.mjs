@@ -13,6 +13,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { preview } from "vite";
+import { checks } from "./checks.mjs";
 import { services } from "./services.mjs";
 
 const ui = resolve(fileURLToPath(import.meta.url), "../../..");
@@ -439,89 +440,7 @@ const tests = {
     await call("review_policy_set", { approvals: 1, reviewer: "" });
   },
 
-  async "checks a card against its page and tells what was found"(page) {
-    autokit("providers", "llm", "none");
-    const add = (name, path) =>
-      autokit("cards", "add", ...Object.entries({
-        name,
-        provider: "Kitchen",
-        description: "Boils water in a networked kettle: set the temperature, start it, and read how full it is.",
-        programming_language: "python",
-        module: "kettle_tools",
-        class: "KettleToolkit",
-        documentation: `${web.base}${path}`,
-      }).flatMap(([field, value]) => ["--set", `${field}=${value}`]));
-    add("Kettle Toolkit", "/old/kettle");
-    add("Lost Kettle Toolkit", "/gone");
-    const section = page.getByRole("region", { name: "Documentation check" });
-    await page.keyboard.press("Control+4");
-    await page.getByLabel("Filter by name, provider or description").fill("kitchen");
-    await page.locator(".row .name", { hasText: /^Kettle Toolkit$/ }).click();
-    await section.getByText("Never checked").waitFor();
-    await section.getByRole("button", { name: "Check now" }).click();
-    await section.getByRole("status").getByText("Verified").waitFor();
-    await section.getByRole("button", { name: "Details" }).click();
-    await section.getByText("1 redirect").waitFor();
-    await section.getByText("not encrypted").waitFor();
-    await section.getByText("About this tool", { exact: true }).waitFor();
-    await section.getByText("from kettle_tools import KettleToolkit").first().waitFor();
-    await page.screenshot({ path: join(artifacts, "28-browser-check.png") });
-
-    await page.locator(".row .name", { hasText: "Lost Kettle Toolkit" }).click();
-    await section.getByRole("button", { name: "Check now" }).click();
-    await section.getByText("No such page", { exact: true }).waitFor();
-    await section.getByText(/Another page documents it/).waitFor();
-    // The list knows it too, without being asked.
-    const lost = page.locator(".row", { hasText: "Lost Kettle Toolkit" });
-    await lost.getByText("Broken", { exact: true }).waitFor();
-    await section.getByRole("button", { name: "A proposal for this card waits in Review" }).click();
-    await page.getByRole("heading", { name: "Lost Kettle Toolkit" }).first().waitFor();
-    assert.equal(autokit("cards", "list", "--health", "broken").rows[0].name, "Lost Kettle Toolkit");
-  },
-
-  async "checks what is selected and what is in view, and lets that wait"(page) {
-    await page.keyboard.press("Control+4");
-    await page.keyboard.press("Escape");
-    await page.getByLabel("Select Kettle Toolkit", { exact: true }).click();
-    await page.getByLabel("Select Lost Kettle Toolkit").click({ modifiers: ["Shift"] });
-    const bar = page.getByRole("toolbar", { name: "Selected cards" });
-    await bar.getByText("2 cards selected").waitFor();
-    await bar.getByRole("button", { name: "Check", exact: true }).click();
-    await page.locator("footer .job", { hasText: "1 verified, 1 broken" }).waitFor();
-    await page.getByLabel("Health", { exact: true }).selectOption("broken");
-    await page.getByText(/^1 card of/).waitFor();
-    await page.getByRole("button", { name: "Show all" }).click();
-
-    // More cards than are looked at at a time, whose pages take as long as this test likes.
-    let release;
-    web.held = new Promise((done) => (release = done));
-    const file = join(folder, "held.json");
-    const held = Array.from({ length: 12 }, (_, at) => ({ name: `held ${at}`, provider: "Pantry", documentation: `${web.base}/held/${at}` }));
-    writeFileSync(file, JSON.stringify(held));
-    autokit("import", file);
-    await page.getByLabel("Filter by name, provider or description").fill("pantry");
-    await page.getByText(/^12 cards of/).waitFor();
-    await page.getByRole("button", { name: "Check these" }).click();
-    await page.getByRole("button", { name: "Pause: Checking cards" }).click();
-    await page.getByRole("button", { name: "Pausing: Checking cards" }).waitFor();
-    release();
-    await page.getByRole("button", { name: "Go on: Checking cards" }).click();
-    await page.locator("footer .job", { hasText: "12 broken" }).waitFor();
-  },
-
-  async "keeps when cards are checked as soon as it is chosen"(page) {
-    await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("A command or a card").fill("when cards are checked");
-    await page.keyboard.press("Enter");
-    const checks = page.locator("section[aria-labelledby=checks]");
-    await checks.getByLabel("Check cards every").fill("14");
-    await checks.getByText("Saved", { exact: true }).waitFor();
-    await checks.getByLabel("Check new cards").check();
-    await checks.getByText("Saved", { exact: true }).waitFor();
-    await checks.getByLabel("Check cards every").fill("often");
-    await checks.getByText("Give whole days").waitFor();
-    assert.deepEqual(autokit("checks", "show"), { every_days: 14, new_cards: true });
-  },
+  ...checks({ autokit, artifacts, folder, services: () => web }),
 
   async "refuses a wrong token with a sentence"(page) {
     await page.goto(page.url().replace(/#.*/, "#token=wrong"));
