@@ -18,7 +18,18 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Window {
     /// The session.
     pub driver: WebDriver,
-    tauri_driver: Child,
+    tauri_driver: TauriDriver,
+}
+
+/// What drives it, ended when dropped: also where no window came of it.
+struct TauriDriver(Child);
+
+impl Drop for TauriDriver {
+    fn drop(&mut self) {
+        // Ended already is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// A port nobody listens on at this moment.
@@ -49,6 +60,7 @@ impl Window {
             .stdout(Stdio::null())
             .spawn()
             .context("tauri-driver cannot be started")?;
+        let child = TauriDriver(child);
         let mut capabilities = Capabilities::new();
         // No browserName: tauri-driver would pass it to WebKitWebDriver, which knows no such browser.
         let wanted = json!({ "application": program, "args": options });
@@ -56,7 +68,9 @@ impl Window {
         let url = format!("http://127.0.0.1:{port}");
         let began = Instant::now();
         let driver = loop {
-            match WebDriver::new(&url, capabilities.clone()).await {
+            // A program that ends at once is waited for without end by those in between.
+            let opening = tokio::time::timeout(PATIENCE, WebDriver::new(&url, capabilities.clone()));
+            match opening.await.context("the window did not open")? {
                 Ok(driver) => break driver,
                 // Not listening yet.
                 Err(error) if began.elapsed() > PATIENCE => bail!("no session: {error}"),
@@ -208,18 +222,9 @@ impl Window {
     ///
     /// # Errors
     /// When the session does not end.
-    pub async fn close(mut self) -> Result<()> {
+    pub async fn close(self) -> Result<()> {
         self.driver.clone().quit().await?;
-        self.tauri_driver.kill()?;
-        self.tauri_driver.wait()?;
+        drop(self.tauri_driver);
         Ok(())
-    }
-}
-
-impl Drop for Window {
-    fn drop(&mut self) {
-        // Ended already is as good.
-        let _ = self.tauri_driver.kill();
-        let _ = self.tauri_driver.wait();
     }
 }

@@ -336,7 +336,7 @@ async fn the_papers_card_is_put_right() -> Result<()> {
     node.close().await?;
 
     let library = place.data_dir().display().to_string();
-    let window = Window::open(&["--stand-in", "64", "--data-dir", library.as_str()]).await?;
+    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
     window.click("nav button", "Review").await?;
     window.wait_for_text(".review", "DuckDuckGoSearchResults").await?;
     window.wait_for_text(".review", "langchain_community.tools").await?;
