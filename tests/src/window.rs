@@ -79,6 +79,10 @@ impl Window {
         };
         driver.set_script_timeout(PATIENCE * 2).await?;
         let window = Window { driver, tauri_driver: child };
+        // What an earlier window remembers of its looks is kept by the web view for all libraries.
+        window.wait_for("#ask-box").await?;
+        window.run("localStorage.clear()").await?;
+        window.driver.refresh().await?;
         window.wait_for("#ask-box").await?;
         Ok(window)
     }
