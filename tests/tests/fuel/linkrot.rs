@@ -1,5 +1,5 @@
 //! The link-rot benchmark, where it lies beside the project: the first of its splits, scored by its own
-//! program against what the issue of this engine asks.
+//! program against the least that is acceptable.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -19,7 +19,7 @@ use crate::body::one_line;
 use crate::error::{Error, Result};
 use crate::fetch::{Fetcher, ServiceAnswer, ServiceCall};
 
-pub use github::{GitHub, Repository};
+pub use github::{CodeFile, GitHub, Repository};
 
 /// A search service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -182,6 +182,11 @@ async fn github_gives_repositories_and_facts() {
             "license": {"key": "mit", "spdx_id": "MIT"}, "pushed_at": "2026-01-02T03:04:05Z", "archived": false
         });
         match path {
+            _ if path.starts_with("/search/code") => Json(json!({"items": [{
+                "path": "README.md", "html_url": "https://github.com/acme/tool/blob/main/README.md",
+                "repository": {"full_name": "acme/tool", "html_url": "https://github.com/acme/tool"},
+            }]}))
+            .into_response(),
             _ if path.starts_with("/search/") => Json(json!({"total_count": 1, "items": [repository]})).into_response(),
             "/repos/acme/tool" => Json(repository).into_response(),
             "/repos/acme/busy" => {
@@ -198,6 +203,10 @@ async fn github_gives_repositories_and_facts() {
     assert_eq!(github.repository("acme/tool").await.unwrap().as_ref(), found.first());
     assert_eq!(github.repository("acme/absent").await.unwrap(), None);
     assert_eq!(github.repository("acme/busy").await.unwrap_err().code(), Code::RateLimited);
+    let code = github.code("calendar tool filename:README.md", 3).await.unwrap();
+    assert_eq!((code[0].repository.full_name.as_str(), code[0].path.as_str()), ("acme/tool", "README.md"));
+    let keyless = GitHub::new(fetcher(), Some(&base), None);
+    assert_eq!(keyless.code("calendar", 3).await.unwrap_err().code(), Code::WrongKey);
     assert_eq!(github.repository("../../user").await.unwrap_err().code(), Code::BadUrl);
     // What was read back is what was written: evidence is kept as JSON.
     let kept: autokit_web::search::Repository =

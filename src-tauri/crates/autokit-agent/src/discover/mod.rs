@@ -291,6 +291,33 @@ impl Discovery {
             }
             Err(error) => on(Trace::failure(error.to_string())),
         }
+        if !github.searches_code() {
+            return;
+        }
+        // What a README shows is documentation too, and often the only one a small tool has.
+        let query = format!("{query} filename:README.md");
+        on(Trace::action(format!("Search code on GitHub for {query:?}")));
+        match github.code(&query, REPOSITORIES).await {
+            Ok(found) => {
+                let names: Vec<&str> =
+                    found.iter().take(3).map(|one| one.repository.full_name.as_str()).collect();
+                on(Trace::observation(match names.as_slice() {
+                    [] => "Nothing found".to_owned(),
+                    names => format!("{} found: {} …", found.len(), names.join(", ")),
+                }));
+                pool.add(
+                    found
+                        .into_iter()
+                        .map(|one| Hit {
+                            title: one.repository.full_name,
+                            url: one.html_url,
+                            snippet: one.path,
+                        })
+                        .collect(),
+                );
+            }
+            Err(error) => on(Trace::failure(error.to_string())),
+        }
     }
 
     /// Reads the pages of the pool that were not read yet, best first.

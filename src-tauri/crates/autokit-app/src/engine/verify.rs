@@ -169,13 +169,7 @@ impl Core {
     }
 
     async fn verify_all(&self, run: &Run, progress: &Progress) -> Result<Outcome> {
-        let known: HashMap<CardId, Verification> = self
-            .library
-            .verifications()
-            .await?
-            .into_iter()
-            .map(|found| (found.card.clone(), found))
-            .collect();
+        let known = self.newest_checks().await?;
         let records = self.in_scope(run, &known).await?;
         // Ranking by meaning tells pages apart; a check that began before the model was there would not.
         self.model_settled().await;
@@ -212,6 +206,12 @@ impl Core {
             }
         }
         Ok(Outcome { summary: tally.summary(), tally: None })
+    }
+
+    /// The newest check of every card that was checked.
+    async fn newest_checks(&self) -> Result<HashMap<CardId, Verification>> {
+        let all = self.library.verifications().await?;
+        Ok(all.into_iter().map(|found| (found.card.clone(), found)).collect())
     }
 
     /// The cards of a run that are not done yet.
@@ -353,13 +353,7 @@ impl Core {
             return Ok(None);
         }
         let settings = self.check_settings().await?;
-        let known: HashMap<CardId, Verification> = self
-            .library
-            .verifications()
-            .await?
-            .into_iter()
-            .map(|found| (found.card.clone(), found))
-            .collect();
+        let known = self.newest_checks().await?;
         let now = self.options.clock.now();
         let limit = (settings.every_days > 0)
             .then(|| now.checked_sub(SignedDuration::from_hours(24 * i64::from(settings.every_days))).ok())

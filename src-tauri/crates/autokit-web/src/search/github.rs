@@ -73,6 +73,23 @@ impl std::fmt::Debug for GitHub {
     }
 }
 
+/// A file in which words were found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeFile {
+    /// Where it lies in its repository.
+    pub path: String,
+    /// Its page.
+    pub html_url: String,
+    /// The repository, as far as GitHub tells here: its name and page, not its stars.
+    pub repository: Repository,
+}
+
+#[derive(Deserialize)]
+struct FoundCode {
+    #[serde(default)]
+    items: Vec<CodeFile>,
+}
+
 #[derive(Deserialize)]
 struct Found {
     #[serde(default)]
@@ -94,6 +111,24 @@ impl GitHub {
     pub async fn repositories(&self, query: &str, limit: usize) -> Result<Vec<Repository>> {
         let path = format!("/search/repositories?q={}&per_page={}", encoded(query), limit.clamp(1, 100));
         let found: Found = self.get(&path).await?;
+        Ok(found.items)
+    }
+
+    /// Whether code can be searched: GitHub wants a token for that.
+    pub fn searches_code(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Files with these words in them, best first.
+    ///
+    /// # Errors
+    /// As [`super::Provider::search`]; [`crate::Code::WrongKey`] without a token.
+    pub async fn code(&self, query: &str, limit: usize) -> Result<Vec<CodeFile>> {
+        if !self.searches_code() {
+            return Err(Error::WrongKey { provider: NAME.into() });
+        }
+        let path = format!("/search/code?q={}&per_page={}", encoded(query), limit.clamp(1, 100));
+        let found: FoundCode = self.get(&path).await?;
         Ok(found.items)
     }
 
