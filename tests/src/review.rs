@@ -1,9 +1,10 @@
 //! Libraries with proposals to decide on, put there without a checker.
 
 use anyhow::Result;
-use autokit_library::{HealthCounts, Library, Meta, PutMode, Verification, VerificationState, Write};
+use autokit_library::{HealthCounts, Library, Meta, PutMode, Verification, Write};
 use autokit_toolcard::{
-    Author, CardKey, Draft, Evidence, Operation, Origin, PageCandidate, ProposedField, Toolcard, Visit,
+    Author, CardKey, CardState, Draft, Evidence, Operation, Origin, PageCandidate, ProposedField, Toolcard,
+    Visit,
 };
 use serde_json::{Value, json};
 
@@ -111,11 +112,11 @@ pub async fn checked_library(library: &Library, proposals: usize) -> Result<()> 
     }
     for n in 0..proposals {
         let state = match n % 8 {
-            0 => VerificationState::Broken,
-            1 | 2 => VerificationState::Stale,
-            3 if n % 3 == 0 => VerificationState::Unreachable,
+            0 => CardState::Broken,
+            1 | 2 => CardState::Stale,
+            3 if n % 3 == 0 => CardState::Unreachable,
             7 => continue,
-            _ => VerificationState::Verified,
+            _ => CardState::Verified,
         };
         let verification = Verification {
             card: CardKey::new("", &name(n)).id(),

@@ -45,7 +45,7 @@ async fn appendix_a_comes_out_at_least_as_good() -> Result<()> {
     autokit_tests::agent::quiet(&node).await?;
     // What was put right is right.
     let again = crate::place::check(&node, &id).await?;
-    assert_eq!(again.state, autokit_app::fuel::CardState::Verified, "{again:#?}");
+    assert_eq!(again.state, autokit_app::CardState::Verified, "{again:#?}");
     node.close().await?;
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! Links broken in every way there is: repaired where the page still is, called gone where it is not.
 
 use anyhow::{Context, Result};
+use autokit_app::CardState;
 use autokit_app::api::VerifyScope;
-use autokit_app::fuel::{CardState, LinkState, Sought};
+use autokit_app::fuel::{LinkState, Sought};
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;
 use autokit_tests::site::{Page, Site};

@@ -14,6 +14,8 @@ mod pages;
 mod providers;
 pub(crate) mod rerank;
 mod review;
+mod sessions;
+mod shelf;
 mod taste;
 mod transfer;
 mod verify;
@@ -36,11 +38,12 @@ use crate::error::{ApiError, Result};
 use crate::jobs::Jobs;
 
 use crate::secrets::{Keep, Secrets};
-use agent::{Lore, Sessions};
 use catalogue::ListCache;
 use finder::Finder;
 use providers::{Services, Spending};
 use rerank::Tokens;
+use sessions::Sessions;
+use shelf::Lore;
 use taste::Taste;
 use transfer::PreviewCache;
 
@@ -261,6 +264,11 @@ impl Core {
 
     fn embedder(&self) -> Option<Arc<Embedder>> {
         self.finder.load().embedder.clone()
+    }
+
+    /// The model, as what compares by meaning wants it.
+    fn senses(&self) -> Option<Arc<dyn autokit_retrieve::Senses>> {
+        self.embedder().map(|embedder| Arc::new(crate::eval::Meaning(embedder)) as Arc<_>)
     }
 
     /// The model once it is loaded, missing or failed.

@@ -27,13 +27,13 @@ pub mod starter;
 pub use autokit_fuel as fuel;
 pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
 pub use autokit_retrieve::{Mode, ScoreParts};
-pub use autokit_toolcard::{ChangeKind, FieldDiff, FieldVerdict, Kind, Origin, ProposalState, Risk, SpanOp};
+pub use autokit_toolcard::{
+    CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, Origin, ProposalState, Risk, SpanOp,
+};
 pub use error::{ApiError, ErrorCode, Result};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
-
-use std::fmt::Write as _;
 
 /// Version of AutoKit.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -45,11 +45,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub fn token(bytes: usize) -> String {
     let mut buffer = vec![0u8; bytes];
     getrandom::fill(&mut buffer).expect("the system gives random bytes");
-    buffer.iter().fold(String::with_capacity(2 * bytes), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::encode(buffer)
 }
 
 /// The name of the person at this machine, for signing changes.

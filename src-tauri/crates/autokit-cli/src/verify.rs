@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use autokit_app::CardState;
 use autokit_app::api::{CardRef, CardVerification, Checked, VerifyScope, VerifyStart};
 use autokit_app::commands::{GetVerification, StartVerify};
-use autokit_app::fuel::{CardState, Claim, Sought, Standing};
+use autokit_app::fuel::{Claim, Sought, Standing};
 use autokit_app::node::Node;
 use owo_colors::OwoColorize;
 

@@ -17,7 +17,7 @@ mod value;
 
 pub use code::{Call, Code, Import, Language};
 pub use pricing::{Price, price};
-pub use text::{distinctive, opening, sentences, words};
+pub use text::{alike, distinctive, opening, sentences, words};
 pub use tool::{Fact, Facts, title_of};
 
 // Pins one feature set for the whole workspace; nothing to name.

@@ -26,6 +26,13 @@ pub fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether two words are one but for an ending of at most so many bytes; very short ones have none.
+pub fn alike(a: &str, b: &str, ending: usize) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    long.starts_with(short)
+        && (short.len() == long.len() || (short.len() >= 4 && long.len() - short.len() <= ending))
+}
+
 /// The words of a title that tell which tool it is.
 pub fn distinctive(title: &str) -> Vec<String> {
     let tells =

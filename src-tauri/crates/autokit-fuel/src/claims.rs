@@ -111,8 +111,9 @@ pub(crate) fn claims(subject: &Subject, marks: &Marks, page: &Reading) -> Vec<Cl
         name(subject, marks, page),
         description(subject, marks, page),
     ];
-    all.extend(import(subject, page));
-    all.extend(init_args(subject, page));
+    let shown = shown(subject, page);
+    all.extend(import(subject, page, &shown));
+    all.extend(init_args(subject, page, &shown));
     all.extend(openapi(subject, page));
     all.extend(pricing(subject, page));
     all
@@ -159,13 +160,12 @@ fn description(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
 }
 
 /// Language, module and class: what the page's code shows of them.
-fn import(subject: &Subject, page: &Reading) -> Vec<Claim> {
+fn import(subject: &Subject, page: &Reading, shown: &Shown<'_>) -> Vec<Claim> {
     if subject.classes.is_empty() && subject.module.is_none() {
         return Vec::new();
     }
     let code = &page.facts.code;
     let mut all = Vec::new();
-    let shown = shown(subject, page);
     let language = |import: &Import| {
         let name = import.language.name();
         match subject.language.as_deref().map(str::to_lowercase) {
@@ -179,24 +179,24 @@ fn import(subject: &Subject, page: &Reading) -> Vec<Claim> {
     match shown {
         Shown::AsWritten(imports) => {
             all.push(language(imports[0]));
-            let lines = lines_of(&imports);
+            let lines = lines_of(imports);
             all.push(Claim::supported(fields::MODULE, lines.as_str(), 1.0));
             all.push(Claim::supported(fields::CLASS, lines, 1.0));
         }
         Shown::FromElsewhere(imports) => {
             all.push(language(imports[0]));
-            let lines = lines_of(&imports);
+            let lines = lines_of(imports);
             let module = Value::from(imports[0].module.as_str());
             all.push(Claim::contradicted(fields::MODULE, module, lines.as_str(), 0.9));
             all.push(if imports.len() == subject.classes.len() {
                 Claim::supported(fields::CLASS, lines, 1.0)
             } else {
-                Claim::contradicted(fields::CLASS, names_of(&imports), lines, 0.8)
+                Claim::contradicted(fields::CLASS, names_of(imports), lines, 0.8)
             });
         }
         Shown::Others(imports, score) => {
             all.push(language(imports[0]));
-            let lines = lines_of(&imports);
+            let lines = lines_of(imports);
             let confidence = (0.5 + 0.5 * score).min(0.9);
             let module = imports[0].module.as_str();
             all.push(if subject.module.as_deref() == Some(module) {
@@ -204,11 +204,11 @@ fn import(subject: &Subject, page: &Reading) -> Vec<Claim> {
             } else {
                 Claim::contradicted(fields::MODULE, Value::from(module), lines.as_str(), confidence)
             });
-            all.push(Claim::contradicted(fields::CLASS, names_of(&imports), lines, confidence));
+            all.push(Claim::contradicted(fields::CLASS, names_of(imports), lines, confidence));
         }
         Shown::Called(line) => {
             all.push(Claim::not_found(fields::MODULE));
-            all.push(Claim::supported(fields::CLASS, line, 0.8));
+            all.push(Claim::supported(fields::CLASS, line.as_str(), 0.8));
         }
         Shown::Nothing => {
             let module = subject.module.as_deref().unwrap_or("");
@@ -358,13 +358,13 @@ fn ranked<'a>(subject: &Subject, page: &'a Reading) -> Vec<(f32, &'a Import)> {
 }
 
 /// Arguments: those of the card against those its classes are shown with.
-fn init_args(subject: &Subject, page: &Reading) -> Option<Claim> {
+fn init_args(subject: &Subject, page: &Reading, shown: &Shown<'_>) -> Option<Claim> {
     let code = &page.facts.code;
-    let classes: Vec<String> = match shown(subject, page) {
+    let classes: Vec<&str> = match shown {
         Shown::AsWritten(imports) | Shown::FromElsewhere(imports) | Shown::Others(imports, _) => {
-            imports.iter().map(|import| import.name.clone()).collect()
+            imports.iter().map(|import| import.name.as_str()).collect()
         }
-        Shown::Called(_) => subject.classes.clone(),
+        Shown::Called(_) => subject.classes.iter().map(String::as_str).collect(),
         Shown::Nothing => {
             return (!subject.init_args.is_empty()).then(|| Claim::not_found(fields::INIT_ARGS));
         }

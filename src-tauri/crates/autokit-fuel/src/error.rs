@@ -11,3 +11,14 @@ pub enum Error {
     #[error("{0}")]
     Senses(String),
 }
+
+/// Does what takes a while, the model's work above all, where it holds nobody up.
+///
+/// # Errors
+/// [`Error::Senses`].
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> std::result::Result<T, String> + Send + 'static,
+) -> Result<T> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.map_err(|error| Error::Senses(format!("it broke off: {error}")))?.map_err(Error::Senses)
+}

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use autokit_toolcard::{CardId, CardState, Toolcard};
+
 use crate::Fuel;
 use crate::condition::{Condition, condition};
-use crate::error::{Error, Result};
+use crate::error::{Result, aside};
 use crate::link::{LinkHealth, LinkState};
 use crate::reading::read;
-use crate::report::{CardState, Examined, Judgement, Report, Sought, Weighed};
+use crate::report::{Examined, Judgement, Report, Sought, Weighed};
 use crate::seek::{Candidate, rank};
 use crate::settle::unverified;
 use crate::subject::Subject;
-use autokit_toolcard::{CardId, Toolcard};
 
 /// A page that is this likely the right one is taken. From 0.5 on the right ones are; up to 0.6 so are
 /// two in five hundred that only look like it.
@@ -105,14 +106,12 @@ impl Fuel {
         let urls = self.searched(&subject).await;
         self.weigh(&subject, vector, &urls, &mut found).await?;
         rank(&mut found);
-        if found.first().is_none_or(|best| best.score < SURE) {
+        if sure_of(&found).is_none() {
             let urls = self.relatives(&subject).await?;
             self.weigh(&subject, vector, &urls, &mut found).await?;
             rank(&mut found);
         }
-        if let Some(advisor) =
-            self.advisor.as_ref().filter(|_| found.first().is_none_or(|best| best.score < SURE))
-        {
+        if let Some(advisor) = self.advisor.as_ref().filter(|_| sure_of(&found).is_none()) {
             let led = self.led(advisor, case.card, &report.why_broken()).await;
             self.weigh(&subject, vector, &led.opened, &mut found).await?;
             if let Some(chosen) = &led.chosen {
@@ -124,8 +123,7 @@ impl Fuel {
             report.judged_by = format!("rules and {}", advisor.large.config().model);
         }
         report.candidates = found.iter().take(SHOWN).map(Candidate::weighed).collect();
-        let best = found.first().filter(|best| best.score >= SURE).cloned();
-        if let Some(best) = best {
+        if let Some(best) = sure_of(&found) {
             // It may well be the card's own page with new names in its code.
             let moved = here.as_ref() != Some(&best.page.fetched.url);
             if moved {
@@ -135,7 +133,7 @@ impl Fuel {
                 page.why = best.marks.why();
                 page.score = best.score;
             }
-            return self.settle(case, &subject, report, &best, moved).await;
+            return self.settle(case, &subject, report, best, moved).await;
         }
         if let Some(page) = &mut report.page {
             page.about = false;
@@ -157,16 +155,16 @@ impl Fuel {
 
     /// Whether there is a network, asking for a page if nothing answered lately.
     pub async fn reaches(&self, url: &str) -> bool {
-        self.fetcher.answered_within(LATELY)
-            || self.fetcher.get_within(url, self.patience).await.is_ok()
-            || self.online().await
+        let answers = async || self.fetcher.get_within(url, self.patience).await.is_ok();
+        self.fetcher.answered_within(LATELY) || answers().await || self.searches().await
     }
 
     /// Whether there is a network: something answered lately, or a search service does now.
     async fn online(&self) -> bool {
-        if self.fetcher.answered_within(LATELY) {
-            return true;
-        }
+        self.fetcher.answered_within(LATELY) || self.searches().await
+    }
+
+    async fn searches(&self) -> bool {
         for provider in &self.providers {
             if provider.search("documentation", 1).await.is_ok() {
                 return true;
@@ -178,11 +176,7 @@ impl Fuel {
     async fn vector(&self, subject: &Subject) -> Result<Option<Vec<f32>>> {
         let Some(senses) = self.senses.clone() else { return Ok(None) };
         let passage = subject.passage();
-        tokio::task::spawn_blocking(move || senses.passages(&[passage]))
-            .await
-            .map_err(|error| Error::Senses(format!("the model broke off: {error}")))?
-            .map(|vectors| vectors.into_iter().next())
-            .map_err(Error::Senses)
+        Ok(aside(move || senses.passages(&[passage])).await?.into_iter().next())
     }
 }
 
@@ -202,6 +196,11 @@ impl Candidate {
             why: self.marks.why(),
         }
     }
+}
+
+/// The best of some ranked pages, if it is surely the right one.
+fn sure_of(found: &[Candidate]) -> Option<&Candidate> {
+    found.first().filter(|best| best.score >= SURE)
 }
 
 /// Whether a page is about the tool of a card, as far as the page alone can tell.

@@ -36,7 +36,7 @@ pub use link::{LinkHealth, LinkState};
 pub use marks::Marks;
 pub use model::Advisor;
 pub use reading::{Pages, Reading, Visit};
-pub use report::{CardState, Examined, Judgement, Report, Sought, Weighed};
+pub use report::{Examined, Judgement, Report, Sought, Weighed};
 pub use subject::Subject;
 
 // Pins one feature set for the whole workspace; nothing to name.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use autokit_facts::{Import, words};
+use autokit_facts::{Import, alike, words};
 use autokit_retrieve::dot;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -59,6 +59,9 @@ const SORTS: &[(&str, &[&str])] = &[
     ("tool", &["tool", "tools", "toolkit", "toolkits", "wrapper", "utility", "utilities", "run", "agent"]),
 ];
 
+/// Letters by which the same word may be longer in another place.
+const ENDING: usize = 2;
+
 /// The sorts some words name.
 fn sorts<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<&'static str> {
     let words: HashSet<&str> = words.into_iter().map(String::as_str).collect();
@@ -69,13 +72,6 @@ fn sorts<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<&'static st
         .collect()
 }
 
-/// The same word but for an ending.
-fn alike(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    long.starts_with(short)
-        && (short.len() == long.len() || (short.len() >= 4 && long.len() - short.len() <= 2))
-}
-
 /// Share of `of` that `among` has, written together or apart: "Hugging Face" has "huggingface".
 fn share(of: &[String], among: &[String]) -> f32 {
     if of.is_empty() {
@@ -83,7 +79,8 @@ fn share(of: &[String], among: &[String]) -> f32 {
     }
     let joined: String = among.concat();
     let has = |word: &String| {
-        among.iter().any(|other| alike(word, other)) || (word.len() > 3 && joined.contains(word.as_str()))
+        among.iter().any(|other| alike(word, other, ENDING))
+            || (word.len() > 3 && joined.contains(word.as_str()))
     };
     of.iter().filter(|word| has(word)).count() as f32 / of.len() as f32
 }

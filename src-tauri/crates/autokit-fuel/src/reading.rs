@@ -11,7 +11,7 @@ use autokit_web::{Document, Fetched, Fetcher, extract};
 use lru::LruCache;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, aside};
 use crate::subject::content_words;
 
 /// Characters at the start of a page that stand for it.
@@ -47,8 +47,7 @@ impl Reading {
         let document = extract(&source, fetched.content_type.as_deref(), &fetched.url);
         let facts = Facts::of(&document);
         let text = document.text();
-        let hash =
-            Sha256::digest(text.as_bytes()).iter().fold(String::new(), |hex, b| hex + &format!("{b:02x}"));
+        let hash = hex::encode(Sha256::digest(text.as_bytes()));
         let prose: String = text.chars().take(PROSE).collect();
         let words = content_words(&prose);
         Reading { fetched, document, facts, hash, text, opening: None, words }
@@ -109,15 +108,14 @@ pub(crate) async fn read(
         Err(error) => return Ok(Err(error)),
     };
     let senses = senses.cloned();
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = aside(move || {
         let mut reading = Reading::of(fetched);
         if let Some(senses) = senses.filter(|_| reading.fetched.is_success()) {
             let passage = reading.passage();
-            reading.opening = senses.passages(&[passage]).map_err(Error::Senses)?.into_iter().next();
+            reading.opening = senses.passages(&[passage])?.into_iter().next();
         }
-        Ok::<Reading, Error>(reading)
+        Ok(reading)
     })
-    .await
-    .map_err(|error| Error::Senses(format!("reading {url} broke off: {error}")))??;
+    .await?;
     Ok(Ok(Arc::new(reading)))
 }

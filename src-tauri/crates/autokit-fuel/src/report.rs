@@ -1,6 +1,6 @@
 //! What the verifier found out about a card.
 
-use autokit_toolcard::Draft;
+use autokit_toolcard::{CardState, Draft};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -8,20 +8,6 @@ use crate::claims::Claim;
 use crate::condition::Condition;
 use crate::link::LinkHealth;
 use crate::marks::Marks;
-
-/// How a card stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum CardState {
-    /// Its page is alive and about it, nothing is contradicted, the essentials are supported.
-    Verified,
-    /// Its page is alive and about it, but says something else or does not say enough.
-    Stale,
-    /// It has no page, a dead one, or another tool's.
-    Broken,
-    /// Its page could not be had; only time can tell.
-    Unreachable,
-}
 
 /// Whether a page is about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]

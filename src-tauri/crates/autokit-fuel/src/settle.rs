@@ -1,17 +1,17 @@
 //! What follows from a card and its page: how the card stands, and what should change.
 
-use autokit_toolcard::{Draft, Evidence, Origin, PageCandidate, ProposedField, Visit, fields};
-use serde_json::Value;
-
 use std::sync::Arc;
+
+use autokit_toolcard::{CardState, Draft, Evidence, Origin, PageCandidate, ProposedField, Visit, fields};
+use serde_json::Value;
 
 use crate::Fuel;
 use crate::claims::{Claim, Standing, claims};
-use crate::error::{Error, Result};
+use crate::error::{Result, aside};
 use crate::examine::Case;
 use crate::improve::{self, Improved};
 use crate::reading::Reading;
-use crate::report::{CardState, Examined, Report};
+use crate::report::{Examined, Report};
 use crate::seek::{Candidate, without_fragment};
 use crate::subject::Subject;
 
@@ -63,10 +63,7 @@ impl Fuel {
             return Ok(Some(written));
         }
         let (senses, subject, page) = (self.senses.clone(), subject.clone(), Arc::clone(page));
-        tokio::task::spawn_blocking(move || improve::by_rules(&subject, &page, senses.as_deref()))
-            .await
-            .map_err(|error| Error::Senses(format!("improving broke off: {error}")))?
-            .map_err(Error::Senses)
+        aside(move || improve::by_rules(&subject, &page, senses.as_deref())).await
     }
 
     /// What should change, each with the words of the page.

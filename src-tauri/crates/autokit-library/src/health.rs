@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::CardId;
-use serde::{Deserialize, Serialize};
+use autokit_toolcard::{CardId, CardState};
 use serde_json::Value;
 use surrealdb::types::{RecordId, object};
 use tokio::sync::RwLockReadGuard;
@@ -14,51 +13,13 @@ use crate::error::{LibraryError, Result};
 use crate::rows::{HealthRow, VerificationRow, key_text};
 use crate::store::Library;
 
-/// What checking a card found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VerificationState {
-    /// Its page says what the card says.
-    Verified,
-    /// Its page says something else by now.
-    Stale,
-    /// Its link leads nowhere.
-    Broken,
-    /// Its page could not be asked for; that says nothing about the card.
-    Unreachable,
-}
-
-impl VerificationState {
-    const ALL: [VerificationState; 4] = [
-        VerificationState::Verified,
-        VerificationState::Stale,
-        VerificationState::Broken,
-        VerificationState::Unreachable,
-    ];
-
-    /// The name used in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            VerificationState::Verified => "verified",
-            VerificationState::Stale => "stale",
-            VerificationState::Broken => "broken",
-            VerificationState::Unreachable => "unreachable",
-        }
-    }
-
-    /// Reads the name used in the store.
-    pub fn parse(text: &str) -> Option<VerificationState> {
-        VerificationState::ALL.into_iter().find(|state| state.as_str() == text)
-    }
-}
-
 /// The newest check of a card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     /// The card.
     pub card: CardId,
     /// What was found.
-    pub state: VerificationState,
+    pub state: CardState,
     /// When, RFC 3339 in UTC.
     pub checked_at: String,
     /// Checks in a row that could not be finished.
@@ -97,7 +58,7 @@ pub struct HealthDay {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastCheck {
     /// What was found.
-    pub state: VerificationState,
+    pub state: CardState,
     /// When, RFC 3339 in UTC.
     pub checked_at: Box<str>,
 }
@@ -130,7 +91,7 @@ impl VerificationRow {
             Some(text) => serde_json::from_str(text).map_err(|error| unreadable(&error))?,
         };
         Ok(Verification {
-            state: VerificationState::parse(&self.state).ok_or_else(|| unreadable(&self.state))?,
+            state: CardState::parse(&self.state).ok_or_else(|| unreadable(&self.state))?,
             checked_at: self.checked_at,
             attempts: self.attempts as u32,
             next_at: self.next_at,
@@ -232,10 +193,10 @@ impl Library {
             let mut counts = HealthCounts::default();
             for record in replica.iter() {
                 let count = match checks.get(&record.id).map(|last| last.state) {
-                    Some(VerificationState::Verified) => &mut counts.verified,
-                    Some(VerificationState::Stale) => &mut counts.stale,
-                    Some(VerificationState::Broken) => &mut counts.broken,
-                    Some(VerificationState::Unreachable) => &mut counts.unreachable,
+                    Some(CardState::Verified) => &mut counts.verified,
+                    Some(CardState::Stale) => &mut counts.stale,
+                    Some(CardState::Broken) => &mut counts.broken,
+                    Some(CardState::Unreachable) => &mut counts.unreachable,
                     None => &mut counts.never_checked,
                 };
                 *count += 1;

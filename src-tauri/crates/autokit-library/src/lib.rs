@@ -25,12 +25,12 @@ mod write;
 
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
-pub use health::{Checks, HealthCounts, HealthDay, LastCheck, Verification, VerificationState};
+pub use health::{Checks, HealthCounts, HealthDay, LastCheck, Verification};
 pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
 pub use proposals::{Acceptance, Accepted, ProposalEvent, Proposed, Selection};
 pub use replica::{CardRecord, Replica};
-pub use store::{Clock, Library, Place};
+pub use store::{Clock, Library, Place, stamp};
 pub use vectors::{PackedVectors, StoredVectors};
 pub use write::{Committed, Meta, PutMode, Undone, Write};

@@ -43,9 +43,14 @@ impl Clock {
 
     /// The present moment as RFC 3339 in UTC, to the millisecond.
     pub fn stamp(&self) -> String {
-        // Always three digits: stamps are compared as text.
-        self.now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+        stamp(self.now())
     }
+}
+
+/// A moment as RFC 3339 in UTC, to the millisecond.
+pub fn stamp(at: Timestamp) -> String {
+    // Always three digits: stamps are compared as text.
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 impl fmt::Debug for Clock {

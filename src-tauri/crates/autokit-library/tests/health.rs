@@ -1,9 +1,7 @@
 //! What checking cards found, and the counts of every day.
 
-use autokit_library::{
-    Clock, DataDir, HealthCounts, Library, Meta, Place, PutMode, Verification, VerificationState, Write,
-};
-use autokit_toolcard::{Author, CardId, CardKey, Operation, Toolcard};
+use autokit_library::{Clock, DataDir, HealthCounts, Library, Meta, Place, PutMode, Verification, Write};
+use autokit_toolcard::{Author, CardId, CardKey, CardState, Operation, Toolcard};
 use serde_json::{Value, json};
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
@@ -22,7 +20,7 @@ async fn put(library: &Library, name: &str) -> CardId {
     CardKey::new("", name).id()
 }
 
-fn found(card: &CardId, state: VerificationState) -> Verification {
+fn found(card: &CardId, state: CardState) -> Verification {
     Verification {
         card: card.clone(),
         state,
@@ -46,11 +44,11 @@ async fn checks_and_days_survive_closing_and_count_the_cards_there_are() {
     let expected = HealthCounts { never_checked: 3, ..HealthCounts::default() };
     assert_eq!(library.health().await.expect("read"), expected);
     assert_eq!(library.verification(&a).await.expect("read"), None);
-    library.put_verification(&found(&a, VerificationState::Stale)).await.expect("kept");
-    library.put_verification(&found(&a, VerificationState::Broken)).await.expect("kept");
-    library.put_verification(&found(&b, VerificationState::Verified)).await.expect("kept");
+    library.put_verification(&found(&a, CardState::Stale)).await.expect("kept");
+    library.put_verification(&found(&a, CardState::Broken)).await.expect("kept");
+    library.put_verification(&found(&b, CardState::Verified)).await.expect("kept");
     // Of a card that is gone: kept, not counted.
-    library.put_verification(&found(&CardId::new("gone"), VerificationState::Stale)).await.expect("kept");
+    library.put_verification(&found(&CardId::new("gone"), CardState::Stale)).await.expect("kept");
     let expected = HealthCounts { broken: 1, verified: 1, never_checked: 1, ..HealthCounts::default() };
     assert_eq!(library.health().await.expect("read"), expected);
     for (day, counts) in [
@@ -67,7 +65,7 @@ async fn checks_and_days_survive_closing_and_count_the_cards_there_are() {
     let library = open().await;
     assert_eq!(library.health().await.expect("read"), expected);
     let read = library.verification(&a).await.expect("read").expect("there");
-    assert_eq!(read, found(&a, VerificationState::Broken));
+    assert_eq!(read, found(&a, CardState::Broken));
     let all = library.verifications().await.expect("read");
     assert_eq!(all.len(), 3);
     assert!(all.iter().all(|one| one.report == Value::Null && one.attempts == 2), "without reports");

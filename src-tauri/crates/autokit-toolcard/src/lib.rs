@@ -27,6 +27,7 @@ mod identity;
 mod proposal;
 mod revision;
 mod risk;
+mod state;
 mod stub;
 mod validate;
 
@@ -38,5 +39,6 @@ pub use identity::{CardId, CardKey};
 pub use proposal::{Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit};
 pub use revision::{Author, Operation, Revision};
 pub use risk::{Risk, risk};
+pub use state::CardState;
 pub use stub::Stub;
 pub use validate::{Limits, Problem, Severity, check};

@@ -2,7 +2,6 @@
 //! until a person accepts or rejects it, whole or field by field.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -245,11 +244,7 @@ impl Draft {
             hash.update(part.as_bytes());
             hash.update([0]);
         }
-        hash.finalize().iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex::encode(hash.finalize())
     }
 
     /// Provider and name of a new card.

@@ -1,6 +1,6 @@
 //! Whether a page documents a tool for a need.
 
-use autokit_facts::{distinctive, opening, words};
+use autokit_facts::{alike, distinctive, opening, words};
 use autokit_retrieve::{Hit, Senses};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -116,6 +116,9 @@ const LANGUAGES: &[&str] = &[
     "dutch",
 ];
 
+/// Letters by which the same word may be longer in another place.
+const ENDING: usize = 3;
+
 fn is_name(word: &str, start: bool, senses: Option<&dyn Senses>) -> bool {
     let letters: Vec<char> = word.chars().filter(|c| c.is_alphabetic()).collect();
     let lower = word.to_lowercase();
@@ -135,7 +138,7 @@ fn is_name(word: &str, start: bool, senses: Option<&dyn Senses>) -> bool {
 impl Marks {
     pub(super) fn of(need: &str, names: &[Vec<String>], doubtful: bool, page: &Page, hit: &Hit) -> Marks {
         let asked = words(need);
-        let has = |word: &String| asked.iter().any(|other| alike(other, word));
+        let has = |word: &String| asked.iter().any(|other| alike(other, word, ENDING));
         let title = distinctive(&page.facts.name);
         let named = if title.is_empty() {
             0.0
@@ -177,13 +180,6 @@ impl Marks {
         let sum = if self.another { 0.5 * sum } else { sum };
         1.0 - 0.25f32.powf(sum.max(0.0))
     }
-}
-
-/// The same word but for an ending.
-fn alike(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    long.starts_with(short)
-        && (short.len() == long.len() || (short.len() >= 4 && long.len() - short.len() <= 3))
 }
 
 /// Whether a page is about what a name names: it stands in the title, the address or the import.

@@ -1,6 +1,6 @@
 //! Cards in lists, in detail, and their changes.
 
-use autokit_fuel::CardState;
+use autokit_toolcard::CardState;
 use autokit_toolcard::{FieldDiff, Kind, Operation, Problem, Stub};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

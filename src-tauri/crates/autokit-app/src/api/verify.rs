@@ -1,6 +1,7 @@
 //! Cards against their pages.
 
-use autokit_fuel::{CardState, Report};
+use autokit_fuel::Report;
+use autokit_toolcard::CardState;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 

@@ -1,22 +1,17 @@
-//! Sessions with the agent: started, watched, stopped, kept, reopened.
+//! Turns of sessions with the agent: started, watched, stopped, judged.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autokit_agent::ask::graph::{Outcome, Step};
-use autokit_agent::ask::{Citation, House, Means, Phase, Question, Retrieved, StepEvent};
-use autokit_agent::discover::{Discovered, Discovery, Finding, Known, Readings, Trace, Vocabulary};
+use autokit_agent::ask::{Phase, Question, StepEvent};
+use autokit_agent::discover::{Discovered, Finding, Trace};
 use autokit_library::{Feedback, SessionNote};
-use autokit_retrieve::eval::ToolText;
-use autokit_retrieve::{Hit, Mode};
-use autokit_toolcard::{Author, CardId, fields};
-use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
+use autokit_toolcard::{Author, CardId};
 
 use crate::api::{
-    AddFinding, AgentQuestion, Event, FeedbackRequest, Nothing, PagePiece, ProposalDetail, Said, Session,
-    SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
+    AddFinding, AgentQuestion, FeedbackRequest, Nothing, ProposalDetail, Said, Session, SessionRef,
+    SessionWait, Starter, Turn, TurnKind, TurnState,
 };
 use crate::commands::{
     CancelSession, Context, GetSession, GiveFeedback, Handle, ListSessions, ProposeFinding, StartAsk,
@@ -24,349 +19,16 @@ use crate::commands::{
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
-use super::finder::dense_text;
-use super::rerank::REACH;
-use super::transfer::in_background;
+use super::sessions::{Entry, running};
+use super::shelf::{DEADLINE, Shelf};
 use super::{Core, Engine};
 
-/// Longest time for one question; the web fallback with a slow model fits into it.
-const DEADLINE: Duration = Duration::from_mins(5);
 /// How long an answer to `session_wait` may take before it says that nothing changed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Sessions kept in memory; older ones are read from the library.
-const IN_MEMORY: usize = 50;
 /// Past sessions listed.
 const LISTED: u32 = 200;
 
-/// The sessions of this process.
-#[derive(Debug, Default)]
-pub(crate) struct Sessions {
-    all: Mutex<HashMap<String, Entry>>,
-    keeping: tokio::sync::Mutex<()>,
-    /// Turns under way, with their way into the library.
-    tasks: Mutex<tokio::task::JoinSet<()>>,
-}
-
-impl Sessions {
-    fn carry_out(&self, turn: impl Future<Output = ()> + Send + 'static) {
-        let mut tasks = self.tasks.lock().expect("no holder panics");
-        // Those that ended are let go here; nobody else asks for them.
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(turn);
-    }
-
-    /// Stops all turns and waits until each is kept as stopped.
-    pub(crate) async fn stop_all(&self) {
-        for entry in self.all.lock().expect("no holder panics").values() {
-            entry.cancel.cancel();
-        }
-        let mut tasks = std::mem::take(&mut *self.tasks.lock().expect("no holder panics"));
-        while tasks.join_next().await.is_some() {}
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Entry {
-    state: watch::Sender<Session>,
-    /// Stops the turn under way.
-    cancel: CancellationToken,
-    /// What was read for this session's turns.
-    readings: Readings,
-}
-
-/// What discovery needs of the library and is not made anew for every question.
-#[derive(Debug, Default)]
-pub(crate) struct Lore {
-    vocabulary: tokio::sync::Mutex<Option<(String, Arc<Vocabulary>)>>,
-    known: Mutex<Option<(u64, Arc<Vec<Known>>)>>,
-}
-
-/// The library as the agent sees it, for one person.
-struct Shelf<'a> {
-    core: &'a Arc<Core>,
-    profile: String,
-}
-
-impl House for Shelf<'_> {
-    async fn search(
-        &self,
-        text: &str,
-        exclude: &[String],
-        limit: usize,
-    ) -> autokit_agent::Result<Vec<Retrieved>> {
-        let failed = |error: ApiError| autokit_agent::Error::House(error.message);
-        let wanted = (limit + exclude.len()) as u32;
-        let wanted = wanted.max(REACH as u32);
-        let (mut hits, _) =
-            self.core.rank(text, Mode::Hybrid, wanted, Some(&self.profile)).await.map_err(failed)?;
-        self.core.rerank(text, &mut hits).await.map_err(failed)?;
-        let mut found = Vec::new();
-        for hit in hits.into_iter().filter(|hit| !exclude.contains(&hit.id)).take(limit) {
-            let Some(record) = self.core.found(&hit) else { continue };
-            let card = record.card();
-            let cited = match hit.parts.chunk {
-                // The pieces of the first few are read by models and people; the rest are not shown.
-                Some(at) if found.len() < 5 => self.core.cite(&record.id, at).await.map_err(failed)?,
-                _ => None,
-            };
-            found.push(Retrieved {
-                id: hit.id,
-                name: card.name().to_owned(),
-                description: card.description().to_owned(),
-                body: card.to_json(),
-                stub: card.stub(),
-                score: hit.score,
-                parts: hit.parts,
-                cited,
-            });
-        }
-        Ok(found)
-    }
-
-    fn words_alone(&self) -> Option<String> {
-        self.core.words_alone()
-    }
-
-    async fn related(&self, text: &str) -> autokit_agent::Result<Vec<String>> {
-        let failed = |error: ApiError| autokit_agent::Error::House(error.message);
-        let Some(embedder) = self.core.embedder() else { return Ok(Vec::new()) };
-        let vocabulary = self.core.vocabulary().await.map_err(failed)?;
-        let text = text.to_owned();
-        in_background(move || {
-            let vector = embedder.embed_query(&text)?;
-            Ok(vocabulary.near(&vector).into_iter().map(str::to_owned).collect())
-        })
-        .await
-        .map_err(failed)
-    }
-
-    fn is_word(&self, word: &str) -> bool {
-        self.core.embedder().is_none_or(|embedder| embedder.knows_word(word))
-    }
-}
-
 impl Core {
-    /// Puts the first hits into a finer order, if there is a model.
-    async fn rerank(self: &Arc<Self>, text: &str, hits: &mut Vec<Hit>) -> Result<()> {
-        let Some(embedder) = self.embedder().filter(|_| !hits.is_empty()) else { return Ok(()) };
-        let texts: Vec<Option<String>> = hits
-            .iter()
-            .take(REACH)
-            .map(|hit| self.found(hit).map(|record| dense_text(&record.card())))
-            .collect();
-        let (core, text, mut moved) = (Arc::clone(self), text.to_owned(), std::mem::take(hits));
-        *hits = in_background(move || {
-            core.tokens.rerank(&embedder, &text, &mut moved, &texts)?;
-            Ok(moved)
-        })
-        .await?;
-        Ok(())
-    }
-
-    /// The piece of a card's page with this number.
-    async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
-        let Some(page) = self.library.page(card).await? else { return Ok(None) };
-        Ok(page.chunks.get(at as usize).map(|chunk| {
-            let piece = PagePiece::of(&page.found, chunk);
-            Citation {
-                card: card.to_string(),
-                title: chunk.path.join(" › "),
-                url: piece.url,
-                text: piece.text,
-            }
-        }))
-    }
-
-    /// Words about tools with vectors of the present model.
-    async fn vocabulary(&self) -> Result<Arc<Vocabulary>> {
-        let Some(embedder) = self.embedder() else { return Ok(Arc::default()) };
-        let mut kept = self.lore.vocabulary.lock().await;
-        if let Some((model, vocabulary)) = &*kept
-            && model == embedder.id()
-        {
-            return Ok(Arc::clone(vocabulary));
-        }
-        let senses = crate::eval::Meaning(Arc::clone(&embedder));
-        let vocabulary = Arc::new(in_background(move || crate::eval::vocabulary(&senses)).await?);
-        *kept = Some((embedder.id().to_owned(), Arc::clone(&vocabulary)));
-        Ok(vocabulary)
-    }
-
-    /// The cards of the library as discovery wants them.
-    fn known(&self) -> Arc<Vec<Known>> {
-        let cursor = self.library.read(autokit_library::Replica::cursor);
-        let mut kept = self.lore.known.lock().expect("no holder panics");
-        if let Some((at, known)) = &*kept
-            && *at == cursor
-        {
-            return Arc::clone(known);
-        }
-        let records: Vec<_> = self.library.read(|replica| replica.iter().cloned().collect());
-        let known = records.iter().map(|record| {
-            let card = record.card();
-            Known {
-                text: ToolText::from_card(record.id.to_string(), card.object()),
-                documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
-            }
-        });
-        let known = Arc::new(known.collect::<Vec<_>>());
-        *kept = Some((cursor, Arc::clone(&known)));
-        known
-    }
-
-    /// The web as chosen in Settings; none when no search service is chosen.
-    async fn web(&self, readings: &Readings) -> Result<Option<Discovery>> {
-        let services = self.services.load_full();
-        let Some(search) = services.search.clone() else { return Ok(None) };
-        let senses = self.embedder().map(|embedder| {
-            let senses: Arc<dyn autokit_retrieve::Senses> = Arc::new(crate::eval::Meaning(embedder));
-            senses
-        });
-        Ok(Some(Discovery {
-            providers: vec![search],
-            github: services.github.clone(),
-            fetcher: services.fetcher.clone(),
-            senses,
-            vocabulary: self.vocabulary().await?,
-            known: self.known(),
-            preferred: Some(services.settings.search.preferred.clone())
-                .filter(|text| !text.trim().is_empty()),
-            turned_down: Vec::new(),
-            readings: readings.clone(),
-        }))
-    }
-
-    async fn means(&self, readings: &Readings) -> Result<Means> {
-        let services = self.services.load_full();
-        Ok(Means {
-            small: services.small.clone(),
-            large: services.large.clone(),
-            web: self.web(readings).await?,
-            prompts: services.prompts.clone(),
-            deadline: DEADLINE,
-        })
-    }
-
-    fn entry(&self, id: &str) -> Option<Entry> {
-        self.sessions.all.lock().expect("no holder panics").get(id).cloned()
-    }
-
-    /// A session in memory, brought back from the library if it is a past one.
-    async fn session(&self, id: &str) -> Result<Entry> {
-        if let Some(entry) = self.entry(id) {
-            return Ok(entry);
-        }
-        let body = self.library.session(id).await?.ok_or_else(|| no_session(id))?;
-        let session: Session = serde_json::from_str(&body)
-            .map_err(|error| ApiError::internal(format!("session {id}: {error}")))?;
-        Ok(self.keep_in_memory(session))
-    }
-
-    fn keep_in_memory(&self, session: Session) -> Entry {
-        let mut all = self.sessions.all.lock().expect("no holder panics");
-        while all.len() >= IN_MEMORY {
-            // The oldest of those at rest goes; it is in the library. One that has not begun is no past
-            // one.
-            let at_rest = |entry: &Entry| {
-                let session = entry.state.borrow();
-                !session.turns.is_empty() && !running(&session)
-            };
-            let oldest = all
-                .iter()
-                .filter(|(_, entry)| at_rest(entry))
-                .map(|(id, entry)| (entry.state.borrow().at.clone(), id.clone()))
-                .min();
-            let Some((_, id)) = oldest else { break };
-            all.remove(&id);
-        }
-        let id = session.id.clone();
-        let entry = Entry {
-            state: watch::Sender::new(session),
-            cancel: CancellationToken::new(),
-            readings: Readings::default(),
-        };
-        all.entry(id).or_insert(entry).clone()
-    }
-
-    fn change(&self, entry: &Entry, edit: impl FnOnce(&mut Session)) {
-        let mut news = (String::new(), 0);
-        entry.state.send_modify(|session| {
-            edit(session);
-            session.version += 1;
-            news = (session.id.clone(), session.version);
-        });
-        self.tell(Event::Session { session: news.0, version: news.1 });
-    }
-
-    async fn keep(&self, entry: &Entry) -> Result<()> {
-        // One at a time, and read inside: a word on an answer must not be written over by the end of the
-        // turn it is about.
-        let _turn = self.sessions.keeping.lock().await;
-        let session = entry.state.borrow().clone();
-        let note = SessionNote {
-            id: session.id.clone(),
-            at: session.at.clone(),
-            question: session.turns.first().map(|turn| turn.asked.clone()).unwrap_or_default(),
-        };
-        let body = serde_json::to_string(&session).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(self.library.put_session(&note, &body).await?)
-    }
-
-    /// Begins a turn: in a new session, or in one that is at rest.
-    async fn begin(&self, session: Option<&str>, kind: TurnKind, asked: &str) -> Result<(Entry, usize)> {
-        if asked.trim().is_empty() {
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
-                "the question is empty",
-                "Say in words what you look for.",
-            ));
-        }
-        let entry = match session {
-            Some(id) => self.session(id).await?,
-            None => self.keep_in_memory(Session {
-                id: crate::token(8),
-                at: self.options.clock.stamp(),
-                version: 0,
-                turns: Vec::new(),
-            }),
-        };
-        let turn = Turn {
-            kind,
-            asked: asked.trim().to_owned(),
-            state: TurnState::Running,
-            events: Vec::new(),
-            told: None,
-            discovered: None,
-            said: None,
-            error: None,
-            ms: 0,
-        };
-        let id = entry.state.borrow().id.clone();
-        // A stopped turn's token stays stopped; this turn has one of its own. Looked at and taken under
-        // the lock: of two who ask at once one is turned away.
-        let (entry, at) = {
-            let mut all = self.sessions.all.lock().expect("no holder panics");
-            // Brought back from the library twice at once, the first is the one others watch.
-            let state = all.get(&id).map_or_else(|| entry.state.clone(), |known| known.state.clone());
-            if running(&state.borrow()) {
-                return Err(ApiError::new(
-                    ErrorCode::Conflict,
-                    "this session is still at work",
-                    "Wait for it, or stop it first.",
-                ));
-            }
-            let entry = Entry { state, cancel: CancellationToken::new(), ..entry };
-            all.insert(id, entry.clone());
-            let mut at = 0;
-            self.change(&entry, |session| {
-                session.turns.push(turn);
-                at = session.turns.len() - 1;
-            });
-            (entry, at)
-        };
-        Ok((entry, at))
-    }
-
     /// Carries a turn out to its end, whatever that is, and keeps it.
     async fn carry_out(self: Arc<Self>, entry: Entry, at: usize, profile: String) {
         let began = Instant::now();
@@ -504,18 +166,6 @@ impl Core {
             Starter { language: stub.language, code, removed: Vec::new(), model: None }
         }))
     }
-}
-
-fn no_session(id: &str) -> ApiError {
-    ApiError::new(
-        ErrorCode::NotFound,
-        format!("there is no session {id:?}"),
-        "See which there are under past questions.",
-    )
-}
-
-fn running(session: &Session) -> bool {
-    session.turns.last().is_some_and(|turn| turn.state == TurnState::Running)
 }
 
 /// The question of the last turn: the first question since the last plain ask, with the reasons given

@@ -9,7 +9,6 @@ use crate::api::{CardCheck, CardDetail, CardRef, CardSummary};
 use crate::commands::{CheckCard, Context, GetCard, Handle};
 use crate::error::{ApiError, ErrorCode, Result};
 
-use super::verify::read_state;
 use super::{Core, Engine};
 
 /// Characters of a description in a row.
@@ -31,7 +30,7 @@ fn summary_of(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSumm
         description: shorten(card.description(), DESCRIPTION_CHARS),
         documentation: card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()).map(str::to_owned),
         verified: record.verified,
-        health: last.map(|last| read_state(last.state)),
+        health: last.map(|last| last.state),
         checked_at: last.map(|last| last.checked_at.to_string()),
         tags: card.tags().map(str::to_owned).collect(),
         number: record.number,

@@ -11,7 +11,6 @@ use crate::commands::{Context, GetFacets, Handle, ListCards};
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::cards::summary;
-use super::verify::read_state;
 use super::{Core, Engine};
 
 /// Rows in one answer.
@@ -48,7 +47,7 @@ impl Core {
 
 /// What the newest check of a card found.
 fn health(record: &CardRecord, checks: &Checks) -> HealthFilter {
-    HealthFilter::of(checks.get(&record.id).map(|last| read_state(last.state)))
+    HealthFilter::of(checks.get(&record.id).map(|last| last.state))
 }
 
 fn matches(query: &CardsQuery, record: &CardRecord, checks: &Checks) -> bool {

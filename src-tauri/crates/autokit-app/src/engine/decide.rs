@@ -178,11 +178,7 @@ fn seen(looked: &[Looked]) -> String {
         }
         hash.update([0]);
     }
-    hash.finalize().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::encode(hash.finalize())
 }
 
 impl Handle<AcceptProposal> for Engine {

@@ -46,7 +46,7 @@ fn hash_of(chunks: &[PageChunk]) -> String {
         hash.update(passage(chunk).as_bytes());
         hash.update([0]);
     }
-    hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    hex::encode(hash.finalize())
 }
 
 fn packed(embedder: &Embedder, url: &str, chunks: &[PageChunk]) -> Result<PackedVectors> {

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use autokit_fuel::{Advisor, CardState, Case, Examined, Fuel, Pages};
-use autokit_library::{CardRecord, HealthCounts, Verification, VerificationState};
-use autokit_toolcard::{Author, CardId, CardKey, fields};
+use autokit_fuel::{Advisor, Case, Examined, Fuel, Pages};
+use autokit_library::{CardRecord, HealthCounts, Verification, stamp};
+use autokit_toolcard::{Author, CardId, CardKey, CardState, fields};
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -104,22 +104,9 @@ impl Tally {
     }
 }
 
-fn stored(state: CardState) -> VerificationState {
-    match state {
-        CardState::Verified => VerificationState::Verified,
-        CardState::Stale => VerificationState::Stale,
-        CardState::Broken => VerificationState::Broken,
-        CardState::Unreachable => VerificationState::Unreachable,
-    }
-}
-
-pub(crate) fn read_state(state: VerificationState) -> CardState {
-    match state {
-        VerificationState::Verified => CardState::Verified,
-        VerificationState::Stale => CardState::Stale,
-        VerificationState::Broken => CardState::Broken,
-        VerificationState::Unreachable => CardState::Unreachable,
-    }
+/// The moment this many days ago; none where the calendar does not reach that far.
+fn days_before(now: Timestamp, days: u32) -> Option<String> {
+    now.checked_sub(SignedDuration::from_hours(24 * i64::from(days))).ok().map(stamp)
 }
 
 impl Core {
@@ -231,10 +218,7 @@ impl Core {
             _ => None,
         };
         let limit = match run.scope {
-            VerifyScope::Older { days } => {
-                let ago = SignedDuration::from_hours(24 * i64::from(days));
-                Some(stamp(self.options.clock.now().checked_sub(ago).unwrap_or(Timestamp::MIN)))
-            }
+            VerifyScope::Older { days } => days_before(self.options.clock.now(), days),
             _ => None,
         };
         let wanted = |record: &&Arc<CardRecord>| {
@@ -265,10 +249,7 @@ impl Core {
         Fuel {
             fetcher: services.fetcher.clone(),
             providers: services.search.iter().cloned().collect(),
-            senses: self.embedder().map(|embedder| {
-                let senses: Arc<dyn autokit_retrieve::Senses> = Arc::new(crate::eval::Meaning(embedder));
-                senses
-            }),
+            senses: self.senses(),
             pages: Pages::default(),
             patience: PATIENCE,
             attempts: AGAIN.len() as u32 + 1,
@@ -307,7 +288,7 @@ impl Core {
             .map(stamp);
         let verification = Verification {
             card: record.id.clone(),
-            state: stored(state),
+            state,
             checked_at: self.options.clock.stamp(),
             attempts: report.attempts,
             next_at: next,
@@ -355,10 +336,8 @@ impl Core {
         let settings = self.check_settings().await?;
         let known = self.newest_checks().await?;
         let now = self.options.clock.now();
-        let limit = (settings.every_days > 0)
-            .then(|| now.checked_sub(SignedDuration::from_hours(24 * i64::from(settings.every_days))).ok())
-            .flatten()
-            .map(stamp);
+        let limit =
+            Some(settings.every_days).filter(|days| *days > 0).and_then(|days| days_before(now, days));
         let now = stamp(now);
         // The cards AutoKit comes with are nobody's news; a run over all of them is for a person to begin.
         let starter: HashSet<CardKey> =
@@ -381,10 +360,6 @@ impl Core {
         let cards = due.iter().map(|record| record.id.to_string()).collect();
         Ok(Some(self.start_verify(VerifyScope::Cards { cards }, false)))
     }
-}
-
-fn stamp(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 /// Waits until the library changed and then came to rest.
@@ -455,7 +430,7 @@ impl Handle<GetVerification> for Engine {
         let checked = match self.core.library.verification(&id).await? {
             None => None,
             Some(found) => Some(Checked {
-                state: read_state(found.state),
+                state: found.state,
                 checked_at: found.checked_at,
                 next_at: found.next_at,
                 report: serde_json::from_value(found.report)

@@ -72,7 +72,7 @@ pub async fn linkrot(cases: &Path, site: &str, vectors: &Vectors, explain: bool)
             .any(|field| after.get(*field) != card.card.get(*field));
         let status = match checked.as_ref().map(|checked| checked.state) {
             _ if repaired => "repaired",
-            Some(autokit_fuel::CardState::Verified | autokit_fuel::CardState::Stale) => "healthy",
+            Some(autokit_toolcard::CardState::Verified | autokit_toolcard::CardState::Stale) => "healthy",
             _ => "unrepaired",
         };
         let text = |field: &str| after.get(field).and_then(Value::as_str).map(str::to_owned);

@@ -1,0 +1,191 @@
+//! The library and the web as the agent sees them.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use autokit_agent::ask::{Citation, House, Means, Retrieved};
+use autokit_agent::discover::{Discovery, Known, Readings, Vocabulary};
+use autokit_retrieve::eval::ToolText;
+use autokit_retrieve::{Hit, Mode};
+use autokit_toolcard::{CardId, fields};
+
+use crate::api::PagePiece;
+use crate::error::{ApiError, Result};
+
+use super::Core;
+use super::finder::dense_text;
+use super::rerank::REACH;
+use super::transfer::in_background;
+
+/// Longest time for one question; the web fallback with a slow model fits into it.
+pub(super) const DEADLINE: Duration = Duration::from_mins(5);
+
+/// What discovery needs of the library and is not made anew for every question.
+#[derive(Debug, Default)]
+pub(crate) struct Lore {
+    vocabulary: tokio::sync::Mutex<Option<(String, Arc<Vocabulary>)>>,
+    known: Mutex<Option<(u64, Arc<Vec<Known>>)>>,
+}
+
+/// The library as the agent sees it, for one person.
+pub(super) struct Shelf<'a> {
+    pub(super) core: &'a Arc<Core>,
+    pub(super) profile: String,
+}
+
+impl House for Shelf<'_> {
+    async fn search(
+        &self,
+        text: &str,
+        exclude: &[String],
+        limit: usize,
+    ) -> autokit_agent::Result<Vec<Retrieved>> {
+        let failed = |error: ApiError| autokit_agent::Error::House(error.message);
+        let wanted = (limit + exclude.len()) as u32;
+        let wanted = wanted.max(REACH as u32);
+        let (mut hits, _) =
+            self.core.rank(text, Mode::Hybrid, wanted, Some(&self.profile)).await.map_err(failed)?;
+        self.core.rerank(text, &mut hits).await.map_err(failed)?;
+        let mut found = Vec::new();
+        for hit in hits.into_iter().filter(|hit| !exclude.contains(&hit.id)).take(limit) {
+            let Some(record) = self.core.found(&hit) else { continue };
+            let card = record.card();
+            let cited = match hit.parts.chunk {
+                // The pieces of the first few are read by models and people; the rest are not shown.
+                Some(at) if found.len() < 5 => self.core.cite(&record.id, at).await.map_err(failed)?,
+                _ => None,
+            };
+            found.push(Retrieved {
+                id: hit.id,
+                name: card.name().to_owned(),
+                description: card.description().to_owned(),
+                body: card.to_json(),
+                stub: card.stub(),
+                score: hit.score,
+                parts: hit.parts,
+                cited,
+            });
+        }
+        Ok(found)
+    }
+
+    fn words_alone(&self) -> Option<String> {
+        self.core.words_alone()
+    }
+
+    async fn related(&self, text: &str) -> autokit_agent::Result<Vec<String>> {
+        let failed = |error: ApiError| autokit_agent::Error::House(error.message);
+        let Some(embedder) = self.core.embedder() else { return Ok(Vec::new()) };
+        let vocabulary = self.core.vocabulary().await.map_err(failed)?;
+        let text = text.to_owned();
+        in_background(move || {
+            let vector = embedder.embed_query(&text)?;
+            Ok(vocabulary.near(&vector).into_iter().map(str::to_owned).collect())
+        })
+        .await
+        .map_err(failed)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.core.embedder().is_none_or(|embedder| embedder.knows_word(word))
+    }
+}
+
+impl Core {
+    /// Puts the first hits into a finer order, if there is a model.
+    async fn rerank(self: &Arc<Self>, text: &str, hits: &mut Vec<Hit>) -> Result<()> {
+        let Some(embedder) = self.embedder().filter(|_| !hits.is_empty()) else { return Ok(()) };
+        let texts: Vec<Option<String>> = hits
+            .iter()
+            .take(REACH)
+            .map(|hit| self.found(hit).map(|record| dense_text(&record.card())))
+            .collect();
+        let (core, text, mut moved) = (Arc::clone(self), text.to_owned(), std::mem::take(hits));
+        *hits = in_background(move || {
+            core.tokens.rerank(&embedder, &text, &mut moved, &texts)?;
+            Ok(moved)
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// The piece of a card's page with this number.
+    async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
+        let Some(page) = self.library.page(card).await? else { return Ok(None) };
+        Ok(page.chunks.get(at as usize).map(|chunk| {
+            let piece = PagePiece::of(&page.found, chunk);
+            Citation {
+                card: card.to_string(),
+                title: chunk.path.join(" › "),
+                url: piece.url,
+                text: piece.text,
+            }
+        }))
+    }
+
+    /// Words about tools with vectors of the present model.
+    async fn vocabulary(&self) -> Result<Arc<Vocabulary>> {
+        let Some(embedder) = self.embedder() else { return Ok(Arc::default()) };
+        let mut kept = self.lore.vocabulary.lock().await;
+        if let Some((model, vocabulary)) = &*kept
+            && model == embedder.id()
+        {
+            return Ok(Arc::clone(vocabulary));
+        }
+        let senses = crate::eval::Meaning(Arc::clone(&embedder));
+        let vocabulary = Arc::new(in_background(move || crate::eval::vocabulary(&senses)).await?);
+        *kept = Some((embedder.id().to_owned(), Arc::clone(&vocabulary)));
+        Ok(vocabulary)
+    }
+
+    /// The cards of the library as discovery wants them.
+    fn known(&self) -> Arc<Vec<Known>> {
+        let cursor = self.library.read(autokit_library::Replica::cursor);
+        let mut kept = self.lore.known.lock().expect("no holder panics");
+        if let Some((at, known)) = &*kept
+            && *at == cursor
+        {
+            return Arc::clone(known);
+        }
+        let records: Vec<_> = self.library.read(|replica| replica.iter().cloned().collect());
+        let known = records.iter().map(|record| {
+            let card = record.card();
+            Known {
+                text: ToolText::from_card(record.id.to_string(), card.object()),
+                documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
+            }
+        });
+        let known = Arc::new(known.collect::<Vec<_>>());
+        *kept = Some((cursor, Arc::clone(&known)));
+        known
+    }
+
+    /// The web as chosen in Settings; none when no search service is chosen.
+    pub(super) async fn web(&self, readings: &Readings) -> Result<Option<Discovery>> {
+        let services = self.services.load_full();
+        let Some(search) = services.search.clone() else { return Ok(None) };
+        Ok(Some(Discovery {
+            providers: vec![search],
+            github: services.github.clone(),
+            fetcher: services.fetcher.clone(),
+            senses: self.senses(),
+            vocabulary: self.vocabulary().await?,
+            known: self.known(),
+            preferred: Some(services.settings.search.preferred.clone())
+                .filter(|text| !text.trim().is_empty()),
+            turned_down: Vec::new(),
+            readings: readings.clone(),
+        }))
+    }
+
+    pub(super) async fn means(&self, readings: &Readings) -> Result<Means> {
+        let services = self.services.load_full();
+        Ok(Means {
+            small: services.small.clone(),
+            large: services.large.clone(),
+            web: self.web(readings).await?,
+            prompts: services.prompts.clone(),
+            deadline: DEADLINE,
+        })
+    }
+}
