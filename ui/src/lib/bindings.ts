@@ -110,6 +110,29 @@ at: string,
 values: { [key in string]: string }, };
 
 /**
+ * The card of another library that a proposal brings.
+ */
+export type Arrived = { 
+/**
+ * The import it came with.
+ */
+import: string, 
+/**
+ * The id it has where it comes from.
+ */
+card: CardId, 
+/**
+ * The revision it is there. Once the proposal is decided, this and everything before it counts as
+ * known.
+ */
+revision: RevisionId, 
+/**
+ * Fields that both libraries changed, or that differ without a state that both had: only a person
+ * can tell which is right.
+ */
+conflicts: Array<string>, };
+
+/**
  * A request in words.
  */
 export type AskRequest = { 
@@ -628,7 +651,11 @@ basis: string | null,
 /**
  * Pages that were considered and not taken, best first.
  */
-candidates: Array<PageCandidate>, };
+candidates: Array<PageCandidate>, 
+/**
+ * What is imported, where that is what is proposed.
+ */
+arrived: Arrived | null, };
 
 /**
  * What the window and the terminal branch on.
@@ -1559,7 +1586,7 @@ export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "u
 /**
  * Where a proposal comes from.
  */
-export type Origin = "discovery" | "description" | "repair" | "refresh" | "improvement";
+export type Origin = "discovery" | "description" | "repair" | "refresh" | "improvement" | "import";
 
 /**
  * How a step ended.
@@ -2234,6 +2261,11 @@ approvals: number,
  * The name decisions are signed with; the person's name on this machine when empty.
  */
 reviewer: string, };
+
+/**
+ * The name of a revision in every library, in hexadecimal.
+ */
+export type RevisionId = string;
 
 /**
  * An entry of a card's history.

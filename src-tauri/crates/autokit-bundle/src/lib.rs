@@ -1,6 +1,51 @@
 //! Toolcards on their way between libraries: bundles, other formats, three-way merge.
+//!
+//! A **bundle** holds cards with where they come from, and if wanted their history and their vectors.
+//! It has two forms that hold the same thing:
+//!
+//! * one file, `name.toolcards`: a ZIP with `bundle.json`, `cards.jsonl`, and where there are any
+//!   `history.jsonl`, `vectors.jsonl` and `signature.json`. The same content makes the same bytes.
+//! * a folder for version control: `bundle.json`, one file a card in `cards/`, its earlier revisions in
+//!   `history/`.
+//!
+//! `bundle.schema.json` beside this file describes every line of them. What is read was made by
+//! somebody else: sizes are bounded before anything is unpacked, names of files are never used as
+//! paths, a card that is wrong is refused alone, a file that is wrong is refused whole.
+//!
+//! [`merge`] brings two people's changes of a card together, starting from the last state both had.
 
+pub mod content;
+mod error;
+mod file;
+mod folder;
 pub mod formats;
+pub mod limits;
+mod lines;
+pub mod merge;
+mod secrets;
+mod sign;
+
+use autokit_toolcard::Rejected;
+
+pub use content::{About, Contents, Entry, FORMAT, Manifest, Past, Provenance, Step, VERSION, VectorModel};
+pub use error::{Error, Result, Secret};
+pub use file::{read_file, write_file};
+pub use folder::{read_folder, write_folder};
+pub use secrets::{secrets_in, secrets_of};
+pub use sign::{PublicKey, Signature, SigningKey};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
+
+/// A bundle that was read.
+#[derive(Debug)]
+pub struct Bundle {
+    /// What it holds.
+    pub contents: Contents,
+    /// Cards in it that cannot be taken.
+    pub rejected: Vec<Rejected>,
+    /// SHA-256 of what it says about itself, checksums included: names it.
+    pub digest: String,
+    /// Who signed it, if somebody did; the signature was checked.
+    pub signature: Option<Signature>,
+}

@@ -139,6 +139,7 @@ impl Fuel {
             similar: Vec::new(),
             basis: Some(page.hash.clone()),
             candidates: others(report, &page.fetched.url),
+            arrived: None,
         })
     }
 }
@@ -170,6 +171,7 @@ pub(crate) fn unverified(case: &Case<'_>, report: &Report) -> Option<Draft> {
         similar: Vec::new(),
         basis: None,
         candidates: others(report, ""),
+        arrived: None,
     })
 }
 

@@ -1,14 +1,19 @@
 //! Looking back and going back: revisions, restore, undo.
 
-use autokit_toolcard::{Author, CardId, Operation, Revision, Toolcard};
+use autokit_toolcard::{Author, CardId, Operation, Revision, RevisionId, Toolcard};
 
 use crate::error::{LibraryError, Result};
 use crate::rows::{ChangeRow, RevisionRow, key_text};
 use crate::store::Library;
 use crate::write::{Committed, Meta, Undoes, Undone, Write};
 
+/// Names of revisions as they are stored.
+pub(crate) fn names(texts: Vec<String>) -> Result<Vec<RevisionId>> {
+    texts.into_iter().map(|text| RevisionId::try_from(text).map_err(LibraryError::Database)).collect()
+}
+
 impl RevisionRow {
-    fn into_revision(self) -> Result<Revision> {
+    pub(crate) fn into_revision(self) -> Result<Revision> {
         let unreadable =
             |what: &str| LibraryError::Database(format!("revision {} has no {what}", key_text(&self.id)));
         Ok(Revision {
@@ -21,6 +26,8 @@ impl RevisionRow {
             reason: self.reason,
             at: self.at,
             body: self.body,
+            id: self.uid.map(RevisionId::try_from).transpose().map_err(LibraryError::Database)?,
+            merged: names(self.merged.unwrap_or_default())?,
         })
     }
 }

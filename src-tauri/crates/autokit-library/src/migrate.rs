@@ -25,7 +25,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// 16,000 × 384, k = 10, on a 2-core machine, brute-force KNN takes 590 ms and HNSW 69–95 ms at
 /// the median and about 2 s at p95 with a filter (and filtered HNSW is reported to drop results,
 /// surrealdb/surrealdb#7423). Ranking happens in memory instead; vectors are packed bytes.
-const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH];
+const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS];
 
 /// Version 1: cards, their history and vectors.
 const CARDS: &str = "
@@ -156,6 +156,35 @@ const REVIEW_AND_HEALTH: &str = "
     DEFINE FIELD broken ON health TYPE int;
     DEFINE FIELD unreachable ON health TYPE int;
     DEFINE FIELD never_checked ON health TYPE int;
+";
+
+/// Version 4: what came from other libraries, and which revision a check was made on.
+const IMPORTS: &str = "
+    DEFINE FIELD uid ON revision TYPE option<string>;
+    DEFINE FIELD merged ON revision TYPE option<array<string>>;
+
+    DEFINE TABLE foreign SCHEMAFULL;
+    DEFINE FIELD card ON foreign TYPE string;
+    DEFINE FIELD import ON foreign TYPE string;
+    DEFINE FIELD body ON foreign TYPE string;
+    DEFINE FIELD before ON foreign TYPE array<string>;
+    DEFINE INDEX foreign_of_import ON foreign FIELDS import;
+
+    DEFINE TABLE provenance SCHEMAFULL;
+    DEFINE FIELD told ON provenance TYPE string;
+
+    DEFINE TABLE import SCHEMAFULL;
+    DEFINE FIELD note ON import TYPE string;
+    DEFINE FIELD undone ON import TYPE bool;
+    DEFINE FIELD part_of ON change TYPE option<string>;
+    DEFINE INDEX change_part_of ON change FIELDS part_of;
+    DEFINE FIELD import ON proposal TYPE option<string>;
+    DEFINE INDEX proposal_import ON proposal FIELDS import;
+
+    DEFINE TABLE staging SCHEMAFULL;
+    DEFINE FIELD change ON staging TYPE string;
+
+    DEFINE FIELD revision ON verification TYPE option<int>;
 ";
 
 #[derive(Serialize, Deserialize)]

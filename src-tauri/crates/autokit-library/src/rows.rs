@@ -38,6 +38,8 @@ pub(crate) struct RevisionRow {
     pub reason: String,
     pub at: String,
     pub body: Option<String>,
+    pub uid: Option<String>,
+    pub merged: Option<Vec<String>>,
 }
 
 /// One action of a person or job, over one or many cards.

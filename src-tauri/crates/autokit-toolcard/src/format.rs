@@ -121,29 +121,31 @@ fn sort_out(items: &[&RawValue]) -> ReadCards {
         let position = index + 1;
         let mut reject =
             |name: Option<String>, problems| read.rejected.push(Rejected { position, name, problems });
-        let object = match strict::object(item.get()) {
-            Ok(object) => object,
-            Err(reason) => {
-                reject(name_in(item), vec![Problem::error("", reason)]);
-                continue;
-            }
-        };
-        let warnings: Vec<Problem> =
-            check(&object).into_iter().filter(|problem| problem.severity == Severity::Warning).collect();
-        let name = object.get(fields::NAME).and_then(Value::as_str).map(shorten);
-        match Toolcard::new(object) {
-            Err(problems) => reject(name, problems),
-            Ok(card) => match first_seen.insert(card.key(), position) {
+        match read_card(item.get()) {
+            Err(problems) => reject(name_in(item), problems),
+            Ok((card, warnings)) => match first_seen.insert(card.key(), position) {
                 None => read.cards.push(ReadItem { position, card, warnings }),
                 Some(first) => {
                     first_seen.insert(card.key(), first);
                     let reason = format!("repeats item {first}: the same provider and name");
-                    reject(name, vec![Problem::error("", reason)]);
+                    reject(Some(shorten(card.name())), vec![Problem::error("", reason)]);
                 }
             },
         }
     }
     read
+}
+
+/// Reads one card from its JSON text, strictly: nothing of it would be changed by keeping it. Gives
+/// what a person should look at along with it.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read_card(text: &str) -> Result<(Toolcard, Vec<Problem>), Vec<Problem>> {
+    let object = strict::object(text).map_err(|reason| vec![Problem::error("", reason)])?;
+    let warnings = check(&object).into_iter().filter(|problem| problem.severity == Severity::Warning);
+    let warnings = warnings.collect();
+    Ok((Toolcard::new(object)?, warnings))
 }
 
 /// The name of a card that could not be read in full, for the message.

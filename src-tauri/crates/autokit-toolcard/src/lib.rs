@@ -24,6 +24,7 @@ mod decision;
 mod diff;
 mod format;
 mod identity;
+mod lineage;
 mod proposal;
 mod revision;
 mod risk;
@@ -34,9 +35,14 @@ mod validate;
 pub use card::{Kind, Toolcard, fields};
 pub use decision::{Approval, FieldDecision, FieldVerdict};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
-pub use format::{MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_cards, write_cards};
+pub use format::{
+    MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_card, read_cards, write_cards,
+};
 pub use identity::{CardId, CardKey};
-pub use proposal::{Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit};
+pub use lineage::RevisionId;
+pub use proposal::{
+    Arrived, Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit,
+};
 pub use revision::{Author, Operation, Revision};
 pub use risk::{Risk, risk};
 pub use state::CardState;

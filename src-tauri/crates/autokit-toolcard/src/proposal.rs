@@ -11,6 +11,7 @@ use ts_rs::TS;
 use crate::card::fields;
 use crate::decision::{Approval, FieldDecision};
 use crate::identity::{CardId, CardKey};
+use crate::lineage::RevisionId;
 use crate::risk::{Risk, risk};
 
 /// What a claim rests on.
@@ -70,6 +71,8 @@ pub enum Origin {
     Refresh,
     /// A field that was empty or poor, filled from its page.
     Improvement,
+    /// A card somebody else keeps, from a file or a bundle.
+    Import,
 }
 
 /// The groups of the review queue in the order they are shown, each with the origins in it.
@@ -78,6 +81,7 @@ const GROUPS: &[(&str, &[Origin])] = &[
     ("Stale field", &[Origin::Refresh]),
     ("Enrichment", &[Origin::Improvement]),
     ("New card", &[Origin::Discovery, Origin::Description]),
+    ("Imported", &[Origin::Import]),
 ];
 
 impl Origin {
@@ -134,6 +138,24 @@ pub struct Draft {
     /// Pages that were considered and not taken, best first.
     #[serde(default)]
     pub candidates: Vec<PageCandidate>,
+    /// What is imported, where that is what is proposed.
+    #[serde(default)]
+    pub arrived: Option<Arrived>,
+}
+
+/// The card of another library that a proposal brings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Arrived {
+    /// The import it came with.
+    pub import: String,
+    /// The id it has where it comes from.
+    pub card: CardId,
+    /// The revision it is there. Once the proposal is decided, this and everything before it counts as
+    /// known.
+    pub revision: RevisionId,
+    /// Fields that both libraries changed, or that differ without a state that both had: only a person
+    /// can tell which is right.
+    pub conflicts: Vec<String>,
 }
 
 /// Where a proposal stands.
@@ -218,6 +240,7 @@ impl Draft {
             similar: Vec::new(),
             basis: None,
             candidates: Vec::new(),
+            arrived: None,
         }
     }
 
@@ -230,8 +253,9 @@ impl Draft {
 
     /// The card it is about, or the id a new one would get.
     pub fn subject(&self) -> CardId {
+        let brought = || self.arrived.as_ref().map(|arrived| arrived.card.clone());
         let made = || self.key().unwrap_or_else(|| CardKey::new("", "")).id();
-        self.card.clone().unwrap_or_else(made)
+        self.card.clone().or_else(brought).unwrap_or_else(made)
     }
 
     /// What tells this value of a field, resting on these pages, from every other: by it a reviewer's
@@ -308,9 +332,14 @@ mod tests {
 
     #[test]
     fn every_origin_has_a_group() {
-        let origins =
-            [Origin::Discovery, Origin::Description, Origin::Repair, Origin::Refresh, Origin::Improvement];
-        for origin in origins {
+        for origin in [
+            Origin::Discovery,
+            Origin::Description,
+            Origin::Repair,
+            Origin::Refresh,
+            Origin::Improvement,
+            Origin::Import,
+        ] {
             assert!(Origin::groups().any(|group| group == origin.group()), "{origin:?}");
         }
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::identity::CardId;
+use crate::lineage::RevisionId;
 
 /// Who made a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -88,4 +89,8 @@ pub struct Revision {
     pub at: String,
     /// The card's JSON text after the change; `None` when it was deleted.
     pub body: Option<String>,
+    /// Its name in every library, where it was not given its name here: it came with a bundle.
+    pub id: Option<RevisionId>,
+    /// Revisions of other libraries that went into it, beside the one before it.
+    pub merged: Vec<RevisionId>,
 }

@@ -48,7 +48,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn error(field: &str, reason: impl Into<String>) -> Problem {
+    /// A problem that keeps the card out.
+    pub fn error(field: &str, reason: impl Into<String>) -> Problem {
         Problem { field: field.to_owned(), reason: reason.into(), severity: Severity::Error }
     }
 

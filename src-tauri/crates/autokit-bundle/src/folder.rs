@@ -1,0 +1,269 @@
+//! A bundle as a folder: one file a card, in a stable order and shape, so that differences read well.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use autokit_toolcard::CardId;
+use sha2::{Digest, Sha256};
+
+use crate::Bundle;
+use crate::content::{CardLine, Contents, Entry, Part, PastLine};
+use crate::error::{Error, Result};
+use crate::file::{MANIFEST, SIGNATURE, digest_of, read_manifest};
+use crate::limits;
+use crate::lines::{Reading, write_card, write_part, write_past};
+use crate::secrets::refuse_secrets;
+use crate::sign::{Signature, SigningKey};
+
+/// Folder of the cards.
+const CARDS: &str = "cards";
+/// Folder of their earlier revisions.
+const HISTORY: &str = "history";
+
+/// The name of a card's file, without its ending. Ids that some file system would not keep as they are
+/// get a name made of their checksum; what a card is called is read from the file, never from its name.
+fn file_name(id: &CardId) -> String {
+    const LONGEST: usize = 120;
+    const RESERVED: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
+    let text = id.as_str();
+    let plain = text.len() <= LONGEST
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-._".contains(&b))
+        && !text.starts_with('.')
+        && !text.ends_with('.');
+    let stem = text.split('.').next().unwrap_or(text).trim_end_matches(|c: char| c.is_ascii_digit());
+    if plain && !RESERVED.contains(&stem) {
+        text.to_owned()
+    } else {
+        format!("card-{}", hex::encode(&Sha256::digest(text.as_bytes())[..16]))
+    }
+}
+
+/// Writes a bundle into a folder. Files of cards that are no longer in it are removed; whatever else
+/// lies in the folder stays. Gives its digest.
+///
+/// # Errors
+/// [`Error::Secrets`]; [`Error::Foreign`] when the folder holds something and no bundle; [`Error::Io`].
+pub fn write_folder(dir: &Path, contents: &Contents, key: Option<&SigningKey>) -> Result<String> {
+    refuse_secrets(&contents.cards)?;
+    check_place(dir)?;
+    let sealed = contents.sealed()?.to_text();
+    fs::create_dir_all(dir.join(CARDS))?;
+    if contents.history {
+        fs::create_dir_all(dir.join(HISTORY))?;
+    }
+    let mut written = BTreeSet::new();
+    for entry in &contents.cards {
+        let name = file_name(&entry.id);
+        let card = format!("{CARDS}/{name}.json");
+        put(&dir.join(&card), &pretty(entry)?)?;
+        written.insert(card);
+        if !entry.history.is_empty() {
+            let mut lines = Vec::new();
+            for past in &entry.history {
+                write_past(&entry.id, past, &mut lines)?;
+            }
+            let history = format!("{HISTORY}/{name}.jsonl");
+            put(&dir.join(&history), &lines)?;
+            written.insert(history);
+        }
+    }
+    if contents.vectors.is_some() {
+        let mut lines = Vec::new();
+        write_part(Part::Vectors, contents, &mut lines)?;
+        put(&dir.join(Part::Vectors.name()), &lines)?;
+    } else {
+        remove(&dir.join(Part::Vectors.name()))?;
+    }
+    match key {
+        Some(key) => {
+            let signature = key.sign(sealed.as_bytes(), &contents.about.author).to_text();
+            put(&dir.join(SIGNATURE), signature.as_bytes())?;
+        }
+        None => remove(&dir.join(SIGNATURE))?,
+    }
+    for (folder, ending) in [(CARDS, ".json"), (HISTORY, ".jsonl")] {
+        for (name, _) in files_in(&dir.join(folder), ending)? {
+            if !written.contains(&format!("{folder}/{name}")) {
+                remove(&dir.join(folder).join(name))?;
+            }
+        }
+    }
+    // Last: a folder with this file is a whole bundle.
+    put(&dir.join(MANIFEST), contents.manifest().to_text().as_bytes())?;
+    Ok(digest_of(sealed.as_bytes()))
+}
+
+/// A folder of something else is not written into.
+fn check_place(dir: &Path) -> Result<()> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    if dir.join(MANIFEST).exists() {
+        return Ok(());
+    }
+    for entry in entries {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        let belongs = name.starts_with('.') || name.starts_with("README") || name.starts_with("LICEN");
+        if !belongs {
+            let what = format!("{name:?}, and no `{MANIFEST}`: choose an empty folder; this one");
+            return Err(Error::Foreign { what });
+        }
+    }
+    Ok(())
+}
+
+fn pretty(entry: &Entry) -> Result<Vec<u8>> {
+    let mut line = Vec::new();
+    write_card(entry, &mut line)?;
+    let value: serde_json::Value = serde_json::from_slice(&line).map_err(io::Error::from)?;
+    let mut text = serde_json::to_vec_pretty(&value).map_err(io::Error::from)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Writes a file that is whole at any time; one that is the same already is left alone.
+fn put(path: &Path, content: &[u8]) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|there| there == content) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+    }
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The files of a folder with this ending, by name, with their sizes.
+fn files_in(dir: &Path, ending: &str) -> Result<Vec<(String, u64)>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if !name.ends_with(ending) || name.starts_with('.') {
+            continue;
+        }
+        // Not followed: a link could lead to any file of the person who reads.
+        let metadata = entry.metadata()?;
+        if !metadata.is_file() {
+            return Err(Error::Foreign { what: format!("{name:?} as something other than a file") });
+        }
+        files.push((name, metadata.len()));
+        if files.len() > limits::CARDS {
+            return Err(Error::TooLarge { what: format!("more than {} files", limits::CARDS) });
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Reads a file that is no link, and not larger than it may be.
+fn text_of(path: &Path, most: u64) -> Result<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_file() {
+        return Err(Error::Foreign { what: format!("{name:?} as something other than a file") });
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(Error::TooLarge { what: format!("`{name}` has more than {} KiB", most >> 10) });
+    }
+    String::from_utf8(bytes).map_err(|_| Error::Damaged { file: name, why: "it is not UTF-8".to_owned() })
+}
+
+/// Reads a bundle that is a folder.
+///
+/// # Errors
+/// All of [`Error`] but [`Error::Secrets`].
+pub fn read_folder(dir: &Path) -> Result<Bundle> {
+    let path = dir.join(MANIFEST);
+    if !path.exists() {
+        return Err(Error::NotABundle(format!("there is no `{MANIFEST}` in the folder")));
+    }
+    let mut manifest = read_manifest(&text_of(&path, limits::MANIFEST_BYTES)?)?;
+    let mut left = limits::UNPACKED_BYTES;
+    let mut take = |bytes: u64| -> Result<()> {
+        left = left.checked_sub(bytes).ok_or_else(|| Error::TooLarge {
+            what: format!("more than {} MiB in all", limits::UNPACKED_BYTES >> 20),
+        })?;
+        Ok(())
+    };
+    let mut reading = Reading::default();
+    for folder in [CARDS, HISTORY] {
+        // The folder itself must not be a link either.
+        if fs::symlink_metadata(dir.join(folder)).is_ok_and(|metadata| !metadata.is_dir()) {
+            return Err(Error::Foreign { what: format!("{folder:?} as something other than a folder") });
+        }
+    }
+    let cards = files_in(&dir.join(CARDS), ".json")?;
+    // Cards come and go by merging branches, without anybody counting them.
+    manifest.cards = cards.len() as u32;
+    for (name, bytes) in cards {
+        take(bytes)?;
+        let text = text_of(&dir.join(CARDS).join(&name), limits::LINE_BYTES as u64)?;
+        let damaged = |why: String| Error::Damaged { file: format!("{CARDS}/{name}"), why };
+        let line: CardLine<'_> = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        reading.card(line).map_err(damaged)?;
+    }
+    for (name, bytes) in files_in(&dir.join(HISTORY), ".jsonl")? {
+        take(bytes)?;
+        let text = text_of(&dir.join(HISTORY).join(&name), limits::UNPACKED_BYTES.min(bytes + 1))?;
+        for (at, line) in text.lines().enumerate() {
+            let damaged = |why: String| Error::Damaged {
+                file: format!("{HISTORY}/{name}"),
+                why: format!("line {}: {why}", at + 1),
+            };
+            if line.len() > limits::LINE_BYTES {
+                return Err(damaged("it is too long".to_owned()));
+            }
+            let line: PastLine<'_> =
+                serde_json::from_str(line).map_err(|error| damaged(error.to_string()))?;
+            reading.past(line).map_err(damaged)?;
+        }
+    }
+    let vectors = dir.join(Part::Vectors.name());
+    if manifest.vectors.is_some() && vectors.exists() {
+        let bytes = fs::symlink_metadata(&vectors)?.len();
+        take(bytes)?;
+        for (at, line) in text_of(&vectors, bytes)?.lines().enumerate() {
+            reading.line(Part::Vectors, at + 1, line)?;
+        }
+    }
+    // The order of the one file, which does not depend on what files are called.
+    reading.cards.sort_by(|a, b| a.id.cmp(&b.id));
+    let rejected = reading.rejected.len();
+    let mut bundle = reading.finished(manifest, String::new(), None)?;
+    let sealed = bundle.contents.sealed()?.to_text();
+    bundle.digest = digest_of(sealed.as_bytes());
+    let signature = dir.join(SIGNATURE);
+    if signature.exists() {
+        if rejected > 0 {
+            return Err(Error::Signature("the folder holds cards that cannot be read".to_owned()));
+        }
+        bundle.signature =
+            Some(Signature::check(&text_of(&signature, limits::MANIFEST_BYTES)?, sealed.as_bytes())?);
+    }
+    Ok(bundle)
+}

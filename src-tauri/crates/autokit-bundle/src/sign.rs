@@ -1,0 +1,170 @@
+//! Signatures: Ed25519 over what a bundle says about itself, which holds the checksums of the rest.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::Signer;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::limits;
+use crate::lines::label;
+
+/// Signed in front of the text, so that a signature made for something else never fits.
+const CONTEXT: &[u8] = b"autokit.toolcards bundle v1\n";
+const ALGORITHM: &str = "ed25519";
+
+/// A key that signs. Never leaves the keychain but to sign.
+pub struct SigningKey(ed25519_dalek::SigningKey);
+
+impl SigningKey {
+    /// A new key.
+    ///
+    /// # Panics
+    /// When the system has no randomness to give, which leaves nothing safe to do.
+    pub fn generate() -> SigningKey {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).expect("the system gives random bytes");
+        SigningKey(ed25519_dalek::SigningKey::from_bytes(&seed))
+    }
+
+    /// As text for the keychain.
+    pub fn to_secret(&self) -> String {
+        STANDARD.encode(self.0.to_bytes())
+    }
+
+    /// Reads what [`SigningKey::to_secret`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] when it is no key.
+    pub fn from_secret(text: &str) -> Result<SigningKey> {
+        let bytes = STANDARD.decode(text.trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+        let seed = bytes.ok_or_else(|| Error::Signature("the signing key cannot be read".to_owned()))?;
+        Ok(SigningKey(ed25519_dalek::SigningKey::from_bytes(&seed)))
+    }
+
+    /// The key others check signatures with.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.verifying_key())
+    }
+
+    pub(crate) fn sign(&self, manifest: &[u8], signer: &str) -> Signature {
+        let signature = self.0.sign(&[CONTEXT, manifest].concat());
+        Signature { key: self.public(), signer: signer.to_owned(), bytes: signature.to_bytes() }
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SigningKey").field(&self.public()).finish()
+    }
+}
+
+/// A key that checks signatures.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PublicKey(ed25519_dalek::VerifyingKey);
+
+impl PublicKey {
+    /// What people compare: the beginning of its SHA-256, in groups of four.
+    pub fn fingerprint(&self) -> String {
+        let hex = hex::encode(&Sha256::digest(self.0.as_bytes())[..16]);
+        let groups: Vec<&str> = (0..hex.len()).step_by(4).map(|at| &hex[at..at + 4]).collect();
+        groups.join(" ")
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({self})")
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&STANDARD.encode(self.0.as_bytes()))
+    }
+}
+
+impl TryFrom<String> for PublicKey {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<PublicKey, String> {
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for PublicKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PublicKey, String> {
+        let bytes = STANDARD.decode(text.trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+        let bytes = bytes.ok_or("a public key is 32 bytes in base64")?;
+        let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes).map_err(|_| "no key of Ed25519")?;
+        // Anybody could sign for such a key.
+        if key.is_weak() { Err("a weak key".to_owned()) } else { Ok(PublicKey(key)) }
+    }
+}
+
+impl From<PublicKey> for String {
+    fn from(key: PublicKey) -> String {
+        key.to_string()
+    }
+}
+
+/// A signature that fits what it signs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The key it was made with.
+    pub key: PublicKey,
+    /// What whoever signed calls themselves. Anybody can call themselves anything: it is the key that
+    /// counts.
+    pub signer: String,
+    bytes: [u8; 64],
+}
+
+/// `signature.json`.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    algorithm: String,
+    key: PublicKey,
+    signer: String,
+    signature: String,
+}
+
+impl Signature {
+    pub(crate) fn to_text(&self) -> String {
+        let written = Written {
+            algorithm: ALGORITHM.to_owned(),
+            key: self.key,
+            signer: self.signer.clone(),
+            signature: STANDARD.encode(self.bytes),
+        };
+        let mut text = serde_json::to_string_pretty(&written).expect("strings are JSON");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a signature and checks it against what it signs.
+    pub(crate) fn check(text: &str, manifest: &[u8]) -> Result<Signature> {
+        let wrong = |why: String| Error::Signature(why);
+        let written: Written = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        if written.algorithm != ALGORITHM {
+            let algorithm: String = written.algorithm.chars().take(40).collect();
+            return Err(wrong(format!("it is made with {algorithm:?}; {ALGORITHM} is known")));
+        }
+        label("signer", &written.signer, limits::LABEL_CHARS).map_err(wrong)?;
+        let bytes =
+            STANDARD.decode(&written.signature).ok().and_then(|bytes| <[u8; 64]>::try_from(bytes).ok());
+        let bytes = bytes.ok_or_else(|| wrong("it is not 64 bytes in base64".to_owned()))?;
+        let signature = ed25519_dalek::Signature::from_bytes(&bytes);
+        let signed = [CONTEXT, manifest].concat();
+        let checked = written.key.0.verify_strict(&signed, &signature);
+        checked.map_err(|_| {
+            wrong("it was made for something else, or by another key than it names".to_owned())
+        })?;
+        Ok(Signature { key: written.key, signer: written.signer, bytes })
+    }
+}

@@ -1,0 +1,390 @@
+//! Both forms of a bundle hold the same thing, and what is wrong with one is told.
+
+use std::fs;
+use std::io::{Cursor, Read, Write};
+use std::path::Path;
+
+use autokit_bundle::{
+    About, Bundle, Contents, Entry, Error, Past, Provenance, SigningKey, Step, VectorModel, read_file,
+    read_folder, write_file, write_folder,
+};
+use autokit_toolcard::{Author, CardId, Operation, RevisionId, Toolcard};
+use proptest as _;
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+use {
+    base64 as _, csv as _, ed25519_dalek as _, getrandom as _, regex as _, serde as _, thiserror as _,
+    ts_rs as _,
+};
+
+fn step(id: RevisionId, author: &str) -> Step {
+    Step {
+        id,
+        operation: Operation::Edit,
+        author: Author(author.to_owned()),
+        at: "2026-01-02T03:04:05.678Z".to_owned(),
+        reason: "because".to_owned(),
+        merged: Vec::new(),
+    }
+}
+
+fn entry(position: usize, card: &Value) -> Entry {
+    let card = Toolcard::from_json(&card.to_string()).expect("a card");
+    let id = card.key().id();
+    let first = RevisionId::first(&id, Some("{}"));
+    let newest = RevisionId::first(&id, Some(&card.to_json()));
+    let was = json!({"name": card.name(), "description": "before"}).to_string();
+    Entry {
+        position,
+        step: step(newest, "Alice"),
+        ancestors: Vec::new(),
+        history: vec![
+            Past { step: step(first.clone(), "Bob"), body: Some(was) },
+            Past { step: step(RevisionId::first(&id, None), "Bob"), body: None },
+        ],
+        provenance: Provenance {
+            author: Author("Bob".to_owned()),
+            at: "2026-01-01T00:00:00.000Z".to_owned(),
+            operation: Operation::Create,
+            licence: Some("MIT".to_owned()),
+        },
+        vectors: Some(vec![0.5, -0.25, 1.0e-7, 3.0]),
+        warnings: Vec::new(),
+        id,
+        card,
+    }
+}
+
+fn contents() -> Contents {
+    let mut cards = vec![
+        entry(
+            1,
+            &json!({"name": "Google Calendar", "description": "d", "init_args": {"b": 1, "a": null}, "x-n": 1.5}),
+        ),
+        entry(2, &json!({"name": "../../etc/passwd", "description": "<script>alert(1)</script>"})),
+        entry(3, &json!({"name": "日本語ツール", "provider": "P", "description": "\u{202e}evil"})),
+        entry(4, &json!({"name": "CON", "description": "a name some systems keep for themselves"})),
+    ];
+    cards.sort_by(|a, b| a.id.cmp(&b.id));
+    Contents {
+        about: About {
+            name: "Team cards".to_owned(),
+            author: "Alice".to_owned(),
+            created_at: "2026-01-02T03:04:05.678Z".to_owned(),
+            licence: Some("CC-BY-4.0".to_owned()),
+            note: String::new(),
+        },
+        cards,
+        history: true,
+        vectors: Some(VectorModel { model: "m".to_owned(), dim: 2 }),
+    }
+}
+
+fn written(contents: &Contents, key: Option<&SigningKey>) -> Vec<u8> {
+    let mut out = Cursor::new(Vec::new());
+    write_file(&mut out, contents, key).expect("written");
+    out.into_inner()
+}
+
+fn read(bytes: &[u8]) -> Result<Bundle, Error> {
+    read_file(Cursor::new(bytes))
+}
+
+/// The files of a bundle, by name.
+fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).expect("a ZIP");
+    (0..zip.len())
+        .map(|at| {
+            let mut file = zip.by_index(at).expect("a file");
+            let mut content = Vec::new();
+            file.read_to_end(&mut content).expect("read");
+            (file.name().expect("a name").into_owned(), content)
+        })
+        .collect()
+}
+
+fn packed(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        zip.start_file(name.as_str(), SimpleFileOptions::default()).expect("begun");
+        zip.write_all(content).expect("written");
+    }
+    zip.finish().expect("finished").into_inner()
+}
+
+/// The bundle with one of its files changed, and its list of files made to fit if `sealed`.
+fn changed(name: &str, sealed: bool, change: impl Fn(&str) -> String) -> Vec<u8> {
+    let mut files = unpacked(&written(&contents(), None));
+    for (file, content) in &mut files {
+        if file == name {
+            *content = change(std::str::from_utf8(content).expect("text")).into_bytes();
+        }
+    }
+    if sealed {
+        seal(&mut files);
+    }
+    packed(&files)
+}
+
+fn seal(files: &mut [(String, Vec<u8>)]) {
+    use sha2::Digest;
+    let sums: Vec<Value> = files
+        .iter()
+        .filter(|(name, _)| Path::new(name).extension().is_some_and(|ending| ending == "jsonl"))
+        .map(|(name, content)| {
+            json!({"name": name, "bytes": content.len(), "sha256": hex::encode(sha2::Sha256::digest(content))})
+        })
+        .collect();
+    let manifest = &mut files.iter_mut().find(|(name, _)| name == "bundle.json").expect("there").1;
+    let mut value: Value = serde_json::from_slice(manifest).expect("JSON");
+    value["files"] = Value::Array(sums);
+    *manifest = value.to_string().into_bytes();
+}
+
+#[test]
+fn what_is_written_is_read_and_written_again_the_same() {
+    let key = SigningKey::generate();
+    let one = written(&contents(), Some(&key));
+    assert_eq!(one, written(&contents(), Some(&key)), "the same content makes the same bytes");
+    let bundle = read(&one).expect("read");
+    assert!(bundle.rejected.is_empty());
+    assert_eq!(bundle.signature.as_ref().expect("signed").key, key.public());
+    assert_eq!(written(&bundle.contents, Some(&key)), one);
+    let id = CardId::new("google-calendar");
+    let card =
+        bundle.contents.cards.iter().find(|card| card.id.as_str().starts_with(id.as_str())).expect("there");
+    assert_eq!(card.vectors.as_deref(), Some(&[0.5, -0.25, 1.0e-7, 3.0][..]));
+    assert_eq!(card.history[1].body, None);
+}
+
+#[test]
+fn a_folder_holds_the_same_and_keeps_what_did_not_change() {
+    let key = SigningKey::generate();
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path().join("cards of the team");
+    fs::create_dir_all(dir.join(".git")).expect("made");
+    fs::write(dir.join("README.md"), "hello").expect("written");
+    let file = written(&contents(), Some(&key));
+    let digest = write_folder(&dir, &contents(), Some(&key)).expect("written");
+    let bundle = read_folder(&dir).expect("read");
+    assert_eq!(bundle.digest, digest);
+    assert_eq!(bundle.digest, read(&file).expect("read").digest, "both forms have one name");
+    assert_eq!(bundle.signature.as_ref().expect("signed").key, key.public());
+    assert_eq!(written(&bundle.contents, Some(&key)), file);
+
+    // A card that went leaves no file; nothing else is touched.
+    let names = |part: &str| {
+        let mut names: Vec<String> = fs::read_dir(dir.join(part))
+            .expect("there")
+            .map(|entry| entry.expect("read").file_name().into_string().expect("UTF-8"))
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("cards").len(), 4);
+    assert!(
+        names("cards").iter().all(|name| name.is_ascii() && !name.starts_with("con.")),
+        "{:?}",
+        names("cards")
+    );
+    let mut fewer = contents();
+    fewer.cards.retain(|card| card.card.name() != "CON");
+    let before: Vec<_> = names("cards")
+        .iter()
+        .map(|name| {
+            (name.clone(), fs::metadata(dir.join("cards").join(name)).and_then(|m| m.modified()).ok())
+        })
+        .collect();
+    write_folder(&dir, &fewer, None).expect("written");
+    assert_eq!((names("cards").len(), names("history").len()), (3, 3));
+    for name in names("cards") {
+        let now = fs::metadata(dir.join("cards").join(&name)).and_then(|m| m.modified()).ok();
+        assert!(before.contains(&(name, now)));
+    }
+    assert!(!dir.join("signature.json").exists());
+    assert_eq!(fs::read_to_string(dir.join("README.md")).expect("kept"), "hello");
+}
+
+#[test]
+fn a_folder_of_something_else_is_not_written_into() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("thesis.tex"), "x").expect("written");
+    assert!(matches!(write_folder(folder.path(), &contents(), None), Err(Error::Foreign { .. })));
+    assert!(!folder.path().join("cards").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_folder_are_not_followed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    write_folder(dir, &contents(), None).expect("written");
+    std::os::unix::fs::symlink("/etc/passwd", dir.join("cards/zz.json")).expect("linked");
+    assert!(matches!(read_folder(dir), Err(Error::Foreign { .. })));
+    fs::remove_file(dir.join("cards/zz.json")).expect("removed");
+    fs::rename(dir.join("history"), folder.path().join(".h")).expect("moved");
+    std::os::unix::fs::symlink("/etc", dir.join("history")).expect("linked");
+    assert!(matches!(read_folder(dir), Err(Error::Foreign { .. })));
+}
+
+#[test]
+fn a_wrong_or_moved_signature_is_refused() {
+    let key = SigningKey::generate();
+    let signed = unpacked(&written(&contents(), Some(&key)));
+    let signature = signed.iter().find(|(name, _)| name == "signature.json").expect("signed").clone();
+    let mut other = contents();
+    other.about.name = "Other cards".to_owned();
+    let mut files = unpacked(&written(&other, None));
+    files.push(signature);
+    assert!(matches!(read(&packed(&files)), Err(Error::Signature(_))));
+
+    // Taken off, it is a bundle nobody signed.
+    let stripped: Vec<_> = signed.into_iter().filter(|(name, _)| name != "signature.json").collect();
+    assert!(read(&packed(&stripped)).expect("read").signature.is_none());
+
+    // An edit of the content is seen by the checksums.
+    let edited = changed("cards.jsonl", false, |text| text.replace("alert(1)", "alert(2)"));
+    assert!(matches!(read(&edited), Err(Error::Damaged { file, .. }) if file == "cards.jsonl"));
+}
+
+#[test]
+fn keys_do_not_leave() {
+    let mut contents = contents();
+    let key = format!("ghp_{}", "a8Bq2ZxK7mP4wR9tYc3L".repeat(2));
+    contents.cards[0].history[0].body = Some(json!({"name": "a", "usage": key}).to_string());
+    let refused = write_file(Cursor::new(Vec::new()), &contents, None).expect_err("refused");
+    let Error::Secrets(secrets) = &refused else { panic!("{refused}") };
+    assert_eq!((secrets[0].field.as_str(), secrets[0].in_history), ("usage", true));
+    assert!(!refused.to_string().contains("a8Bq2"), "{refused}");
+}
+
+#[test]
+fn hostile_files_are_refused() {
+    let foreign = |name: &str| {
+        let mut files = unpacked(&written(&contents(), None));
+        files.push((name.to_owned(), b"x".to_vec()));
+        packed(&files)
+    };
+    for name in ["../evil", "/etc/passwd", "cards/a.json", "CARDS.JSONL", "c:\\x"] {
+        assert!(matches!(read(&foreign(name)), Err(Error::Foreign { .. })), "{name}");
+    }
+    let newer =
+        changed("bundle.json", false, |text| text.replace("\"version\": 1", "\"version\": 2, \"cards\": {}"));
+    assert!(matches!(read(&newer), Err(Error::Newer { found: 2 })));
+    let other = changed("bundle.json", false, |text| text.replace("autokit.toolcards", "other"));
+    assert!(matches!(read(&other), Err(Error::NotABundle(_))));
+    for bytes in [&b""[..], b"PK\x03\x04", b"not a zip at all", &[0; 4096]] {
+        assert!(matches!(read(bytes), Err(Error::NotABundle(_))));
+    }
+    let whole = written(&contents(), None);
+    assert!(read(&whole[..whole.len() - 30]).is_err(), "cut off");
+    // The same file twice, of which a reader sees the one a checker did not.
+    let twice = twice(&whole);
+    assert!(
+        matches!(read(&twice), Err(Error::Foreign { .. } | Error::NotABundle(_))),
+        "{:?}",
+        read(&twice).err()
+    );
+}
+
+/// A ZIP with an entry more in its directory, of a name that is there already.
+fn twice(whole: &[u8]) -> Vec<u8> {
+    let find = |mark: &[u8]| whole.windows(4).position(|four| four == mark).expect("there");
+    let (directory, end) = (find(b"PK\x01\x02"), find(b"PK\x05\x06"));
+    let next = directory
+        + 4
+        + whole[directory + 4..].windows(4).position(|four| four == b"PK\x01\x02").expect("there");
+    let mut out = whole[..end].to_vec();
+    out.extend_from_slice(&whole[directory..next]);
+    let mut tail = whole[end..].to_vec();
+    let count = u16::from_le_bytes([tail[10], tail[11]]) + 1;
+    tail[8..10].copy_from_slice(&count.to_le_bytes());
+    tail[10..12].copy_from_slice(&count.to_le_bytes());
+    let size = u32::try_from(end - directory + next - directory).expect("small");
+    tail[12..16].copy_from_slice(&size.to_le_bytes());
+    out.extend_from_slice(&tail);
+    out
+}
+
+#[test]
+fn what_is_too_much_is_refused_before_it_is_unpacked() {
+    let bomb = |bytes: usize| {
+        let mut files = unpacked(&written(&contents(), None));
+        for (name, content) in &mut files {
+            if name == "cards.jsonl" {
+                content.extend(std::iter::repeat_n(b' ', bytes));
+            }
+        }
+        files
+    };
+    // Longer than its list says: read no further than that.
+    let longer = packed(&bomb(64 << 20));
+    assert!(longer.len() < 1 << 20);
+    assert!(matches!(read(&longer), Err(Error::Damaged { .. } | Error::TooLarge { .. })));
+    // Listed as it is: one line of that length is none.
+    let mut files = bomb(100 << 20);
+    seal(&mut files);
+    assert!(matches!(read(&packed(&files)), Err(Error::TooLarge { .. })));
+    // More than is ever unpacked.
+    let huge = changed("bundle.json", false, |text| {
+        let mut value: Value = serde_json::from_str(text).expect("JSON");
+        value["files"][0]["bytes"] = json!(u64::MAX - 5);
+        value.to_string()
+    });
+    assert!(matches!(read(&huge), Err(Error::TooLarge { .. })));
+    let many = changed("bundle.json", false, |text| text.replace("\"cards\": 4", "\"cards\": 1000000"));
+    assert!(matches!(read(&many), Err(Error::TooLarge { .. })));
+}
+
+#[test]
+fn a_card_that_is_wrong_is_refused_alone() {
+    type Change<'a> = &'a dyn Fn(&mut Value);
+    let first = |text: &str, change: Change<'_>| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let mut value: Value = serde_json::from_str(&lines[0]).expect("JSON");
+        change(&mut value);
+        lines[0] = value.to_string();
+        lines.join("\n") + "\n"
+    };
+    let wrong: [(&str, Change<'_>); 7] = [
+        ("an id that is a path", &|line| line["id"] = json!("../../x")),
+        ("an id that is not seen", &|line| line["id"] = json!("a\u{200b}b")),
+        ("no time", &|line| line["revision"]["at"] = json!("yesterday")),
+        ("a licence of a megabyte", &|line| line["provenance"]["licence"] = json!("x".repeat(1 << 20))),
+        ("a field of 600 KB", &|line| line["card"]["description"] = json!("x".repeat(600 << 10))),
+        ("no name", &|line| line["card"]["name"] = json!("")),
+        ("a name as a number", &|line| line["card"]["name"] = json!(7)),
+    ];
+    for (what, change) in wrong {
+        let mut files = unpacked(&changed("cards.jsonl", false, |text| first(text, change)));
+        // An id that is refused takes its history and vectors along.
+        let id = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["id"].clone();
+        let text = |files: &[(String, Vec<u8>)], name: &str| {
+            let (_, content) = files.iter().find(|(file, _)| file == name).expect("there");
+            String::from_utf8(content.clone()).expect("text")
+        };
+        let kept: Vec<Value> = text(&files, "cards.jsonl").lines().map(id).collect();
+        for name in ["history.jsonl", "vectors.jsonl"] {
+            let lines = text(&files, name);
+            let lines: Vec<&str> =
+                lines.split_inclusive('\n').filter(|line| kept.contains(&id(line))).collect();
+            files.iter_mut().find(|(file, _)| file == name).expect("there").1 = lines.concat().into_bytes();
+        }
+        seal(&mut files);
+        let bundle = read(&packed(&files)).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!((bundle.contents.cards.len(), bundle.rejected.len()), (3, 1), "{what}");
+    }
+    let repeated = changed("cards.jsonl", true, |text| {
+        let lines: Vec<&str> = text.lines().collect();
+        [lines[0], lines[0], lines[2], lines[3]].join("\n") + "\n"
+    });
+    // The history of a card that is not there.
+    assert!(matches!(read(&repeated), Err(Error::Damaged { .. })));
+    let key = changed("cards.jsonl", true, |text| {
+        text.replacen("\"description\":", "\"name\":\"again\",\"description\":", 1)
+    });
+    let bundle = read(&key).expect("read");
+    assert_eq!(bundle.rejected.len(), 1, "a key twice");
+}
