@@ -15,6 +15,7 @@ function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: 
         similar: [],
         basis: null,
         candidates: [],
+        arrived: null,
         fields: Object.entries(fields).map(([field, value]) => ({ field, value, evidence: [], confidence: 0.9 })),
       },
       proposed_by: "Discovery",

@@ -17,6 +17,7 @@ import { diffOf } from "./words";
 
 const ORIGINS: Record<Origin, string> = {
   discovery: "Found on the web",
+  import: "Imported",
   description: "Described by a person",
   repair: "Broken link",
   refresh: "Stale field",

@@ -102,8 +102,8 @@ impl Step {
 pub struct Past {
     /// Its revision.
     pub step: Step,
-    /// The card as JSON text; none where it had been removed.
-    pub body: Option<String>,
+    /// The card as JSON text.
+    pub body: String,
 }
 
 /// A card of a bundle.
@@ -142,7 +142,7 @@ impl Entry {
         if self.step.id == *revision {
             return Some(self.card.to_json());
         }
-        self.history.iter().find(|past| past.step.id == *revision)?.body.clone()
+        self.history.iter().find(|past| past.step.id == *revision).map(|past| past.body.clone())
     }
 }
 
@@ -221,13 +221,13 @@ pub(crate) struct CardLine<'a> {
     pub(crate) card: &'a RawValue,
 }
 
-/// A line of `history.jsonl`; `null` for a card where it had been removed.
+/// A line of `history.jsonl`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PastLine<'a> {
     pub(crate) id: CardId,
     pub(crate) revision: Step,
     #[serde(borrow)]
-    pub(crate) card: Option<&'a RawValue>,
+    pub(crate) card: &'a RawValue,
 }
 
 /// A line of `vectors.jsonl`: little-endian `f32`, row after row, in base64.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use autokit_toolcard::{CardId, CardKey, Problem, Rejected, Toolcard, read_card};
+use autokit_toolcard::{CardId, CardKey, Problem, Rejected, read_card};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
@@ -54,8 +54,7 @@ pub(crate) fn write_card(entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
 }
 
 pub(crate) fn write_past(id: &CardId, past: &Past, out: &mut dyn Write) -> io::Result<()> {
-    let card = past.body.as_deref().map(raw).transpose()?;
-    write_line(&PastLine { id: id.clone(), revision: past.step.clone(), card }, out)
+    write_line(&PastLine { id: id.clone(), revision: past.step.clone(), card: raw(&past.body)? }, out)
 }
 
 fn write_line(line: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -176,19 +175,13 @@ impl Reading {
 
     pub(crate) fn past(&mut self, line: PastLine<'_>) -> Result<(), String> {
         check_step(&line.revision)?;
-        let body = match line.card {
-            None => None,
-            Some(raw) => {
-                let (card, _) = read_card(raw.get())
-                    .map_err(|problems| problems.first().map_or_else(String::new, ToString::to_string))?;
-                Some(Toolcard::to_json(&card))
-            }
-        };
+        let wrong = |problems: Vec<Problem>| problems.first().map_or_else(String::new, ToString::to_string);
+        let (card, _) = read_card(line.card.get()).map_err(wrong)?;
         let Some(entry) = self.entry(&line.id)? else { return Ok(()) };
         if entry.history.len() >= limits::REVISIONS {
             return Err(format!("a card has more than {} earlier revisions", limits::REVISIONS));
         }
-        entry.history.push(Past { step: line.revision, body });
+        entry.history.push(Past { step: line.revision, body: card.to_json() });
         Ok(())
     }
 

@@ -177,8 +177,7 @@ pub fn secrets_of(entries: &[Entry]) -> Vec<Secret> {
         };
         add(secrets_in(&entry.card), false);
         for past in &entry.history {
-            let body = past.body.as_deref().and_then(|body| Toolcard::from_json(body).ok());
-            let in_past = body.map(|card| secrets_in(&card)).unwrap_or_default();
+            let in_past = Toolcard::from_json(&past.body).map(|card| secrets_in(&card)).unwrap_or_default();
             let in_reason = secret_in(&past.step.reason).map(|what| ("reason".to_owned(), what));
             add(in_past.into_iter().chain(in_reason).collect(), true);
         }

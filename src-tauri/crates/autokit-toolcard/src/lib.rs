@@ -39,7 +39,7 @@ pub use format::{
     MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_card, read_cards, write_cards,
 };
 pub use identity::{CardId, CardKey};
-pub use lineage::RevisionId;
+pub use lineage::{Named, RevisionId, lineage};
 pub use proposal::{
     Arrived, Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit,
 };

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use ts_rs::TS;
 
 use crate::identity::CardId;
-use crate::revision::Revision;
+use crate::revision::{Operation, Revision};
 
 /// Bytes of a digest that make a name. Half a SHA-256: no two of a library's revisions meet in it.
 const BYTES: usize = 16;
@@ -58,6 +58,39 @@ impl RevisionId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// A revision with the name it has everywhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// The name.
+    pub id: RevisionId,
+    /// The revision, which left a card behind.
+    pub revision: Revision,
+}
+
+/// What a card went through, oldest first, as others have to know it: what was undone is left out, and
+/// so is everything before it was last removed. Takes all revisions of the card, oldest first.
+pub fn lineage(revisions: Vec<Revision>) -> Vec<Named> {
+    let mut kept: Vec<(Option<RevisionId>, Revision)> = Vec::new();
+    for revision in revisions {
+        if revision.operation == Operation::Undo {
+            // What it went back to stands again, and what came after that did not happen.
+            let back = kept.iter().rposition(|(_, earlier)| earlier.body == revision.body);
+            if let Some(at) = back {
+                kept.truncate(at + 1);
+                continue;
+            }
+        }
+        let id = revision.body.as_deref().map(|body| match (&revision.id, kept.last()) {
+            (Some(given), _) => given.clone(),
+            (None, Some((Some(parent), _))) => RevisionId::after(parent, &revision),
+            (None, _) => RevisionId::first(&revision.card, Some(body)),
+        });
+        kept.push((id, revision));
+    }
+    let start = kept.iter().rposition(|(id, _)| id.is_none()).map_or(0, |at| at + 1);
+    kept.drain(start..).filter_map(|(id, revision)| Some(Named { id: id?, revision })).collect()
 }
 
 impl fmt::Display for RevisionId {
@@ -117,6 +150,31 @@ mod tests {
         assert_ne!(second, RevisionId::after(&first, &revision("y", Some("{}"))));
         assert_ne!(second, RevisionId::after(&first, &revision("x", None)));
         assert_ne!(second, RevisionId::after(&second, &revision("x", Some("{}"))));
+    }
+
+    #[test]
+    fn what_was_undone_or_comes_from_before_a_removal_is_left_out() {
+        let step = |operation, body: Option<&str>| Revision { operation, ..revision("x", body) };
+        let edit = |body| step(Operation::Edit, Some(body));
+        let bodies = |revisions: &[Revision]| -> Vec<String> {
+            lineage(revisions.to_vec()).into_iter().filter_map(|named| named.revision.body).collect()
+        };
+        let undo = |body| step(Operation::Undo, body);
+        assert_eq!(bodies(&[edit("1"), edit("2"), edit("3"), undo(Some("1")), edit("4")]), ["1", "4"]);
+        assert_eq!(bodies(&[edit("1"), step(Operation::Delete, None), edit("2")]), ["2"]);
+        let revived = [edit("1"), edit("2"), step(Operation::Delete, None), undo(Some("2")), edit("3")];
+        assert_eq!(bodies(&revived), ["1", "2", "3"]);
+        assert_eq!(bodies(&[edit("1"), undo(None)]), Vec::<String>::new());
+        // What came after an undo has the name it would have had without what was undone.
+        let names = |revisions: &[Revision]| lineage(revisions.to_vec()).pop().expect("one").id;
+        assert_eq!(
+            names(&[edit("1"), edit("2"), undo(Some("1")), edit("4")]),
+            names(&[edit("1"), edit("4")])
+        );
+        let given = RevisionId::first(&CardId::new("z"), None);
+        let brought = Revision { id: Some(given.clone()), ..edit("1") };
+        assert_eq!(names(std::slice::from_ref(&brought)), given);
+        assert_eq!(names(&[brought, edit("2")]), RevisionId::after(&given, &edit("2")));
     }
 
     #[test]

@@ -168,6 +168,8 @@ pub enum ProposalState {
     Accepted,
     /// Turned down.
     Rejected,
+    /// Taken back by whoever proposed it.
+    Withdrawn,
 }
 
 impl ProposalState {
@@ -177,12 +179,13 @@ impl ProposalState {
             ProposalState::Pending => "pending",
             ProposalState::Accepted => "accepted",
             ProposalState::Rejected => "rejected",
+            ProposalState::Withdrawn => "withdrawn",
         }
     }
 
     /// Reads the name used in the store.
     pub fn parse(text: &str) -> Option<ProposalState> {
-        [ProposalState::Pending, ProposalState::Accepted, ProposalState::Rejected]
+        [ProposalState::Pending, ProposalState::Accepted, ProposalState::Rejected, ProposalState::Withdrawn]
             .into_iter()
             .find(|state| state.as_str() == text)
     }
