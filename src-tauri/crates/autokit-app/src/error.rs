@@ -132,6 +132,7 @@ impl From<LibraryError> for ApiError {
             Code::Conflict => ErrorCode::Conflict,
             Code::Duplicate => ErrorCode::Duplicate,
             Code::Invalid => ErrorCode::Invalid,
+            Code::Stopped => ErrorCode::Cancelled,
             Code::Database => ErrorCode::Internal,
         };
         ApiError::new(code, error.to_string(), error.remedy())

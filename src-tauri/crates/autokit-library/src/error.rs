@@ -31,6 +31,8 @@ pub enum Code {
     Duplicate,
     /// The card breaks a rule.
     Invalid,
+    /// Who asked for it said stop.
+    Stopped,
     /// The database refused or failed an operation.
     Database,
 }
@@ -125,6 +127,9 @@ pub enum LibraryError {
     /// A stored or given card breaks a rule.
     #[error("{0}")]
     Invalid(String),
+    /// Who asked for it said stop; nothing was done.
+    #[error("it was stopped")]
+    Stopped,
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(String),
@@ -148,6 +153,7 @@ impl LibraryError {
             | LibraryError::ProposalChanged(_) => Code::Conflict,
             LibraryError::Duplicate { .. } => Code::Duplicate,
             LibraryError::Invalid(_) => Code::Invalid,
+            LibraryError::Stopped => Code::Stopped,
             LibraryError::Database(_) => Code::Database,
         }
     }
@@ -161,6 +167,7 @@ impl LibraryError {
             _ => {}
         }
         match self.code() {
+            Code::Stopped => "Start it again.",
             Code::ReadOnly => "Make the directory writable, or choose another one with --data-dir.",
             Code::DiskFull => "Free some space on that disk and try again.",
             Code::Owned => "Close the other AutoKit, or let this one talk to it by using the same version.",

@@ -2,10 +2,12 @@
 
 use autokit_toolcard::{Author, CardId, Operation, Revision, RevisionId, Toolcard};
 
+use surrealdb::types::RecordId;
+
 use crate::error::{LibraryError, Result};
 use crate::rows::{ChangeRow, RevisionRow, key_text};
 use crate::store::Library;
-use crate::write::{Committed, Meta, Undoes, Undone, Write};
+use crate::write::{Beside, Committed, Meta, Undoes, Undone, Write};
 
 /// Names of revisions as they are stored.
 pub(crate) fn names(texts: Vec<String>) -> Result<Vec<RevisionId>> {
@@ -86,15 +88,29 @@ impl Library {
         Ok(rows.into_iter().next().map(|row| (key_text(&row.id), row.reason)))
     }
 
-    /// The revisions a change made, oldest first.
+    async fn change(&self, change: &str) -> Result<Option<ChangeRow>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM $id")
+            .bind(("id", RecordId::new("change", change)))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ChangeRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(rows.into_iter().next())
+    }
+
+    /// The revisions a change made, oldest first; with an import, those of what was decided about it.
     async fn revisions_of_change(&self, change: &str) -> Result<Vec<Revision>> {
         let mut response = self
             .db()
-            .query("SELECT * FROM revision WHERE change = $change ORDER BY id")
+            .query(
+                "LET $changes = array::add((SELECT VALUE record::id(id) FROM change WHERE part_of = $change), $change);
+                 SELECT * FROM revision WHERE change IN $changes ORDER BY id;",
+            )
             .bind(("change", change.to_owned()))
             .await
             .map_err(|error| self.failed(&error))?;
-        let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let rows: Vec<RevisionRow> = response.take(1).map_err(|error| self.failed(&error))?;
         rows.into_iter().map(RevisionRow::into_revision).collect()
     }
 
@@ -133,10 +149,14 @@ impl Library {
     ) -> Result<Undone> {
         let mut revisions = self.revisions_of_change(change).await?;
         revisions.retain(|revision| only.is_none_or(|only| *only == revision.card));
-        if revisions.is_empty() {
+        // An import may have brought nothing but proposals.
+        let Some(made) = self.change(change).await?.filter(|made| !made.undone) else {
+            return Err(LibraryError::NothingToUndo);
+        };
+        if revisions.is_empty() && !(only.is_none() && made.operation == Operation::Import.as_str()) {
             return Err(LibraryError::NothingToUndo);
         }
-        let reason = revisions[0].reason.clone();
+        let reason = made.reason;
         let (mut writes, mut cards, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = std::collections::HashSet::new();
         for first in &revisions {
@@ -181,7 +201,9 @@ impl Library {
         };
         let (rows, proposals) = self.rows_to_reopen(change, only, &meta.author).await?;
         let undoes = Undoes { change, whole: only.is_none(), proposals: &proposals };
-        self.commit_with(&meta, &writes, Some(undoes), Some(&|_| Ok(rows.clone()))).await?;
+        let rows = |_: Option<&str>| Ok(rows.clone());
+        let beside = Beside { undoes: Some(undoes), also: Some(&rows), ..Beside::default() };
+        self.commit_with(&meta, &writes, beside).await?;
         Ok(Undone { change: change.to_owned(), reason, cards, kept })
     }
 

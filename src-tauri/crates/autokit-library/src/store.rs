@@ -161,6 +161,7 @@ impl Library {
             checks_version: AtomicU64::new(0),
             migrated_from,
         };
+        library.forget_staged().await?;
         library.load().await?;
         // On the heap: opening is a part of much that waits for other things.
         Box::pin(library.load_queue()).await?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::{Author, CardId, CardKey, Operation, Toolcard};
+use autokit_toolcard::{Author, CardId, CardKey, Operation, RevisionId, Toolcard};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, object};
 
@@ -48,6 +48,15 @@ pub enum Write {
         card: Box<Toolcard>,
         /// What to do when it exists.
         mode: PutMode,
+        /// Its vectors, if it could be embedded.
+        vectors: Option<PackedVectors>,
+    },
+    /// Adds a card that had this id in another library; where a card here has it, it gets its own.
+    Arrive {
+        /// Its id there.
+        id: CardId,
+        /// The card.
+        card: Box<Toolcard>,
         /// Its vectors, if it could be embedded.
         vectors: Option<PackedVectors>,
     },
@@ -125,6 +134,8 @@ struct Batch<'a> {
     stamp: String,
     change: String,
     meta: &'a Meta,
+    /// Revisions of other libraries that go into what is written.
+    merged: Vec<String>,
 }
 
 impl Batch<'_> {
@@ -177,6 +188,18 @@ impl Batch<'_> {
                         self.put(id, card, vectors.as_ref())
                     }
                 }
+            }
+            Write::Arrive { id, card, vectors } => {
+                let key = card.key();
+                if let Some(existing) = self.holder(&key) {
+                    return Err(LibraryError::Duplicate {
+                        key: key.to_string(),
+                        existing: existing.to_string(),
+                    });
+                }
+                let taken = matches!(self.staged(id), Some(Staged::Live { .. }));
+                let id = if taken { self.free_id(&key) } else { id.clone() };
+                self.put(id, card, vectors.as_ref())
             }
             Write::Edit { id, expected, card, vectors } => {
                 let Some(Staged::Live { number, .. }) = self.staged(id) else {
@@ -251,6 +274,7 @@ impl Batch<'_> {
             reason: self.meta.reason.clone(),
             at: self.stamp.clone(),
             body: body.map(str::to_owned),
+            merged: (!self.merged.is_empty()).then(|| self.merged.clone()),
         });
         self.next += 1;
     }
@@ -295,6 +319,19 @@ pub(crate) struct Undoes<'a> {
     pub(crate) proposals: &'a [u32],
 }
 
+/// What belongs to a commit beside its cards.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Beside<'a> {
+    /// The change this one takes back.
+    pub(crate) undoes: Option<Undoes<'a>>,
+    /// Rows of other tables.
+    pub(crate) also: Option<RowsOfChange<'a>>,
+    /// Revisions of other libraries that go into what is written.
+    pub(crate) merged: &'a [RevisionId],
+    /// The import this change belongs to, which takes it along when it is undone.
+    pub(crate) part_of: Option<&'a str>,
+}
+
 /// Cards that go leave first, so that a key freed in this batch can be taken in it; every row that
 /// existed before is dropped for the same reason before the new rows come.
 const COMMIT: &str = "
@@ -307,10 +344,14 @@ const COMMIT: &str = "
     FOR $row IN $vectors { UPSERT $row.id CONTENT $row RETURN NONE };
     FOR $row IN $also { UPSERT $row.id CONTENT $row RETURN NONE };
     IF $revisions != [] {
-        UPSERT $change SET operation = $operation, reason = $reason, undone = false RETURN NONE
+        UPSERT $change SET operation = $operation, reason = $reason, undone = false, part_of = $part_of
+            RETURN NONE
     };
     IF $undoes != NONE {
-        UPDATE $undoes SET undone = true RETURN NONE
+        UPDATE $undoes SET undone = true RETURN NONE;
+        UPDATE change SET undone = true WHERE part_of = $undone RETURN NONE;
+        UPDATE type::record('import', $undone) SET undone = true RETURN NONE;
+        DELETE foreign WHERE import = $undone RETURN NONE
     };
     IF $forgiven != [] { DELETE rejection WHERE proposal IN $forgiven RETURN NONE };
     IF $request != NONE { CREATE $request CONTENT { outcome: $outcome, at: $at } RETURN NONE };
@@ -331,18 +372,17 @@ impl Library {
     /// # Errors
     /// The first write that cannot be done refuses the whole batch; nothing is stored.
     pub async fn commit(&self, meta: &Meta, writes: &[Write]) -> Result<Committed> {
-        self.commit_with(meta, writes, None, None).await
+        self.commit_with(meta, writes, Beside::default()).await
     }
 
-    /// As [`Library::commit`], with the change this one takes back and the row of another table that
-    /// belongs to it, made from the change's name.
+    /// As [`Library::commit`], with what belongs to it beside its cards.
     pub(crate) async fn commit_with(
         &self,
         meta: &Meta,
         writes: &[Write],
-        undoes: Option<Undoes<'_>>,
-        also: Option<RowsOfChange<'_>>,
+        beside: Beside<'_>,
     ) -> Result<Committed> {
+        let Beside { undoes, also, merged, part_of } = beside;
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
         if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {
@@ -367,6 +407,7 @@ impl Library {
                 stamp: self.clock.stamp(),
                 change: meta.change.clone().unwrap_or_else(|| seq_text(next)),
                 meta,
+                merged: merged.iter().map(ToString::to_string).collect(),
             };
             writes.iter().try_for_each(|write| batch.write(write))?;
             if !batch.revisions.is_empty() {
@@ -404,6 +445,8 @@ impl Library {
                 undoes: undoes
                     .filter(|undoes| undoes.whole)
                     .map(|undoes| RecordId::new("change", undoes.change)),
+                undone: undoes.map(|undoes| undoes.change.to_owned()),
+                part_of: part_of.map(str::to_owned),
                 forgiven: undoes.map_or_else(Vec::new, |undoes| {
                     undoes.proposals.iter().map(|id| i64::from(*id)).collect()
                 }),
@@ -434,6 +477,14 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn outcome_of(&self, request: Option<&str>) -> Result<Option<Committed>> {
+        let text = self.outcome_text(request).await?;
+        text.map(|text| {
+            serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()))
+        })
+        .transpose()
+    }
+
+    pub(crate) async fn outcome_text(&self, request: Option<&str>) -> Result<Option<String>> {
         let Some(key) = request else { return Ok(None) };
         let mut response = self
             .db()
@@ -441,29 +492,45 @@ impl Library {
             .bind(("key", key.to_owned()))
             .await
             .map_err(|error| self.failed(&error))?;
-        let text: Option<String> = response.take(0).map_err(|error| self.failed(&error))?;
-        text.map(|text| {
-            serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()))
-        })
-        .transpose()
+        response.take(0).map_err(|error| self.failed(&error))
     }
 
     /// Brings the replica up to the newest revision in the database. The journal, not the
     /// writer's memory, is what the replica follows.
-    async fn catch_up(&self) -> Result<()> {
-        let cursor = self.read(Replica::cursor);
-        let mut response = self
-            .db()
-            .query("SELECT * FROM $journal")
-            .bind((
-                "journal",
-                RecordId::new("revision", RecordIdKey::from(RecordIdKeyRange::from(seq_text(cursor + 1)..))),
-            ))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+    pub(crate) async fn catch_up(&self) -> Result<()> {
+        /// Revisions read at a time: a large import must not be in memory twice over.
+        const WINDOW: usize = 1_000;
+        loop {
+            let next = seq_text(self.read(Replica::cursor) + 1);
+            let range = RecordIdKey::from(RecordIdKeyRange::from(next..));
+            let mut response = self
+                .db()
+                .query("SELECT * FROM $journal LIMIT $window")
+                .bind(("journal", RecordId::new("revision", range)))
+                .bind(("window", WINDOW as i64))
+                .await
+                .map_err(|error| self.failed(&error))?;
+            let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+            let last = rows.len() < WINDOW;
+            self.follow(rows)?;
+            if last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Brings the replica up to the last of these revisions.
+    fn follow(&self, rows: Vec<RevisionRow>) -> Result<()> {
+        // Of several revisions of one card only the last is read in full.
+        let newest: HashMap<String, i64> = rows.iter().map(|row| (row.card.clone(), row.number)).collect();
         let mut replica = self.replica.write().expect("no reader panics");
         for row in rows {
+            let passed = newest.get(&row.card).is_some_and(|number| *number != row.number);
+            let known = replica.cards.contains_key(&CardId::new(row.card.clone()));
+            if passed && known && row.body.is_some() {
+                replica.cursor = key_text(&row.id).parse().unwrap_or(replica.cursor);
+                continue;
+            }
             let id = CardId::new(row.card);
             let number = row.number as u32;
             match row.body {

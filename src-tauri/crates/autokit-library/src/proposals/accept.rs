@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use autokit_toolcard::{
-    Approval, CardId, FieldDecision, FieldVerdict, Operation, Proposal, ProposalState, Toolcard,
+    Approval, CardId, FieldDecision, FieldVerdict, Operation, Proposal, ProposalState, RevisionId, Toolcard,
 };
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
@@ -13,7 +13,7 @@ use super::{Note, rejections, row};
 use crate::error::{LibraryError, Result};
 use crate::store::Library;
 use crate::vectors::PackedVectors;
-use crate::write::{Committed, Meta, PutMode, Write};
+use crate::write::{Beside, Committed, Meta, PutMode, Write};
 
 /// What a reviewer wants of a proposal.
 #[derive(Clone, Debug, Default)]
@@ -180,13 +180,25 @@ impl Library {
         };
         let card = Box::new(acceptance.card.clone());
         let write = match &acceptance.write {
-            Target::New => Write::Put { card, mode: PutMode::Create, vectors },
+            Target::New => match &proposal.draft.arrived {
+                Some(arrived) => Write::Arrive { id: arrived.card.clone(), card, vectors },
+                None => Write::Put { card, mode: PutMode::Create, vectors },
+            },
             Target::Change { id, expected } => {
                 Write::Edit { id: id.clone(), expected: Some(*expected), card, vectors }
             }
         };
         let meta = Meta { operation: Operation::Accept, ..meta.clone() };
-        Ok(Accepted::Written(self.commit_with(&meta, &[write], None, Some(&rows)).await?))
+        // With the decision the other library's state is part of this one's, whatever was taken of it.
+        let arrived = proposal.draft.arrived.as_ref();
+        let mut merged: Vec<RevisionId> =
+            arrived.map(|arrived| arrived.revision.clone()).into_iter().collect();
+        for state in self.foreign_states(&merged).await?.into_values() {
+            merged.extend(state.before);
+        }
+        let part_of = arrived.map(|arrived| arrived.import.as_str());
+        let beside = Beside { also: Some(&rows), merged: &merged, part_of, ..Beside::default() };
+        Ok(Accepted::Written(self.commit_with(&meta, &[write], beside).await?))
     }
 
     /// Keeps a yes that is not the last one asked for.

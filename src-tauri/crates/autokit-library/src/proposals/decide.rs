@@ -86,7 +86,7 @@ impl Library {
     ) -> Result<(Vec<Object>, Vec<u32>)> {
         let mut response = self
             .db()
-            .query("SELECT * FROM proposal WHERE change = $change")
+            .query("SELECT * FROM proposal WHERE change = $change OR import = $change")
             .bind(("change", change.to_owned()))
             .await
             .map_err(|error| self.failed(&error))?;
@@ -98,9 +98,18 @@ impl Library {
             if only.is_some_and(|only| *only != proposal.draft.subject()) {
                 continue;
             }
+            let arrived = proposal.draft.arrived.as_ref().is_some_and(|arrived| arrived.import == change);
             waits_again(&mut proposal);
+            if arrived {
+                // What an import brought goes with it, whatever was decided about it.
+                proposal.state = ProposalState::Withdrawn;
+                proposal.decided_at = Some(at.clone());
+                proposal.decided_by = Some(by.0.clone());
+                proposal.decision = Some("The import was undone".to_owned());
+            }
+            let what = if arrived { "withdrawn" } else { "undone" };
             rows.push(row(&proposal, None)?);
-            rows.push(self.event(proposal.id, &at, &by.0, "undone", ""));
+            rows.push(self.event(proposal.id, &at, &by.0, what, ""));
             ids.push(proposal.id);
         }
         Ok((rows, ids))

@@ -84,13 +84,13 @@ impl ProposalRow {
     }
 }
 
-fn record(id: u32) -> RecordId {
+pub(crate) fn record(id: u32) -> RecordId {
     // Zero-padded, so that text order is number order.
     RecordId::new("proposal", format!("{id:010}"))
 }
 
 /// The row of a proposal; `change` is the one that accepting it made.
-fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
+pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
     let text =
         |json: serde_json::Result<String>| json.map_err(|error| LibraryError::Database(error.to_string()));
     let review = Review {
@@ -112,6 +112,7 @@ fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
         accepted: proposal.accepted.clone(),
         change: change.map(str::to_owned),
         review: text(serde_json::to_string(&review))?,
+        import: proposal.draft.arrived.as_ref().map(|arrived| arrived.import.clone()),
     })
 }
 

@@ -1,10 +1,13 @@
 //! Taking a draft in: what is new waits, what waits already is united, what was turned down stays so.
 
+use std::collections::HashMap;
+
 use autokit_toolcard::{Author, Draft, Evidence, Proposal, ProposalState, ProposedField, Risk, fields};
 use surrealdb::types::{Object, RecordId, SurrealValue};
 
 use super::Note;
 use crate::error::Result;
+use crate::rows::key_text;
 use crate::store::Library;
 
 /// What became of a draft, field by field.
@@ -25,6 +28,7 @@ pub struct Proposed {
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct TurnedDown {
+    id: RecordId,
     proposal: i64,
     field: String,
 }
@@ -39,14 +43,68 @@ impl Library {
     ///
     /// # Errors
     /// [`crate::LibraryError::NoCard`] when the card to change is gone.
-    pub async fn propose(&self, mut draft: Draft, by: &Author) -> Result<Proposed> {
+    pub async fn propose(&self, draft: Draft, by: &Author) -> Result<Proposed> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
+        let turned_down = self.turned_down(std::slice::from_ref(&draft)).await?.remove(0);
+        let mut note = Note::default();
+        let next = self.look_at_queue(super::Queue::next);
+        let proposed = self.consider(draft, turned_down, next, by, &mut note).await?;
+        self.note(note).await?;
+        Ok(proposed)
+    }
+
+    /// What proposing these drafts would write: proposals, new or changed, and rows of what happened.
+    /// The caller holds the writers' turn.
+    pub(crate) async fn work_out(
+        &self,
+        drafts: Vec<Draft>,
+        by: &Author,
+    ) -> Result<(Vec<Proposal>, Vec<Object>)> {
+        let turned_down = self.turned_down(&drafts).await?;
+        let mut note = Note::default();
+        let mut next = self.look_at_queue(super::Queue::next);
+        for (draft, turned_down) in drafts.into_iter().zip(turned_down) {
+            let was = note.changed.len();
+            let events = note.events.len();
+            self.consider(draft, turned_down, next, by, &mut note).await?;
+            // Said again in the same words it changes nothing, and is not worth an import.
+            let news = note.changed[was..].iter().any(|proposal| self.is_news(proposal));
+            if news {
+                next += u32::from(note.changed[was..].iter().any(|proposal| proposal.id == next));
+            } else {
+                note.changed.truncate(was);
+                note.events.truncate(events);
+            }
+        }
+        Ok((note.changed, note.events))
+    }
+
+    /// Whether a proposal says more than it does where it waits.
+    fn is_news(&self, proposal: &Proposal) -> bool {
+        self.look_at_queue(|queue| match queue.get(proposal.id) {
+            None => proposal.state == ProposalState::Pending,
+            Some(waiting) => {
+                let mut same = Proposal::clone(waiting);
+                same.draft.arrived.clone_from(&proposal.draft.arrived);
+                same != *proposal
+            }
+        })
+    }
+
+    /// Works out what becomes of a draft.
+    async fn consider(
+        &self,
+        mut draft: Draft,
+        turned_down: Vec<(String, u32)>,
+        next: u32,
+        by: &Author,
+        note: &mut Note,
+    ) -> Result<Proposed> {
         if let Some(card) = &draft.card {
             let number = self.card(card)?.number;
             draft.base.get_or_insert(number);
         }
-        let turned_down = self.turned_down(&draft).await?;
         let suppressed: Vec<String> = turned_down.iter().map(|(field, _)| field.clone()).collect();
         draft.fields.retain(|field| !suppressed.contains(&field.field));
         if let (true, Some((_, first))) = (draft.fields.is_empty(), turned_down.first()) {
@@ -55,7 +113,6 @@ impl Library {
         }
 
         let at = self.clock.stamp();
-        let mut note = Note::default();
         let mut merged = Vec::new();
         let mut home: Option<Proposal> = None;
         for waiting in self.look_at_queue(|queue| queue.about(&draft.subject())) {
@@ -71,7 +128,7 @@ impl Library {
         let kept: Vec<String> = draft.fields.iter().map(|field| field.field.clone()).collect();
         if !kept.is_empty() || home.is_none() {
             let mut proposal = Proposal {
-                id: self.look_at_queue(super::Queue::next),
+                id: next,
                 proposed_by: by.0.clone(),
                 created_at: at.clone(),
                 state: ProposalState::Pending,
@@ -92,34 +149,47 @@ impl Library {
             home = Some(proposal.clone());
             note.changed.push(proposal);
         }
-        self.note(note).await?;
         let proposal = home.expect("kept or taken in");
         Ok(Proposed { proposal, kept, merged, suppressed })
     }
 
-    /// The fields of a draft that were turned down, with the number of the proposal they were in.
-    async fn turned_down(&self, draft: &Draft) -> Result<Vec<(String, u32)>> {
-        let marks: Vec<RecordId> =
-            draft.fields.iter().map(|field| RecordId::new("rejection", draft.mark(field))).collect();
-        let mut response = self
-            .db()
-            .query("SELECT proposal, field FROM $marks")
-            .bind(("marks", marks))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<TurnedDown> = response.take(0).map_err(|error| self.failed(&error))?;
-        let found: Vec<(String, u32)> =
-            rows.into_iter().map(|row| (row.field, row.proposal as u32)).collect();
-        if draft.card.is_some() {
-            return Ok(found);
+    /// The fields of each draft that were turned down, with the number of the proposal they were in.
+    async fn turned_down(&self, drafts: &[Draft]) -> Result<Vec<Vec<(String, u32)>>> {
+        /// Drafts asked about at a time.
+        const WINDOW: usize = 200;
+        let mut all = Vec::with_capacity(drafts.len());
+        for window in drafts.chunks(WINDOW) {
+            let marks = |draft: &Draft| -> Vec<String> {
+                draft.fields.iter().map(|field| draft.mark(field)).collect()
+            };
+            let marks: Vec<Vec<String>> = window.iter().map(marks).collect();
+            let ids: Vec<RecordId> =
+                marks.iter().flatten().map(|mark| RecordId::new("rejection", mark.as_str())).collect();
+            let mut response = self
+                .db()
+                .query("SELECT id, proposal, field FROM $marks")
+                .bind(("marks", ids))
+                .await
+                .map_err(|error| self.failed(&error))?;
+            let rows: Vec<TurnedDown> = response.take(0).map_err(|error| self.failed(&error))?;
+            let found: HashMap<String, TurnedDown> =
+                rows.into_iter().map(|row| (key_text(&row.id), row)).collect();
+            for (draft, marks) in window.iter().zip(marks) {
+                let noes = marks.iter().filter_map(|mark| found.get(mark));
+                let noes: Vec<(String, u32)> =
+                    noes.map(|row| (row.field.clone(), row.proposal as u32)).collect();
+                all.push(if draft.card.is_some() { noes } else { of_new_card(draft, &noes) });
+            }
         }
-        // A card without its name is none: with the name all of it was turned down.
-        let whole = found.iter().find(|(field, _)| field == fields::NAME).map(|(_, proposal)| *proposal);
-        Ok(match whole {
-            Some(proposal) => draft.fields.iter().map(|field| (field.field.clone(), proposal)).collect(),
-            None => Vec::new(),
-        })
+        Ok(all)
     }
+}
+
+/// A card without its name is none: with the name all of it was turned down.
+fn of_new_card(draft: &Draft, noes: &[(String, u32)]) -> Vec<(String, u32)> {
+    let whole = noes.iter().find(|(field, _)| field == fields::NAME).map(|(_, proposal)| *proposal);
+    let all = |proposal| draft.fields.iter().map(move |field| (field.field.clone(), proposal));
+    whole.into_iter().flat_map(all).collect()
 }
 
 /// What a waiting proposal took in.
@@ -168,6 +238,9 @@ fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Taken> {
     // What was taken in was proposed on the draft's revision, whatever the rest rests on.
     if let Some(base) = draft.base.filter(|base| Some(*base) != waiting.draft.base) {
         waiting.rebased.extend(taken.iter().map(|field| (field.clone(), base)));
+    }
+    if draft.arrived.is_some() && same_origin {
+        waiting.draft.arrived.clone_from(&draft.arrived);
     }
     if draft.basis.is_some() {
         waiting.draft.basis.clone_from(&draft.basis);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use autokit_toolcard::{CardId, Proposal};
+use autokit_toolcard::{Arrived, CardId, Proposal};
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
 
@@ -86,6 +86,14 @@ impl Library {
         let mut earlier: HashMap<u32, Map<String, Value>> = HashMap::new();
         let mut conflicts = Vec::new();
         for proposed in proposal.draft.fields.iter().filter(|proposed| fields.contains(&proposed.field)) {
+            // Two libraries have it otherwise, and nothing says which is newer.
+            let disputed = |arrived: &Arrived| arrived.conflicts.contains(&proposed.field);
+            if proposal.draft.arrived.as_ref().is_some_and(disputed) {
+                if now.get(&proposed.field) != proposed.value.as_ref() {
+                    conflicts.push(proposed.field.clone());
+                }
+                continue;
+            }
             let Some(base) = proposal.base_of(&proposed.field).filter(|base| *base != number) else {
                 continue;
             };

@@ -1,0 +1,517 @@
+//! Taking in what another library made: all of it or nothing, and to be undone in one step.
+//!
+//! A large import does not fit into one transaction without filling the memory. So what nobody sees yet
+//! (revisions and vectors) is written first, batch after batch, under a mark that says so; then one
+//! transaction writes the cards, the proposals and the note of the import, and takes the mark away. A
+//! library that opens with the mark still there was cut off in between, and forgets what was staged.
+//! Until that transaction everybody sees the cards as they were.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
+
+use autokit_toolcard::{Author, CardId, CardKey, Draft, Named, Operation, RevisionId, Toolcard, lineage};
+use serde::{Deserialize, Serialize};
+use surrealdb::types::{Object, RecordId, SurrealValue, object};
+
+use crate::error::{LibraryError, Result};
+use crate::history::names;
+use crate::rows::{RevisionRow, key_text, seq_text};
+use crate::store::Library;
+use crate::vectors::PackedVectors;
+
+/// Cards staged in one transaction.
+const BATCH: usize = 250;
+
+/// A revision that comes from another library, or that brings one together with ours.
+#[derive(Clone, Debug)]
+pub struct ArrivedRevision {
+    /// What was done.
+    pub operation: Operation,
+    /// By whom.
+    pub author: Author,
+    /// Why.
+    pub reason: String,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// The card's JSON text after it.
+    pub body: String,
+    /// Its name, if it was given one elsewhere.
+    pub id: Option<RevisionId>,
+    /// Revisions that went into it beside the one before.
+    pub merged: Vec<RevisionId>,
+}
+
+/// A card to take in.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// Its id here.
+    pub id: CardId,
+    /// The revision of the card here that its revisions come after; none for a card that is not here.
+    pub expected: Option<u32>,
+    /// Its revisions, oldest first.
+    pub revisions: Vec<ArrivedRevision>,
+    /// Where it came from, as JSON.
+    pub provenance: Option<String>,
+    /// Vectors of its newest state.
+    pub vectors: Option<PackedVectors>,
+}
+
+/// A state of a card in another library, kept so that a later import finds what both had.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForeignState {
+    /// The revision.
+    pub id: RevisionId,
+    /// The card.
+    pub card: CardId,
+    /// Its JSON text.
+    pub body: String,
+    /// Everything before it.
+    pub before: Vec<RevisionId>,
+}
+
+/// What is taken in at once.
+#[derive(Debug, Default)]
+pub struct Intake {
+    /// What there is to know about the import, as JSON.
+    pub note: String,
+    /// In a sentence.
+    pub reason: String,
+    /// Cards that are written.
+    pub arrivals: Vec<Arrival>,
+    /// What waits in Review.
+    pub drafts: Vec<Draft>,
+    /// States of other libraries that the drafts and merges rest on.
+    pub foreign: Vec<ForeignState>,
+    /// Key of the request, as in [`crate::Meta`].
+    pub request: Option<String>,
+}
+
+/// What was taken in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenIn {
+    /// The change by which all of it is undone; none when there was nothing to do.
+    pub import: Option<String>,
+    /// Cards that are new.
+    pub added: Vec<CardId>,
+    /// Cards that changed.
+    pub changed: Vec<CardId>,
+    /// Proposals that wait now.
+    pub proposed: u32,
+}
+
+/// An import that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportRecord {
+    /// The change by which it is undone.
+    pub import: String,
+    /// What was noted about it, as JSON.
+    pub note: String,
+    /// Whether it was undone.
+    pub undone: bool,
+}
+
+/// Says how far staging got, and whether to go on.
+pub type Watch<'a> = &'a (dyn Fn(usize) -> bool + Sync);
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct ImportRow {
+    id: RecordId,
+    note: String,
+    undone: bool,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct ForeignRow {
+    id: RecordId,
+    card: String,
+    body: String,
+    before: Vec<String>,
+}
+
+impl ForeignRow {
+    fn into_state(self) -> Result<ForeignState> {
+        Ok(ForeignState {
+            id: RevisionId::try_from(key_text(&self.id)).map_err(LibraryError::Database)?,
+            card: CardId::new(self.card),
+            body: self.body,
+            before: names(self.before)?,
+        })
+    }
+}
+
+/// The rows an intake makes, as far as they stand before anything is written.
+struct Rows {
+    revisions: Vec<Object>,
+    vectors: Vec<Object>,
+    live: Vec<Object>,
+}
+
+const FINISH: &str = "
+    BEGIN;
+    DELETE $moved RETURN NONE;
+    DELETE $revived RETURN NONE;
+    INSERT INTO card $live RETURN NONE;
+    FOR $row IN $rows { UPSERT $row.id CONTENT $row RETURN NONE };
+    INSERT INTO proposal_event $events RETURN NONE;
+    UPSERT $change SET operation = 'import', reason = $reason, undone = false, part_of = NONE RETURN NONE;
+    IF $request != NONE { CREATE $request CONTENT { outcome: $outcome, at: $at } RETURN NONE };
+    DELETE staging RETURN NONE;
+    COMMIT;";
+
+impl Library {
+    /// Takes in cards and proposals of another library, all or nothing. `watch` is told how many cards
+    /// are staged; when it says no, nothing was taken in.
+    ///
+    /// # Errors
+    /// [`LibraryError::Conflict`] when a card is no longer at the revision it was merged with,
+    /// [`LibraryError::Duplicate`] when another card has its name, [`LibraryError::Stopped`]. Whatever
+    /// the error, nothing of it stays.
+    pub async fn take_in(&self, intake: Intake, by: &Author, watch: Watch<'_>) -> Result<TakenIn> {
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        let request = intake.request.as_deref().map(|key| format!("import {key}"));
+        if let Some(text) = self.outcome_text(request.as_deref()).await? {
+            return serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()));
+        }
+        let (proposals, events) = self.work_out(intake.drafts, by).await?;
+        if intake.arrivals.is_empty() && proposals.is_empty() {
+            return Ok(TakenIn::default());
+        }
+        self.fits(&intake.arrivals)?;
+        let import = self.next_import().await?;
+        let outcome = self.read(|replica| {
+            let known = |arrival: &&Arrival| replica.get(&arrival.id).is_some();
+            let ids = |known_ones| {
+                let of = intake.arrivals.iter().filter(|arrival| known(arrival) == known_ones);
+                of.map(|arrival| arrival.id.clone()).collect::<Vec<_>>()
+            };
+            TakenIn {
+                import: Some(import.clone()),
+                added: ids(false),
+                changed: ids(true),
+                proposed: proposals.len() as u32,
+            }
+        });
+        self.execute(
+            "UPSERT staging:now SET change = $change RETURN NONE",
+            object! { change: import.clone() },
+        )
+        .await?;
+        let written = async {
+            let live = self.stage(&import, intake.arrivals.as_slice(), watch).await?;
+            let mut rows = Vec::new();
+            for arrival in &intake.arrivals {
+                if let Some(told) = &arrival.provenance {
+                    rows.push(object! {
+                        id: RecordId::new("provenance", arrival.id.as_str()),
+                        told: told.clone(),
+                    });
+                }
+            }
+            rows.extend(intake.foreign.iter().map(|state| foreign_row(state, &import)));
+            rows.push(object! {
+                id: RecordId::new("import", import.as_str()),
+                note: intake.note.clone(),
+                undone: false,
+            });
+            for proposal in &proposals {
+                let mut proposal = proposal.clone();
+                if let Some(arrived) = &mut proposal.draft.arrived {
+                    arrived.import.clone_from(&import);
+                }
+                rows.push(crate::proposals::row(&proposal, None)?);
+            }
+            let touched = |table: &str, ids: &[CardId]| -> Vec<RecordId> {
+                ids.iter().map(|id| RecordId::new(table, id.as_str())).collect()
+            };
+            self.queue_in_doubt.store(true, Ordering::Release);
+            let variables = object! {
+                moved: touched("card", &outcome.changed),
+                revived: touched("tombstone", &outcome.added),
+                live: live,
+                rows: rows,
+                events: events,
+                change: RecordId::new("change", import.as_str()),
+                reason: intake.reason.clone(),
+                request: request.map(|key| RecordId::new("request", key)),
+                outcome: serde_json::to_string(&outcome).unwrap_or_default(),
+                at: self.clock.stamp(),
+            };
+            self.execute(FINISH, variables).await
+        };
+        if let Err(error) = written.await {
+            // The error that matters is the first; what is left is cleared when the library opens next.
+            if let Err(also) = self.forget_staged().await {
+                tracing::warn!(error = %also, "what was staged could not be cleared yet");
+            }
+            return Err(error);
+        }
+        self.catch_up().await?;
+        let ids: Vec<RecordId> =
+            proposals.iter().map(|proposal| crate::proposals::record(proposal.id)).collect();
+        self.requeue(ids).await?;
+        self.queue_in_doubt.store(false, Ordering::Release);
+        for touched in [&outcome.added, &outcome.changed] {
+            self.rebase(touched).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Whether cards are still as they were when the intake was worked out, and no name is taken.
+    fn fits(&self, arrivals: &[Arrival]) -> Result<()> {
+        let mut keys: HashMap<CardKey, &CardId> = HashMap::new();
+        let coming: HashSet<&CardId> = arrivals.iter().map(|arrival| &arrival.id).collect();
+        if coming.len() != arrivals.len() {
+            return Err(LibraryError::Invalid("one card is taken in twice".to_owned()));
+        }
+        self.read(|replica| {
+            for arrival in arrivals {
+                let is = replica.get(&arrival.id).map(|record| record.number);
+                if is != arrival.expected {
+                    return Err(LibraryError::Conflict {
+                        card: arrival.id.to_string(),
+                        expected: arrival.expected.unwrap_or_default(),
+                        current: is.unwrap_or_default(),
+                    });
+                }
+                let Some(newest) = arrival.revisions.last() else {
+                    return Err(LibraryError::Invalid(format!("{} has no revision", arrival.id)));
+                };
+                let card = Toolcard::from_json(&newest.body).map_err(|problems| {
+                    LibraryError::Invalid(problems.first().map(ToString::to_string).unwrap_or_default())
+                })?;
+                let key = card.key();
+                let here = replica.by_key.get(&key).filter(|id| !coming.contains(id));
+                if let Some(other) = here.or(keys.get(&key).copied()) {
+                    return Err(LibraryError::Duplicate {
+                        key: key.to_string(),
+                        existing: other.to_string(),
+                    });
+                }
+                keys.insert(key, &arrival.id);
+            }
+            Ok(())
+        })
+    }
+
+    /// A name for an import: after all changes made so far, before any made later.
+    async fn next_import(&self) -> Result<String> {
+        let mut response = self
+            .db()
+            .query("SELECT VALUE record::id(id) FROM import")
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let made: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
+        let numbers = made.iter().filter_map(|id| id.rsplit('.').next()?.parse::<u64>().ok());
+        let next = numbers.max().unwrap_or(0) + 1;
+        Ok(format!("{}.{next:06}", seq_text(self.read(crate::Replica::cursor))))
+    }
+
+    /// Writes revisions and vectors where nobody looks yet; gives the rows of the cards.
+    async fn stage(&self, import: &str, arrivals: &[Arrival], watch: Watch<'_>) -> Result<Vec<Object>> {
+        let mut seq = self.read(crate::Replica::cursor) + 1;
+        let mut live = Vec::with_capacity(arrivals.len());
+        for (at, batch) in arrivals.chunks(BATCH).enumerate() {
+            if !watch(at * BATCH) {
+                return Err(LibraryError::Stopped);
+            }
+            let rows = self.rows_of(import, batch, &mut seq)?;
+            self.execute(
+                "BEGIN;
+                 INSERT INTO revision $revisions RETURN NONE;
+                 FOR $row IN $vectors { UPSERT $row.id CONTENT $row RETURN NONE };
+                 COMMIT;",
+                object! { revisions: rows.revisions, vectors: rows.vectors },
+            )
+            .await?;
+            live.extend(rows.live);
+        }
+        if watch(arrivals.len()) { Ok(live) } else { Err(LibraryError::Stopped) }
+    }
+
+    fn rows_of(&self, import: &str, batch: &[Arrival], seq: &mut u64) -> Result<Rows> {
+        let mut rows = Rows { revisions: Vec::new(), vectors: Vec::new(), live: Vec::new() };
+        for arrival in batch {
+            let (mut number, created_at) = self.read(|replica| {
+                let here =
+                    replica.get(&arrival.id).map(|record| (record.number, record.created_at.to_string()));
+                here.or_else(|| replica.deleted.get(&arrival.id).map(|(number, at)| (*number, at.clone())))
+                    .unwrap_or_else(|| (0, arrival.revisions[0].at.clone()))
+            });
+            for revision in &arrival.revisions {
+                number += 1;
+                rows.revisions.push(object! {
+                    id: RecordId::new("revision", seq_text(*seq)),
+                    card: arrival.id.as_str().to_owned(),
+                    number: i64::from(number),
+                    change: import.to_owned(),
+                    operation: revision.operation.as_str().to_owned(),
+                    author: revision.author.0.clone(),
+                    reason: revision.reason.clone(),
+                    at: revision.at.clone(),
+                    body: revision.body.clone(),
+                    uid: revision.id.as_ref().map(ToString::to_string),
+                    merged: (!revision.merged.is_empty())
+                        .then(|| revision.merged.iter().map(ToString::to_string).collect::<Vec<_>>()),
+                });
+                *seq += 1;
+            }
+            let newest = &arrival.revisions[arrival.revisions.len() - 1];
+            let card = Toolcard::from_json(&newest.body)
+                .map_err(|_| LibraryError::Invalid(format!("{} is no card", arrival.id)))?;
+            let key = card.key();
+            rows.live.push(object! {
+                id: RecordId::new("card", arrival.id.as_str()),
+                provider: key.provider,
+                name: key.name,
+                number: i64::from(number),
+                body: newest.body.clone(),
+                created_at: created_at,
+                updated_at: newest.at.clone(),
+            });
+            if let Some(vectors) = &arrival.vectors {
+                rows.vectors.push(vectors.row(&arrival.id, number));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Forgets what an import staged that did not come to its end.
+    pub(crate) async fn forget_staged(&self) -> Result<()> {
+        let mut response =
+            self.db().query("SELECT VALUE change FROM staging").await.map_err(|error| self.failed(&error))?;
+        let changes: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
+        for change in changes {
+            tracing::info!(%change, "an import was cut off and is forgotten");
+            // In windows, newest first, so that being cut off again leaves less to do.
+            loop {
+                let mut response = self
+                    .db()
+                    .query("SELECT * FROM revision WHERE change = $change LIMIT 1000")
+                    .bind(("change", change.clone()))
+                    .await
+                    .map_err(|error| self.failed(&error))?;
+                let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+                if rows.is_empty() {
+                    break;
+                }
+                let cards: HashSet<&str> = rows.iter().map(|row| row.card.as_str()).collect();
+                let cards: Vec<String> = cards.into_iter().map(str::to_owned).collect();
+                let revisions: Vec<RecordId> = rows.iter().map(|row| row.id.clone()).collect();
+                self.execute(
+                    "BEGIN;
+                     DELETE vector WHERE card IN $cards RETURN NONE;
+                     DELETE $revisions RETURN NONE;
+                     COMMIT;",
+                    object! { cards: cards, revisions: revisions },
+                )
+                .await?;
+            }
+            self.execute("DELETE staging WHERE change = $change RETURN NONE", object! { change: change })
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// The imports that were made, newest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn imports(&self) -> Result<Vec<ImportRecord>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM import ORDER BY id DESC")
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ImportRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let record =
+            |row: ImportRow| ImportRecord { import: key_text(&row.id), note: row.note, undone: row.undone };
+        Ok(rows.into_iter().map(record).collect())
+    }
+
+    /// What cards went through, as other libraries have to know it: see [`lineage`]. Cards without
+    /// revisions are left out.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn lineages(&self, cards: &[CardId]) -> Result<HashMap<CardId, Vec<Named>>> {
+        /// Cards asked for at a time.
+        const WINDOW: usize = 500;
+        let mut all = HashMap::with_capacity(cards.len());
+        for window in cards.chunks(WINDOW) {
+            let ids: Vec<String> = window.iter().map(ToString::to_string).collect();
+            let mut response = self
+                .db()
+                .query("SELECT * FROM revision WHERE card IN $cards")
+                .bind(("cards", ids))
+                .await
+                .map_err(|error| self.failed(&error))?;
+            let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+            let mut of: HashMap<CardId, Vec<_>> = HashMap::new();
+            for row in rows {
+                let revision = row.into_revision()?;
+                of.entry(revision.card.clone()).or_default().push(revision);
+            }
+            for (card, mut revisions) in of {
+                revisions.sort_by_key(|revision| revision.number);
+                all.insert(card, lineage(revisions));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Where cards came from, as it was told when they came, as JSON.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn provenances(&self, cards: &[CardId]) -> Result<HashMap<CardId, String>> {
+        #[derive(SurrealValue)]
+        #[surreal(crate = "surrealdb::types")]
+        struct Row {
+            id: RecordId,
+            told: String,
+        }
+        let ids: Vec<RecordId> =
+            cards.iter().map(|card| RecordId::new("provenance", card.as_str())).collect();
+        let mut response = self
+            .db()
+            .query("SELECT * FROM $ids")
+            .bind(("ids", ids))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<Row> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(rows.into_iter().map(|row| (CardId::new(key_text(&row.id)), row.told)).collect())
+    }
+
+    /// States of other libraries by their names, as far as they are kept.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn foreign_states(
+        &self,
+        revisions: &[RevisionId],
+    ) -> Result<HashMap<RevisionId, ForeignState>> {
+        let ids: Vec<RecordId> =
+            revisions.iter().map(|revision| RecordId::new("foreign", revision.as_str())).collect();
+        let mut response = self
+            .db()
+            .query("SELECT * FROM $ids")
+            .bind(("ids", ids))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ForeignRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.into_iter().map(|row| row.into_state().map(|state| (state.id.clone(), state))).collect()
+    }
+}
+
+fn foreign_row(state: &ForeignState, import: &str) -> Object {
+    object! {
+        id: RecordId::new("foreign", state.id.as_str()),
+        card: state.card.to_string(),
+        import: import.to_owned(),
+        body: state.body.clone(),
+        before: state.before.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    }
+}
