@@ -8,9 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use autokit_app::api::{
-    AskRequest, ExistingCards, ImportRequest, ImportSource, JobState, JobWait, SearchRequest,
-};
+use autokit_app::api::{AskRequest, ImportRequest, ImportSource, JobState, JobWait, SearchRequest};
 use autokit_app::commands::{Ask, Search, StartImport, WaitJob};
 use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
@@ -129,7 +127,7 @@ async fn library(size: usize) -> Result<Value> {
     let node = place.node(384).await?;
     let began = Instant::now();
     let source = ImportSource::Path(file.display().to_string());
-    let request = ImportRequest { source, existing: ExistingCards::Replace, reason: String::new() };
+    let request = ImportRequest::new(source);
     let job = node.call::<StartImport>(request).await?.job;
     let mut seen = 0;
     loop {

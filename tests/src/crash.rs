@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{Event, ExistingCards, ImportRequest, ImportSource, JobState};
+use autokit_app::api::{Event, ImportRequest, ImportSource, JobState};
 use autokit_app::commands::StartImport;
 use autokit_app::engine::BATCH;
 use autokit_app::host::{Endpoint, PROTOCOL};
@@ -48,11 +48,7 @@ async fn crash_import(cards: usize, seed: u64) -> Result<Remains> {
     let owner = place.serve()?;
     let node = place.node(64).await?;
     let mut news = node.events();
-    let request = ImportRequest {
-        source: ImportSource::Path(file.display().to_string()),
-        existing: ExistingCards::Replace,
-        reason: String::new(),
-    };
+    let request = ImportRequest::new(ImportSource::Path(file.display().to_string()));
     node.call::<StartImport>(request).await?;
     let mut acknowledged = 0;
     while acknowledged < batches * BATCH as u64 {

@@ -38,7 +38,9 @@ pub use review::{
 };
 pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Status};
 pub use transfer::{
-    ExistingCards, ExportOutcome, ExportRequest, ImportItem, ImportPreview, ImportPreviewRequest,
-    ImportRequest, ImportSource, ItemStatus,
+    BundlePath, ExistingCards, ExportOutcome, ExportPreview, ExportRequest, FieldConflict, Format,
+    ImportItem, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
+    ImportView, ItemChoice, ItemStatus, KeyRef, KeyTrust, KnownKeyView, Landing, SecretFound, SignatureView,
+    SigningKeys, SourceInfo, Trust,
 };
 pub use verify::{CardVerification, CheckSettings, Checked, VerifyScope, VerifyStart};

@@ -12,14 +12,15 @@ use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::api::{
-    AcceptPreview, AddFinding, AgentQuestion, Answer, AskRequest, CardChange, CardCheck, CardCreate,
-    CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification,
-    CardsDelete, CardsPage, CardsQuery, CheckSettings, Doctor, Event, ExportOutcome, ExportRequest, Facets,
-    FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRequest, Job, JobPause, JobRef, JobWait,
-    LibraryHealth, ModelChoice, Models, Nothing, PagesFetch, ProposalAccept, ProposalComment, ProposalDetail,
-    ProposalLook, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef,
-    ProviderSettings, Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Session,
-    SessionRef, SessionWait, SetSecret, Status, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
+    AcceptPreview, AddFinding, AgentQuestion, Answer, AskRequest, BundlePath, CardChange, CardCheck,
+    CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
+    CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, Doctor, Event, ExportOutcome,
+    ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRef,
+    ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, ModelChoice,
+    Models, Nothing, PagesFetch, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
+    ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
+    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Session, SessionRef, SessionWait, SetSecret,
+    SigningKeys, Status, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -136,8 +137,24 @@ commands! {
     StartImport = "import_start" (ImportRequest) -> JobRef;
     /// Loads the cards AutoKit comes with.
     LoadStarter = "starter_load" (Nothing) -> JobRef;
-    /// Writes cards as AutoKit JSON.
+    /// The imports that were made, newest first.
+    ListImports = "imports_list" (Nothing) -> Vec<ImportView>;
+    /// Takes an import back, with everything that was decided about it since.
+    UndoImport = "import_undo" (ImportRef) -> UndoOutcome;
+    /// What would leave with an export.
+    PreviewExport = "export_preview" (ExportRequest) -> ExportPreview;
+    /// Writes cards as a bundle or a file of another format.
     Export = "export" (ExportRequest) -> ExportOutcome;
+    /// Signs a bundle that is there, with one's own key.
+    SignBundle = "bundle_sign" (BundlePath) -> ExportOutcome;
+    /// The keys that sign bundles: one's own, and those that were seen.
+    ListKeys = "bundle_keys" (Nothing) -> SigningKeys;
+    /// Makes a key of one's own, if there is none.
+    MakeKey = "bundle_key_make" (Nothing) -> SigningKeys;
+    /// Says whether somebody's key counts.
+    SetKeyTrust = "bundle_key_trust" (KeyTrust) -> SigningKeys;
+    /// Forgets a key that was seen.
+    ForgetKey = "bundle_key_forget" (KeyRef) -> SigningKeys;
     /// Jobs at work and lately finished, newest first.
     ListJobs = "jobs_list" (Nothing) -> Vec<Job>;
     /// Waits for news of a job.

@@ -1,14 +1,19 @@
 //! How commands are carried out, by the process that owns the store.
 
 mod agent;
+mod background;
 mod cards;
 mod catalogue;
 mod decide;
 mod doctor;
 mod edit;
+mod export;
 mod find;
 mod finder;
 mod health;
+mod import;
+mod incoming;
+mod keys;
 mod models;
 mod pages;
 mod providers;
@@ -17,10 +22,9 @@ mod review;
 mod sessions;
 mod shelf;
 mod taste;
-mod transfer;
 mod verify;
 
-pub use transfer::BATCH;
+pub use import::BATCH;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -40,12 +44,13 @@ use crate::jobs::Jobs;
 use crate::secrets::{Keep, Secrets};
 use catalogue::ListCache;
 use finder::Finder;
+use import::PlanCache;
+use incoming::SourceCache;
 use providers::{Services, Spending};
 use rerank::Tokens;
 use sessions::Sessions;
 use shelf::Lore;
 use taste::Taste;
-use transfer::PreviewCache;
 
 /// Where vectors come from.
 #[derive(Clone, Debug, Default)]
@@ -151,7 +156,8 @@ pub(crate) struct Core {
     /// Proposals that wait, for the status.
     waiting: AtomicU32,
     list: Mutex<ListCache>,
-    preview: Mutex<PreviewCache>,
+    sources: Mutex<SourceCache>,
+    plans: Mutex<PlanCache>,
     first_run: bool,
 }
 
@@ -209,7 +215,8 @@ impl Engine {
             verifying: tokio::sync::Mutex::default(),
             waiting: AtomicU32::new(0),
             list: Mutex::default(),
-            preview: Mutex::default(),
+            sources: Mutex::default(),
+            plans: Mutex::default(),
             first_run,
         });
         core.load_services().await?;

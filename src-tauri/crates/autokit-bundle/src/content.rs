@@ -1,6 +1,6 @@
 //! What a bundle holds, whatever form it comes in.
 
-use autokit_toolcard::{Author, CardId, Operation, Problem, Revision, RevisionId, Toolcard};
+use autokit_toolcard::{Author, CardId, Operation, Problem, ReadItem, Revision, RevisionId, Toolcard};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use ts_rs::TS;
@@ -130,6 +130,35 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A card that comes without a history, as from a file of another format.
+    pub fn plain(item: ReadItem, by: &Author, at: &str) -> Entry {
+        let id = item.card.key().id();
+        let step = Step {
+            id: RevisionId::first(&id, Some(&item.card.to_json())),
+            operation: Operation::Import,
+            author: by.clone(),
+            at: at.to_owned(),
+            reason: String::new(),
+            merged: Vec::new(),
+        };
+        Entry {
+            position: item.position,
+            id,
+            step,
+            ancestors: Vec::new(),
+            history: Vec::new(),
+            provenance: Provenance {
+                author: by.clone(),
+                at: at.to_owned(),
+                operation: Operation::Import,
+                licence: None,
+            },
+            vectors: None,
+            warnings: item.warnings,
+            card: item.card,
+        }
+    }
+
     /// The names of everything that went into it before its newest revision.
     pub fn before(&self) -> impl Iterator<Item = &RevisionId> {
         let history = self.history.iter().rev();

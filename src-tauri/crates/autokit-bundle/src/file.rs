@@ -105,7 +105,8 @@ pub fn write_file(out: impl Write + Seek, contents: &Contents, key: Option<&Sign
     Ok(digest_of(manifest.as_bytes()))
 }
 
-pub(crate) fn digest_of(manifest: &[u8]) -> String {
+/// SHA-256 in hexadecimal, by which a bundle or a file is named.
+pub fn digest_of(manifest: &[u8]) -> String {
     hex::encode(Sha256::digest(manifest))
 }
 

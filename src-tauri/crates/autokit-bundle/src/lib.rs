@@ -22,6 +22,7 @@ pub mod formats;
 pub mod limits;
 mod lines;
 pub mod merge;
+pub mod plan;
 mod secrets;
 mod sign;
 
@@ -29,7 +30,7 @@ use autokit_toolcard::Rejected;
 
 pub use content::{About, Contents, Entry, FORMAT, Manifest, Past, Provenance, Step, VERSION, VectorModel};
 pub use error::{Error, Result, Secret};
-pub use file::{read_file, write_file};
+pub use file::{digest_of, read_file, write_file};
 pub use folder::{read_folder, write_folder};
 pub use secrets::{secrets_in, secrets_of};
 pub use sign::{PublicKey, Signature, SigningKey};

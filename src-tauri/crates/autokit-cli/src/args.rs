@@ -133,6 +133,9 @@ pub(crate) enum Command {
     Cards(CardsCommand),
     /// Take the newest change back.
     Undo,
+    /// Exchange cards with others: bundles, with review, signatures and undo.
+    #[command(subcommand)]
+    Bundle(crate::bundle::BundleCommand),
     /// Import AutoKit JSON files (`-` reads standard input).
     Import {
         /// Files.

@@ -3,6 +3,7 @@
 mod agent;
 mod args;
 mod ask;
+mod bundle;
 mod cards;
 mod checks;
 mod eval;
@@ -237,6 +238,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
             })?;
             Ok(End::Done)
         }
+        Command::Bundle(command) => bundle::run(node, out, command).await,
         Command::Import { files, preview, keep_existing } => {
             transfer::import(node, out, &files, preview, keep_existing).await
         }

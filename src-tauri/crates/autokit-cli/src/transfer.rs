@@ -14,6 +14,7 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::args::Filter;
+use crate::bundle::counts;
 use crate::cards::{query_of, write_diff};
 use crate::output::{Output, printable};
 use crate::{End, Result, jobs};
@@ -46,7 +47,7 @@ pub(crate) async fn import(
         // Read before the import, while the file's cards can still be told from the library's.
         let rejected = preview_all(node, &source, Some(ItemStatus::Invalid)).await?.items;
         let started =
-            node.call::<StartImport>(ImportRequest { source, existing, reason: String::new() }).await?;
+            node.call::<StartImport>(ImportRequest { existing, ..ImportRequest::new(source) }).await?;
         let job = jobs::watch(node, out, &started.job).await?;
         imports.push(Imported { file: file.display().to_string(), job, rejected });
     }
@@ -69,7 +70,7 @@ pub(crate) async fn import(
     Ok(if refused { End::Refused } else { End::Done })
 }
 
-fn source_of(file: &Path) -> Result<ImportSource> {
+pub(crate) fn source_of(file: &Path) -> Result<ImportSource> {
     if file == Path::new("-") {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(|error| {
@@ -82,7 +83,7 @@ fn source_of(file: &Path) -> Result<ImportSource> {
     Ok(ImportSource::Path(path.display().to_string()))
 }
 
-async fn preview_all(
+pub(crate) async fn preview_all(
     node: &Node,
     source: &ImportSource,
     status: Option<ItemStatus>,
@@ -107,15 +108,13 @@ fn write_preview(out: &mut dyn Write, preview: &ImportPreview) -> std::io::Resul
     for item in preview.items.iter().filter(|item| item.status != ItemStatus::Identical) {
         write_item(out, item)?;
     }
-    writeln!(
-        out,
-        "{} new, {} changed, {} identical, {} invalid",
-        preview.new, preview.changed, preview.identical, preview.invalid
-    )
+    writeln!(out, "{}", counts(preview))
 }
 
-fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Result<()> {
+pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Result<()> {
     let status = match item.status {
+        ItemStatus::Conflicting => "conflict ".red().to_string(),
+        ItemStatus::Similar => "similar  ".yellow().to_string(),
         ItemStatus::New => "new      ".green().to_string(),
         ItemStatus::Changed => "changed  ".yellow().to_string(),
         ItemStatus::Identical => "identical".dimmed().to_string(),
@@ -128,12 +127,21 @@ fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Result<()> {
             if problem.field.is_empty() { "the card".to_owned() } else { format!("`{}`", problem.field) };
         writeln!(out, "          {} {field} {}", "→".cyan(), printable(&problem.reason))?;
     }
+    for (id, name) in &item.similar {
+        writeln!(out, "          {} perhaps {} ({id})", "→".cyan(), printable(name))?;
+    }
+    if item.behind {
+        writeln!(out, "          {} the library's card is newer", "→".cyan())?;
+    }
+    for conflict in &item.conflicts {
+        writeln!(out, "          {} both changed `{}`", "→".cyan(), printable(&conflict.field))?;
+    }
     item.diff.iter().try_for_each(|diff| write_diff(out, diff))
 }
 
 pub(crate) async fn export(node: &Node, out: &Output, file: Option<PathBuf>, filter: Filter) -> Result<End> {
     let path = file.map(|file| std::path::absolute(&file).unwrap_or(file).display().to_string());
-    let request = ExportRequest { query: query_of(filter)?, cards: None, path };
+    let request = ExportRequest { query: query_of(filter)?, path, ..ExportRequest::default() };
     let outcome = node.call::<Export>(request).await?;
     match &outcome.text {
         // The text is the file: nothing is wrapped round it, with --json or without.

@@ -100,6 +100,14 @@ pub enum Error {
         /// What it is.
         content_type: String,
     },
+    /// Asked for a file, the site answered with something else.
+    #[error("{url} answers {status}")]
+    Status {
+        /// The address.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+    },
     /// The name has no address, or no name server answers.
     #[error("the name {host} was not found")]
     NoSuchHost {
@@ -170,6 +178,7 @@ impl Error {
             Error::Timeout { .. } => Code::Timeout,
             Error::TooLarge { .. } => Code::TooLarge,
             Error::NotText { .. } => Code::NotText,
+            Error::Status { .. } => Code::WrongAddress,
             Error::NoSuchHost { .. } => Code::NoSuchHost,
             Error::NoConnection { .. } => Code::NoConnection,
             Error::Tls { .. } => Code::Tls,

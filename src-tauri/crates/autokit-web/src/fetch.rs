@@ -1,5 +1,7 @@
 //! The one HTTP client.
 
+pub(crate) mod download;
+
 use std::sync::Arc;
 use std::time::Duration;
 

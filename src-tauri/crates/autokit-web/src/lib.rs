@@ -23,6 +23,7 @@ pub mod search;
 pub use chunk::{Chunk, ChunkOptions, chunks};
 pub use error::{Code, Error, Result};
 pub use extract::{Block, Document, Link, extract};
+pub use fetch::download::Download;
 pub use fetch::{Fetched, Fetcher, Hop, Limits, Validators};
 pub use policy::NetworkPolicy;
 

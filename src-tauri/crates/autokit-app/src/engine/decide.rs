@@ -19,7 +19,7 @@ use crate::commands::{
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
-use super::transfer::BATCH;
+use super::import::BATCH;
 use super::{Core, Engine};
 
 /// Setting: how the library is reviewed, as JSON.

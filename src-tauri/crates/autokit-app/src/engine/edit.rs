@@ -134,12 +134,13 @@ impl Handle<RestoreCard> for Engine {
     }
 }
 
-impl Handle<Undo> for Engine {
-    async fn handle(&self, context: &Context, _: Nothing) -> Result<UndoOutcome> {
+impl Core {
+    /// Takes a change back; the newest one when none is named.
+    pub(crate) async fn undo_change(&self, change: Option<&str>, context: &Context) -> Result<UndoOutcome> {
         let undone = {
-            let _turn = self.core.writing.lock().await;
+            let _turn = self.writing.lock().await;
             // Asked again after a lost answer: the newest change is by now another one.
-            if let Some(done) = self.core.library.outcome_of(context.request.as_deref()).await? {
+            if let Some(done) = self.library.outcome_of(context.request.as_deref()).await? {
                 let touched = [done.added, done.changed, done.deleted].concat();
                 return Ok(UndoOutcome {
                     reason: "the last change".to_owned(),
@@ -147,19 +148,29 @@ impl Handle<Undo> for Engine {
                     kept: Vec::new(),
                 });
             }
-            let Some((change, _)) = self.core.library.undoable().await? else {
+            let newest = match change {
+                Some(_) => None,
+                None => self.library.undoable().await?.map(|(change, _)| change),
+            };
+            let Some(change) = change.map(str::to_owned).or(newest) else {
                 return Err(autokit_library::LibraryError::NothingToUndo.into());
             };
             let author = Author(context.author.clone());
-            let undone = self.core.library.undo(&change, author, context.request.clone()).await?;
-            self.core.index_cards(&undone.cards).await?;
+            let undone = self.library.undo(&change, author, context.request.clone()).await?;
+            self.index_cards(&undone.cards).await?;
             undone
         };
-        self.core.refresh(&undone.cards).await?;
-        self.core.tell_library();
+        self.refresh(&undone.cards).await?;
+        self.tell_library();
         // Proposals that the change had taken over wait again.
-        self.core.tell_proposals().await?;
+        self.tell_proposals().await?;
         let text = |ids: &[CardId]| ids.iter().map(ToString::to_string).collect();
         Ok(UndoOutcome { reason: undone.reason, cards: text(&undone.cards), kept: text(&undone.kept) })
+    }
+}
+
+impl Handle<Undo> for Engine {
+    async fn handle(&self, context: &Context, _: Nothing) -> Result<UndoOutcome> {
+        self.core.undo_change(None, context).await
     }
 }

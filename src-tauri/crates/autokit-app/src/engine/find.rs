@@ -12,8 +12,8 @@ use crate::api::{Answer, AskRequest, Candidate, ModelState, SearchHit, SearchReq
 use crate::commands::{Ask, Context, Handle, Search};
 use crate::error::{ApiError, ErrorCode, Result};
 
+use super::background::in_background;
 use super::cards::{first_sentence, shorten, summary};
-use super::transfer::in_background;
 use super::{Core, Engine, Model, Vectors};
 
 /// Results of one search at most.

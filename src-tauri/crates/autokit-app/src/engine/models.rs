@@ -13,8 +13,9 @@ use crate::commands::{Context, Handle, ListModels, PullModel, UseModel};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
+use super::background::in_background;
 use super::finder::{Finder, dense_text};
-use super::transfer::{BATCH, in_background};
+use super::import::BATCH;
 use super::{Core, Engine, MODEL_FOLDER_SETTING, MODEL_SETTING, Model, Vectors};
 
 impl Core {

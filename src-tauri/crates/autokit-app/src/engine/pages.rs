@@ -16,8 +16,8 @@ use crate::commands::{Context, FetchPages, GetPage, Handle};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
+use super::background::in_background;
 use super::finder::Finder;
-use super::transfer::in_background;
 use super::{Core, Engine};
 
 /// Pages asked for at a time; the client lets two through to one host.

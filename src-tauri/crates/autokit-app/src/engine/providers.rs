@@ -136,7 +136,7 @@ impl Services {
 
 impl Core {
     /// Where keys are kept now.
-    fn secrets(&self, settings: &ProviderSettings) -> Secrets {
+    pub(super) fn secrets(&self, settings: &ProviderSettings) -> Secrets {
         let keep = self.options.keep.unwrap_or(settings.keep);
         if keep == Keep::Memory {
             return self.memory_keys.clone();

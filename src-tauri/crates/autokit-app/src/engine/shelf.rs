@@ -13,9 +13,9 @@ use crate::api::PagePiece;
 use crate::error::{ApiError, Result};
 
 use super::Core;
+use super::background::in_background;
 use super::finder::dense_text;
 use super::rerank::REACH;
-use super::transfer::in_background;
 
 /// Longest time for one question; the web fallback with a slow model fits into it.
 pub(super) const DEADLINE: Duration = Duration::from_mins(5);

@@ -11,7 +11,7 @@ use autokit_library::Feedback;
 use autokit_retrieve::{Hit, NameMatch};
 
 use super::Core;
-use super::transfer::in_background;
+use super::background::in_background;
 use crate::error::Result;
 
 /// Questions less alike than this (cosine) say nothing about each other.

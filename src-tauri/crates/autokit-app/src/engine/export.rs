@@ -1,0 +1,336 @@
+//! Cards on their way out: a bundle or a file of another format, and what would leave with it.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use autokit_bundle::{About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_of};
+use autokit_library::CardRecord;
+use autokit_toolcard::{CardId, Named, RevisionId, Toolcard, write_cards};
+
+use crate::api::{
+    BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
+};
+use crate::commands::{Context, Export, Handle, PreviewExport, SignBundle};
+use crate::error::{ApiError, ErrorCode, Result};
+
+use super::background::in_background;
+use super::{Core, Engine};
+
+/// Names of cards in a preview.
+const NAMED: usize = 200;
+
+impl Core {
+    /// The cards that are meant, by id.
+    async fn chosen(&self, request: &ExportRequest) -> Result<Vec<Arc<CardRecord>>> {
+        let mut records: Vec<Arc<CardRecord>> = match &request.cards {
+            Some(cards) => cards.iter().map(|card| self.find(card)).collect::<Result<_>>()?,
+            None => self.select(&request.query).await?.to_vec(),
+        };
+        let without: HashSet<&str> = request.without.iter().map(String::as_str).collect();
+        records.retain(|record| !without.contains(record.id.as_str()));
+        if matches!(request.format, Format::Bundle | Format::Folder) {
+            // The same cards make the same bundle, in whatever order they were listed.
+            records.sort_by(|a, b| a.id.cmp(&b.id));
+            records.dedup_by(|a, b| a.id == b.id);
+        }
+        Ok(records)
+    }
+
+    /// What a bundle of these cards holds.
+    async fn contents(
+        &self,
+        records: &[Arc<CardRecord>],
+        request: &ExportRequest,
+        author: &str,
+    ) -> Result<Contents> {
+        let ids: Vec<CardId> = records.iter().map(|record| record.id.clone()).collect();
+        let mut lineages = self.library.lineages(&ids).await?;
+        let mut provenances = self.library.provenances(&ids).await?;
+        let embedder = self.embedder().filter(|_| request.vectors);
+        let mut vectors: HashMap<CardId, (u32, Vec<f32>)> = HashMap::new();
+        if let Some(embedder) = &embedder {
+            let stored = self.library.vectors(embedder.id()).await?;
+            vectors.extend(stored.into_iter().map(|one| (one.card, (one.number, one.values))));
+        }
+        let mut cards = Vec::with_capacity(records.len());
+        for (at, record) in records.iter().enumerate() {
+            let lineage = lineages.remove(&record.id).unwrap_or_default();
+            let told = provenances.remove(&record.id);
+            let mut entry = entry_of(at + 1, record, lineage, told.as_deref(), request.history)?;
+            let fresh = vectors.remove(&record.id).filter(|(number, _)| *number == record.number);
+            entry.vectors = fresh.map(|(_, values)| values);
+            cards.push(entry);
+        }
+        Ok(Contents {
+            about: About {
+                name: request.name.trim().to_owned(),
+                author: author.to_owned(),
+                created_at: self.options.clock.stamp(),
+                licence: request.licence.clone().filter(|licence| !licence.trim().is_empty()),
+                note: request.note.trim().to_owned(),
+            },
+            vectors: embedder
+                .map(|embedder| VectorModel { model: embedder.id().to_owned(), dim: embedder.dim() as u32 }),
+            cards,
+            history: request.history,
+        })
+    }
+}
+
+/// A card as a bundle holds it.
+fn entry_of(
+    position: usize,
+    record: &CardRecord,
+    mut lineage: Vec<Named>,
+    told: Option<&str>,
+    history: bool,
+) -> Result<Entry> {
+    let newest = lineage
+        .pop()
+        .ok_or_else(|| ApiError::internal(format!("card {} has no revision to be exported", record.id)))?;
+    let first = lineage.first().unwrap_or(&newest);
+    let provenance = match told {
+        Some(told) => serde_json::from_str(told)
+            .map_err(|error| ApiError::internal(format!("where {} comes from: {error}", record.id)))?,
+        None => Provenance {
+            author: first.revision.author.clone(),
+            at: first.revision.at.clone(),
+            operation: first.revision.operation,
+            licence: licence_of(&record.card()),
+        },
+    };
+    let mut step = Step::of(&newest.revision, newest.id);
+    let (mut ancestors, mut past) = (Vec::new(), Vec::new());
+    if history {
+        for named in lineage {
+            let Some(body) = named.revision.body.clone() else { continue };
+            past.push(Past { step: Step::of(&named.revision, named.id), body });
+        }
+    } else {
+        // All that came before, by name: enough to tell who is ahead of whom.
+        ancestors.append(&mut step.merged);
+        for named in lineage.into_iter().rev() {
+            ancestors.push(named.id);
+            ancestors.extend(named.revision.merged);
+        }
+        let mut seen: HashSet<RevisionId> = HashSet::new();
+        ancestors.retain(|id| seen.insert(id.clone()));
+    }
+    Ok(Entry {
+        position,
+        id: record.id.clone(),
+        card: record.card(),
+        step,
+        ancestors,
+        history: past,
+        provenance,
+        vectors: None,
+        warnings: Vec::new(),
+    })
+}
+
+/// The licence a card names itself, in either spelling.
+fn licence_of(card: &Toolcard) -> Option<String> {
+    ["licence", "license"].iter().find_map(|field| card.text(field)).map(str::to_owned)
+}
+
+fn refused(error: &autokit_bundle::Error, place: &str) -> ApiError {
+    match error {
+        autokit_bundle::Error::Secrets(_) => ApiError::new(
+            ErrorCode::Invalid,
+            error.to_string(),
+            "Take the key out of the card, or leave the card out; leave the history out if it is there.",
+        ),
+        autokit_bundle::Error::Io(error) => unwritable(place, error),
+        other => ApiError::new(
+            ErrorCode::BadRequest,
+            format!("{place}: {other}"),
+            "Choose another place to write to.",
+        ),
+    }
+}
+
+fn unwritable(place: &str, error: &std::io::Error) -> ApiError {
+    let code = match error.kind() {
+        std::io::ErrorKind::StorageFull => ErrorCode::DiskFull,
+        // Nothing is wrong with the library: the place was named by the person.
+        _ => ErrorCode::BadRequest,
+    };
+    ApiError::new(code, format!("{place}: {error}"), "Choose another place to write to.")
+}
+
+fn found(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {
+    let view = |secret: autokit_bundle::Secret| SecretFound {
+        card: secret.card,
+        name: secret.name,
+        field: secret.field,
+        kind: secret.kind.to_owned(),
+        in_history: secret.in_history,
+    };
+    secrets.into_iter().map(view).collect()
+}
+
+impl Handle<PreviewExport> for Engine {
+    async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportPreview> {
+        let records = self.core.chosen(&request).await?;
+        let contents = self.core.contents(&records, &request, &context.author).await?;
+        in_background(move || {
+            let cards = &contents.cards;
+            let text = |entry: &Entry| {
+                let past: usize = entry.history.iter().map(|past| past.body.len()).sum();
+                let vectors = entry.vectors.as_ref().map_or(0, |values| values.len() * 16 / 3);
+                (entry.card.to_json().len() + past + vectors) as u64
+            };
+            Ok(ExportPreview {
+                cards: cards.len() as u32,
+                revisions: cards.iter().map(|entry| entry.history.len() as u32).sum(),
+                vectors: cards.iter().filter(|entry| entry.vectors.is_some()).count() as u32,
+                bytes: cards.iter().map(text).sum(),
+                names: cards.iter().take(NAMED).map(|entry| entry.card.name().to_owned()).collect(),
+                secrets: found(secrets_of(cards)),
+            })
+        })
+        .await
+    }
+}
+
+impl Handle<Export> for Engine {
+    async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportOutcome> {
+        let core = &self.core;
+        let records = core.chosen(&request).await?;
+        let bundled = matches!(request.format, Format::Bundle | Format::Folder);
+        // Other formats hold no history; of it nothing leaves with them.
+        let history = request.history && bundled;
+        let asked = ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
+        let contents = core.contents(&records, &asked, &context.author).await?;
+        let key = if bundled && request.sign { Some(core.signing_key().await?) } else { None };
+        in_background(move || write(&request, &contents, key.as_ref())).await
+    }
+}
+
+impl Handle<SignBundle> for Engine {
+    async fn handle(&self, context: &Context, request: BundlePath) -> Result<ExportOutcome> {
+        let source = ImportSource::Path(request.path.clone());
+        let incoming = self.core.read_source(source, &context.author).await?;
+        if !incoming.bundled || !incoming.rejected.is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{} is no bundle, or holds cards that cannot be read", request.path),
+                "Export a bundle, and sign that.",
+            ));
+        }
+        let key = self.core.signing_key().await?;
+        let asked =
+            ExportRequest { path: Some(request.path), format: incoming.format, ..ExportRequest::default() };
+        in_background(move || {
+            let contents = Contents {
+                about: incoming.about.clone(),
+                cards: incoming.entries.clone(),
+                history: incoming.history,
+                vectors: incoming.vectors.clone(),
+            };
+            write(&asked, &contents, Some(&key))
+        })
+        .await
+    }
+}
+
+fn write(request: &ExportRequest, contents: &Contents, key: Option<&SigningKey>) -> Result<ExportOutcome> {
+    let mut outcome = ExportOutcome {
+        cards: contents.cards.len() as u32,
+        path: request.path.clone(),
+        text: None,
+        digest: String::new(),
+        fingerprint: key.map_or_else(String::new, |key| key.public().fingerprint()),
+    };
+    let path = request.path.as_deref();
+    match (request.format, path) {
+        (Format::Folder, Some(path)) => {
+            let digest = autokit_bundle::write_folder(Path::new(path), contents, key);
+            outcome.digest = digest.map_err(|error| refused(&error, path))?;
+        }
+        (Format::Bundle, Some(path)) => {
+            let mut digest = String::new();
+            replace_file(Path::new(path), |out| {
+                digest = autokit_bundle::write_file(out, contents, key)?;
+                Ok(())
+            })
+            .map_err(|error| refused(&error, path))?;
+            outcome.digest = digest;
+        }
+        (Format::Folder | Format::Bundle, None) => {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "a bundle is no text",
+                "Name the file or the folder to write.",
+            ));
+        }
+        (Format::McpServers | Format::ServerJson, _) => {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "this format is only read",
+                "Export as a bundle, JSON, CSV, Markdown or HTML.",
+            ));
+        }
+        (format, path) => {
+            let secrets = secrets_of(&contents.cards);
+            if !secrets.is_empty() {
+                return Err(refused(&autokit_bundle::Error::Secrets(secrets), path.unwrap_or_default()));
+            }
+            let cards: Vec<Toolcard> = contents.cards.iter().map(|entry| entry.card.clone()).collect();
+            match path {
+                Some(path) => {
+                    replace_file(Path::new(path), |out| {
+                        Ok(write_text(format, out, &cards, &contents.about)?)
+                    })
+                    .map_err(|error| refused(&error, path))?;
+                }
+                None => {
+                    let mut text = Vec::new();
+                    write_text(format, &mut text, &cards, &contents.about)
+                        .map_err(|error| ApiError::internal(error.to_string()))?;
+                    let text =
+                        String::from_utf8(text).map_err(|error| ApiError::internal(error.to_string()))?;
+                    outcome.text = Some(text);
+                }
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+fn write_text(
+    format: Format,
+    out: &mut dyn Write,
+    cards: &[Toolcard],
+    _about: &About,
+) -> std::io::Result<()> {
+    match format {
+        _ => write_cards(out, cards),
+    }
+}
+
+/// Writes next to the target first, so that a failure leaves an older export as it was.
+fn replace_file(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> autokit_bundle::Result<()>,
+) -> autokit_bundle::Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = Path::new(&partial);
+    let work = || -> autokit_bundle::Result<()> {
+        let mut out = BufWriter::new(File::create(partial)?);
+        write(&mut out)?;
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        Ok(fs::rename(partial, path)?)
+    };
+    let done = work();
+    if done.is_err() {
+        // The error that matters is the first one.
+        let _ = fs::remove_file(partial);
+    }
+    done
+}

@@ -1,0 +1,226 @@
+//! What a source of cards holds, whatever its format: read once, looked at often.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
+use autokit_toolcard::{Author, ReadCards, Rejected, read_cards};
+
+use crate::api::{Format, ImportSource};
+use crate::error::{ApiError, ErrorCode, Result};
+
+use super::Core;
+use super::background::in_background;
+
+/// What a source holds.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) format: Format,
+    /// Where it came from, for people.
+    pub(crate) source: String,
+    pub(crate) about: autokit_bundle::About,
+    /// Whether cards come with revisions of their own library.
+    pub(crate) bundled: bool,
+    pub(crate) history: bool,
+    pub(crate) vectors: Option<VectorModel>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) rejected: Vec<Rejected>,
+    pub(crate) digest: String,
+    pub(crate) signature: Option<Signature>,
+}
+
+/// The source looked at last, so that scrolling through a preview does not read it again.
+#[derive(Debug, Default)]
+pub(crate) struct SourceCache(Option<Read>);
+
+#[derive(Debug)]
+struct Read {
+    key: SourceKey,
+    at: Instant,
+    incoming: Arc<Incoming>,
+}
+
+/// How long what was fetched is still what is looked at.
+const LOOKED_AT: Duration = Duration::from_mins(10);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SourceKey {
+    source: ImportSource,
+    modified: Option<SystemTime>,
+    bytes: u64,
+}
+
+impl SourceKey {
+    fn of(source: &ImportSource) -> Result<SourceKey> {
+        let (modified, bytes) = match source {
+            ImportSource::Path(path) => {
+                state_of(Path::new(path)).map_err(|error| unreadable(path, &error))?
+            }
+            ImportSource::Text(text) => (None, text.len() as u64),
+            // What was fetched stays what was looked at until another source is.
+            ImportSource::Url(_) => (None, 0),
+        };
+        Ok(SourceKey { source: source.clone(), modified, bytes })
+    }
+}
+
+/// When a file or anything in a folder changed last, and how much there is.
+fn state_of(path: &Path) -> std::io::Result<(Option<SystemTime>, u64)> {
+    let metadata = fs::metadata(path)?;
+    let (mut modified, mut bytes) = (metadata.modified().ok(), metadata.len());
+    if metadata.is_dir() {
+        for folder in [path.to_owned(), path.join("cards"), path.join("history")] {
+            let Ok(entries) = fs::read_dir(folder) else { continue };
+            for entry in entries {
+                let metadata = entry?.metadata()?;
+                modified = modified.max(metadata.modified().ok());
+                bytes = bytes.wrapping_add(metadata.len()).wrapping_add(1);
+            }
+        }
+    }
+    Ok((modified, bytes))
+}
+
+fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError {
+    ApiError::new(
+        ErrorCode::UnreadableFile,
+        format!("{path}: {error}"),
+        "Check the path and that it is a bundle or a file of cards.",
+    )
+}
+
+fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
+    let remedy = match error {
+        autokit_bundle::Error::Newer { .. } => "Update AutoKit to read it.",
+        autokit_bundle::Error::Signature(_) | autokit_bundle::Error::Damaged { .. } => {
+            "Get it again from whoever made it; do not use it as it is."
+        }
+        autokit_bundle::Error::TooLarge { .. } => "Ask for it in parts.",
+        _ => "Check the path and that it is a bundle or a file of cards.",
+    };
+    ApiError::new(ErrorCode::UnreadableFile, format!("{source}: {error}"), remedy)
+}
+
+impl Core {
+    /// Reads a source, or gives what was read of it last if it is still the same.
+    pub(crate) async fn read_source(
+        self: &Arc<Self>,
+        source: ImportSource,
+        by: &str,
+    ) -> Result<Arc<Incoming>> {
+        let fetched = match &source {
+            ImportSource::Url(url) if !self.has_read(&source)? => Some(self.fetch_source(url).await?),
+            _ => None,
+        };
+        let (core, by, at) = (Arc::clone(self), Author(by.to_owned()), self.options.clock.stamp());
+        in_background(move || {
+            let key = SourceKey::of(&source)?;
+            if fetched.is_none()
+                && let Some(read) = &core.sources.lock().expect("no holder panics").0
+                && read.key == key
+            {
+                return Ok(Arc::clone(&read.incoming));
+            }
+            let read = Arc::new(match &source {
+                ImportSource::Text(text) => from_bytes(text.as_bytes(), "the pasted text", &by, &at)?,
+                ImportSource::Path(path) => from_path(path, &by, &at)?,
+                ImportSource::Url(url) => from_bytes(fetched.as_deref().unwrap_or_default(), url, &by, &at)?,
+            });
+            core.sources.lock().expect("no holder panics").0 =
+                Some(Read { key, at: Instant::now(), incoming: Arc::clone(&read) });
+            Ok(read)
+        })
+        .await
+    }
+
+    async fn fetch_source(&self, url: &str) -> Result<Vec<u8>> {
+        let fetcher = self.services.load().fetcher.clone();
+        let most = autokit_bundle::limits::FILE_BYTES;
+        let file = fetcher.download(url, &autokit_web::Validators::default(), most).await?;
+        Ok(file.map(|file| file.bytes).unwrap_or_default())
+    }
+
+    fn has_read(&self, source: &ImportSource) -> Result<bool> {
+        let key = SourceKey::of(source)?;
+        let kept = self.sources.lock().expect("no holder panics");
+        Ok(kept.0.as_ref().is_some_and(|read| read.key == key && read.at.elapsed() < LOOKED_AT))
+    }
+}
+
+impl Incoming {
+    /// The cards AutoKit comes with.
+    pub(crate) fn starter(read: ReadCards, by: &Author, at: &str) -> Incoming {
+        from_cards(read, Format::Json, "the starter cards", b"starter", by, at)
+    }
+}
+
+fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    if metadata.is_dir() {
+        let bundle =
+            autokit_bundle::read_folder(Path::new(path)).map_err(|error| bundle_error(path, &error))?;
+        return Ok(from_bundle(bundle, Format::Folder, path));
+    }
+    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let mut start = [0; 4];
+    if std::io::Read::read(&mut file, &mut start).is_ok_and(|read| read == 4) && start == *b"PK\x03\x04" {
+        let bundle = autokit_bundle::read_file(file).map_err(|error| bundle_error(path, &error))?;
+        return Ok(from_bundle(bundle, Format::Bundle, path));
+    }
+    // Known before a byte is read: a huge file is refused at once.
+    if metadata.len() > autokit_toolcard::MAX_FILE_BYTES {
+        return Err(unreadable(path, &autokit_toolcard::ReadError::TooLarge));
+    }
+    let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
+    from_bytes(&bytes, path, by, at)
+}
+
+fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incoming> {
+    if bytes.starts_with(b"PK\x03\x04") {
+        let bundle = autokit_bundle::read_file(std::io::Cursor::new(bytes))
+            .map_err(|error| bundle_error(source, &error))?;
+        return Ok(from_bundle(bundle, Format::Bundle, source));
+    }
+    let read = read_cards(bytes).map_err(|error| unreadable(source, &error))?;
+    Ok(from_cards(read, Format::Json, source, bytes, by, at))
+}
+
+fn from_bundle(bundle: Bundle, format: Format, source: &str) -> Incoming {
+    let Contents { about, cards, history, vectors } = bundle.contents;
+    Incoming {
+        format,
+        source: source.to_owned(),
+        about,
+        bundled: true,
+        history,
+        vectors,
+        entries: cards,
+        rejected: bundle.rejected,
+        digest: bundle.digest,
+        signature: bundle.signature,
+    }
+}
+
+fn from_cards(
+    read: ReadCards,
+    format: Format,
+    source: &str,
+    bytes: &[u8],
+    by: &Author,
+    at: &str,
+) -> Incoming {
+    Incoming {
+        format,
+        source: source.to_owned(),
+        about: autokit_bundle::About::default(),
+        bundled: false,
+        history: false,
+        vectors: None,
+        entries: read.cards.into_iter().map(|item| Entry::plain(item, by, at)).collect(),
+        rejected: read.rejected,
+        digest: autokit_bundle::digest_of(bytes),
+        signature: None,
+    }
+}

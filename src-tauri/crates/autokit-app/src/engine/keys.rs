@@ -1,0 +1,179 @@
+//! Whose bundles are trusted: keys are remembered the first time they are seen, and a person says which
+//! ones count.
+
+use autokit_bundle::{PublicKey, SigningKey};
+use serde::{Deserialize, Serialize};
+
+use crate::api::{KeyRef, KeyTrust, KnownKeyView, Nothing, SignatureView, SigningKeys, Trust};
+use crate::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
+use crate::error::{ApiError, ErrorCode, Result};
+use crate::secrets::Secret;
+
+use super::incoming::Incoming;
+use super::{Core, Engine};
+
+/// Setting: the keys that were seen.
+const KEYS_SETTING: &str = "bundle_keys";
+/// Name of this person's own key in the keychain.
+const OWN_KEY: &str = "signing-key";
+
+/// A key that was seen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct KnownKey {
+    key: PublicKey,
+    /// What whoever signed called themselves the first time.
+    signer: String,
+    first_seen: String,
+    trusted: bool,
+    /// Authors of the bundles it signed.
+    authors: Vec<String>,
+}
+
+impl Core {
+    async fn known_keys(&self) -> Result<Vec<KnownKey>> {
+        Ok(match self.library.setting(KEYS_SETTING).await?.as_deref() {
+            None | Some("") => Vec::new(),
+            Some(text) => serde_json::from_str(text)
+                .map_err(|error| ApiError::internal(format!("the keys that were seen: {error}")))?,
+        })
+    }
+
+    async fn keep_keys(&self, keys: &[KnownKey]) -> Result<()> {
+        let text = serde_json::to_string(keys).map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(self.library.set_setting(KEYS_SETTING, &text).await?)
+    }
+
+    /// How far the signature of a source can be relied on.
+    pub(crate) async fn signature_view(&self, incoming: &Incoming) -> Result<SignatureView> {
+        let keys = self.known_keys().await?;
+        let author = &incoming.about.author;
+        let of_author = |known: &&KnownKey| !author.is_empty() && known.authors.contains(author);
+        let Some(signature) = &incoming.signature else {
+            let stripped = incoming.bundled && keys.iter().any(|known| of_author(&known));
+            let trust = if stripped { Trust::Stripped } else { Trust::Unsigned };
+            return Ok(SignatureView {
+                trust,
+                signer: String::new(),
+                key: String::new(),
+                fingerprint: String::new(),
+            });
+        };
+        let trust = match keys.iter().find(|known| known.key == signature.key) {
+            Some(known) if known.trusted => Trust::Trusted,
+            Some(_) => Trust::Known,
+            None if keys.iter().any(|known| of_author(&known)) => Trust::OtherKey,
+            None => Trust::New,
+        };
+        Ok(SignatureView {
+            trust,
+            signer: signature.signer.clone(),
+            key: signature.key.to_string(),
+            fingerprint: signature.key.fingerprint(),
+        })
+    }
+
+    /// Remembers the key of a source that was imported.
+    pub(crate) async fn remember_key(&self, incoming: &Incoming) -> Result<()> {
+        let Some(signature) = &incoming.signature else { return Ok(()) };
+        let mut keys = self.known_keys().await?;
+        let author = incoming.about.author.clone();
+        match keys.iter_mut().find(|known| known.key == signature.key) {
+            Some(known) if known.authors.contains(&author) => return Ok(()),
+            Some(known) => known.authors.push(author),
+            None => keys.push(KnownKey {
+                key: signature.key,
+                signer: signature.signer.clone(),
+                first_seen: self.options.clock.stamp(),
+                trusted: false,
+                authors: vec![author],
+            }),
+        }
+        self.keep_keys(&keys).await
+    }
+
+    async fn own_key(&self) -> Result<Option<SigningKey>> {
+        let secrets = self.secrets(&self.services.load().settings);
+        let Some(secret) = secrets.get(OWN_KEY).await? else { return Ok(None) };
+        let unreadable = |error: autokit_bundle::Error| {
+            ApiError::new(ErrorCode::Internal, error.to_string(), "Make a new key in Settings, Bundles.")
+        };
+        Ok(Some(SigningKey::from_secret(secret.expose()).map_err(unreadable)?))
+    }
+
+    /// This person's own key; made where there is none.
+    pub(crate) async fn signing_key(&self) -> Result<SigningKey> {
+        if let Some(key) = self.own_key().await? {
+            return Ok(key);
+        }
+        let key = SigningKey::generate();
+        let secrets = self.secrets(&self.services.load().settings);
+        secrets.set(OWN_KEY, Secret::new(key.to_secret())).await?;
+        Ok(key)
+    }
+
+    async fn signing_keys(&self) -> Result<SigningKeys> {
+        let view = |known: &KnownKey| KnownKeyView {
+            key: known.key.to_string(),
+            fingerprint: known.key.fingerprint(),
+            signer: known.signer.clone(),
+            first_seen: known.first_seen.clone(),
+            trusted: known.trusted,
+            authors: known.authors.clone(),
+        };
+        let own = self.own_key().await?.map(|key| key.public());
+        Ok(SigningKeys {
+            own: own.map(|key| key.to_string()),
+            own_fingerprint: own.map(|key| key.fingerprint()),
+            known: self.known_keys().await?.iter().map(view).collect(),
+        })
+    }
+}
+
+fn key_from(text: &str) -> Result<PublicKey> {
+    text.parse().map_err(|error: String| {
+        ApiError::new(ErrorCode::BadRequest, error, "Give the whole public key, as its owner shows it.")
+    })
+}
+
+impl Handle<ListKeys> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
+        self.core.signing_keys().await
+    }
+}
+
+impl Handle<MakeKey> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
+        self.core.signing_key().await?;
+        self.core.signing_keys().await
+    }
+}
+
+impl Handle<SetKeyTrust> for Engine {
+    async fn handle(&self, _: &Context, request: KeyTrust) -> Result<SigningKeys> {
+        let key = key_from(&request.key)?;
+        let mut keys = self.core.known_keys().await?;
+        match keys.iter_mut().find(|known| known.key == key) {
+            Some(known) => known.trusted = request.trusted,
+            // Somebody may tell their key before they send anything.
+            None => keys.push(KnownKey {
+                key,
+                signer: request.signer,
+                first_seen: self.core.options.clock.stamp(),
+                trusted: request.trusted,
+                authors: Vec::new(),
+            }),
+        }
+        self.core.keep_keys(&keys).await?;
+        self.core.signing_keys().await
+    }
+}
+
+impl Handle<ForgetKey> for Engine {
+    async fn handle(&self, _: &Context, request: KeyRef) -> Result<SigningKeys> {
+        let key = key_from(&request.key)?;
+        let mut keys = self.core.known_keys().await?;
+        keys.retain(|known| known.key != key);
+        self.core.keep_keys(&keys).await?;
+        self.core.signing_keys().await
+    }
+}

@@ -1,0 +1,293 @@
+//! How a card of a bundle stands to the card a library has: the same, behind, ahead, or apart.
+
+use std::collections::{HashMap, HashSet};
+
+use autokit_toolcard::{Named, RevisionId};
+use serde_json::{Map, Value};
+
+use crate::content::Entry;
+use crate::merge::{Merged, merge};
+
+/// A card of the library that a card of the bundle is held against.
+#[derive(Clone, Copy, Debug)]
+pub struct Ours<'a> {
+    /// As it stands.
+    pub card: &'a Map<String, Value>,
+    /// What it went through, oldest first.
+    pub lineage: &'a [Named],
+    /// States of other libraries that are known here, by name.
+    pub foreign: &'a HashMap<RevisionId, String>,
+}
+
+/// How their card stands to ours.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// It says the same.
+    Identical,
+    /// It is a state ours came from: there is nothing new in it.
+    Behind,
+    /// Ours is a state it came from: nobody changed ours since.
+    Ahead {
+        /// Their revisions that are new to us begin here in [`Entry::history`]; its length means that
+        /// only the newest is.
+        from: usize,
+        /// What changes.
+        merged: Merged,
+    },
+    /// Both went on from a state they had in common, or have none.
+    Apart {
+        /// Whether there was such a state.
+        common: bool,
+        /// Both together.
+        merged: Merged,
+    },
+}
+
+impl Standing {
+    /// What would be taken over and what is disputed; none where there is nothing to do.
+    pub fn merged(&self) -> Option<&Merged> {
+        match self {
+            Standing::Identical | Standing::Behind => None,
+            Standing::Ahead { merged, .. } | Standing::Apart { merged, .. } => Some(merged),
+        }
+    }
+}
+
+/// A state both had.
+struct Common {
+    body: Map<String, Value>,
+    /// How many of their earlier states are not newer than it.
+    passed: usize,
+    /// Whether ours did not move on from it.
+    is_ours: bool,
+}
+
+/// Holds a card of a bundle against ours.
+pub fn compare(entry: &Entry, ours: Ours<'_>) -> Standing {
+    let theirs = entry.card.object();
+    if same(theirs, ours.card) {
+        return Standing::Identical;
+    }
+    let known: HashSet<&RevisionId> = ours
+        .lineage
+        .iter()
+        .flat_map(|named| std::iter::once(&named.id).chain(&named.revision.merged))
+        .collect();
+    let was = |body: &str| ours.lineage.iter().any(|named| named.revision.body.as_deref() == Some(body));
+    if known.contains(&entry.step.id) {
+        return Standing::Behind;
+    }
+    let common = match by_name(entry, ours, &known) {
+        // Names tell a change back to an earlier state from that state; texts do not.
+        None if was(&entry.card.to_json()) => return Standing::Behind,
+        None => by_text(entry, ours),
+        named => named,
+    };
+    let merged = merge(common.as_ref().map(|common| &common.body), ours.card, theirs);
+    match common {
+        Some(Common { is_ours: true, passed, .. }) => Standing::Ahead { from: passed, merged },
+        _ if merged.taken.is_empty() && merged.conflicts.is_empty() => Standing::Behind,
+        common => Standing::Apart { common: common.is_some(), merged },
+    }
+}
+
+/// Whether two cards say the same, whatever the order of their fields.
+fn same(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
+    a.len() == b.len() && a.iter().all(|(name, value)| b.get(name) == Some(value))
+}
+
+/// The newest state of theirs that we know, by the names of revisions.
+fn by_name(entry: &Entry, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> Option<Common> {
+    let newest = entry.before().find(|id| known.contains(*id))?;
+    let here = ours.lineage.iter().find(|named| named.id == *newest);
+    let body = here
+        .and_then(|named| named.revision.body.clone())
+        .or_else(|| ours.foreign.get(newest).cloned())
+        .or_else(|| entry.body_of(newest))?;
+    let passed = entry.history.iter().position(|past| past.step.id == *newest).map_or(0, |at| at + 1);
+    Some(Common {
+        body: serde_json::from_str(&body).ok()?,
+        // Without the states in between only the newest can be added.
+        passed: if passed == 0 { entry.history.len() } else { passed },
+        is_ours: ours.lineage.last().is_some_and(|last| last.id == *newest),
+    })
+}
+
+/// The newest state of theirs that ours was in too, by what it said: for cards two people got from the
+/// same file.
+fn by_text(entry: &Entry, ours: Ours<'_>) -> Option<Common> {
+    let texts: HashMap<&str, usize> = ours
+        .lineage
+        .iter()
+        .enumerate()
+        .filter_map(|(at, named)| Some((named.revision.body.as_deref()?, at)))
+        .collect();
+    let (at, past) =
+        entry.history.iter().enumerate().rev().find(|(_, past)| texts.contains_key(past.body.as_str()))?;
+    Some(Common {
+        body: serde_json::from_str(&past.body).ok()?,
+        passed: at + 1,
+        is_ours: texts.get(past.body.as_str()).is_some_and(|here| here + 1 == ours.lineage.len()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_toolcard::{Author, CardId, Operation, Revision, Toolcard, lineage};
+    use serde_json::json;
+
+    use super::*;
+    use crate::content::{Past, Provenance, Step};
+
+    /// A card in a library of its own: every state it was in.
+    #[derive(Clone)]
+    struct Shelf(Vec<Revision>);
+
+    impl Shelf {
+        fn new(states: &[&Value], by: &str) -> Shelf {
+            let mut shelf = Shelf(Vec::new());
+            for state in states {
+                shelf = shelf.then(state, by);
+            }
+            shelf
+        }
+
+        fn then(mut self, state: &Value, by: &str) -> Shelf {
+            let number = self.0.len() as u32 + 1;
+            self.0.push(Revision {
+                card: CardId::new("a"),
+                number,
+                seq: u64::from(number),
+                change: format!("{number}"),
+                operation: Operation::Edit,
+                author: Author(by.to_owned()),
+                reason: String::new(),
+                at: format!("2026-01-0{number}T00:00:00.000Z"),
+                body: Some(state.to_string()),
+                id: None,
+                merged: Vec::new(),
+            });
+            self
+        }
+
+        fn merging(mut self, theirs: &Entry) -> Shelf {
+            let last = self.0.last_mut().expect("one");
+            last.merged = std::iter::once(&theirs.step.id).chain(theirs.before()).cloned().collect();
+            self
+        }
+
+        fn bundle(&self, history: bool) -> Entry {
+            let mut named = lineage(self.0.clone());
+            let newest = named.pop().expect("one");
+            let card = Toolcard::from_json(newest.revision.body.as_deref().expect("a card")).expect("valid");
+            let before: Vec<RevisionId> = named.iter().rev().map(|named| named.id.clone()).collect();
+            Entry {
+                position: 1,
+                id: CardId::new("a"),
+                card,
+                provenance: Provenance {
+                    author: newest.revision.author.clone(),
+                    at: newest.revision.at.clone(),
+                    operation: Operation::Edit,
+                    licence: None,
+                },
+                step: Step::of(&newest.revision, newest.id),
+                ancestors: if history { Vec::new() } else { before },
+                history: named
+                    .into_iter()
+                    .filter(|_| history)
+                    .map(|named| Past {
+                        body: named.revision.body.clone().expect("a card"),
+                        step: Step::of(&named.revision, named.id),
+                    })
+                    .collect(),
+                vectors: None,
+                warnings: Vec::new(),
+            }
+        }
+
+        fn against(&self, theirs: &Entry, foreign: &[&Entry]) -> Standing {
+            let named = lineage(self.0.clone());
+            let body = self.0.last().expect("one").body.as_deref().expect("a card");
+            let card = serde_json::from_str(body).expect("JSON");
+            let foreign = foreign.iter().map(|entry| (entry.step.id.clone(), entry.card.to_json())).collect();
+            compare(theirs, Ours { card: &card, lineage: &named, foreign: &foreign })
+        }
+    }
+
+    fn states() -> [Value; 4] {
+        [
+            json!({"name": "a", "class": "A", "module": "m"}),
+            json!({"name": "a", "class": "B", "module": "m"}),
+            json!({"name": "a", "class": "A", "module": "n"}),
+            json!({"name": "a", "class": "C", "module": "m"}),
+        ]
+    }
+
+    #[test]
+    fn who_is_behind_and_who_ahead_is_told_with_and_without_history() {
+        let [a, b, c, _] = states();
+        let old = Shelf::new(&[&a, &b], "x");
+        let new = old.clone().then(&c, "y").then(&a, "y");
+        for history in [true, false] {
+            assert_eq!(new.against(&old.bundle(history), &[]), Standing::Behind);
+            // Back to what it was is a change like any other.
+            let Standing::Ahead { from, merged } = old.against(&new.bundle(history), &[]) else {
+                panic!("not ahead")
+            };
+            assert_eq!(
+                (from, merged.taken.as_slice()),
+                (if history { 2 } else { 0 }, &["class".to_owned()][..])
+            );
+            assert_eq!(old.against(&old.bundle(history), &[]), Standing::Identical);
+        }
+    }
+
+    #[test]
+    fn two_that_went_on_from_one_state_are_merged_from_there() {
+        let [a, b, c, d] = states();
+        let common = Shelf::new(&[&a], "x");
+        let (ours, theirs) = (common.clone().then(&b, "x"), common.clone().then(&c, "y"));
+        for history in [true, false] {
+            let standing = ours.against(&theirs.bundle(history), &[]);
+            let Standing::Apart { common: true, merged } = &standing else { panic!("{standing:?}") };
+            assert_eq!(Value::Object(merged.card.clone()), json!({"name": "a", "class": "B", "module": "n"}));
+            assert!(merged.conflicts.is_empty());
+        }
+        let disputed = ours.against(&common.then(&d, "y").bundle(false), &[]);
+        assert_eq!(disputed.merged().expect("apart").conflicts.len(), 1);
+    }
+
+    #[test]
+    fn what_was_merged_once_is_not_merged_again() {
+        let [a, b, c, _] = states();
+        let common = Shelf::new(&[&a], "x");
+        let theirs = common.clone().then(&c, "y");
+        let first = theirs.bundle(false);
+        // A reviewer took nothing of it over, and went on.
+        let ours = common.then(&b, "x").merging(&first);
+        assert_eq!(ours.against(&first, &[]), Standing::Behind);
+        // Their next change is held against what was seen of them, not against where both began.
+        let next = theirs.then(&json!({"name": "a", "class": "A", "module": "n", "pricing": "free"}), "y");
+        let standing = ours.against(&next.bundle(false), &[&first]);
+        assert_eq!(standing.merged().expect("news").taken, ["pricing"]);
+        assert!(standing.merged().expect("news").conflicts.is_empty());
+    }
+
+    #[test]
+    fn cards_of_one_file_have_a_common_state_by_their_text() {
+        let [a, b, c, _] = states();
+        let ours = Shelf::new(&[&c, &a, &b], "x");
+        let theirs = Shelf::new(&[&a, &c], "y").bundle(true);
+        // Theirs says what ours said before.
+        assert_eq!(ours.against(&theirs, &[]), Standing::Behind);
+        let other = json!({"name": "a", "class": "A", "module": "z"});
+        let theirs = Shelf::new(&[&a, &other], "y").bundle(true);
+        let standing = ours.against(&theirs, &[]);
+        let Standing::Apart { common: true, merged } = &standing else { panic!("{standing:?}") };
+        assert_eq!(merged.taken, ["module"]);
+        let nothing = Shelf::new(&[&other], "y").bundle(true);
+        let Standing::Apart { common: false, merged } = ours.against(&nothing, &[]) else { panic!("apart") };
+        assert_eq!(merged.conflicts.len(), 2);
+    }
+}

@@ -1,0 +1,418 @@
+//! `autokit bundle`: cards on their way between libraries.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use autokit_app::api::{
+    ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportRef, ImportRequest, ImportSource,
+    ItemStatus, Job, KeyRef, KeyTrust, Landing, Nothing, SigningKeys, SourceInfo, Trust,
+};
+use autokit_app::commands::{
+    Export, ForgetKey, ListImports, ListKeys, MakeKey, PreviewExport, SetKeyTrust, StartImport, UndoImport,
+};
+use autokit_app::node::Node;
+use autokit_app::{ApiError, ErrorCode};
+use clap::{Args, Subcommand};
+use owo_colors::OwoColorize;
+use serde::Serialize;
+
+use crate::args::Filter;
+use crate::cards::query_of;
+use crate::output::{Output, printable};
+use crate::transfer::{preview_all, source_of, write_item};
+use crate::{End, Result, jobs};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BundleCommand {
+    /// Write cards as a bundle: one file, or a folder for version control.
+    Export {
+        /// `cards.toolcards`, or a folder.
+        to: PathBuf,
+        #[command(flatten)]
+        what: Leaving,
+        #[command(flatten)]
+        filter: Filter,
+    },
+    /// What a bundle is, and what importing it would do.
+    Inspect {
+        /// A file, a folder or an address.
+        from: String,
+        /// Every card, not only counts.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Whether a bundle is whole, and who signed it; exit code 4 when it is not.
+    Verify {
+        /// A file, a folder or an address.
+        from: String,
+    },
+    /// Bring cards in: as proposals in Review, or at once from whom you trust.
+    Import {
+        /// A file, a folder or an address.
+        from: String,
+        /// Take over at once what nobody disputes; what is in conflict waits in Review all the same.
+        #[arg(long)]
+        trust: bool,
+        /// Only say what would happen.
+        #[arg(long, conflicts_with = "trust")]
+        preview: bool,
+    },
+    /// What a bundle has otherwise than the library, field by field.
+    Diff {
+        /// A file, a folder or an address.
+        from: String,
+    },
+    /// Sign a bundle with your key: it is written anew, signed.
+    Sign {
+        /// `cards.toolcards`, or a folder.
+        bundle: PathBuf,
+    },
+    /// Imports that were made; with `--undo` one is taken back, and what was decided about it since.
+    Imports {
+        /// The import to take back.
+        #[arg(long, value_name = "ID")]
+        undo: Option<String>,
+    },
+    /// Keys that sign bundles: yours, and those that were seen.
+    #[command(subcommand)]
+    Keys(KeysCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// All of them.
+    List,
+    /// Make a key of your own, if you have none.
+    Make,
+    /// Trust somebody's key: compare its fingerprint with them first.
+    Trust {
+        /// The public key, as its owner shows it.
+        key: String,
+        /// Whose it is.
+        #[arg(long, default_value = "")]
+        name: String,
+    },
+    /// Trust it no longer; it stays known.
+    Distrust {
+        /// The public key.
+        key: String,
+    },
+    /// Forget a key that was seen.
+    Forget {
+        /// The public key.
+        key: String,
+    },
+}
+
+/// What leaves with a bundle.
+#[derive(Debug, Args)]
+pub(crate) struct Leaving {
+    /// What it is called; the file's name when not given.
+    #[arg(long)]
+    name: Option<String>,
+    /// The licence of cards that name none.
+    #[arg(long)]
+    licence: Option<String>,
+    /// What else there is to say.
+    #[arg(long, default_value = "")]
+    note: String,
+    /// With the history of cards.
+    #[arg(long)]
+    history: bool,
+    /// With the vectors of the model in use.
+    #[arg(long)]
+    vectors: bool,
+    /// Signed with your key.
+    #[arg(long)]
+    sign: bool,
+    /// Leave this card out; can be given several times.
+    #[arg(long, value_name = "ID")]
+    without: Vec<String>,
+    /// Write a folder for version control, whatever it is called.
+    #[arg(long)]
+    folder: bool,
+    /// Only say what would leave.
+    #[arg(long)]
+    preview: bool,
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: BundleCommand) -> Result<End> {
+    match command {
+        BundleCommand::Export { to, what, filter } => export(node, out, &to, what, filter).await,
+        BundleCommand::Inspect { from, all } => inspect(node, out, &from, all).await,
+        BundleCommand::Verify { from } => verify(node, out, &from).await,
+        BundleCommand::Import { from, preview: true, .. } => inspect(node, out, &from, true).await,
+        BundleCommand::Import { from, trust, .. } => import(node, out, &from, trust).await,
+        BundleCommand::Diff { from } => diff(node, out, &from).await,
+        BundleCommand::Sign { bundle } => sign(node, out, &bundle).await,
+        BundleCommand::Imports { undo } => imports(node, out, undo).await,
+        BundleCommand::Keys(command) => keys(node, out, command).await,
+    }
+}
+
+/// A file, a folder, an address, or `-`.
+fn from_where(text: &str) -> Result<ImportSource> {
+    if text.starts_with("https://") || text.starts_with("http://") {
+        return Ok(ImportSource::Url(text.to_owned()));
+    }
+    source_of(Path::new(text))
+}
+
+fn absolute(path: &Path) -> String {
+    // The owner of the library may run in another folder.
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
+
+/// A name with the ending of a bundle is a file, any other a folder.
+fn format_of(path: &Path, folder: bool) -> Format {
+    let file = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toolcards"));
+    if folder || !file { Format::Folder } else { Format::Bundle }
+}
+
+async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Filter) -> Result<End> {
+    let stem = || to.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let request = ExportRequest {
+        query: query_of(filter)?,
+        without: what.without,
+        path: Some(absolute(to)),
+        format: format_of(to, what.folder),
+        history: what.history,
+        vectors: what.vectors,
+        sign: what.sign,
+        name: what.name.unwrap_or_else(stem),
+        licence: what.licence,
+        note: what.note,
+        ..ExportRequest::default()
+    };
+    if what.preview {
+        let preview = node.call::<PreviewExport>(request).await?;
+        out.show(&preview, |text| {
+            let counts = [
+                (preview.cards, "card"),
+                (preview.revisions, "earlier revision"),
+                (preview.vectors, "card with vectors"),
+            ];
+            for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
+                writeln!(text, "{count} {what}{}", if *count == 1 { "" } else { "s" })?;
+            }
+            for secret in &preview.secrets {
+                let past = if secret.in_history { ", in an earlier revision" } else { "" };
+                let place = format!("`{}` looks like {}{past}", printable(&secret.field), secret.kind);
+                writeln!(text, "{} {}: {place}", "refused  ".red(), printable(&secret.name))?;
+                writeln!(text, "          {} --without {}", "→".cyan(), secret.card)?;
+            }
+            Ok(())
+        })?;
+        return Ok(if preview.secrets.is_empty() { End::Done } else { End::Refused });
+    }
+    let outcome = node.call::<Export>(request).await?;
+    out.show(&outcome, |text| {
+        let path = outcome.path.as_deref().unwrap_or("-");
+        writeln!(text, "{} cards written to {}", outcome.cards, printable(path))?;
+        if !outcome.fingerprint.is_empty() {
+            writeln!(text, "Signed with your key {}", outcome.fingerprint.bold())?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+async fn inspect(node: &Node, out: &Output, from: &str, all: bool) -> Result<End> {
+    let preview = preview_all(node, &from_where(from)?, None).await?;
+    out.show(&preview, |text| {
+        about(text, &preview.about)?;
+        for item in preview.items.iter().filter(|item| all || item.status == ItemStatus::Invalid) {
+            write_item(text, item)?;
+        }
+        writeln!(text, "{}", counts(&preview))
+    })?;
+    Ok(End::Done)
+}
+
+/// The counts of a preview, in words.
+pub(crate) fn counts(preview: &ImportPreview) -> String {
+    let all = [
+        (preview.new, "new"),
+        (preview.changed, "changed"),
+        (preview.conflicting, "conflicting"),
+        (preview.similar, "perhaps there under another name"),
+        (preview.identical, "identical"),
+        (preview.invalid, "invalid"),
+    ];
+    let told: Vec<String> =
+        all.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if told.is_empty() { "No cards".to_owned() } else { told.join(", ") }
+}
+
+fn about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {
+    let name = if about.name.is_empty() { "A file of cards" } else { &about.name };
+    write!(out, "{}", printable(name).bold())?;
+    if !about.author.is_empty() {
+        write!(out, " by {}", printable(&about.author))?;
+    }
+    if let Some(day) = about.created_at.get(..10) {
+        write!(out, ", {day}")?;
+    }
+    writeln!(out)?;
+    let mut told: Vec<String> = Vec::new();
+    if let Some(licence) = &about.licence {
+        told.push(format!("licence {}", printable(licence)));
+    }
+    if about.history {
+        told.push("with history".to_owned());
+    }
+    if let Some(vectors) = &about.vectors {
+        told.push(format!("with vectors of {}", printable(&vectors.model)));
+    }
+    if !told.is_empty() {
+        writeln!(out, "{}", told.join(", ").dimmed())?;
+    }
+    if !about.note.is_empty() {
+        writeln!(out, "{}", printable(&about.note))?;
+    }
+    let (signature, good) = signature(about);
+    if good { writeln!(out, "{}", signature.green()) } else { writeln!(out, "{}", signature.yellow()) }
+}
+
+/// What there is to say about a signature, and whether it is reassuring.
+fn signature(about: &SourceInfo) -> (String, bool) {
+    let view = &about.signature;
+    let by = format!("{} ({})", printable(&view.signer), view.fingerprint);
+    match view.trust {
+        Trust::Unsigned => ("Not signed".to_owned(), false),
+        Trust::Stripped => {
+            ("Not signed, although earlier bundles of this author were: ask them".to_owned(), false)
+        }
+        Trust::Trusted => (format!("Signed by {by}, whom you trust"), true),
+        Trust::Known => (format!("Signed by {by}, seen before"), true),
+        Trust::New => (format!("Signed by {by}, a key never seen here"), false),
+        Trust::OtherKey => {
+            (format!("Signed by {by}, another key than earlier bundles of this author: ask them"), false)
+        }
+    }
+}
+
+async fn verify(node: &Node, out: &Output, from: &str) -> Result<End> {
+    // Reading checks every checksum and the signature: what is wrong ends here, with what it is.
+    let preview = preview_all(node, &from_where(from)?, Some(ItemStatus::Invalid)).await?;
+    let suspicious = matches!(preview.about.signature.trust, Trust::Stripped | Trust::OtherKey);
+    out.show(&preview, |text| {
+        about(text, &preview.about)?;
+        preview.items.iter().try_for_each(|item| write_item(text, item))?;
+        let cards = preview.new + preview.changed + preview.conflicting + preview.similar + preview.identical;
+        writeln!(text, "{cards} cards are whole, {} cannot be taken", preview.invalid)
+    })?;
+    Ok(if suspicious || preview.invalid > 0 { End::Refused } else { End::Done })
+}
+
+#[derive(Serialize)]
+struct Imported {
+    from: String,
+    job: Job,
+    rejected: Vec<ImportItem>,
+}
+
+async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<End> {
+    let source = from_where(from)?;
+    let preview = preview_all(node, &source, Some(ItemStatus::Invalid)).await?;
+    let signature_fits = !matches!(preview.about.signature.trust, Trust::Stripped | Trust::OtherKey);
+    if trust && !signature_fits {
+        let (told, _) = signature(&preview.about);
+        let remedy = "Ask the author. Without --trust it goes through Review.";
+        return Err(ApiError::new(ErrorCode::Invalid, told, remedy).into());
+    }
+    let request = ImportRequest {
+        existing: ExistingCards::Merge,
+        landing: if trust { Landing::Library } else { Landing::Review },
+        digest: Some(preview.about.digest.clone()),
+        ..ImportRequest::new(source)
+    };
+    let started = node.call::<StartImport>(request).await?;
+    let job = jobs::watch(node, out, &started.job).await?;
+    let done = Imported { from: from.to_owned(), job, rejected: preview.items };
+    out.show(&done, |text| {
+        writeln!(text, "{}: {}", printable(&done.from), done.job.summary.as_deref().unwrap_or("done"))?;
+        done.rejected.iter().try_for_each(|item| write_item(text, item))?;
+        if !trust {
+            writeln!(text, "{} autokit review list", "→".cyan())?;
+        }
+        Ok(())
+    })?;
+    let tally = done.job.tally.as_ref();
+    let refused = tally.is_some_and(|t| t.rejected > 0 && t.added + t.changed + t.unchanged == 0);
+    Ok(if refused && trust { End::Refused } else { End::Done })
+}
+
+async fn diff(node: &Node, out: &Output, from: &str) -> Result<End> {
+    let preview = preview_all(node, &from_where(from)?, None).await?;
+    let differs = |item: &&ImportItem| !matches!(item.status, ItemStatus::Identical);
+    let items: Vec<&ImportItem> = preview.items.iter().filter(differs).collect();
+    out.show(&items, |text| {
+        items.iter().try_for_each(|item| write_item(text, item))?;
+        writeln!(text, "{}", counts(&preview))
+    })?;
+    Ok(if items.is_empty() { End::Nothing } else { End::Done })
+}
+
+async fn sign(node: &Node, out: &Output, bundle: &Path) -> Result<End> {
+    let keys = node
+        .call::<autokit_app::commands::SignBundle>(autokit_app::api::BundlePath { path: absolute(bundle) });
+    let signed = keys.await?;
+    out.show(&signed, |text| {
+        writeln!(text, "{} is signed with your key {}", bundle.display(), signed.fingerprint.bold())
+    })?;
+    Ok(End::Done)
+}
+
+async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End> {
+    if let Some(import) = undo {
+        let undone = node.call::<UndoImport>(ImportRef { import }).await?;
+        out.show(&undone, |text| {
+            writeln!(text, "Undone: {} ({} cards)", printable(&undone.reason), undone.cards.len())?;
+            for kept in &undone.kept {
+                writeln!(text, "{} {kept} was changed since and stays as it is", "→".cyan())?;
+            }
+            Ok(())
+        })?;
+        return Ok(End::Done);
+    }
+    let made = node.call::<ListImports>(Nothing {}).await?;
+    out.show(&made, |text| {
+        for one in &made {
+            let name = if one.note.name.is_empty() { &one.note.source } else { &one.note.name };
+            let state = if one.undone { " (undone)".dimmed().to_string() } else { String::new() };
+            let day = one.note.at.get(..10).unwrap_or_default();
+            writeln!(text, "{}  {day}  {} cards  {}{state}", one.import, one.note.cards, printable(name))?;
+        }
+        if made.is_empty() { writeln!(text, "Nothing was imported yet") } else { Ok(()) }
+    })?;
+    Ok(if made.is_empty() { End::Nothing } else { End::Done })
+}
+
+async fn keys(node: &Node, out: &Output, command: KeysCommand) -> Result<End> {
+    let trust = |key, trusted, signer| KeyTrust { key, trusted, signer };
+    let keys = match command {
+        KeysCommand::List => node.call::<ListKeys>(Nothing {}).await?,
+        KeysCommand::Make => node.call::<MakeKey>(Nothing {}).await?,
+        KeysCommand::Trust { key, name } => node.call::<SetKeyTrust>(trust(key, true, name)).await?,
+        KeysCommand::Distrust { key } => node.call::<SetKeyTrust>(trust(key, false, String::new())).await?,
+        KeysCommand::Forget { key } => node.call::<ForgetKey>(KeyRef { key }).await?,
+    };
+    out.show(&keys, |text| write_keys(text, &keys))?;
+    Ok(End::Done)
+}
+
+fn write_keys(out: &mut dyn Write, keys: &SigningKeys) -> std::io::Result<()> {
+    match (&keys.own, &keys.own_fingerprint) {
+        (Some(key), Some(fingerprint)) => writeln!(out, "Yours     {}\n          {key}", fingerprint.bold())?,
+        _ => writeln!(out, "You have no key yet: `autokit bundle keys make`")?,
+    }
+    for known in &keys.known {
+        let trust =
+            if known.trusted { "trusted  ".green().to_string() } else { "known    ".dimmed().to_string() };
+        let day = known.first_seen.get(..10).unwrap_or_default();
+        writeln!(out, "{trust} {}  {}, since {day}", known.fingerprint, printable(&known.signer))?;
+        writeln!(out, "          {}", known.key)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! A file somebody named, as bytes: guarded like a page, but not looked up in robots.txt, which is for
+//! programs that find their own way.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+
+use super::{Fetcher, Hop, Validators, host_of, parse, redirected};
+use crate::error::{Error, Result};
+use crate::guard::explain;
+
+/// How long a file may take.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// A file as it was delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Download {
+    /// Where it was found, after redirects.
+    pub url: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// By which it is asked for again.
+    pub validators: Validators,
+}
+
+impl Fetcher {
+    /// Gets a file of at most `limit` bytes; nothing when it is still the one these validators name.
+    ///
+    /// # Errors
+    /// As [`Fetcher::get`], and [`Error::Status`] for any answer that is no file.
+    pub async fn download(&self, given: &str, known: &Validators, limit: u64) -> Result<Option<Download>> {
+        let late = |_| Err(Error::Timeout { url: given.to_owned(), after: PATIENCE });
+        tokio::time::timeout(PATIENCE, self.fetch_file(given, known, limit)).await.unwrap_or_else(late)
+    }
+
+    async fn fetch_file(&self, given: &str, known: &Validators, limit: u64) -> Result<Option<Download>> {
+        let mut url = parse(given)?;
+        url.set_fragment(None);
+        let mut headers = HeaderMap::new();
+        for (name, value) in [(IF_NONE_MATCH, &known.etag), (IF_MODIFIED_SINCE, &known.last_modified)] {
+            if let Some(value) = value.as_deref().and_then(|value| HeaderValue::from_str(value).ok()) {
+                headers.insert(name, value);
+            }
+        }
+        let mut hops: Vec<Hop> = Vec::new();
+        loop {
+            self.0.state.load().policy.check(&url)?;
+            let place = self.0.hosts.enter(&host_of(&url), None).await;
+            let client = self.0.state.load().pages.clone();
+            let asked = client.get(url.clone()).headers(headers.clone()).timeout(PATIENCE).send().await;
+            let response = asked.map_err(|error| explain(&url, &error))?;
+            let status = response.status();
+            if let Some(to) = redirected(&response, &url)? {
+                hops.push(Hop { url: url.to_string(), status: status.as_u16() });
+                if hops.iter().any(|hop| hop.url == to.as_str()) {
+                    return Err(Error::Redirects { hops, circle: true });
+                }
+                if hops.len() > self.0.limits.redirects {
+                    return Err(Error::Redirects { hops, circle: false });
+                }
+                place.leave();
+                url = to;
+                continue;
+            }
+            if status == StatusCode::NOT_MODIFIED {
+                place.leave();
+                return Ok(None);
+            }
+            if !status.is_success() {
+                return Err(Error::Status { url: url.to_string(), status: status.as_u16() });
+            }
+            let validators = Validators::of(response.headers());
+            let bytes = self.read(response, &url, limit).await?;
+            place.leave();
+            return Ok(Some(Download { url: url.to_string(), bytes, validators }));
+        }
+    }
+}
