@@ -34,7 +34,10 @@ mod validate;
 pub use card::{Kind, Toolcard, fields};
 pub use decision::{Approval, FieldDecision, FieldVerdict};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
-pub use format::{MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_cards, write_cards};
+pub use format::{
+    Candidate, MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_cards, read_exact_value,
+    read_items, write_cards,
+};
 pub use identity::{CardId, CardKey};
 pub use proposal::{Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit};
 pub use revision::{Author, Operation, Revision};
