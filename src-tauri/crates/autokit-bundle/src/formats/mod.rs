@@ -6,6 +6,7 @@
 //! writer gives the same bytes for the same cards. What comes in is somebody else's text: keys in
 //! it are not kept, and what goes out cannot act in the program that opens it.
 
+mod catalogue;
 mod csv;
 mod detect;
 mod error;
