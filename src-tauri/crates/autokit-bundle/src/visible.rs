@@ -26,7 +26,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         if is_unseen(c) && !emoji.holds_together(c, rest.peek().copied()) {
-            out.push_str(&format!("‹U+{:04X}›", u32::from(c)));
+            out.extend([format!("‹U+{:04X}›", u32::from(c))]);
         } else {
             out.push(c);
         }

@@ -25,6 +25,19 @@ pub(super) fn by_name(cards: &[Toolcard]) -> Vec<&Toolcard> {
     sorted
 }
 
+/// How many tools, thousands parted by commas.
+pub(super) fn count(cards: &[Toolcard]) -> String {
+    let digits = cards.len().to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped} {}", if cards.len() == 1 { "tool" } else { "tools" })
+}
+
 /// A short name for a card within the page, the same in every catalogue that has the card.
 pub(super) fn anchor(card: &Toolcard) -> String {
     let id = card.key().id();
@@ -59,9 +72,7 @@ pub(super) fn link(text: &str) -> Option<String> {
             ' ' | '"' | '\'' | '<' | '>' | '\\' | '`' | '^' | '{' | '}' | '|' | '(' | ')' | '*' | '\t' | '\n'
         ) || visible(text) != text
         {
-            for byte in text.bytes() {
-                address.push_str(&format!("%{byte:02X}"));
-            }
+            address.extend(text.bytes().map(|byte| format!("%{byte:02X}")));
         } else {
             address.push(c);
         }
@@ -72,6 +83,16 @@ pub(super) fn link(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thousands_are_parted() {
+        let card = Toolcard::from_json(r#"{"name":"a"}"#).expect("valid");
+        let counted = |n| count(&vec![card.clone(); n]);
+        assert_eq!(
+            [0, 1, 143, 1000, 16_000].map(counted),
+            ["0 tools", "1 tool", "143 tools", "1,000 tools", "16,000 tools"]
+        );
+    }
 
     #[test]
     fn only_the_web_is_linked() {

@@ -15,7 +15,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::About;
-use super::catalogue::{anchor, by_name, heading, link, shown};
+use super::catalogue::{anchor, by_name, count, heading, link, shown};
 
 const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/page.css");
@@ -28,8 +28,7 @@ const SCRIPT: &str = include_str!("html/page.js");
 /// When the writer fails.
 pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &About) -> io::Result<()> {
     let title = if about.title.trim().is_empty() { "Toolcards" } else { about.title.trim() };
-    let count = if cards.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", cards.len()) };
-    let mut facts = vec![count];
+    let mut facts = vec![count(cards)];
     facts.extend(
         [&about.author, &about.date]
             .into_iter()
@@ -190,7 +189,11 @@ fn harmless(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '<' => out.push_str("\\u003c"),
+            '>' => out.push_str("\\u003e"),
+            '&' => out.push_str("\\u0026"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
             _ => out.push(c),
         }
     }

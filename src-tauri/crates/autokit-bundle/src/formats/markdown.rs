@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use autokit_toolcard::{Kind, Toolcard, fields};
 
 use super::About;
-use super::catalogue::{anchor, by_name, heading, link, shown};
+use super::catalogue::{anchor, by_name, count, heading, link, shown};
 
 /// Writes the catalogue: title and count, contents by kind, and of each card its name, description,
 /// language, module and class, documentation link and the lines to copy. Cards stand in the order of
@@ -20,8 +20,7 @@ use super::catalogue::{anchor, by_name, heading, link, shown};
 pub fn write_markdown(out: &mut impl Write, cards: &[Toolcard], about: &About) -> io::Result<()> {
     let title = if about.title.trim().is_empty() { "Toolcards" } else { &about.title };
     writeln!(out, "# {}\n", line(title))?;
-    let count = if cards.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", cards.len()) };
-    let mut facts = vec![count];
+    let mut facts = vec![count(cards)];
     facts.extend(
         [&about.author, &about.date]
             .into_iter()
@@ -141,14 +140,13 @@ fn escaped(row: &str) -> String {
     for (at, c) in row.char_indices() {
         let rest = &row[at..];
         let special = match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '|' | '~' | '#' | '$' | '{' | '^' => true,
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '|' | '~' | '#' | '$' | '{' | '^'
+            | '@' => true,
             '-' | '+' | '=' | ':' if at == 0 => true,
-            '.' | ')' if digits > 0 && at == digits => true,
+            '.' | ')' if digits > 0 && at == digits => rest.len() == 1 || rest[1..].starts_with(' '),
             // Bare addresses are made links on many pages.
             ':' => rest.starts_with("://"),
             '.' => at >= 3 && row.as_bytes()[at - 3..at].eq_ignore_ascii_case(b"www"),
-            // Mentions and e-mail addresses.
-            '@' => true,
             _ => false,
         };
         if special {

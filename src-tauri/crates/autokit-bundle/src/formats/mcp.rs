@@ -49,15 +49,11 @@ pub fn read_mcp_servers(reader: impl Read) -> Result<ReadCards, FormatError> {
 }
 
 fn server(position: usize, name: &str, entry: &RawValue) -> Result<Candidate, Problem> {
-    let entry = match read_exact_value(entry.get()).map_err(|reason| Problem::error("", reason))? {
-        Value::Object(entry) => entry,
-        _ => {
-            let found = json::sort_of(entry.get());
-            return Err(Problem::error(
-                "",
-                format!("is {found}; a server is an object with \"command\" or \"url\""),
-            ));
-        }
+    let value = read_exact_value(entry.get()).map_err(|reason| Problem::error("", reason))?;
+    let Value::Object(entry) = value else {
+        let found = json::sort_of(entry.get());
+        let reason = format!("is {found}; a server is an object with \"command\" or \"url\"");
+        return Err(Problem::error("", reason));
     };
     let mut notes = Vec::new();
     let command = string(&entry, "command")?.map(|command| concealed("command", command, &mut notes));

@@ -43,10 +43,9 @@
     });
     found = ranks.flat();
     const all = found.length === cards.length;
-    const tools = cards.length === 1 ? "tool" : "tools";
     status.textContent = all
-      ? `${number.format(cards.length)} ${tools}`
-      : `${number.format(found.length)} of ${number.format(cards.length)} ${tools}`;
+      ? "All tools by name"
+      : `${number.format(found.length)} of ${number.format(cards.length)} tools`;
     list.scrollTop = 0;
     redraw();
   }
@@ -127,7 +126,7 @@
   // On a narrow page the tool takes the place of the list.
   function read() {
     main.classList.add("reading");
-    if (getComputedStyle(by("list")).visibility === "visible" && list.offsetParent === null) detail.focus();
+    if (list.offsetParent === null) detail.focus();
   }
 
   function describe(card) {
