@@ -130,8 +130,15 @@ fn facts(card: &Toolcard) -> Vec<Fact> {
         fields::LANGUAGE,
         fields::VERIFIED,
     ];
-    let in_code = card.stub().is_some();
-    let stands = |field: &str| elsewhere.contains(&field) || (in_code && matches!(field, fields::USAGE));
+    // The lines to copy are the usage, or made from the arguments.
+    let in_code = match card.stub() {
+        None => None,
+        Some(_) if card.text(fields::USAGE).is_some_and(|usage| !usage.trim().is_empty()) => {
+            Some(fields::USAGE)
+        }
+        Some(_) => Some(fields::INIT_ARGS),
+    };
+    let stands = |field: &str| elsewhere.contains(&field) || in_code == Some(field);
     let known = fields::ALL.into_iter().filter(|field| card.object().contains_key(*field));
     let others = card.object().keys().map(String::as_str).filter(|field| !fields::ALL.contains(field));
     known

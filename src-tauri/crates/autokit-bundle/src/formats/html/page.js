@@ -48,6 +48,8 @@
       : `${number.format(found.length)} of ${number.format(cards.length)} tools`;
     list.scrollTop = 0;
     redraw();
+    // What stands beside the list is one of the list.
+    if (!found.includes(chosen)) choose(found.length ? found[0] : -1, true);
   }
 
   function redraw() {
@@ -117,8 +119,6 @@
       detail.append(back, ...describe(cards[at]));
       detail.scrollTop = 0;
       if (!keepPlace) history.replaceState(null, "", `#${cards[at].anchor}`);
-    } else {
-      detail.append(make("p", "nothing", "Choose a tool to read about it."));
     }
     draw();
   }
@@ -223,6 +223,7 @@
 
   let waiting = 0;
   query.addEventListener("input", () => {
+    main.classList.remove("reading");
     clearTimeout(waiting);
     waiting = setTimeout(search, cards.length > 2000 ? 80 : 0);
   });
@@ -234,7 +235,10 @@
     keys(event);
   });
   list.addEventListener("keydown", keys);
-  kind.addEventListener("change", search);
+  kind.addEventListener("change", () => {
+    main.classList.remove("reading");
+    search();
+  });
   by("find").addEventListener("submit", (event) => event.preventDefault());
   list.addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
   addEventListener("resize", draw);
@@ -280,5 +284,5 @@
 
   main.hidden = false;
   search();
-  if (!linked()) choose(found.length ? found[0] : -1, true);
+  linked();
 })();

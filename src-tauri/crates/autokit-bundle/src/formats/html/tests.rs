@@ -108,6 +108,9 @@ fn every_field_is_shown_and_the_order_is_by_name() {
     let back: Value = serde_json::from_str(island(&page)).expect("JSON");
     assert_eq!((back[0]["name"].as_str(), back[1]["name"].as_str()), (Some("A"), Some("b")));
     assert_eq!(back[0]["code"], "from m import C\n\ntool = C(\n    k=\"v\",\n)");
+    let labels: Vec<_> =
+        back[0]["facts"].as_array().expect("facts").iter().map(|f| f["label"].as_str()).collect();
+    assert_eq!(labels, [Some("Module"), Some("Class")]);
     let facts: Vec<_> = back[1]["facts"]
         .as_array()
         .expect("facts")
