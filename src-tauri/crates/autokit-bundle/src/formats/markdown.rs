@@ -143,7 +143,7 @@ fn escaped(row: &str) -> String {
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '|' | '~' | '#' | '$' | '{' | '^'
             | '@' => true,
             '-' | '+' | '=' | ':' if at == 0 => true,
-            '.' | ')' if digits > 0 && at == digits => rest.len() == 1 || rest[1..].starts_with(' '),
+            '.' | ')' if digits > 0 && at == digits => rest.len() == 1 || rest[1..].starts_with([' ', '\t']),
             // Bare addresses are made links on many pages.
             ':' => rest.starts_with("://"),
             '.' => at >= 3 && row.as_bytes()[at - 3..at].eq_ignore_ascii_case(b"www"),

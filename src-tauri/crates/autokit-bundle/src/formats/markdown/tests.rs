@@ -49,6 +49,7 @@ fn blocks_do_not_start_in_a_description() {
          \\| a \\| b \\|\n\\|---\\|---\\|\n\\: d\n\\<script\\>\n\\[x\\]: https\\://e.vil"
     );
     assert_eq!(line("a\nb *c* ![x](y) www.e.vil &lt; \\"), "a b \\*c\\* !\\[x\\](y) www\\.e.vil \\&lt; \\\\");
+    assert_eq!(block("1.\t\tx\n2)\n3.5 y"), "1\\.\t\tx\n2\\)\n3.5 y");
     assert_eq!(block("a\rb\u{202e}\r\nc"), "a‹U+000D›b‹U+202E›\nc");
 }
 
