@@ -146,6 +146,15 @@ question: string,
 limit?: number, };
 
 /**
+ * Names a bundle on this machine.
+ */
+export type BundlePath = { 
+/**
+ * The file or folder.
+ */
+path: string, };
+
+/**
  * A card with why it was chosen.
  */
 export type Candidate = { 
@@ -719,7 +728,7 @@ chain: Array<Visit>, };
 /**
  * What happens to cards the library has already.
  */
-export type ExistingCards = "replace" | "keep";
+export type ExistingCards = "merge" | "replace" | "keep";
 
 /**
  * What was exported.
@@ -736,10 +745,47 @@ path: string | null,
 /**
  * The text, if not.
  */
-text: string | null, };
+text: string | null, 
+/**
+ * Names what a bundle says; empty for other formats.
+ */
+digest: string, 
+/**
+ * The key it was signed with; empty when it was not.
+ */
+fingerprint: string, };
 
 /**
- * Writes cards as AutoKit JSON.
+ * What would leave.
+ */
+export type ExportPreview = { 
+/**
+ * Cards.
+ */
+cards: number, 
+/**
+ * Earlier revisions.
+ */
+revisions: number, 
+/**
+ * Cards with vectors.
+ */
+vectors: number, 
+/**
+ * Bytes, about, before they are packed.
+ */
+bytes: bigint, 
+/**
+ * Names of the first cards.
+ */
+names: Array<string>, 
+/**
+ * What keeps cards from leaving.
+ */
+secrets: Array<SecretFound>, };
+
+/**
+ * Which cards leave, in what form.
  */
 export type ExportRequest = { 
 /**
@@ -751,9 +797,41 @@ query: CardsQuery,
  */
 cards: Array<string> | null, 
 /**
- * The file to write; the text is returned when not given.
+ * Ids to leave out.
  */
-path: string | null, };
+without: Array<string>, 
+/**
+ * The file or folder to write; text is returned when not given.
+ */
+path: string | null, 
+/**
+ * The format.
+ */
+format: Format, 
+/**
+ * Of a bundle: with the history of cards.
+ */
+history: boolean, 
+/**
+ * Of a bundle: with the vectors of the present model.
+ */
+vectors: boolean, 
+/**
+ * Of a bundle: signed with this library's key, which is made if there is none.
+ */
+sign: boolean, 
+/**
+ * What it is called.
+ */
+name: string, 
+/**
+ * The licence of cards that name none.
+ */
+licence: string | null, 
+/**
+ * What else there is to say.
+ */
+note: string, };
 
 /**
  * A value of a filter with how many cards have it.
@@ -826,6 +904,27 @@ said: string, };
  * Part of a card that a word was found in.
  */
 export type Field = "provider" | "name" | "description" | "parameters" | "keywords";
+
+/**
+ * A field both libraries changed.
+ */
+export type FieldConflict = { 
+/**
+ * Its name.
+ */
+field: string, 
+/**
+ * What it was when both had the same, if such a state is known.
+ */
+base: JsonValue | null, 
+/**
+ * What this library has.
+ */
+ours: JsonValue | null, 
+/**
+ * What the source has.
+ */
+theirs: JsonValue | null, };
 
 /**
  * A decision about one field. A field that was left out has none.
@@ -924,6 +1023,11 @@ similar: Array<string>,
 draft: Draft, };
 
 /**
+ * The format of a source or of an export.
+ */
+export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "markdown" | "html";
+
+/**
  * What the newest check of a card found, to filter by.
  */
 export type HealthFilter = "verified" | "stale" | "broken" | "unreachable" | "never";
@@ -978,28 +1082,105 @@ provider: string,
  */
 status: ItemStatus, 
 /**
+ * The card of the library it would change.
+ */
+card: CardId | null, 
+/**
  * Why it cannot be taken, or what to look at.
  */
 problems: Array<Problem>, 
 /**
- * What would change.
+ * What would change, disputed fields included.
  */
-diff: Array<FieldDiff>, };
+diff: Array<FieldDiff>, 
+/**
+ * Fields both changed.
+ */
+conflicts: Array<FieldConflict>, 
+/**
+ * Cards of the library that may be the same tool: id and name.
+ */
+similar: Array<[string, string]>, 
+/**
+ * Who changed it last where it comes from, and when, where that is told.
+ */
+by: string, 
+/**
+ * When, RFC 3339 in UTC; empty where it is not told.
+ */
+at: string, 
+/**
+ * Its licence, where one is named.
+ */
+licence: string | null, 
+/**
+ * The library's card is newer than this one.
+ */
+behind: boolean, };
+
+/**
+ * What is kept of an import.
+ */
+export type ImportNote = { 
+/**
+ * Where it came from: a file, a folder, an address.
+ */
+source: string, 
+/**
+ * What it calls itself.
+ */
+name: string, 
+/**
+ * Who made it.
+ */
+author: string, 
+/**
+ * Names what it said.
+ */
+digest: string, 
+/**
+ * What people compare of the key it was signed with; empty when nobody signed.
+ */
+fingerprint: string, 
+/**
+ * When it was imported, RFC 3339 in UTC.
+ */
+at: string, 
+/**
+ * By whom.
+ */
+by: string, 
+/**
+ * Cards written or proposed.
+ */
+cards: number, };
 
 /**
  * What an import would do.
  */
 export type ImportPreview = { 
 /**
+ * What the source is.
+ */
+about: SourceInfo, 
+/**
  * Cards the library does not have.
  */
 new: number, 
 /**
- * Cards that differ.
+ * Cards with something new.
  */
 changed: number, 
 /**
- * Cards that are the same.
+ * Cards both changed in the same field.
+ */
+conflicting: number, 
+/**
+ * Cards that are probably there under another name.
+ */
+similar: number, 
+/**
+ * Cards with nothing new.
  */
 identical: number, 
 /**
@@ -1037,6 +1218,15 @@ offset: number,
 limit: number, };
 
 /**
+ * Names an import.
+ */
+export type ImportRef = { 
+/**
+ * The change by which it is undone.
+ */
+import: string, };
+
+/**
  * Imports cards in one undoable change.
  */
 export type ImportRequest = { 
@@ -1049,6 +1239,18 @@ source: ImportSource,
  */
 existing: ExistingCards, 
 /**
+ * Where the cards go.
+ */
+landing: Landing, 
+/**
+ * The digest of the source that was looked at; another one is refused.
+ */
+digest: string | null, 
+/**
+ * What was chosen for single cards; the others are taken.
+ */
+choices: Array<ItemChoice>, 
+/**
  * Why, in the person's words.
  */
 reason: string, };
@@ -1056,12 +1258,51 @@ reason: string, };
 /**
  * Where cards come from.
  */
-export type ImportSource = { "path": string } | { "text": string };
+export type ImportSource = { "path": string } | { "text": string } | { "url": string };
+
+/**
+ * An import that was made.
+ */
+export type ImportView = { 
+/**
+ * The change by which it is undone.
+ */
+import: string, 
+/**
+ * Whether it was.
+ */
+undone: boolean, 
+/**
+ * What there is to know about it.
+ */
+note: ImportNote, };
+
+/**
+ * What a person chose for one card of a source.
+ */
+export type ItemChoice = { 
+/**
+ * Its position in the source.
+ */
+position: number, 
+/**
+ * Whether it is taken at all.
+ */
+take: boolean, 
+/**
+ * The fields to take; all that are not in conflict when not given. A field in conflict that is named
+ * here is decided: the source's value is taken.
+ */
+fields: Array<string> | null, 
+/**
+ * The card of the library it is, under another name.
+ */
+same_as: string | null, };
 
 /**
  * What an import would do to one card.
  */
-export type ItemStatus = "new" | "changed" | "identical" | "invalid";
+export type ItemStatus = "new" | "changed" | "conflicting" | "identical" | "similar" | "invalid";
 
 /**
  * A job.
@@ -1257,6 +1498,15 @@ export type Keep = "keychain" | "file" | "memory";
 export type KeyName = "anthropic" | "openai" | "tavily" | "brave" | "github";
 
 /**
+ * Names a key.
+ */
+export type KeyRef = { 
+/**
+ * In base64.
+ */
+key: string, };
+
+/**
  * Whether a key is kept. The key itself is never told.
  */
 export type KeyState = { 
@@ -1270,9 +1520,60 @@ name: KeyName,
 set: boolean, };
 
 /**
+ * Says whether a key counts.
+ */
+export type KeyTrust = { 
+/**
+ * In base64.
+ */
+key: string, 
+/**
+ * Whether it does.
+ */
+trusted: boolean, 
+/**
+ * Whose it is, for a key that was not seen before.
+ */
+signer: string, };
+
+/**
  * What sort of tool a card describes.
  */
 export type Kind = "class" | "rest_operation" | "mcp_tool" | "cli" | "other";
+
+/**
+ * Somebody's key.
+ */
+export type KnownKeyView = { 
+/**
+ * In base64.
+ */
+key: string, 
+/**
+ * What people compare of it.
+ */
+fingerprint: string, 
+/**
+ * What its owner called themselves when it was first seen.
+ */
+signer: string, 
+/**
+ * When that was, RFC 3339 in UTC.
+ */
+first_seen: string, 
+/**
+ * Whether a person said that it counts.
+ */
+trusted: boolean, 
+/**
+ * Authors of the bundles it signed.
+ */
+authors: Array<string>, };
+
+/**
+ * Where imported cards go.
+ */
+export type Landing = "review" | "library";
 
 /**
  * How many cards are in which state, now and over time.
@@ -2038,7 +2339,7 @@ reason: string, };
 /**
  * Where a proposal stands.
  */
-export type ProposalState = "pending" | "accepted" | "rejected";
+export type ProposalState = "pending" | "accepted" | "rejected" | "withdrawn";
 
 /**
  * The queue.
@@ -2485,6 +2786,31 @@ preferred: string,
 github: boolean, };
 
 /**
+ * A value that keeps a card from leaving.
+ */
+export type SecretFound = { 
+/**
+ * The card.
+ */
+card: CardId, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Where in it.
+ */
+field: string, 
+/**
+ * What it looks like; never the value.
+ */
+kind: string, 
+/**
+ * Whether it is in an earlier revision only.
+ */
+in_history: boolean, };
+
+/**
  * A conversation with the agent.
  */
 export type Session = { 
@@ -2580,6 +2906,44 @@ text: string,
 slots: Array<string>, };
 
 /**
+ * Who signed a bundle.
+ */
+export type SignatureView = { 
+/**
+ * How far it can be relied on.
+ */
+trust: Trust, 
+/**
+ * What whoever signed calls themselves; empty when nobody did.
+ */
+signer: string, 
+/**
+ * The key, in base64; empty when nobody signed.
+ */
+key: string, 
+/**
+ * What people compare of the key.
+ */
+fingerprint: string, };
+
+/**
+ * Keys that sign bundles.
+ */
+export type SigningKeys = { 
+/**
+ * The public part of this person's own key, in base64; none before something is signed.
+ */
+own: string | null, 
+/**
+ * What people compare of it.
+ */
+own_fingerprint: string | null, 
+/**
+ * The keys of others.
+ */
+known: Array<KnownKeyView>, };
+
+/**
  * Order of a list.
  */
 export type Sort = "name" | "provider" | "kind" | "updated" | "health";
@@ -2592,6 +2956,51 @@ export type Sought = { "kind": "found",
  * It.
  */
 page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" };
+
+/**
+ * What a source is.
+ */
+export type SourceInfo = { 
+/**
+ * Its format.
+ */
+format: Format, 
+/**
+ * What it is called.
+ */
+name: string, 
+/**
+ * Who made it; empty where it does not say.
+ */
+author: string, 
+/**
+ * When, RFC 3339 in UTC; empty where it does not say.
+ */
+created_at: string, 
+/**
+ * The licence of cards that name none.
+ */
+licence: string | null, 
+/**
+ * What else is said about it.
+ */
+note: string, 
+/**
+ * Whether the history of cards comes along.
+ */
+history: boolean, 
+/**
+ * What its vectors were made with, if it holds any.
+ */
+vectors: VectorModel | null, 
+/**
+ * Names what it says, checksums included.
+ */
+digest: string, 
+/**
+ * Who signed it.
+ */
+signature: SignatureView, };
 
 /**
  * A run of words with its side. The `Equal` and `Delete` spans joined are the text before, the
@@ -2755,6 +3164,74 @@ language: string,
 code: string, };
 
 /**
+ * Looks at a bundle for a newer version now and then.
+ */
+export type Subscribe = { 
+/**
+ * Where it is.
+ */
+source: ImportSource, 
+/**
+ * Hours between two looks, from 1 to 8,760.
+ */
+every_hours: number, 
+/**
+ * Where what is new goes.
+ */
+landing: Landing, };
+
+/**
+ * A bundle that is looked at for a newer version now and then.
+ */
+export type Subscription = { 
+/**
+ * Names it.
+ */
+id: string, 
+/**
+ * Where it is: a file or folder of this machine, or an address.
+ */
+source: ImportSource, 
+/**
+ * Hours between two looks.
+ */
+every_hours: number, 
+/**
+ * Where what is new goes.
+ */
+landing: Landing, 
+/**
+ * What the bundle calls itself, once it was read.
+ */
+name: string, 
+/**
+ * When it was looked at last, RFC 3339 in UTC.
+ */
+checked_at: string | null, 
+/**
+ * Names what it said then.
+ */
+digest: string | null, 
+/**
+ * The key it was signed with the first time, in base64. A version signed with another one, or not
+ * at all, is not brought in.
+ */
+key: string | null, 
+/**
+ * Why the last look failed, if it did.
+ */
+failed: string | null, };
+
+/**
+ * Names a subscription.
+ */
+export type SubscriptionRef = { 
+/**
+ * Its id.
+ */
+id: string, };
+
+/**
  * What came of trying. What went wrong is an error with its remedy.
  */
 export type TestOutcome = { 
@@ -2847,6 +3324,11 @@ text: string,
 failed: boolean, };
 
 /**
+ * How far a signature can be relied on.
+ */
+export type Trust = "unsigned" | "stripped" | "trusted" | "known" | "new" | "other_key";
+
+/**
  * One question and what came of it.
  */
 export type Turn = { 
@@ -2930,6 +3412,19 @@ title: string,
  * Why.
  */
 why: string, };
+
+/**
+ * What the vectors of a bundle were made with.
+ */
+export type VectorModel = { 
+/**
+ * Identity of the model, weights included.
+ */
+model: string, 
+/**
+ * Length of one vector.
+ */
+dim: number, };
 
 /**
  * How sure the answer is.
@@ -3038,8 +3533,32 @@ export interface Commands {
   import_start: { request: ImportRequest; response: JobRef };
   /** Loads the cards AutoKit comes with. */
   starter_load: { request: Nothing; response: JobRef };
-  /** Writes cards as AutoKit JSON. */
+  /** The imports that were made, newest first. */
+  imports_list: { request: Nothing; response: Array<ImportView> };
+  /** Takes an import back, with everything that was decided about it since. */
+  import_undo: { request: ImportRef; response: UndoOutcome };
+  /** What would leave with an export. */
+  export_preview: { request: ExportRequest; response: ExportPreview };
+  /** Writes cards as a bundle or a file of another format. */
   export: { request: ExportRequest; response: ExportOutcome };
+  /** Bundles that are looked at for newer versions. */
+  subscriptions: { request: Nothing; response: Array<Subscription> };
+  /** Looks at a bundle for newer versions from now on, and at once. */
+  subscription_add: { request: Subscribe; response: Array<Subscription> };
+  /** Looks at it no more; what came from it stays. */
+  subscription_remove: { request: SubscriptionRef; response: Array<Subscription> };
+  /** Looks at all of them now. */
+  subscriptions_check: { request: Nothing; response: JobRef };
+  /** Signs a bundle that is there, with one's own key. */
+  bundle_sign: { request: BundlePath; response: ExportOutcome };
+  /** The keys that sign bundles: one's own, and those that were seen. */
+  bundle_keys: { request: Nothing; response: SigningKeys };
+  /** Makes a key of one's own, if there is none. */
+  bundle_key_make: { request: Nothing; response: SigningKeys };
+  /** Says whether somebody's key counts. */
+  bundle_key_trust: { request: KeyTrust; response: SigningKeys };
+  /** Forgets a key that was seen. */
+  bundle_key_forget: { request: KeyRef; response: SigningKeys };
   /** Jobs at work and lately finished, newest first. */
   jobs_list: { request: Nothing; response: Array<Job> };
   /** Waits for news of a job. */

@@ -41,6 +41,6 @@ pub use transfer::{
     BundlePath, ExistingCards, ExportOutcome, ExportPreview, ExportRequest, FieldConflict, Format,
     ImportItem, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
     ImportView, ItemChoice, ItemStatus, KeyRef, KeyTrust, KnownKeyView, Landing, SecretFound, SignatureView,
-    SigningKeys, SourceInfo, Trust,
+    SigningKeys, SourceInfo, Subscribe, Subscription, SubscriptionRef, Trust,
 };
 pub use verify::{CardVerification, CheckSettings, Checked, VerifyScope, VerifyStart};

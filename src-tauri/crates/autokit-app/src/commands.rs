@@ -20,7 +20,8 @@ use crate::api::{
     Models, Nothing, PagesFetch, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
     ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
     ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Session, SessionRef, SessionWait, SetSecret,
-    SigningKeys, Status, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
+    SigningKeys, Status, Subscribe, Subscription, SubscriptionRef, TestOutcome, TestRequest, UndoOutcome,
+    VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -145,6 +146,14 @@ commands! {
     PreviewExport = "export_preview" (ExportRequest) -> ExportPreview;
     /// Writes cards as a bundle or a file of another format.
     Export = "export" (ExportRequest) -> ExportOutcome;
+    /// Bundles that are looked at for newer versions.
+    ListSubscriptions = "subscriptions" (Nothing) -> Vec<Subscription>;
+    /// Looks at a bundle for newer versions from now on, and at once.
+    AddSubscription = "subscription_add" (Subscribe) -> Vec<Subscription>;
+    /// Looks at it no more; what came from it stays.
+    RemoveSubscription = "subscription_remove" (SubscriptionRef) -> Vec<Subscription>;
+    /// Looks at all of them now.
+    CheckSubscriptions = "subscriptions_check" (Nothing) -> JobRef;
     /// Signs a bundle that is there, with one's own key.
     SignBundle = "bundle_sign" (BundlePath) -> ExportOutcome;
     /// The keys that sign bundles: one's own, and those that were seen.

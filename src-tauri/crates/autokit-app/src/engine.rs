@@ -21,6 +21,7 @@ pub(crate) mod rerank;
 mod review;
 mod sessions;
 mod shelf;
+mod subscriptions;
 mod taste;
 mod verify;
 
@@ -50,6 +51,7 @@ use providers::{Services, Spending};
 use rerank::Tokens;
 use sessions::Sessions;
 use shelf::Lore;
+use subscriptions::Subscriptions;
 use taste::Taste;
 
 /// Where vectors come from.
@@ -158,6 +160,7 @@ pub(crate) struct Core {
     list: Mutex<ListCache>,
     sources: Mutex<SourceCache>,
     plans: Mutex<PlanCache>,
+    subscribed: Subscriptions,
     first_run: bool,
 }
 
@@ -217,6 +220,7 @@ impl Engine {
             list: Mutex::default(),
             sources: Mutex::default(),
             plans: Mutex::default(),
+            subscribed: Subscriptions::default(),
             first_run,
         });
         core.load_services().await?;

@@ -27,6 +27,13 @@ pub struct About {
     pub note: String,
 }
 
+impl About {
+    /// The day it was made, or an empty text.
+    pub fn day(&self) -> &str {
+        self.created_at.get(..10).unwrap_or_default()
+    }
+}
+
 /// A bundle, ready to be written or just read.
 #[derive(Debug, Default)]
 pub struct Contents {

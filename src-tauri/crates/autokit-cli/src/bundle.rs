@@ -23,6 +23,7 @@ use crate::transfer::{preview_all, source_of, write_item};
 use crate::{End, Result, jobs};
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one, and it is read once")]
 pub(crate) enum BundleCommand {
     /// Write cards as a bundle: one file, or a folder for version control.
     Export {
@@ -106,6 +107,7 @@ pub(crate) enum KeysCommand {
 
 /// What leaves with a bundle.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct Leaving {
     /// What it is called; the file's name when not given.
     #[arg(long)]
@@ -333,7 +335,7 @@ async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<En
     out.show(&done, |text| {
         writeln!(text, "{}: {}", printable(&done.from), done.job.summary.as_deref().unwrap_or("done"))?;
         done.rejected.iter().try_for_each(|item| write_item(text, item))?;
-        if !trust {
+        if done.job.summary.as_deref().is_some_and(|summary| summary.contains("Review")) {
             writeln!(text, "{} autokit review list", "→".cyan())?;
         }
         Ok(())

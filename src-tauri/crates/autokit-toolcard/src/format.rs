@@ -114,21 +114,53 @@ fn text_lines(text: &[u8]) -> usize {
     text.split(|byte| *byte == b'\n').count()
 }
 
-fn sort_out(items: &[&RawValue]) -> ReadCards {
+/// An object found in a file, before it is known whether it is a card.
+#[derive(Debug)]
+pub struct Candidate {
+    /// Position in the file, from 1.
+    pub position: usize,
+    /// The object as the reader of that format made it.
+    pub object: Map<String, Value>,
+    /// What the reader found wrong while making it; an error among them keeps the card out.
+    pub notes: Vec<Problem>,
+}
+
+/// Sorts what a file of any format held into good cards and rejected ones, by the same rules
+/// everywhere: every card is checked, of two with the same provider and name the first one counts.
+/// What a reader rejected itself passes through, so that the rejected stay in file order.
+pub fn read_items(items: impl IntoIterator<Item = Result<Candidate, Rejected>>) -> ReadCards {
     let mut read = ReadCards::default();
     let mut first_seen: HashMap<CardKey, usize> = HashMap::new();
-    for (index, item) in items.iter().enumerate() {
-        let position = index + 1;
-        let mut reject =
-            |name: Option<String>, problems| read.rejected.push(Rejected { position, name, problems });
-        match read_card(item.get()) {
-            Err(problems) => reject(name_in(item), problems),
-            Ok((card, warnings)) => match first_seen.insert(card.key(), position) {
+    for item in items {
+        let Candidate { position, object, notes } = match item {
+            Ok(candidate) => candidate,
+            Err(rejected) => {
+                read.rejected.push(rejected);
+                continue;
+            }
+        };
+        let name = object.get(fields::NAME).and_then(Value::as_str).map(shorten);
+        let mut reject = |problems| read.rejected.push(Rejected { position, name: name.clone(), problems });
+        let (mut errors, mut warnings): (Vec<Problem>, Vec<Problem>) =
+            notes.into_iter().partition(|problem| problem.severity == Severity::Error);
+        warnings.extend(check(&object).into_iter().filter(|problem| problem.severity == Severity::Warning));
+        match Toolcard::new(object) {
+            Err(problems) => {
+                // What the reader knows about a field is closer to the file than what the check sees.
+                let fresh: Vec<Problem> = problems
+                    .into_iter()
+                    .filter(|problem| errors.iter().all(|error| error.field != problem.field))
+                    .collect();
+                errors.extend(fresh);
+                reject(errors);
+            }
+            Ok(_) if !errors.is_empty() => reject(errors),
+            Ok(card) => match first_seen.insert(card.key(), position) {
                 None => read.cards.push(ReadItem { position, card, warnings }),
                 Some(first) => {
                     first_seen.insert(card.key(), first);
                     let reason = format!("repeats item {first}: the same provider and name");
-                    reject(Some(shorten(card.name())), vec![Problem::error("", reason)]);
+                    reject(vec![Problem::error("", reason)]);
                 }
             },
         }
@@ -146,6 +178,27 @@ pub fn read_card(text: &str) -> Result<(Toolcard, Vec<Problem>), Vec<Problem>> {
     let warnings = check(&object).into_iter().filter(|problem| problem.severity == Severity::Warning);
     let warnings = warnings.collect();
     Ok((Toolcard::new(object)?, warnings))
+}
+
+fn sort_out(items: &[&RawValue]) -> ReadCards {
+    read_items(items.iter().enumerate().map(|(index, item)| {
+        let position = index + 1;
+        match strict::object(item.get()) {
+            Ok(object) => Ok(Candidate { position, object, notes: Vec::new() }),
+            Err(reason) => {
+                Err(Rejected { position, name: name_in(item), problems: vec![Problem::error("", reason)] })
+            }
+        }
+    }))
+}
+
+/// Reads one JSON value without losing anything, as the cards of a file are read: a repeated key or
+/// a number this program cannot hold exactly is refused instead of being changed silently.
+///
+/// # Errors
+/// The reason, as the end of a sentence that starts with what holds the text.
+pub fn read_exact_value(text: &str) -> Result<Value, String> {
+    strict::value(text)
 }
 
 /// The name of a card that could not be read in full, for the message.

@@ -36,7 +36,8 @@ pub use card::{Kind, Toolcard, fields};
 pub use decision::{Approval, FieldDecision, FieldVerdict};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
 pub use format::{
-    MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_card, read_cards, write_cards,
+    Candidate, MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_card, read_cards,
+    read_exact_value, read_items, write_cards,
 };
 pub use identity::{CardId, CardKey};
 pub use lineage::{Named, RevisionId, lineage};

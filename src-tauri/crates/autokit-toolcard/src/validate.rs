@@ -48,12 +48,13 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem that keeps the card out.
+    /// A problem that keeps the card out. The reason is the end of a sentence that starts with the field.
     pub fn error(field: &str, reason: impl Into<String>) -> Problem {
         Problem { field: field.to_owned(), reason: reason.into(), severity: Severity::Error }
     }
 
-    fn warning(field: &str, reason: impl Into<String>) -> Problem {
+    /// A problem a person should look at; the card is taken.
+    pub fn warning(field: &str, reason: impl Into<String>) -> Problem {
         Problem { severity: Severity::Warning, ..Problem::error(field, reason) }
     }
 }

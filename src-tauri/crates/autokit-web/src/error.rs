@@ -178,12 +178,11 @@ impl Error {
             Error::Timeout { .. } => Code::Timeout,
             Error::TooLarge { .. } => Code::TooLarge,
             Error::NotText { .. } => Code::NotText,
-            Error::Status { .. } => Code::WrongAddress,
             Error::NoSuchHost { .. } => Code::NoSuchHost,
             Error::NoConnection { .. } => Code::NoConnection,
             Error::Tls { .. } => Code::Tls,
             Error::WrongKey { .. } => Code::WrongKey,
-            Error::WrongAddress { .. } => Code::WrongAddress,
+            Error::Status { .. } | Error::WrongAddress { .. } => Code::WrongAddress,
             Error::RateLimited { .. } => Code::RateLimited,
             Error::Provider { .. } => Code::Provider,
         }

@@ -464,3 +464,55 @@ pub struct BundlePath {
     /// The file or folder.
     pub path: String,
 }
+
+/// A bundle that is looked at for a newer version now and then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Subscription {
+    /// Names it.
+    pub id: String,
+    /// Where it is: a file or folder of this machine, or an address.
+    pub source: ImportSource,
+    /// Hours between two looks.
+    pub every_hours: u32,
+    /// Where what is new goes.
+    pub landing: Landing,
+    /// What the bundle calls itself, once it was read.
+    #[serde(default)]
+    pub name: String,
+    /// When it was looked at last, RFC 3339 in UTC.
+    #[serde(default)]
+    pub checked_at: Option<String>,
+    /// Names what it said then.
+    #[serde(default)]
+    pub digest: Option<String>,
+    /// The key it was signed with the first time, in base64. A version signed with another one, or not
+    /// at all, is not brought in.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// Why the last look failed, if it did.
+    #[serde(default)]
+    pub failed: Option<String>,
+}
+
+/// Looks at a bundle for a newer version now and then.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Subscribe {
+    /// Where it is.
+    pub source: ImportSource,
+    /// Hours between two looks, from 1 to 8,760.
+    pub every_hours: u32,
+    /// Where what is new goes.
+    #[serde(default = "in_review")]
+    pub landing: Landing,
+}
+
+fn in_review() -> Landing {
+    Landing::Review
+}
+
+/// Names a subscription.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SubscriptionRef {
+    /// Its id.
+    pub id: String,
+}

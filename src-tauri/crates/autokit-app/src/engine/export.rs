@@ -6,6 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use autokit_bundle::formats;
 use autokit_bundle::{About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_of};
 use autokit_library::CardRecord;
 use autokit_toolcard::{CardId, Named, RevisionId, Toolcard, write_cards};
@@ -281,22 +282,16 @@ fn write(request: &ExportRequest, contents: &Contents, key: Option<&SigningKey>)
                 return Err(refused(&autokit_bundle::Error::Secrets(secrets), path.unwrap_or_default()));
             }
             let cards: Vec<Toolcard> = contents.cards.iter().map(|entry| entry.card.clone()).collect();
-            match path {
-                Some(path) => {
-                    replace_file(Path::new(path), |out| {
-                        Ok(write_text(format, out, &cards, &contents.about)?)
-                    })
-                    .map_err(|error| refused(&error, path))?;
-                }
-                None => {
-                    let mut text = Vec::new();
-                    write_text(format, &mut text, &cards, &contents.about)
-                        .map_err(|error| ApiError::internal(error.to_string()))?;
-                    let text =
-                        String::from_utf8(text).map_err(|error| ApiError::internal(error.to_string()))?;
-                    outcome.text = Some(text);
-                }
-            }
+            let Some(path) = path else {
+                let mut text = Vec::new();
+                write_text(format, &mut text, &cards, &contents.about)
+                    .map_err(|error| ApiError::internal(error.to_string()))?;
+                let text = String::from_utf8(text).map_err(|error| ApiError::internal(error.to_string()))?;
+                outcome.text = Some(text);
+                return Ok(outcome);
+            };
+            replace_file(Path::new(path), |out| Ok(write_text(format, out, &cards, &contents.about)?))
+                .map_err(|error| refused(&error, path))?;
         }
     }
     Ok(outcome)
@@ -304,11 +299,14 @@ fn write(request: &ExportRequest, contents: &Contents, key: Option<&SigningKey>)
 
 fn write_text(
     format: Format,
-    out: &mut dyn Write,
+    out: &mut impl Write,
     cards: &[Toolcard],
-    _about: &About,
+    about: &About,
 ) -> std::io::Result<()> {
     match format {
+        Format::Csv => formats::write_csv(out, cards),
+        Format::Markdown => formats::write_markdown(out, cards, about),
+        Format::Html => formats::write_html(out, cards, about),
         _ => write_cards(out, cards),
     }
 }

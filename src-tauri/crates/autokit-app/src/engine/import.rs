@@ -215,13 +215,13 @@ fn stand(
 }
 
 /// What a plan is asked for when it is carried out.
-struct Wishes {
-    existing: ExistingCards,
-    landing: Landing,
-    choices: HashMap<u32, ItemChoice>,
-    reason: String,
-    by: Author,
-    at: String,
+pub(super) struct Wishes {
+    pub(super) existing: ExistingCards,
+    pub(super) landing: Landing,
+    pub(super) choices: HashMap<u32, ItemChoice>,
+    pub(super) reason: String,
+    pub(super) by: Author,
+    pub(super) at: String,
 }
 
 /// What carrying out a plan comes to, before vectors.
@@ -257,7 +257,7 @@ impl Plan {
             let before = work.arrivals.len() + work.drafts.len();
             match (ours, standing) {
                 (Some(ours), Some(standing)) => {
-                    self.known(entry, at, &ours, &standing, wishes, choice, &mut work)
+                    self.known(entry, at, &ours, &standing, wishes, choice, &mut work);
                 }
                 _ => self.unknown(entry, at, planned, wishes, choice, &mut work),
             }
@@ -288,7 +288,7 @@ impl Plan {
             .map(|(field, value)| (field.clone(), value.clone()))
             .collect();
         if wishes.landing == Landing::Review {
-            let mut draft = self.draft(entry, wishes, &card.into_iter().collect::<Vec<_>>());
+            let mut draft = draft(entry, wishes, &card.into_iter().collect::<Vec<_>>());
             draft.similar = planned.similar.iter().map(|record| record.id.clone()).collect();
             work.drafts.push(draft);
             work.foreign.push(foreign_state(entry, &entry.id));
@@ -299,7 +299,7 @@ impl Plan {
             self.revisions(entry, 0, wishes)
         } else {
             let body = Value::Object(card).to_string();
-            vec![merging(entry, body, wishes)]
+            vec![merging(entry, body, wishes, self.incoming.bundled)]
         };
         work.from.push(at);
         work.arrivals.push(Arrival {
@@ -332,7 +332,7 @@ impl Plan {
             work.arrivals.push(Arrival {
                 id: ours.id.clone(),
                 expected: Some(ours.number),
-                revisions: vec![merging(entry, entry.card.to_json(), wishes)],
+                revisions: vec![merging(entry, entry.card.to_json(), wishes, self.incoming.bundled)],
                 provenance: None,
                 vectors: None,
             });
@@ -384,7 +384,7 @@ impl Plan {
                             None => card.shift_remove(field),
                         };
                     }
-                    vec![merging(entry, Value::Object(card).to_string(), wishes)]
+                    vec![merging(entry, Value::Object(card).to_string(), wishes, self.incoming.bundled)]
                 }
             };
             number += revisions.len() as u32;
@@ -404,7 +404,7 @@ impl Plan {
         if values.is_empty() {
             return;
         }
-        let mut draft = self.draft(entry, wishes, &[]);
+        let mut draft = draft(entry, wishes, &[]);
         draft.card = Some(ours.id.clone());
         draft.base = Some(number);
         draft.fields = values.into_iter().map(|(field, value)| proposed(field, value)).collect();
@@ -420,7 +420,7 @@ impl Plan {
     /// Their revisions from one of their states on, as they are.
     fn revisions(&self, entry: &Entry, from: usize, wishes: &Wishes) -> Vec<ArrivedRevision> {
         if !self.incoming.bundled {
-            return vec![merging(entry, entry.card.to_json(), wishes)];
+            return vec![merging(entry, entry.card.to_json(), wishes, self.incoming.bundled)];
         }
         let arrived = |step: &autokit_bundle::Step, body: String, merged: Vec<RevisionId>| ArrivedRevision {
             operation: step.operation,
@@ -440,19 +440,6 @@ impl Plan {
         revisions
     }
 
-    fn draft(&self, entry: &Entry, wishes: &Wishes, values: &[(String, Value)]) -> Draft {
-        let proposed =
-            values.iter().map(|(field, value)| proposed(field.clone(), Some(value.clone()))).collect();
-        let arrived = Arrived {
-            // Known when it is written.
-            import: String::new(),
-            card: entry.id.clone(),
-            revision: entry.step.id.clone(),
-            conflicts: Vec::new(),
-        };
-        Draft { arrived: Some(arrived), ..Draft::new(Origin::Import, wishes.reason.clone(), proposed) }
-    }
-
     /// Where a card came from, with the licence it came under.
     fn provenance(&self, entry: &Entry) -> Provenance {
         let mut provenance = entry.provenance.clone();
@@ -461,6 +448,18 @@ impl Plan {
         }
         provenance
     }
+}
+
+fn draft(entry: &Entry, wishes: &Wishes, values: &[(String, Value)]) -> Draft {
+    let proposed = values.iter().map(|(field, value)| proposed(field.clone(), Some(value.clone()))).collect();
+    let arrived = Arrived {
+        // Known when it is written.
+        import: String::new(),
+        card: entry.id.clone(),
+        revision: entry.step.id.clone(),
+        conflicts: Vec::new(),
+    };
+    Draft { arrived: Some(arrived), ..Draft::new(Origin::Import, wishes.reason.clone(), proposed) }
 }
 
 fn told(provenance: &Provenance) -> String {
@@ -481,7 +480,7 @@ fn foreign_state(entry: &Entry, card: &CardId) -> ForeignState {
 }
 
 /// A revision that brings theirs together with ours.
-fn merging(entry: &Entry, body: String, wishes: &Wishes) -> ArrivedRevision {
+fn merging(entry: &Entry, body: String, wishes: &Wishes, bundled: bool) -> ArrivedRevision {
     ArrivedRevision {
         operation: Operation::Import,
         author: wishes.by.clone(),
@@ -489,7 +488,8 @@ fn merging(entry: &Entry, body: String, wishes: &Wishes) -> ArrivedRevision {
         at: wishes.at.clone(),
         body,
         id: None,
-        merged: std::iter::once(&entry.step.id).chain(entry.before()).cloned().collect(),
+        // What has no library of its own has no revisions either.
+        merged: std::iter::once(&entry.step.id).chain(entry.before()).filter(|_| bundled).cloned().collect(),
     }
 }
 
@@ -506,14 +506,14 @@ impl Core {
                 by: Author::autokit(),
                 at: at.clone(),
             };
-            let read = in_background(|| Ok(crate::starter::cards()?)).await?;
+            let read = in_background(crate::starter::cards).await?;
             let incoming = Arc::new(Incoming::starter(read, &wishes.by, &at));
             core.bring_in(incoming, wishes, None, &progress).await
         })
     }
 
     /// Carries out what was planned, all or nothing.
-    async fn bring_in(
+    pub(super) async fn bring_in(
         self: &Arc<Self>,
         incoming: Arc<Incoming>,
         wishes: Wishes,
@@ -762,7 +762,7 @@ impl Plan {
             if let Some(merged) = planned.standing.as_ref().and_then(Standing::merged)
                 && self.incoming.bundled
             {
-                after = merged.card.clone();
+                after.clone_from(&merged.card);
                 for conflict in &merged.conflicts {
                     match &conflict.theirs {
                         Some(value) => after.insert(conflict.field.clone(), value.clone()),

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use autokit_bundle::formats::{self, Format as Known, detect};
 use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
 use autokit_toolcard::{Author, ReadCards, Rejected, read_cards};
 
@@ -142,6 +143,12 @@ impl Core {
         Ok(file.map(|file| file.bytes).unwrap_or_default())
     }
 
+    /// Reads a source whatever is remembered of it.
+    pub(crate) async fn read_anew(self: &Arc<Self>, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
+        self.sources.lock().expect("no holder panics").0 = None;
+        self.read_source(source, by).await
+    }
+
     fn has_read(&self, source: &ImportSource) -> Result<bool> {
         let key = SourceKey::of(source)?;
         let kept = self.sources.lock().expect("no holder panics");
@@ -183,8 +190,18 @@ fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incom
             .map_err(|error| bundle_error(source, &error))?;
         return Ok(from_bundle(bundle, Format::Bundle, source));
     }
-    let read = read_cards(bytes).map_err(|error| unreadable(source, &error))?;
-    Ok(from_cards(read, Format::Json, source, bytes, by, at))
+    let (read, format) = match detect(bytes, Some(source)) {
+        Known::Csv => (formats::read_csv(bytes), Format::Csv),
+        Known::McpServers => (formats::read_mcp_servers(bytes), Format::McpServers),
+        Known::ServerJson => (formats::read_server_json(bytes), Format::ServerJson),
+        // What is none of them is told from what cards look like.
+        Known::AutokitJson | Known::Bundle | Known::Unknown => {
+            let read = read_cards(bytes).map_err(|error| unreadable(source, &error))?;
+            return Ok(from_cards(read, Format::Json, source, bytes, by, at));
+        }
+    };
+    let read = read.map_err(|error| unreadable(source, &error))?;
+    Ok(from_cards(read, format, source, bytes, by, at))
 }
 
 fn from_bundle(bundle: Bundle, format: Format, source: &str) -> Incoming {

@@ -404,6 +404,9 @@ impl Engine {
                     Ok(()) => core.check_what_is_due().await.map(|_| ()),
                     Err(error) => Err(error),
                 };
+                if let Err(error) = core.subscriptions_due().await {
+                    tracing::warn!(%error, "subscriptions could not be looked at");
+                }
                 if let Err(error) = looked {
                     tracing::warn!(%error, "what is due could not be checked");
                 }

@@ -11,6 +11,21 @@ use serde_json::{Map, Number, Value};
 /// # Errors
 /// The reason, as the end of a sentence that starts with "the card".
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
+    match value(text)? {
+        Value::Object(object) => Ok(object),
+        Value::Null => Err("is null; a card is an object".into()),
+        Value::Bool(_) => Err("is true or false; a card is an object".into()),
+        Value::Number(_) => Err("is a number; a card is an object".into()),
+        Value::String(_) => Err("is a string; a card is an object".into()),
+        Value::Array(_) => Err("is a list; a card is an object".into()),
+    }
+}
+
+/// Reads one value of any sort.
+///
+/// # Errors
+/// As [`object`].
+pub(super) fn value(text: &str) -> Result<Value, String> {
     if let Some(number) = text_numbers(text).find(|number| !is_exact(number)) {
         return Err(format!("has the number {number}, which needs more than 64 bits"));
     }
@@ -24,14 +39,7 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
             format!("cannot be read: {reason}")
         }
     })?;
-    match value {
-        Value::Object(object) => Ok(object),
-        Value::Null => Err("is null; a card is an object".into()),
-        Value::Bool(_) => Err("is true or false; a card is an object".into()),
-        Value::Number(_) => Err("is a number; a card is an object".into()),
-        Value::String(_) => Err("is a string; a card is an object".into()),
-        Value::Array(_) => Err("is a list; a card is an object".into()),
-    }
+    Ok(value)
 }
 
 /// Whole numbers must fit 64 bits; fractions are doubles, as JSON readers everywhere have it.

@@ -1,0 +1,110 @@
+//! One cell: from a field's value to text and back.
+
+use autokit_toolcard::{Problem, fields, read_exact_value};
+use serde_json::Value;
+
+use super::LIST_SEPARATOR;
+
+/// How the text of a cell is understood; the column's name decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cells {
+    /// Always text, so that a description may start with a bracket.
+    Text,
+    /// JSON and nothing else.
+    Json,
+    /// True or false.
+    Truth,
+    /// Texts with separators between, or a JSON list.
+    List,
+    /// JSON if it looks and reads like it, else text.
+    Any,
+}
+
+impl Cells {
+    pub(super) fn of(field: &str) -> Cells {
+        match field {
+            fields::NAME
+            | fields::PROVIDER
+            | fields::KIND
+            | fields::DESCRIPTION
+            | fields::LANGUAGE
+            | fields::MODULE
+            | fields::CLASS
+            | fields::USAGE
+            | fields::PRICING
+            | fields::DOCUMENTATION => Cells::Text,
+            fields::INIT_ARGS | fields::PARAMETERS => Cells::Json,
+            fields::VERIFIED => Cells::Truth,
+            fields::TAGS | fields::SOURCES => Cells::List,
+            _ => Cells::Any,
+        }
+    }
+
+    /// The value of a cell that is not empty.
+    ///
+    /// # Errors
+    /// The problem, for JSON that cannot be read where nothing else fits.
+    pub(super) fn read(self, field: &str, cell: &str) -> Result<Value, Problem> {
+        let text = || Value::from(cell);
+        match self {
+            Cells::Text => Ok(text()),
+            Cells::Truth => Ok(match cell.trim() {
+                // A spreadsheet writes its own truths in capitals.
+                truth if truth.eq_ignore_ascii_case("true") => Value::Bool(true),
+                truth if truth.eq_ignore_ascii_case("false") => Value::Bool(false),
+                _ => text(),
+            }),
+            Cells::Json => read_exact_value(cell).map_err(|reason| {
+                Problem::error(
+                    field,
+                    format!("{reason}; the cell has to hold JSON, such as {{\"key\": \"value\"}}"),
+                )
+            }),
+            Cells::List => Ok(json_list(cell).unwrap_or_else(|| {
+                cell.split(LIST_SEPARATOR)
+                    .map(str::trim)
+                    .filter(|item| !item.is_empty())
+                    .map(Value::from)
+                    .collect()
+            })),
+            Cells::Any => Ok(json(cell).or_else(|| quoted(cell)).unwrap_or_else(text)),
+        }
+    }
+
+    /// The text from which [`Cells::read`] makes the value again; empty for what a table cannot hold.
+    pub(super) fn write(self, field: &str, value: &Value) -> String {
+        match (self, value) {
+            (_, Value::Null) => String::new(),
+            (Cells::Any, Value::String(text)) if !self.reads_as(field, text, value) => value.to_string(),
+            (_, Value::String(text)) => text.clone(),
+            (Cells::List, Value::Array(items)) => {
+                let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                let joined = texts.join(&format!(" {LIST_SEPARATOR} "));
+                if self.reads_as(field, &joined, value) { joined } else { value.to_string() }
+            }
+            _ => value.to_string(),
+        }
+    }
+
+    fn reads_as(self, field: &str, cell: &str, value: &Value) -> bool {
+        // An empty cell would be a missing field.
+        cell.is_empty() == (value.as_str() == Some(""))
+            && self.read(field, cell).is_ok_and(|read| read == *value)
+    }
+}
+
+fn json(cell: &str) -> Option<Value> {
+    if cell.starts_with(['{', '[']) { read_exact_value(cell).ok() } else { None }
+}
+
+fn json_list(cell: &str) -> Option<Value> {
+    let cell = cell.trim();
+    if cell.starts_with('[') { read_exact_value(cell).ok() } else { None }
+}
+
+/// A text that would be taken for JSON is written as a JSON string; any other text in quotation marks
+/// is just that.
+fn quoted(cell: &str) -> Option<Value> {
+    let looks = cell.strip_prefix('"')?.trim_start_matches('\\').starts_with(['{', '[', '"']);
+    if looks { read_exact_value(cell).ok() } else { None }
+}

@@ -1,0 +1,191 @@
+//! Reading a table as cards.
+
+use std::collections::HashSet;
+use std::io::Read;
+
+use autokit_toolcard::{Candidate, Problem, ReadCards, Rejected, fields, read_items};
+use csv::StringRecord;
+use serde_json::Map;
+
+use super::cell::Cells;
+use super::unguard;
+use crate::formats::error::{self, FormatError};
+use crate::visible;
+
+/// Between the cells of a table; told from the first row.
+const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
+
+/// Columns read of a table, as many as a spreadsheet has; more is a file that is no table, and
+/// each would cost every row.
+const MOST_COLUMNS: usize = 16_384;
+
+/// Reads a table as cards: first row the field names as cards have them, every further row a card.
+/// Columns AutoKit does not know are kept as further fields. The delimiter (comma, semicolon or tab)
+/// is told from the first row. Positions count the rows below it, blank lines left out.
+///
+/// # Errors
+/// [`FormatError`] when it is no text or its first row cannot name fields.
+pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
+    let text = error::text(reader)?;
+    let delimiter = delimiter(&text);
+    let mut table = table(&text, delimiter);
+    let header = columns(&next(&mut table).unwrap_or_default())?;
+    let open = unclosed_quote(&text, delimiter);
+    let mut rows = Vec::new();
+    while let Some(row) = next(&mut table) {
+        if row.iter().all(str::is_empty) {
+            continue;
+        }
+        let position = rows.len() + 1;
+        rows.push(candidate(position, &header, &row, delimiter));
+    }
+    // Whatever follows a quotation mark that is never closed is one cell of the last row.
+    let position = rows.len();
+    if let (Some(line), Some(last)) = (open, rows.last_mut()) {
+        let name = match last {
+            Ok(candidate) => name_of(candidate),
+            Err(rejected) => rejected.name.take(),
+        };
+        let reason = format!(
+            "has a quotation mark on line {line} that is not closed, so everything below went into one cell; close it and read the file again"
+        );
+        *last = Err(Rejected { position, name, problems: vec![Problem::error("", reason)] });
+    }
+    Ok(read_items(rows))
+}
+
+/// Whether the first row of a text names a column `name`, with any of the delimiters.
+pub(in crate::formats) fn has_name_column(text: &str) -> bool {
+    first_row(text, delimiter(text)).iter().any(|cell| column(cell) == fields::NAME)
+}
+
+fn table(text: &str, delimiter: u8) -> ::csv::Reader<&[u8]> {
+    ::csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes())
+}
+
+/// The next row; `None` at the end.
+fn next(table: &mut ::csv::Reader<&[u8]>) -> Option<StringRecord> {
+    let mut row = StringRecord::new();
+    // Reading from memory, rows of any length and text known to be UTF-8 leave nothing to fail.
+    table.read_record(&mut row).ok()?.then_some(row)
+}
+
+fn first_row(text: &str, delimiter: u8) -> StringRecord {
+    next(&mut table(text, delimiter)).unwrap_or_default()
+}
+
+/// The delimiter with which the first row names most fields of a card, else makes most columns.
+fn delimiter(text: &str) -> u8 {
+    let worth = |delimiter: u8| {
+        let row = first_row(text, delimiter);
+        let known = row.iter().filter(|cell| fields::ALL.contains(&column(cell))).count();
+        (known, row.len())
+    };
+    // Of equals the first counts, and max_by_key takes the last.
+    DELIMITERS.into_iter().rev().max_by_key(|delimiter| worth(*delimiter)).unwrap_or(b',')
+}
+
+/// The field a cell of the first row names. White space counts only in names that mean nothing to
+/// AutoKit: a space after a comma is common.
+fn column(cell: &str) -> &str {
+    let cell = unguard(cell);
+    if fields::ALL.contains(&cell.trim()) { cell.trim() } else { cell }
+}
+
+fn columns(row: &StringRecord) -> Result<Vec<String>, FormatError> {
+    if row.len() > MOST_COLUMNS {
+        return Err(FormatError::TooManyColumns { found: row.len(), most: MOST_COLUMNS });
+    }
+    let columns: Vec<String> = row.iter().map(|cell| column(cell).to_owned()).collect();
+    if !columns.iter().any(|column| column == fields::NAME) {
+        let found: Vec<String> = columns.iter().take(8).map(|column| short(column)).collect();
+        let more = if columns.len() > 8 { " …" } else { "" };
+        return Err(FormatError::NoNameColumn { found: format!("{}{more}", found.join(", ")) });
+    }
+    let mut seen = HashSet::new();
+    match columns.iter().find(|column| !column.is_empty() && !seen.insert(column.as_str())) {
+        Some(column) => Err(FormatError::RepeatedColumn { name: short(column) }),
+        None => Ok(columns),
+    }
+}
+
+fn short(text: &str) -> String {
+    let start: String = text.chars().take(40).collect();
+    visible(&start).into_owned()
+}
+
+fn candidate(
+    position: usize,
+    header: &[String],
+    row: &StringRecord,
+    delimiter: u8,
+) -> Result<Candidate, Rejected> {
+    let mut object = Map::new();
+    let mut notes = Vec::new();
+    for (index, (field, cell)) in header.iter().zip(row).enumerate() {
+        let cell = unguard(cell);
+        if cell.is_empty() {
+            continue;
+        }
+        if field.is_empty() {
+            let reason = format!("has a text in column {}, which has no name; it is left out", index + 1);
+            notes.push(Problem::warning("", reason));
+            continue;
+        }
+        match Cells::of(field).read(field, cell) {
+            Ok(value) => {
+                object.insert(field.clone(), value);
+            }
+            Err(problem) => notes.push(problem),
+        }
+    }
+    let candidate = Candidate { position, object, notes };
+    if row.iter().skip(header.len()).any(|cell| !cell.is_empty()) {
+        // Which cell belongs where is anybody's guess.
+        let sign = match delimiter {
+            b';' => "semicolon",
+            b'\t' => "tab",
+            _ => "comma",
+        };
+        let reason = format!(
+            "has {} cells where the first row has {}; put texts with a {sign} in quotation marks",
+            row.len(),
+            header.len()
+        );
+        let name = name_of(&candidate);
+        return Err(Rejected { position, name, problems: vec![Problem::error("", reason)] });
+    }
+    Ok(candidate)
+}
+
+fn name_of(candidate: &Candidate) -> Option<String> {
+    Some(candidate.object.get(fields::NAME)?.as_str()?.chars().take(80).collect())
+}
+
+/// The line (from 1) of a quotation mark that opens a cell and is never closed.
+fn unclosed_quote(text: &str, delimiter: u8) -> Option<usize> {
+    let (mut line, mut cell_starts, mut opened) = (1, true, None);
+    let mut bytes = text.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        line += usize::from(byte == b'\n');
+        match (opened, byte) {
+            (Some(_), b'"') => {
+                // Twice is one mark within the cell.
+                if bytes.next_if_eq(&b'"').is_none() {
+                    opened = None;
+                }
+            }
+            (Some(_), _) => {}
+            (None, b'"') if cell_starts => {
+                opened = Some(line);
+                cell_starts = false;
+            }
+            (None, _) => cell_starts = byte == delimiter || byte == b'\n' || byte == b'\r',
+        }
+    }
+    opened
+}

@@ -1,0 +1,44 @@
+//! Writing cards as a table.
+
+use std::io::{self, Write};
+
+use autokit_toolcard::{Toolcard, fields};
+use serde_json::Value;
+
+use super::cell::Cells;
+use super::guard;
+
+/// Writes cards as a table for spreadsheets: UTF-8 with a byte order mark (without it Excel takes
+/// accents for something else), commas, CRLF. Columns are the fields any card has, those AutoKit
+/// knows first and in their usual order, the others by first appearance; rows are the cards in the
+/// order given. A table has no place for a title, so `about` leaves no trace.
+///
+/// # Errors
+/// When the writer fails.
+pub fn write_csv(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
+    let columns = columns(cards);
+    out.write_all("\u{feff}".as_bytes())?;
+    let mut table = ::csv::WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(out);
+    table.write_record(columns.iter().map(|column| guard((*column).to_owned())))?;
+    for card in cards {
+        table.write_record(columns.iter().map(|column| {
+            let value = card.object().get(*column).unwrap_or(&Value::Null);
+            guard(Cells::of(column).write(column, value))
+        }))?;
+    }
+    table.flush()
+}
+
+fn columns(cards: &[Toolcard]) -> Vec<&str> {
+    let mut seen: std::collections::HashSet<&str> = fields::ALL.into_iter().collect();
+    let used = |field: &str| cards.iter().any(|card| card.object().contains_key(field));
+    // The name stands even over no cards: the file is a table to fill in.
+    let mut columns: Vec<&str> =
+        fields::ALL.into_iter().filter(|field| *field == fields::NAME || used(field)).collect();
+    for field in cards.iter().flat_map(|card| card.object().keys()) {
+        if seen.insert(field) {
+            columns.push(field);
+        }
+    }
+    columns
+}

@@ -1,0 +1,231 @@
+//! A catalogue as one page that works alone: opened from a disk, without a server, without a
+//! request to anywhere.
+//!
+//! The cards lie in the page as JSON, and a script puts every text of them into it as text. The
+//! page's own policy lets exactly that script and that style run, named by their digests, and
+//! forbids everything else, so that even a mistake in the script could load and send nothing.
+
+use std::io::{self, Write};
+
+use autokit_toolcard::{Kind, Toolcard, fields};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::catalogue::{anchor, by_name, count, heading, link, shown};
+use crate::About;
+
+const PAGE: &str = include_str!("html/page.html");
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = include_str!("html/page.js");
+
+/// Writes the page: cards in the order of their names, search, a filter by kind, a link to each card;
+/// light and dark as the reader's system is, and everything found on paper.
+///
+/// # Errors
+/// When the writer fails.
+pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &About) -> io::Result<()> {
+    let title = if about.name.trim().is_empty() { "Toolcards" } else { about.name.trim() };
+    let mut facts = vec![count(cards)];
+    facts.extend(
+        [about.author.as_str(), about.day()]
+            .into_iter()
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty()),
+    );
+    // A checkout on Windows may have other line ends than the browser will hash.
+    let [page, style, script] = [PAGE, STYLE, SCRIPT].map(|text| text.replace("\r\n", "\n"));
+    let mut rest = page.as_str();
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (slot, after) = after.split_once("}}").expect("the slots of the page are closed");
+        out.write_all(before.as_bytes())?;
+        match slot {
+            "title" => out.write_all(escaped(title).as_bytes())?,
+            "facts" => out.write_all(escaped(&facts.join(" · ")).as_bytes())?,
+            "style" => out.write_all(style.as_bytes())?,
+            "script" => out.write_all(script.as_bytes())?,
+            "style-hash" => out.write_all(digest(&style).as_bytes())?,
+            "script-hash" => out.write_all(digest(&script).as_bytes())?,
+            "cards" => write_island(out, cards)?,
+            other => unreachable!("the page has no slot {other}, as its test shows"),
+        }
+        rest = after;
+    }
+    out.write_all(rest.as_bytes())
+}
+
+/// What the script shows of a card: texts made visible, links checked.
+#[derive(Serialize)]
+struct Shown {
+    anchor: String,
+    name: String,
+    /// Beside the name in the list.
+    side: String,
+    kind: &'static str,
+    /// Under the name.
+    under: String,
+    about: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    language: String,
+    verified: bool,
+    facts: Vec<Fact>,
+}
+
+/// One field of a card with the name people read.
+#[derive(Serialize)]
+struct Fact {
+    label: String,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    mono: bool,
+}
+
+impl Shown {
+    fn of(card: &Toolcard) -> Shown {
+        let text = |field| {
+            card.text(field).map(|text| shown(text.trim()).into_owned()).filter(|text| !text.is_empty())
+        };
+        let provider = text(fields::PROVIDER);
+        let kind = heading(card.kind());
+        let one = match card.kind() {
+            Kind::Class => "Class",
+            Kind::RestOperation => "REST operation",
+            Kind::McpTool => "MCP",
+            Kind::Cli => "Command line",
+            Kind::Other => "Tool",
+        };
+        let language = text(fields::LANGUAGE);
+        let under: Vec<String> =
+            [Some(one.to_owned()), provider.clone(), language.clone()].into_iter().flatten().collect();
+        let stub = card.stub();
+        Shown {
+            anchor: anchor(card),
+            name: shown(card.name()).into_owned(),
+            side: provider.or(language).unwrap_or_default(),
+            kind,
+            under: under.join(" · "),
+            about: text(fields::DESCRIPTION).unwrap_or_default(),
+            language: stub.as_ref().map(|stub| shown(&stub.language).into_owned()).unwrap_or_default(),
+            code: stub.map(|stub| shown(&stub.code).into_owned()),
+            verified: card.verified(),
+            facts: facts(card),
+        }
+    }
+}
+
+/// Everything the card holds that does not stand elsewhere: the fields AutoKit knows in their usual
+/// order, then the others as the card has them.
+fn facts(card: &Toolcard) -> Vec<Fact> {
+    let elsewhere = [
+        fields::NAME,
+        fields::PROVIDER,
+        fields::KIND,
+        fields::DESCRIPTION,
+        fields::LANGUAGE,
+        fields::VERIFIED,
+    ];
+    // The lines to copy are the usage, or made from the arguments.
+    let in_code = match card.stub() {
+        None => None,
+        Some(_) if card.text(fields::USAGE).is_some_and(|usage| !usage.trim().is_empty()) => {
+            Some(fields::USAGE)
+        }
+        Some(_) => Some(fields::INIT_ARGS),
+    };
+    let stands = |field: &str| elsewhere.contains(&field) || in_code == Some(field);
+    let known = fields::ALL.into_iter().filter(|field| card.object().contains_key(*field));
+    let others = card.object().keys().map(String::as_str).filter(|field| !fields::ALL.contains(field));
+    known
+        .chain(others)
+        .filter(|field| !stands(field))
+        .filter_map(|field| {
+            let value = &card.object()[field];
+            let (text, mono) = match value {
+                Value::Null => return None,
+                Value::String(text) => {
+                    (text.trim().to_owned(), matches!(field, fields::MODULE | fields::CLASS | fields::USAGE))
+                }
+                Value::Array(items) if items.iter().all(Value::is_string) => {
+                    (items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "), false)
+                }
+                Value::Object(map) if map.is_empty() => return None,
+                other => (serde_json::to_string_pretty(other).unwrap_or_default(), true),
+            };
+            let link = value.as_str().and_then(link);
+            let text = shown(&text).into_owned();
+            (!text.is_empty()).then(|| Fact { label: label(field), text, link, mono })
+        })
+        .collect()
+}
+
+fn label(field: &str) -> String {
+    match field {
+        fields::MODULE => "Module".into(),
+        fields::CLASS => "Class".into(),
+        fields::INIT_ARGS => "Arguments".into(),
+        fields::PARAMETERS => "Parameters".into(),
+        fields::USAGE => "Usage".into(),
+        fields::OPENAPI => "OpenAPI".into(),
+        fields::PRICING => "Pricing".into(),
+        fields::DOCUMENTATION => "Documentation".into(),
+        fields::TAGS => "Tags".into(),
+        fields::SOURCES => "Sources".into(),
+        other => shown(other).into_owned(),
+    }
+}
+
+/// The cards as JSON, one a line, with nothing in it that could end the element it lies in.
+fn write_island(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (index, card) in by_name(cards).into_iter().enumerate() {
+        let json = serde_json::to_string(&Shown::of(card))?;
+        out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
+        out.write_all(harmless(&json).as_bytes())?;
+    }
+    out.write_all(b"\n]")
+}
+
+/// JSON means the same with these escaped, and they stand nowhere but in its texts.
+fn harmless(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' => out.push_str("\\u003c"),
+            '>' => out.push_str("\\u003e"),
+            '&' => out.push_str("\\u0026"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text for HTML, between tags or in an attribute.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in shown(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn digest(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests;

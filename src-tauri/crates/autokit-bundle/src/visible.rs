@@ -1,0 +1,133 @@
+//! Text that cannot pretend: characters a reader does not see, or that turn the text around them,
+//! are replaced by a mark that names them.
+//!
+//! A card comes from somewhere else. A bidirectional override in a command makes it read otherwise
+//! than it runs, and zero-width or tag characters carry text that only a machine sees.
+
+use std::borrow::Cow;
+
+/// The text with each bidirectional control, zero-width character and other invisible or control
+/// character replaced by a mark such as `‹U+202E›`. Line feeds and tabs stay, and so do the joiners
+/// and presentation selectors that make up an emoji.
+///
+/// ```
+/// use autokit_bundle::visible;
+///
+/// assert_eq!(visible("user\u{202e}nimda"), "user‹U+202E›nimda");
+/// assert_eq!(visible("👩\u{200d}💻 at work\n"), "👩\u{200d}💻 at work\n");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    // Most texts hold nothing of the sort and are not copied.
+    if !text.chars().any(is_unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut emoji = Emoji::default();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if is_unseen(c) && !emoji.holds_together(c, rest.peek().copied()) {
+            out.extend([format!("‹U+{:04X}›", u32::from(c))]);
+        } else {
+            out.push(c);
+        }
+        emoji.follow(c);
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a character leaves no mark of its own on paper (line feed and tab aside).
+fn is_unseen(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        // Soft hyphen, grapheme joiner, Arabic letter mark.
+        '\u{ad}' | '\u{34f}' | '\u{61c}'
+        // Fillers and letters without a shape.
+        | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
+        // Mongolian selectors, zero-width characters and marks of direction.
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        // Line and paragraph separators: a line end to some programs and nothing to others.
+        | '\u{2028}' | '\u{2029}'
+        // Embeddings, overrides, isolates, invisible operators.
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        // Variation selectors, byte order mark, interlinear notes and noncharacters.
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
+        // Shorthand and musical formatting.
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        // Tags and further selectors: whole sentences have been smuggled in these.
+        | '\u{e0000}'..='\u{e0fff}' => true,
+        _ => c.is_control(),
+    }
+}
+
+/// What stands before the current character, as far as emoji sequences care.
+#[derive(Default)]
+struct Emoji {
+    /// The last base character.
+    base: Option<char>,
+    /// Whether that base already carries a presentation selector.
+    selected: bool,
+}
+
+impl Emoji {
+    /// Whether `c` is a joiner between two emoji or a presentation selector behind one.
+    fn holds_together(&self, c: char, next: Option<char>) -> bool {
+        match (c, self.base) {
+            ('\u{200d}', Some(base)) => is_pictograph(base) && next.is_some_and(is_pictograph),
+            ('\u{fe0e}' | '\u{fe0f}', Some(base)) => {
+                !self.selected && (is_pictograph(base) || matches!(base, '0'..='9' | '#' | '*'))
+            }
+            _ => false,
+        }
+    }
+
+    fn follow(&mut self, c: char) {
+        match c {
+            '\u{fe0e}' | '\u{fe0f}' => self.selected = true,
+            // A skin tone belongs to the base before it.
+            '\u{1f3fb}'..='\u{1f3ff}' => {}
+            _ => *self = Emoji { base: Some(c), selected: false },
+        }
+    }
+}
+
+/// The blocks emoji come from; generous, for a joiner between two symbols hides nothing.
+fn is_pictograph(c: char) -> bool {
+    matches!(c,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'
+        | '\u{2300}'..='\u{27bf}' | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}'
+        | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_named() {
+        assert_eq!(visible("a\u{200b}b\u{feff}c"), "a‹U+200B›b‹U+FEFF›c");
+        assert_eq!(visible("\u{1b}[31m\0\r\u{85}\u{7f}"), "‹U+001B›[31m‹U+0000›‹U+000D›‹U+0085›‹U+007F›");
+        assert_eq!(visible("\u{2066}x\u{2069}\u{61c}"), "‹U+2066›x‹U+2069›‹U+061C›");
+        // "hi" in tag characters.
+        assert_eq!(visible("\u{e0068}\u{e0069}"), "‹U+E0068›‹U+E0069›");
+    }
+
+    #[test]
+    fn ordinary_text_is_not_copied() {
+        for text in ["", "Café – naïve\tπ\n漢字 עברית العربية", "🎉👍🏽"] {
+            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn emoji_stay_whole_and_lend_nothing_to_others() {
+        for text in ["👩\u{200d}💻", "👩🏽\u{200d}🚀", "❤\u{fe0f}\u{200d}🔥", "1\u{fe0f}\u{20e3}", "☎\u{fe0e}"]
+        {
+            assert_eq!(visible(text), text);
+        }
+        assert_eq!(visible("a\u{200d}b"), "a‹U+200D›b");
+        assert_eq!(visible("👩\u{200d}b"), "👩‹U+200D›b");
+        assert_eq!(visible("👩\u{200d}"), "👩‹U+200D›");
+        assert_eq!(visible("❤\u{fe0f}\u{fe0f}\u{fe0f}"), "❤\u{fe0f}‹U+FE0F›‹U+FE0F›");
+        assert_eq!(visible("x\u{fe0f}"), "x‹U+FE0F›");
+    }
+}
