@@ -1,11 +1,11 @@
 //! `kill -9` in the middle of an import or of a review, at seeded points.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use autokit_app::api::{Event, ImportRequest, ImportSource, JobState};
 use autokit_app::commands::StartImport;
-use autokit_app::engine::BATCH;
 use autokit_app::host::{Endpoint, PROTOCOL};
 use autokit_library::{Clock, DataDir, Library, Place, Replica};
 use autokit_toolcard::{Author, Operation, ProposalState};
@@ -19,6 +19,8 @@ use crate::{Seeded, Workplace, made_up_cards};
 pub struct Remains {
     /// Cards in the library.
     pub cards: usize,
+    /// Whether the crash fell into the writing of the import, which was then forgotten.
+    pub cut_off: bool,
     /// How long the library took to open.
     pub opening: Duration,
 }
@@ -27,38 +29,46 @@ pub struct Remains {
 /// libraries of their own, and looks at what is left.
 ///
 /// # Errors
-/// When a library does not open, holds half a batch, misses what was acknowledged, or its cards,
+/// When a library does not open, holds part of the import, misses what was acknowledged, or its cards,
 /// vectors and journal disagree.
 pub async fn crash_imports(cards: usize, points: u64) -> Result<Vec<Remains>> {
+    let whole = Box::pin(crash_import(cards, 0, None)).await.context("rehearsal")?.1;
     let mut remains = Vec::new();
     for seed in 0..points {
-        remains.push(Box::pin(crash_import(cards, seed)).await.with_context(|| format!("seed {seed}"))?);
+        let left = Box::pin(crash_import(cards, seed, Some(whole))).await;
+        remains.push(left.with_context(|| format!("seed {seed}"))?.0);
     }
     Ok(remains)
 }
 
-async fn crash_import(cards: usize, seed: u64) -> Result<Remains> {
+/// Imports and is killed at a seeded moment of the time the import takes; without such a time it comes
+/// to its end, and gives how long that took.
+async fn crash_import(cards: usize, seed: u64, takes: Option<Duration>) -> Result<(Remains, Duration)> {
     let place = Workplace::with_stand_in()?;
     let file = place.cards_file("cards.json", &made_up_cards(cards))?;
     let mut chance = Seeded::new(seed);
-    // Anywhere from before the first batch to the last but one, and anywhere inside a batch.
-    let batches = chance.below((cards / BATCH) as u64);
-    let inside = Duration::from_micros(chance.below(20_000));
-
     let owner = place.serve()?;
     let node = place.node(64).await?;
     let mut news = node.events();
     let request = ImportRequest::new(ImportSource::Path(file.display().to_string()));
+    let began = Instant::now();
     node.call::<StartImport>(request).await?;
-    let mut acknowledged = 0;
-    while acknowledged < batches * BATCH as u64 {
-        if let Event::Job { job } = news.recv().await.context("the owner tells its progress")? {
-            ensure!(job.state != JobState::Failed, "{:?}", job.error);
-            acknowledged = acknowledged.max(job.done);
+    let mut done = false;
+    if let Some(takes) = takes {
+        // Not a wait for something to happen: the crash point itself.
+        std::thread::sleep(Duration::from_micros(chance.below(takes.as_micros() as u64)));
+        while let Ok(event) = news.try_recv() {
+            done |= matches!(event, Event::Job { job } if job.state == JobState::Done);
+        }
+    } else {
+        while !done {
+            if let Event::Job { job } = news.recv().await.context("the owner tells its progress")? {
+                ensure!(job.state != JobState::Failed, "{:?}", job.error);
+                done = job.state == JobState::Done;
+            }
         }
     }
-    // Not a wait for something to happen: the crash point itself.
-    std::thread::sleep(inside);
+    let took = began.elapsed();
     owner.kill()?;
     drop(node);
 
@@ -66,10 +76,12 @@ async fn crash_import(cards: usize, seed: u64) -> Result<Remains> {
     let owned = DataDir::new(place.data_dir()).try_own()?;
     let library = Library::open(Place::Disk(owned), Clock::system()).await?;
     let opening = began.elapsed();
+    let cut_off = library.cut_off();
     let ids: Vec<_> = library.read(|replica| replica.iter().map(|record| record.id.clone()).collect());
     let present = ids.len();
-    ensure!(present.is_multiple_of(BATCH), "{present} cards is no whole number of batches");
-    ensure!(present as u64 >= acknowledged, "{acknowledged} acknowledged, {present} present");
+    ensure!(present == 0 || present == cards, "{present} of {cards} cards");
+    ensure!(!done || present == cards, "the import was acknowledged, and {present} cards are there");
+    ensure!(!cut_off || present == 0, "an import was cut off, and {present} cards are there");
     let vectors = library.vectors("stand-in-64").await?.len();
     ensure!(vectors == present, "{present} cards and {vectors} vectors");
     for id in &ids {
@@ -80,12 +92,108 @@ async fn crash_import(cards: usize, seed: u64) -> Result<Remains> {
     }
     let cursor = library.read(Replica::cursor);
     ensure!(cursor == present as u64, "{present} cards at cursor {cursor}");
+    let imports = library.imports().await?.len();
+    ensure!(imports == usize::from(present > 0), "{imports} imports are noted, {present} cards are there");
     library.close().await?;
 
     let again = place.json(&["import", &file.display().to_string()])?;
     let tally = &again[0]["job"]["tally"];
     ensure!(tally["added"] == cards - present && tally["unchanged"] == present, "{again}");
-    Ok(Remains { cards: present, opening })
+    Ok((Remains { cards: present, cut_off, opening }, took))
+}
+
+/// Kills the owner of a library of `cards` imported cards while the import is undone, at `points` seeded
+/// places, and gives how often the undo had been made.
+///
+/// # Errors
+/// When a library does not open or holds the undo in part.
+pub async fn crash_undos(cards: usize, points: u64) -> Result<usize> {
+    let made = Workplace::with_stand_in()?;
+    let file = made.cards_file("cards.json", &made_up_cards(cards))?;
+    made.json(&["import", &file.display().to_string()])?;
+    let mut undone = 0;
+    let mut takes = Duration::from_millis(50);
+    // The first comes to its end, and tells how long that takes.
+    for seed in 0..=points {
+        let place = Workplace::with_stand_in()?;
+        copy_tree(&made.data_dir(), &place.data_dir())?;
+        let whole = seed == 0;
+        let (took, gone) = Box::pin(crash_undo(&place, cards, seed, (!whole).then_some(takes)))
+            .await
+            .with_context(|| format!("seed {seed}"))?;
+        if whole {
+            takes = took;
+        } else {
+            undone += usize::from(gone);
+        }
+    }
+    Ok(undone)
+}
+
+async fn crash_undo(
+    place: &Workplace,
+    cards: usize,
+    seed: u64,
+    takes: Option<Duration>,
+) -> Result<(Duration, bool)> {
+    let owner = place.serve()?;
+    let endpoint = Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file()).context("an endpoint")?;
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let began = Instant::now();
+    let undo = tokio::spawn(
+        client
+            .post(format!("{}/v1/call/undo", endpoint.base()))
+            .bearer_auth(&endpoint.token)
+            .header("x-autokit-protocol", PROTOCOL)
+            .header("x-autokit-author", "ann")
+            .json(&json!({}))
+            .send(),
+    );
+    let answered = match takes {
+        Some(takes) => {
+            // Not a wait for something to happen: the crash point itself.
+            std::thread::sleep(Duration::from_micros(
+                Seeded::new(seed).below(takes.as_micros() as u64 * 5 / 4),
+            ));
+            let answered = undo.is_finished();
+            owner.kill()?;
+            // Answered or cut off: either is fine here, what is left is looked at.
+            let _ = undo.await?;
+            answered
+        }
+        None => {
+            let answer = undo.await??;
+            ensure!(answer.status().is_success(), "{}", answer.text().await?);
+            owner.kill()?;
+            true
+        }
+    };
+    let took = began.elapsed();
+    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let present = library.read(Replica::len);
+    let gone = present == 0;
+    ensure!(gone || present == cards, "{present} of {cards} cards");
+    ensure!(gone || !answered, "the undo was answered, and the cards are there");
+    let imports = library.imports().await?;
+    ensure!(imports.iter().all(|import| import.undone == gone), "{imports:?}, {present} cards");
+    ensure!(library.undoable().await?.is_none() == gone, "whether there is something to undo");
+    library.close().await?;
+    Ok((took, gone))
+}
+
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_tree(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 /// Kills the owner of a library while a reviewer accepts `proposals` proposals, at `points` seeded

@@ -378,11 +378,12 @@ impl Library {
         Ok(rows)
     }
 
-    /// Forgets what an import staged that did not come to its end.
-    pub(crate) async fn forget_staged(&self) -> Result<()> {
+    /// Forgets what an import staged that did not come to its end; says whether there was such a one.
+    pub(crate) async fn forget_staged(&self) -> Result<bool> {
         let mut response =
             self.db().query("SELECT VALUE change FROM staging").await.map_err(|error| self.failed(&error))?;
         let changes: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
+        let any = !changes.is_empty();
         for change in changes {
             tracing::info!(%change, "an import was cut off and is forgotten");
             // In windows, newest first, so that being cut off again leaves less to do.
@@ -412,7 +413,7 @@ impl Library {
             self.execute("DELETE staging WHERE change = $change RETURN NONE", object! { change: change })
                 .await?;
         }
-        Ok(())
+        Ok(any)
     }
 
     /// The imports that were made, newest first.

@@ -91,6 +91,8 @@ pub struct Library {
     pub(crate) checks: tokio::sync::RwLock<Option<Checks>>,
     pub(crate) checks_version: AtomicU64,
     migrated_from: Option<PathBuf>,
+    /// An import was cut off and is forgotten.
+    cut_off: bool,
 }
 
 impl fmt::Debug for Library {
@@ -145,7 +147,7 @@ impl Library {
             Place::Memory => (None, None),
             Place::Disk(owned) => (Some(owned.dir().clone()), Some(owned)),
         };
-        let library = Library {
+        let mut library = Library {
             db,
             datastore,
             dir,
@@ -160,8 +162,9 @@ impl Library {
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
             migrated_from,
+            cut_off: false,
         };
-        library.forget_staged().await?;
+        library.cut_off = library.forget_staged().await?;
         library.load().await?;
         // On the heap: opening is a part of much that waits for other things.
         Box::pin(library.load_queue()).await?;
@@ -171,6 +174,11 @@ impl Library {
     /// The backup made before this opening migrated the store, if it did.
     pub fn migrated_from(&self) -> Option<&Path> {
         self.migrated_from.as_deref()
+    }
+
+    /// Whether an import was cut off before this opening, and forgotten by it.
+    pub fn cut_off(&self) -> bool {
+        self.cut_off
     }
 
     /// The data directory; `None` in memory.
