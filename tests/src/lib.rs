@@ -7,10 +7,12 @@ use anyhow::{Context, Result, bail};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::secrets::Keep;
+use autokit_library::Clock;
 use serde_json::{Value, json};
 
 pub mod agent;
 pub mod appendix;
+pub mod bundle;
 pub mod calendar;
 pub mod crash;
 pub mod log;
@@ -52,6 +54,14 @@ impl Workplace {
     /// When no folder can be made.
     pub fn with_stand_in() -> Result<Workplace> {
         Ok(Workplace { folder: tempfile::tempdir()?, options: vec!["--stand-in".into(), "64".into()] })
+    }
+
+    /// As [`Workplace::with_stand_in`], with vectors of as many numbers as the real model's.
+    ///
+    /// # Errors
+    /// When no folder can be made.
+    pub fn with_wide_stand_in() -> Result<Workplace> {
+        Ok(Workplace { folder: tempfile::tempdir()?, options: vec!["--stand-in".into(), "384".into()] })
     }
 
     /// Uses the model in the person's store, as `cargo xtask test` has put it there.
@@ -144,6 +154,22 @@ impl Workplace {
         Ok(Node::open(NodeOptions { data_dir, engine, standby: false, author }).await?)
     }
 
+    /// As [`Workplace::node`], for another person and by another clock.
+    ///
+    /// # Errors
+    /// When the library does not open.
+    pub async fn node_of(&self, dim: usize, author: &str, clock: Clock) -> Result<Node> {
+        let engine = EngineOptions {
+            vectors: Vectors::StandIn(dim),
+            keep: Some(Keep::Memory),
+            config_dir: self.config_dir(),
+            clock,
+            ..EngineOptions::new()
+        };
+        let (data_dir, author) = (self.data_dir(), author.to_owned());
+        Ok(Node::open(NodeOptions { data_dir, engine, standby: false, author }).await?)
+    }
+
     /// Writes a file of cards.
     ///
     /// # Errors
@@ -194,8 +220,22 @@ impl Serving {
     /// When the system does not tell.
     #[cfg(target_os = "linux")]
     pub fn resident_kib(&self) -> Result<u64> {
+        self.status_kib("VmRSS:")
+    }
+
+    /// The most memory it ever had resident, in KiB.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    #[cfg(target_os = "linux")]
+    pub fn peak_kib(&self) -> Result<u64> {
+        self.status_kib("VmHWM:")
+    }
+
+    #[cfg(target_os = "linux")]
+    fn status_kib(&self, what: &str) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let line = status.lines().find_map(|line| line.strip_prefix(what)).context("not told")?;
         Ok(line.trim().trim_end_matches("kB").trim_end().parse()?)
     }
 
