@@ -6,10 +6,11 @@
 //! library that opens with the mark still there was cut off in between, and forgets what was staged.
 //! Until that transaction everybody sees the cards as they were.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::{Author, CardId, CardKey, Draft, Named, Operation, RevisionId, Toolcard, lineage};
+use autokit_toolcard::{Author, CardId, CardKey, Draft, Named, Operation, RevisionId, lineage};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
@@ -142,10 +143,26 @@ impl ForeignRow {
 }
 
 /// The rows an intake makes, as far as they stand before anything is written.
+#[derive(Default)]
 struct Rows {
     revisions: Vec<Object>,
     vectors: Vec<Object>,
     live: Vec<Object>,
+    told: Vec<Object>,
+}
+
+/// Provider and name of a card's text. It was checked when it was read.
+fn key_of(body: &str) -> Result<CardKey> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+        #[serde(borrow, default)]
+        provider: Option<Cow<'a, str>>,
+    }
+    let named: Named<'_> =
+        serde_json::from_str(body).map_err(|error| LibraryError::Invalid(format!("no card: {error}")))?;
+    Ok(CardKey::new(named.provider.as_deref().unwrap_or_default(), &named.name))
 }
 
 const FINISH: &str = "
@@ -153,6 +170,8 @@ const FINISH: &str = "
     DELETE $moved RETURN NONE;
     DELETE $revived RETURN NONE;
     INSERT INTO card $live RETURN NONE;
+    DELETE $told.id RETURN NONE;
+    INSERT INTO provenance $told RETURN NONE;
     FOR $row IN $rows { UPSERT $row.id CONTENT $row RETURN NONE };
     INSERT INTO proposal_event $events RETURN NONE;
     UPSERT $change SET operation = 'import', reason = $reason, undone = false, part_of = NONE RETURN NONE;
@@ -200,16 +219,8 @@ impl Library {
         )
         .await?;
         let written = async {
-            let live = self.stage(&import, intake.arrivals.as_slice(), watch).await?;
+            let (live, told) = self.stage(&import, intake.arrivals, watch).await?;
             let mut rows = Vec::new();
-            for arrival in &intake.arrivals {
-                if let Some(told) = &arrival.provenance {
-                    rows.push(object! {
-                        id: RecordId::new("provenance", arrival.id.as_str()),
-                        told: told.clone(),
-                    });
-                }
-            }
             rows.extend(intake.foreign.iter().map(|state| foreign_row(state, &import)));
             rows.push(object! {
                 id: RecordId::new("import", import.as_str()),
@@ -226,11 +237,13 @@ impl Library {
             let touched = |table: &str, ids: &[CardId]| -> Vec<RecordId> {
                 ids.iter().map(|id| RecordId::new(table, id.as_str())).collect()
             };
+            tracing::debug!("staged");
             self.queue_in_doubt.store(true, Ordering::Release);
             let variables = object! {
                 moved: touched("card", &outcome.changed),
                 revived: touched("tombstone", &outcome.added),
                 live: live,
+                told: told,
                 rows: rows,
                 events: events,
                 change: RecordId::new("change", import.as_str()),
@@ -248,7 +261,9 @@ impl Library {
             }
             return Err(error);
         }
+        tracing::debug!("finished");
         self.catch_up().await?;
+        tracing::debug!("followed");
         let ids: Vec<RecordId> =
             proposals.iter().map(|proposal| crate::proposals::record(proposal.id)).collect();
         self.requeue(ids).await?;
@@ -279,10 +294,7 @@ impl Library {
                 let Some(newest) = arrival.revisions.last() else {
                     return Err(LibraryError::Invalid(format!("{} has no revision", arrival.id)));
                 };
-                let card = Toolcard::from_json(&newest.body).map_err(|problems| {
-                    LibraryError::Invalid(problems.first().map(ToString::to_string).unwrap_or_default())
-                })?;
-                let key = card.key();
+                let key = key_of(&newest.body)?;
                 let here = replica.by_key.get(&key).filter(|id| !coming.contains(id));
                 if let Some(other) = here.or(keys.get(&key).copied()) {
                     return Err(LibraryError::Duplicate {
@@ -309,30 +321,43 @@ impl Library {
         Ok(format!("{}.{next:06}", seq_text(self.read(crate::Replica::cursor))))
     }
 
-    /// Writes revisions and vectors where nobody looks yet; gives the rows of the cards.
-    async fn stage(&self, import: &str, arrivals: &[Arrival], watch: Watch<'_>) -> Result<Vec<Object>> {
+    /// Writes revisions and vectors where nobody looks yet; gives the rows of the cards, and of where they
+    /// came from. What is written is let go of, batch by batch.
+    async fn stage(
+        &self,
+        import: &str,
+        arrivals: Vec<Arrival>,
+        watch: Watch<'_>,
+    ) -> Result<(Vec<Object>, Vec<Object>)> {
         let mut seq = self.read(crate::Replica::cursor) + 1;
-        let mut live = Vec::with_capacity(arrivals.len());
-        for (at, batch) in arrivals.chunks(BATCH).enumerate() {
-            if !watch(at * BATCH) {
+        let total = arrivals.len();
+        let (mut live, mut told) = (Vec::with_capacity(total), Vec::new());
+        let mut arrivals = arrivals.into_iter();
+        loop {
+            let batch: Vec<Arrival> = arrivals.by_ref().take(BATCH).collect();
+            if !watch(live.len()) {
                 return Err(LibraryError::Stopped);
+            }
+            if batch.is_empty() {
+                return Ok((live, told));
             }
             let rows = self.rows_of(import, batch, &mut seq)?;
             self.execute(
                 "BEGIN;
                  INSERT INTO revision $revisions RETURN NONE;
-                 FOR $row IN $vectors { UPSERT $row.id CONTENT $row RETURN NONE };
+                 DELETE $vectors.id RETURN NONE;
+                 INSERT INTO vector $vectors RETURN NONE;
                  COMMIT;",
                 object! { revisions: rows.revisions, vectors: rows.vectors },
             )
             .await?;
             live.extend(rows.live);
+            told.extend(rows.told);
         }
-        if watch(arrivals.len()) { Ok(live) } else { Err(LibraryError::Stopped) }
     }
 
-    fn rows_of(&self, import: &str, batch: &[Arrival], seq: &mut u64) -> Result<Rows> {
-        let mut rows = Rows { revisions: Vec::new(), vectors: Vec::new(), live: Vec::new() };
+    fn rows_of(&self, import: &str, batch: Vec<Arrival>, seq: &mut u64) -> Result<Rows> {
+        let mut rows = Rows::default();
         for arrival in batch {
             let (mut number, created_at) = self.read(|replica| {
                 let here =
@@ -340,7 +365,10 @@ impl Library {
                 here.or_else(|| replica.deleted.get(&arrival.id).map(|(number, at)| (*number, at.clone())))
                     .unwrap_or_else(|| (0, arrival.revisions[0].at.clone()))
             });
-            for revision in &arrival.revisions {
+            let newest = &arrival.revisions[arrival.revisions.len() - 1];
+            let key = key_of(&newest.body)?;
+            let (body, updated_at) = (newest.body.clone(), newest.at.clone());
+            for revision in arrival.revisions {
                 number += 1;
                 rows.revisions.push(object! {
                     id: RecordId::new("revision", seq_text(*seq)),
@@ -348,29 +376,31 @@ impl Library {
                     number: i64::from(number),
                     change: import.to_owned(),
                     operation: revision.operation.as_str().to_owned(),
-                    author: revision.author.0.clone(),
-                    reason: revision.reason.clone(),
-                    at: revision.at.clone(),
-                    body: revision.body.clone(),
+                    author: revision.author.0,
+                    reason: revision.reason,
+                    at: revision.at,
+                    body: revision.body,
                     uid: revision.id.as_ref().map(ToString::to_string),
                     merged: (!revision.merged.is_empty())
                         .then(|| revision.merged.iter().map(ToString::to_string).collect::<Vec<_>>()),
                 });
                 *seq += 1;
             }
-            let newest = &arrival.revisions[arrival.revisions.len() - 1];
-            let card = Toolcard::from_json(&newest.body)
-                .map_err(|_| LibraryError::Invalid(format!("{} is no card", arrival.id)))?;
-            let key = card.key();
             rows.live.push(object! {
                 id: RecordId::new("card", arrival.id.as_str()),
                 provider: key.provider,
                 name: key.name,
                 number: i64::from(number),
-                body: newest.body.clone(),
+                body: body,
                 created_at: created_at,
-                updated_at: newest.at.clone(),
+                updated_at: updated_at,
             });
+            if let Some(told) = arrival.provenance {
+                rows.told.push(object! {
+                    id: RecordId::new("provenance", arrival.id.as_str()),
+                    told: told,
+                });
+            }
             if let Some(vectors) = &arrival.vectors {
                 rows.vectors.push(vectors.row(&arrival.id, number));
             }

@@ -267,19 +267,14 @@ impl Library {
     }
 
     async fn load(&self) -> Result<()> {
-        #[derive(SurrealValue)]
-        #[surreal(crate = "surrealdb::types")]
-        struct Newest {
-            id: surrealdb::types::RecordId,
-        }
         let mut response = self
             .db
-            .query("SELECT * FROM card; SELECT * FROM tombstone; SELECT id FROM revision ORDER BY id DESC LIMIT 1;")
+            .query("SELECT * FROM card; SELECT * FROM tombstone;")
             .await
             .map_err(|error| self.failed(&error))?;
         let cards: Vec<CardRow> = response.take(0).map_err(|error| self.failed(&error))?;
         let tombstones: Vec<TombstoneRow> = response.take(1).map_err(|error| self.failed(&error))?;
-        let newest: Vec<Newest> = response.take(2).map_err(|error| self.failed(&error))?;
+        let newest = self.newest_revision().await?;
         let mut replica = Replica::default();
         replica.cards.reserve(cards.len());
         replica.by_key.reserve(cards.len());
@@ -289,9 +284,25 @@ impl Library {
         for row in tombstones {
             replica.deleted.insert(CardId::new(key_text(&row.id)), (row.number as u32, row.created_at));
         }
-        replica.cursor = newest.first().and_then(|row| key_text(&row.id).parse().ok()).unwrap_or(0);
+        replica.cursor = newest;
         *self.replica.write().expect("no reader panics") = replica;
         Ok(())
+    }
+
+    /// The sequence number of the newest revision; 0 when there is none.
+    pub(crate) async fn newest_revision(&self) -> Result<u64> {
+        #[derive(SurrealValue)]
+        #[surreal(crate = "surrealdb::types")]
+        struct Newest {
+            id: surrealdb::types::RecordId,
+        }
+        let mut response = self
+            .db
+            .query("SELECT id FROM revision ORDER BY id DESC LIMIT 1")
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let newest: Vec<Newest> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(newest.first().and_then(|row| key_text(&row.id).parse().ok()).unwrap_or(0))
     }
 
     pub(crate) fn record(&self, row: CardRow) -> Result<CardRecord> {

@@ -499,24 +499,21 @@ impl Library {
     /// writer's memory, is what the replica follows.
     pub(crate) async fn catch_up(&self) -> Result<()> {
         /// Revisions read at a time: a large import must not be in memory twice over.
-        const WINDOW: usize = 1_000;
-        loop {
-            let next = seq_text(self.read(Replica::cursor) + 1);
-            let range = RecordIdKey::from(RecordIdKeyRange::from(next..));
+        const WINDOW: u64 = 1_000;
+        let newest = self.newest_revision().await?;
+        let mut next = self.read(Replica::cursor) + 1;
+        while next <= newest {
+            let range = RecordIdKeyRange::from(seq_text(next)..seq_text(next + WINDOW));
             let mut response = self
                 .db()
-                .query("SELECT * FROM $journal LIMIT $window")
-                .bind(("journal", RecordId::new("revision", range)))
-                .bind(("window", WINDOW as i64))
+                .query("SELECT * FROM $journal")
+                .bind(("journal", RecordId::new("revision", RecordIdKey::from(range))))
                 .await
                 .map_err(|error| self.failed(&error))?;
-            let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
-            let last = rows.len() < WINDOW;
-            self.follow(rows)?;
-            if last {
-                return Ok(());
-            }
+            self.follow(response.take(0).map_err(|error| self.failed(&error))?)?;
+            next += WINDOW;
         }
+        Ok(())
     }
 
     /// Brings the replica up to the last of these revisions.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use autokit_bundle::plan::{Ours, Standing, compare};
 use autokit_bundle::{Entry, Provenance};
@@ -26,6 +27,7 @@ use crate::jobs::{Outcome, Progress};
 use super::background::in_background;
 use super::catalogue::PAGE_ROWS;
 use super::incoming::Incoming;
+use super::keys::Seen;
 use super::{Core, Engine};
 
 /// Cards embedded between two looks at the stop button.
@@ -522,12 +524,20 @@ impl Core {
     ) -> Result<Outcome> {
         // Without this, cards imported while the model loads would have to be embedded later.
         self.model_settled().await;
+        let began = Instant::now();
         let plan = self.plan(Arc::clone(&incoming)).await?;
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "planned");
         let (core, planned, wishes) = (Arc::clone(self), Arc::clone(&plan), Arc::new(wishes));
         let wanted = Arc::clone(&wishes);
         let mut work = in_background(move || planned.work(&wanted, &core.library)).await?;
         progress.at(0, work.arrivals.len() as u64);
         self.give_vectors(&incoming, &mut work, progress).await?;
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "vectors are there");
+        // What was looked at is not looked at again; a large source is not kept in memory beside what is
+        // made of it.
+        self.sources.lock().expect("no holder panics").forget();
+        self.plans.lock().expect("no holder panics").0 = None;
+        drop(plan);
         let count = (work.arrivals.len() + work.drafts.len()) as u32;
         let note = ImportNote {
             source: incoming.source.clone(),
@@ -539,6 +549,8 @@ impl Core {
             by: wishes.by.0.clone(),
             cards: count,
         };
+        let (rejected, seen) = (incoming.rejected.len() as u32, Seen::of(&incoming));
+        drop(incoming);
         let intake = Intake {
             note: serde_json::to_string(&note).map_err(|error| ApiError::internal(error.to_string()))?,
             reason: wishes.reason.clone(),
@@ -551,22 +563,24 @@ impl Core {
             let _turn = self.writing.lock().await;
             let watch = |_| !progress.cancelled();
             let taken = self.library.take_in(intake, &wishes.by, &watch).await?;
+            tracing::debug!(ms = began.elapsed().as_millis() as u64, "written");
             let touched = [taken.added.as_slice(), taken.changed.as_slice()].concat();
             for batch in touched.chunks(BATCH) {
                 self.index_cards(batch).await?;
             }
+            tracing::debug!(ms = began.elapsed().as_millis() as u64, "indexed");
             taken
         };
         if taken.import.is_some() {
             self.tell_library();
             self.tell_proposals().await?;
-            self.remember_key(&incoming).await?;
+            self.remember_key(&seen).await?;
         }
         let tally = JobTally {
             added: taken.added.len() as u32,
             changed: taken.changed.len() as u32,
             unchanged: work.unchanged,
-            rejected: incoming.rejected.len() as u32,
+            rejected,
             change: taken.import.clone(),
         };
         Ok(Outcome { summary: summary(&tally, &taken), tally: Some(tally) })

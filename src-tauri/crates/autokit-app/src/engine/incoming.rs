@@ -36,6 +36,13 @@ pub(crate) struct Incoming {
 #[derive(Debug, Default)]
 pub(crate) struct SourceCache(Option<Read>);
 
+impl SourceCache {
+    /// Lets go of what was read.
+    pub(crate) fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
 #[derive(Debug)]
 struct Read {
     key: SourceKey,
@@ -145,7 +152,7 @@ impl Core {
 
     /// Reads a source whatever is remembered of it.
     pub(crate) async fn read_anew(self: &Arc<Self>, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
-        self.sources.lock().expect("no holder panics").0 = None;
+        self.sources.lock().expect("no holder panics").forget();
         self.read_source(source, by).await
     }
 

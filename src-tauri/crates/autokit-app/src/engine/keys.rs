@@ -1,7 +1,7 @@
 //! Whose bundles are trusted: keys are remembered the first time they are seen, and a person says which
 //! ones count.
 
-use autokit_bundle::{PublicKey, SigningKey};
+use autokit_bundle::{PublicKey, Signature, SigningKey};
 use serde::{Deserialize, Serialize};
 
 use crate::api::{KeyRef, KeyTrust, KnownKeyView, Nothing, SignatureView, SigningKeys, Trust};
@@ -27,6 +27,19 @@ struct KnownKey {
     trusted: bool,
     /// Authors of the bundles it signed.
     authors: Vec<String>,
+}
+
+/// Who a source says made it, and who signed it.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    author: String,
+    signature: Option<Signature>,
+}
+
+impl Seen {
+    pub(crate) fn of(incoming: &Incoming) -> Seen {
+        Seen { author: incoming.about.author.clone(), signature: incoming.signature.clone() }
+    }
 }
 
 impl Core {
@@ -73,10 +86,10 @@ impl Core {
     }
 
     /// Remembers the key of a source that was imported.
-    pub(crate) async fn remember_key(&self, incoming: &Incoming) -> Result<()> {
-        let Some(signature) = &incoming.signature else { return Ok(()) };
+    pub(crate) async fn remember_key(&self, seen: &Seen) -> Result<()> {
+        let Some(signature) = &seen.signature else { return Ok(()) };
         let mut keys = self.known_keys().await?;
-        let author = incoming.about.author.clone();
+        let author = seen.author.clone();
         match keys.iter_mut().find(|known| known.key == signature.key) {
             Some(known) if known.authors.contains(&author) => return Ok(()),
             Some(known) => known.authors.push(author),
