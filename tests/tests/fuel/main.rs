@@ -6,5 +6,6 @@ mod faults;
 mod linkrot;
 mod lists;
 mod models;
+mod overtaken;
 mod place;
 mod runs;

@@ -64,7 +64,10 @@ async fn until(node: &Node, job: &str, wanted: impl Fn(&Job) -> bool) -> Result<
 }
 
 async fn start(node: &Node) -> Result<String> {
-    Ok(node.call::<StartVerify>(VerifyStart { scope: VerifyScope::All, improve: false }).await?.job)
+    Ok(node
+        .call::<StartVerify>(VerifyStart { scope: VerifyScope::All, improve: false, anew: false })
+        .await?
+        .job)
 }
 
 #[tokio::test(flavor = "multi_thread")]

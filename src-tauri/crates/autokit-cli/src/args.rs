@@ -109,6 +109,10 @@ pub(crate) enum Command {
         /// Propose better descriptions and what cards leave out as well.
         #[arg(long)]
         improve: bool,
+        /// Begin from the beginning; otherwise the same run goes on where it was broken off less than a
+        /// day ago.
+        #[arg(long)]
+        anew: bool,
     },
     /// When cards are checked against their documentation without being asked to.
     #[command(subcommand)]

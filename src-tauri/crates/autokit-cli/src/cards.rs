@@ -129,7 +129,7 @@ async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> 
                 printable(&row.provider),
                 row.kind.as_str().to_owned(),
                 row.language.clone().unwrap_or_default(),
-                HealthFilter::of(row.health).as_str().to_owned(),
+                HealthFilter::of(row.health, row.changed).as_str().to_owned(),
                 one_line(&row.description, 60),
             ]);
         }

@@ -36,6 +36,8 @@ pub(crate) enum Health {
     Broken,
     /// Its page could not be asked for.
     Unreachable,
+    /// It was changed since its check.
+    Changed,
     /// It was never checked.
     Never,
 }
@@ -47,6 +49,7 @@ impl From<Health> for HealthFilter {
             Health::Stale => HealthFilter::Stale,
             Health::Broken => HealthFilter::Broken,
             Health::Unreachable => HealthFilter::Unreachable,
+            Health::Changed => HealthFilter::Changed,
             Health::Never => HealthFilter::Never,
         }
     }

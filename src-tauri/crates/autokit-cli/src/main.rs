@@ -214,14 +214,14 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Review(command) => Box::pin(review::run(node, out, command)).await,
         Command::Providers(command) => Box::pin(providers::run(node, out, command)).await,
         Command::Pages(command) => Box::pin(agent::pages(node, out, command)).await,
-        Command::Verify { cards, all, stale, due, improve } => {
+        Command::Verify { cards, all, stale, due, improve, anew } => {
             let scope = match stale {
                 Some(days) => VerifyScope::Older { days },
                 None if all => VerifyScope::All,
                 None if due => VerifyScope::Due,
                 None => VerifyScope::Cards { cards },
             };
-            Box::pin(verify::run(node, out, scope, improve)).await
+            Box::pin(verify::run(node, out, scope, improve, anew)).await
         }
         Command::Checks(command) => Box::pin(checks::run(node, out, command)).await,
         Command::Search { query, limit, mode } => ask::search(node, out, query.join(" "), limit, mode).await,

@@ -13,12 +13,18 @@ use crate::cards::one_line;
 use crate::output::{Output, printable};
 use crate::{End, Result, jobs};
 
-pub(crate) async fn run(node: &Node, out: &Output, scope: VerifyScope, improve: bool) -> Result<End> {
+pub(crate) async fn run(
+    node: &Node,
+    out: &Output,
+    scope: VerifyScope,
+    improve: bool,
+    anew: bool,
+) -> Result<End> {
     let named = match &scope {
         VerifyScope::Cards { cards } => cards.clone(),
         _ => Vec::new(),
     };
-    let started = node.call::<StartVerify>(VerifyStart { scope, improve }).await?;
+    let started = node.call::<StartVerify>(VerifyStart { scope, improve, anew }).await?;
     let job = jobs::watch(node, out, &started.job).await?;
     let mut found: Vec<(String, CardVerification)> = Vec::new();
     for card in named {
@@ -82,6 +88,14 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
         )?,
         Some(Sought::Gone) => writeln!(out, "  {}", "no page documents this tool any more".red())?,
         Some(Sought::Unsure) => writeln!(out, "  {}", "pages that may be it, none clearly:".yellow())?,
+        Some(Sought::NoSearch) => writeln!(
+            out,
+            "  {}",
+            "other pages were not looked for: no search service is chosen (see `autokit providers search --help`)".yellow()
+        )?,
+        Some(Sought::SearchFailed { why }) => {
+            writeln!(out, "  {} {}", "other pages could not be looked for:".yellow(), printable(why))?;
+        }
         Some(Sought::NothingFound) => writeln!(out, "  {}", "nothing found".red())?,
         None => {}
     }

@@ -100,11 +100,15 @@ impl Fuel {
             let quotes: Vec<&str> = improved.quotes.iter().map(String::as_str).collect();
             add(fields::DESCRIPTION, Value::from(improved.text.as_str()), &quotes, 0.8);
         }
-        if proposed.is_empty() {
+        // A card that says it is not verified can become so again for nothing but a sound check. One that
+        // says nothing about it is left as it is: how it fares is known without a word on the card.
+        let denies = case.card.object().get(fields::VERIFIED) == Some(&Value::Bool(false));
+        let only_verified = proposed.is_empty();
+        if only_verified && !(sound && denies && case.verifies) {
             return None;
         }
         if sound && !case.card.verified() {
-            let support = proposed.iter().map(|field| field.confidence).fold(1.0, f32::min);
+            let support = proposed.iter().map(|field| field.confidence).fold(0.95, f32::min);
             let title = evidence(page, &page.document.title, case.now);
             proposed.push(ProposedField {
                 field: fields::VERIFIED.to_owned(),
@@ -126,6 +130,9 @@ impl Fuel {
             (false, true) => {
                 (Origin::Refresh, format!("The documentation says otherwise: {}", names.join(", ")))
             }
+            (false, false) if only_verified => {
+                (Origin::Refresh, "Its documentation is there and says what the card says".to_owned())
+            }
             (false, false) => {
                 (Origin::Improvement, "The documentation says more about what it does".to_owned())
             }
@@ -146,7 +153,8 @@ impl Fuel {
 
 /// For a card whose page is gone or wrong and for which no other was found: it can no longer be called
 /// verified. The pages that were looked at come along, for a person to choose from.
-pub(crate) fn unverified(case: &Case<'_>, report: &Report) -> Option<Draft> {
+/// `text` is the hash of what its address delivered, if that was a page.
+pub(crate) fn unverified(case: &Case<'_>, report: &Report, text: Option<&str>) -> Option<Draft> {
     if !case.card.verified() {
         return None;
     }
@@ -169,7 +177,8 @@ pub(crate) fn unverified(case: &Case<'_>, report: &Report) -> Option<Draft> {
             confidence: 0.9,
         }],
         similar: Vec::new(),
-        basis: None,
+        // A reviewer's no holds for what was seen, not for good.
+        basis: Some(report.seen(text)),
         candidates: others(report, ""),
         arrived: None,
     })
@@ -202,7 +211,11 @@ fn others(report: &Report, taken: &str) -> Vec<PageCandidate> {
         .collect()
 }
 
+/// A sentence's first letter; an address stays as it is.
 fn capital(text: &str) -> String {
+    if text.split_whitespace().next().is_some_and(|word| word.contains("://")) {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -168,6 +168,8 @@ pub enum ProposalState {
     Accepted,
     /// Turned down.
     Rejected,
+    /// Taken back by whoever proposed it, or overtaken: it would change nothing any more.
+    Withdrawn,
 }
 
 impl ProposalState {
@@ -177,12 +179,13 @@ impl ProposalState {
             ProposalState::Pending => "pending",
             ProposalState::Accepted => "accepted",
             ProposalState::Rejected => "rejected",
+            ProposalState::Withdrawn => "withdrawn",
         }
     }
 
     /// Reads the name used in the store.
     pub fn parse(text: &str) -> Option<ProposalState> {
-        [ProposalState::Pending, ProposalState::Accepted, ProposalState::Rejected]
+        [ProposalState::Pending, ProposalState::Accepted, ProposalState::Rejected, ProposalState::Withdrawn]
             .into_iter()
             .find(|state| state.as_str() == text)
     }
@@ -276,6 +279,11 @@ impl Draft {
         let text = |name: &str| self.fields.iter().find(|f| f.field == name)?.value.as_ref()?.as_str();
         (self.card.is_none())
             .then(|| CardKey::new(text(fields::PROVIDER).unwrap_or(""), text(fields::NAME).unwrap_or("")))
+    }
+
+    /// Whether a card has all of it already.
+    pub fn is_on(&self, card: &Map<String, Value>) -> bool {
+        self.card.is_some() && self.fields.iter().all(|field| card.get(&field.field) == field.value.as_ref())
     }
 
     /// How likely all of it is true: the least likely field decides.

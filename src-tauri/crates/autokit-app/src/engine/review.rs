@@ -40,7 +40,11 @@ impl Core {
         let record = proposal.draft.card.as_ref().and_then(|card| self.library.card(card).ok());
         let now: Map<String, Value> = match (&record, proposal.draft.base, proposal.state) {
             // What was decided is seen over the card it was decided on.
-            (Some(record), Some(base), ProposalState::Accepted | ProposalState::Rejected) => {
+            (
+                Some(record),
+                Some(base),
+                ProposalState::Accepted | ProposalState::Rejected | ProposalState::Withdrawn,
+            ) => {
                 let body =
                     self.library.revision(&record.id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
                 serde_json::from_str(&body).map_err(|error| ApiError::internal(error.to_string()))?

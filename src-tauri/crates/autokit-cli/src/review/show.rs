@@ -14,6 +14,7 @@ fn state(state: ProposalState) -> String {
         ProposalState::Pending => "waits".yellow().to_string(),
         ProposalState::Accepted => "accepted".green().to_string(),
         ProposalState::Rejected => "rejected".red().to_string(),
+        ProposalState::Withdrawn => "withdrawn".dimmed().to_string(),
     }
 }
 

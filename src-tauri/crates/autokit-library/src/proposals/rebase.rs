@@ -1,5 +1,6 @@
 //! What becomes of waiting proposals when their card changes: a field nobody touched moves along to
-//! the card's new revision, a field somebody changed conflicts.
+//! the card's new revision, a field somebody changed conflicts, and what the verifier proposed and the
+//! card says by now is closed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,7 +14,7 @@ use crate::error::{LibraryError, Result};
 use crate::store::Library;
 
 /// Who moves proposals along.
-const ITSELF: &str = "AutoKit";
+pub(super) const ITSELF: &str = "AutoKit";
 
 impl Library {
     /// Compares the waiting proposals about these cards with the cards as they are now. The caller
@@ -23,7 +24,8 @@ impl Library {
         for card in cards {
             for proposal in self.look_at_queue(|queue| queue.about(card)) {
                 let mut now = Proposal::clone(&proposal);
-                let events = self.compare(&mut now).await?;
+                let mut events = self.compare(&mut now).await?;
+                events.extend(self.close_if_done(&mut now).await?);
                 if now != *proposal {
                     note.changed.push(now);
                     note.events.extend(events);
