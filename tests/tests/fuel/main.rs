@@ -9,3 +9,4 @@ mod models;
 mod overtaken;
 mod place;
 mod runs;
+mod turns;

@@ -343,6 +343,10 @@ health: CardState | null,
  */
 checked_at: string | null, 
 /**
+ * It was changed since: what that check found is about another revision.
+ */
+changed: boolean, 
+/**
  * Labels.
  */
 tags: Array<string>, 
@@ -387,7 +391,11 @@ checked: Checked | null,
 /**
  * Number of the newest proposal for this card that waits in Review.
  */
-proposal: number | null, };
+proposal: number | null, 
+/**
+ * How many wait.
+ */
+waiting: number, };
 
 /**
  * Removes cards in one undoable change.
@@ -524,6 +532,10 @@ checked_at: string,
  * When it is checked again, if its page could not be had.
  */
 next_at: string | null, 
+/**
+ * The card was changed since: what was found is about an earlier revision.
+ */
+changed: boolean, 
 /**
  * What was found, field by field.
  */
@@ -926,7 +938,7 @@ draft: Draft, };
 /**
  * What the newest check of a card found, to filter by.
  */
-export type HealthFilter = "verified" | "stale" | "broken" | "unreachable" | "never";
+export type HealthFilter = "verified" | "stale" | "broken" | "unreachable" | "changed" | "never";
 
 /**
  * How many cards were in which state at the end of a day.
@@ -1083,6 +1095,10 @@ title: string,
  * Where it stands.
  */
 state: JobState, 
+/**
+ * What it waits for, or what it goes on with, in a sentence.
+ */
+note: string | null, 
 /**
  * It is at work and waits until the person lets it go on; none for a job that cannot wait.
  */
@@ -1299,6 +1315,10 @@ broken: number,
  */
 unreachable: number, 
 /**
+ * Changed since somebody looked.
+ */
+changed: number, 
+/**
  * Nobody looked yet.
  */
 never_checked: number, 
@@ -1323,6 +1343,10 @@ state: LinkState,
  * In a sentence, for people.
  */
 said: string, 
+/**
+ * What a person can do about it, where it takes one.
+ */
+remedy: string | null, 
 /**
  * HTTP status of the last answer.
  */
@@ -1931,7 +1955,7 @@ at: string,
 by: string, 
 /**
  * `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
- * `rejected`, `undone`.
+ * `rejected`, `undone`, `withdrawn`.
  */
 what: string, 
 /**
@@ -2038,7 +2062,7 @@ reason: string, };
 /**
  * Where a proposal stands.
  */
-export type ProposalState = "pending" | "accepted" | "rejected";
+export type ProposalState = "pending" | "accepted" | "rejected" | "withdrawn";
 
 /**
  * The queue.
@@ -2323,6 +2347,10 @@ id: number,
  */
 title: string, 
 /**
+ * Why it is proposed, in a sentence.
+ */
+reason: string, 
+/**
  * What it would change.
  */
 diff: Array<FieldDiff>, };
@@ -2591,7 +2619,11 @@ export type Sought = { "kind": "found",
 /**
  * It.
  */
-page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" };
+page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" } | { "kind": "no_search" } | { "kind": "search_failed", 
+/**
+ * What a service said.
+ */
+why: string, };
 
 /**
  * A run of words with its side. The `Equal` and `Delete` spans joined are the text before, the
@@ -2964,7 +2996,11 @@ scope: VerifyScope,
 /**
  * Propose better descriptions and what the cards leave out as well.
  */
-improve: boolean, };
+improve: boolean, 
+/**
+ * Begin from the beginning, also where the same run was broken off less than a day ago.
+ */
+anew: boolean, };
 
 /**
  * One request on the way to a page.

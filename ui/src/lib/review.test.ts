@@ -15,6 +15,7 @@ function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: 
         similar: [],
         basis: null,
         candidates: [],
+        arrived: null,
         fields: Object.entries(fields).map(([field, value]) => ({ field, value, evidence: [], confidence: 0.9 })),
       },
       proposed_by: "Discovery",
@@ -128,11 +129,12 @@ describe("health", () => {
 
   it("ends the trend with today as it stands", () => {
     const { day: _, ...now } = point("", 3, 1);
-    const points = trendOf({ total: 4, ...now, trend: [point("2026-01-01", 1, 3), point("2026-01-02", 9, 9)] }, "2026-01-02");
+    const points = trendOf({ total: 6, ...now, changed: 2, trend: [point("2026-01-01", 1, 3), point("2026-01-02", 9, 9)] }, "2026-01-02");
     expect(points.map((one) => [one.day, one.verified])).toEqual([
       ["2026-01-01", 1],
       ["2026-01-02", 3],
     ]);
+    expect(points.at(-1)?.never_checked).toBe(2);
   });
 
   it("stacks the states up to the top of the chart", () => {

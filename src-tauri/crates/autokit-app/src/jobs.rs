@@ -256,16 +256,15 @@ impl Progress {
             self.turn().await?;
             let mut pause = self.pause.subscribe();
             let mut next = pin!(turn());
-            let got = match next.as_mut().now_or_never() {
-                Some(got) => got,
-                None => {
-                    self.say(note);
-                    tokio::select! {
-                        got = next => got,
-                        () = self.cancel.cancelled() => return Err(ApiError::cancelled()),
-                        // The sender lives in `self`.
-                        _ = pause.wait_for(|paused| *paused) => continue,
-                    }
+            let got = if let Some(got) = next.as_mut().now_or_never() {
+                got
+            } else {
+                self.say(note);
+                tokio::select! {
+                    got = next => got,
+                    () = self.cancel.cancelled() => return Err(ApiError::cancelled()),
+                    // The sender lives in `self`.
+                    _ = pause.wait_for(|paused| *paused) => continue,
                 }
             };
             self.change(|job| job.note = None);

@@ -17,10 +17,10 @@ pub(crate) enum ChecksCommand {
     /// Change when cards are checked.
     Set {
         /// Check cards again after this many days; 0 for never.
-        #[arg(long, value_name = "DAYS", required_unless_present = "new_cards")]
+        #[arg(long, value_name = "DAYS", required_unless_present = "new_cards", value_parser = clap::value_parser!(u32).range(..=3_650))]
         every: Option<u32>,
         /// Check cards soon after they were added, imported or accepted: yes or no.
-        #[arg(long, value_name = "YES|NO", hide_possible_values = true, value_parser = BoolishValueParser::new())]
+        #[arg(long, value_name = "YES|NO", hide_possible_values = true, value_parser = BoolishValueParser::new(), required_unless_present = "every")]
         new_cards: Option<bool>,
     },
 }
@@ -35,7 +35,8 @@ pub(crate) enum Health {
     /// Its link leads nowhere.
     Broken,
     /// Its page could not be asked for.
-    Unreachable,
+    #[value(alias = "unreachable")]
+    NotReached,
     /// It was changed since its check.
     Changed,
     /// It was never checked.
@@ -48,7 +49,7 @@ impl From<Health> for HealthFilter {
             Health::Verified => HealthFilter::Verified,
             Health::Stale => HealthFilter::Stale,
             Health::Broken => HealthFilter::Broken,
-            Health::Unreachable => HealthFilter::Unreachable,
+            Health::NotReached => HealthFilter::Unreachable,
             Health::Changed => HealthFilter::Changed,
             Health::Never => HealthFilter::Never,
         }

@@ -27,7 +27,7 @@ use autokit_app::{ApiError, ErrorCode, paths};
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command, Global};
-use output::Output;
+use output::{Output, printable};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
@@ -229,9 +229,10 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Undo => {
             let undone = node.call::<Undo>(autokit_app::api::Nothing {}).await?;
             out.show(&undone, |text| {
-                writeln!(text, "Undone: {} ({} cards)", undone.reason, undone.cards.len())?;
+                let cards = if undone.cards.len() == 1 { "card" } else { "cards" };
+                writeln!(text, "Undone: {} ({} {cards})", printable(&undone.reason), undone.cards.len())?;
                 for id in &undone.kept {
-                    writeln!(text, "  kept as it is, because it changed again: {id}")?;
+                    writeln!(text, "  kept as it is, because it changed again: {}", printable(id))?;
                 }
                 Ok(())
             })?;

@@ -67,6 +67,7 @@ impl Fuel {
             candidates: Vec::new(),
             attempts: 0,
             offline: false,
+            cut: false,
             judged_by: "rules".to_owned(),
         };
         let mut current: Option<Candidate> = None;
@@ -95,7 +96,7 @@ impl Fuel {
             }
             if let (LinkState::Delivered, Ok(page)) = (report.link.state, visit) {
                 text = Some(page.hash.clone());
-                let mut candidate = Candidate::of(&subject, vector, page);
+                let mut candidate = Candidate::of(&subject, vector, page).await?;
                 let judgement = judge(&report.link, &candidate);
                 if judgement.about && candidate.marks.code > 0.0 {
                     report.page = Some(judgement);

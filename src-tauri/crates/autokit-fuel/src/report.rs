@@ -85,6 +85,9 @@ pub struct Report {
     pub attempts: u32,
     /// Nothing could be asked because there is no network; nothing else in here means anything then.
     pub offline: bool,
+    /// The page shows more code than is read; what it shows further down was not looked at.
+    #[serde(default)]
+    pub cut: bool,
     /// Who judged: `rules`, or a model's name beside them.
     pub judged_by: String,
 }

@@ -11,7 +11,7 @@ use futures_util::stream::FuturesUnordered;
 use url::Url;
 
 use crate::Fuel;
-use crate::error::Result;
+use crate::error::{Result, aside};
 use crate::marks::{Marks, agreement};
 use crate::reading::Reading;
 use crate::subject::{Subject, telling};
@@ -92,6 +92,8 @@ pub(crate) fn queries(subject: &Subject) -> Vec<String> {
 impl Fuel {
     /// Pages the search services find for a card, as far as they answer in time.
     pub(crate) async fn searched(&self, subject: &Subject) -> Searched {
+        // So that its time is its own, and not spent in the queue behind the searches of other cards.
+        let _turn = self.searching.acquire().await;
         let queries = queries(subject);
         let mut asked: FuturesUnordered<_> = queries
             .iter()
@@ -216,7 +218,7 @@ impl Fuel {
             let Ok(page) = visit? else { continue };
             let seen = into.iter().any(|other| other.page.fetched.url == page.fetched.url);
             if page.fetched.is_success() && !seen {
-                into.push(Candidate::of(subject, vector, page));
+                into.push(Candidate::of(subject, vector, page).await?);
             }
         }
         Ok(())
@@ -224,10 +226,16 @@ impl Fuel {
 }
 
 impl Candidate {
-    pub(crate) fn of(subject: &Subject, vector: Option<&[f32]>, page: Arc<Reading>) -> Candidate {
-        let marks = Marks::of(subject, vector, &page);
+    /// Weighs a page. Aside: one with a great many imports takes a while.
+    pub(crate) async fn of(
+        subject: &Subject,
+        vector: Option<&[f32]>,
+        page: Arc<Reading>,
+    ) -> Result<Candidate> {
+        let (subject, vector, read) = (subject.clone(), vector.map(<[f32]>::to_vec), Arc::clone(&page));
+        let marks = aside(move || Ok(Marks::of(&subject, vector.as_deref(), &read))).await?;
         let logit = marks.logit();
-        Candidate { page, marks, logit, score: 1.0 / (1.0 + (-logit).exp()) }
+        Ok(Candidate { page, marks, logit, score: 1.0 / (1.0 + (-logit).exp()) })
     }
 }
 

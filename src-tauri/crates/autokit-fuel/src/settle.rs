@@ -31,7 +31,9 @@ impl Fuel {
         page: &Candidate,
         moved: bool,
     ) -> Result<Examined> {
-        report.claims = claims(subject, &page.marks, &page.page);
+        let (of, marks, read) = (subject.clone(), page.marks.clone(), Arc::clone(&page.page));
+        report.claims = aside(move || Ok(claims(&of, &marks, &read))).await?;
+        report.cut = page.page.facts.code.cut;
         if let Some(advisor) = &self.advisor
             && advisor.add_claims(case.card, subject, &page.page, &mut report.claims).await
         {
@@ -83,9 +85,11 @@ impl Fuel {
             proposed.push(ProposedField { field, value: Some(value), evidence, confidence });
         };
         for claim in &report.claims {
-            // What the card does not say is no fault of it; it comes along with what is.
-            let wanted =
-                claim.is_contradicted() || claim.standing == Standing::Unsaid && (self.improve || moved);
+            // What the card does not say is no fault of it; it comes along with what is, or where the card
+            // has room for it and nothing in it.
+            let blank = case.card.text(&claim.field).is_some_and(|text| text.trim().is_empty());
+            let wanted = claim.is_contradicted()
+                || claim.standing == Standing::Unsaid && (self.improve || moved || blank);
             if let Some(value) = claim.value.clone().filter(|_| wanted) {
                 add(&claim.field, value, &[claim.quote.as_str()], claim.confidence);
             }

@@ -173,7 +173,7 @@ impl Handle<DescribeCard> for Engine {
     }
 }
 
-fn row(title: String, proposal: &Proposal) -> ProposalRow {
+fn row(title: String, proposal: &Proposal, needed: u32) -> ProposalRow {
     ProposalRow {
         id: proposal.id,
         title,
@@ -182,6 +182,7 @@ fn row(title: String, proposal: &Proposal) -> ProposalRow {
         risk: proposal.risk,
         conflicts: proposal.conflicts.len() as u32,
         approvals: proposal.approvals.len() as u32,
+        needed,
         state: proposal.state,
         card: proposal.draft.card.as_ref().map(ToString::to_string),
         fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
@@ -195,15 +196,19 @@ impl Handle<ListProposals> for Engine {
     async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<Proposals> {
         let library = &self.core.library;
         let title = |proposal: &Proposal| self.core.title(proposal);
+        let needed = self.core.review_policy().await?.approvals;
         let mut rows: Vec<ProposalRow> = match request.state {
-            Some(ProposalState::Pending) => {
-                library.waiting().await?.iter().map(|proposal| row(title(proposal), proposal)).collect()
-            }
+            Some(ProposalState::Pending) => library
+                .waiting()
+                .await?
+                .iter()
+                .map(|proposal| row(title(proposal), proposal, needed))
+                .collect(),
             state => library
                 .proposals(state)
                 .await?
                 .iter()
-                .map(|proposal| row(title(proposal), proposal))
+                .map(|proposal| row(title(proposal), proposal, needed))
                 .collect(),
         };
         rows.reverse();

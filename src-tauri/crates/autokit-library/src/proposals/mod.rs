@@ -40,7 +40,7 @@ pub struct ProposalEvent {
     /// By whom.
     pub by: String,
     /// `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
-    /// `rejected`, `undone`, `withdrawn`.
+    /// `rejected`, `undone`, `kept`, `withdrawn`.
     pub what: String,
     /// In words.
     pub why: String,

@@ -35,6 +35,24 @@ impl Library {
         if note.changed.is_empty() { Ok(()) } else { self.note(note).await }
     }
 
+    /// Compares a proposal that waits again with its card, and tells what the card keeps although the
+    /// acceptance was taken back: `kept` names fields that were changed since.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoProposal`].
+    pub async fn reconsider(&self, id: u32, kept: &[String]) -> Result<()> {
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        let mut proposal = self.proposal(id).await?;
+        let mut events = Vec::new();
+        if !kept.is_empty() {
+            let why = format!("the card was changed since and keeps what it says: {}", kept.join(", "));
+            events.push(self.event(id, &self.clock.stamp(), ITSELF, "kept", &why));
+        }
+        events.extend(self.compare(&mut proposal).await?);
+        self.note(Note { changed: vec![proposal], events, ..Note::default() }).await
+    }
+
     /// Brings what a proposal knows of its card up to date; gives the rows of what is to be told.
     pub(super) async fn compare(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
         let Some(id) = proposal.draft.card.clone() else {

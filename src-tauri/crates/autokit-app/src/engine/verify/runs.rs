@@ -1,6 +1,7 @@
 //! Runs of checks: which cards, one after another, with a memory of where a run was.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use futures_util::StreamExt;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::api::{Job, JobKind, JobRef, JobState, VerifyScope};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -21,6 +22,8 @@ use super::super::Core;
 
 /// Cards looked at at a time; the client lets two requests through to one host.
 const AT_ONCE: usize = 8;
+/// Cards that search at a time.
+const SEARCH_AT_ONCE: usize = 2;
 /// How long a page may take. A reader would have given up before.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// How long after the first, the second … failure in a row a page is tried again. After one more
@@ -175,12 +178,17 @@ impl Tally {
         match self.proposed {
             0 => {}
             1 => said.push_str("; 1 proposal waits in Review"),
-            many => said.push_str(&format!("; {many} proposals wait in Review")),
+            many => {
+                // Writing to a string cannot fail.
+                let _ = write!(said, "; {many} proposals wait in Review");
+            }
         }
         match self.withdrawn {
             0 => {}
             1 => said.push_str("; 1 of an earlier check was withdrawn"),
-            many => said.push_str(&format!("; {many} of earlier checks were withdrawn")),
+            many => {
+                let _ = write!(said, "; {many} of earlier checks were withdrawn");
+            }
         }
         said
     }
@@ -439,6 +447,7 @@ impl Core {
         Fuel {
             fetcher: services.fetcher.clone(),
             providers: services.search.iter().cloned().collect(),
+            searching: Arc::new(Semaphore::new(SEARCH_AT_ONCE)),
             senses: self.senses(),
             pages: Pages::default(),
             patience: PATIENCE,
