@@ -47,7 +47,7 @@ impl Price {
 
 static FREEMIUM: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\bfree (tier|plan|trial|quota|account|api key)\b|\b[\d,]+ free\b|\bfree,? (up to|for (the )?first)\b",
+        r"\bfree (tier|plan|trial|quota|account|api key)\b|(^|[^$€£\d,.])[\d,]+ free\b|\bfree,? (up to|for (the )?first)\b",
     )
 });
 
