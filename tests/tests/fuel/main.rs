@@ -9,4 +9,5 @@ mod models;
 mod overtaken;
 mod place;
 mod runs;
+mod terminal;
 mod turns;

@@ -127,6 +127,7 @@ describe("texts of the engine", () => {
   it("become sentences, addresses stay addresses", () => {
     expect(sentence("its title names the tool")).toBe("Its title names the tool.");
     expect(sentence("http://a.b redirects in a circle")).toBe("http://a.b redirects in a circle.");
+    expect(sentence("docs.example.org has no valid certificate")).toBe("docs.example.org has no valid certificate.");
     expect(sentence("Done!")).toBe("Done!");
     expect(sentence("")).toBe("");
   });

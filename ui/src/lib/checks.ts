@@ -156,8 +156,8 @@ export function soughtOf(report: Report): Shown | null {
 
 /** The engine writes halves of sentences; here they stand by themselves. Addresses stay as they are. */
 export function sentence(text: string): string {
-  const first = text.charAt(0);
-  const begun = /^\w+:\/\//.test(text) ? text : first.toUpperCase() + text.slice(1);
+  const [word = ""] = text.split(/\s/, 1);
+  const begun = /[./:]\w/.test(word) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return !begun || /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 

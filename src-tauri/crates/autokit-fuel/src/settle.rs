@@ -215,11 +215,24 @@ fn others(report: &Report, taken: &str) -> Vec<PageCandidate> {
         .collect()
 }
 
-/// A sentence's first letter; an address stays as it is.
+/// A sentence's first letter; an address or the name of a host stays as it is.
 fn capital(text: &str) -> String {
-    if text.split_whitespace().next().is_some_and(|word| word.contains("://")) {
+    if text.split_whitespace().next().is_some_and(|word| word.contains(['/', '.', ':'])) {
         return text.to_owned();
     }
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::capital;
+
+    #[test]
+    fn addresses_keep_their_letters() {
+        assert_eq!(capital("the site answers 404"), "The site answers 404");
+        for address in ["https://a.b is larger than 5 MB", "docs.example.org has no valid certificate"] {
+            assert_eq!(capital(address), address);
+        }
+    }
 }
