@@ -1955,7 +1955,7 @@ at: string,
 by: string, 
 /**
  * `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
- * `rejected`, `undone`, `withdrawn`.
+ * `rejected`, `undone`, `kept`, `withdrawn`.
  */
 what: string, 
 /**
@@ -2034,6 +2034,10 @@ conflicts: number,
  * How many reviewers said yes while others are asked for.
  */
 approvals: number, 
+/**
+ * How many have to.
+ */
+needed: number, 
 /**
  * Where it stands.
  */
@@ -2268,6 +2272,10 @@ attempts: number,
  * Nothing could be asked because there is no network; nothing else in here means anything then.
  */
 offline: boolean, 
+/**
+ * The page shows more code than is read; what it shows further down was not looked at.
+ */
+cut: boolean, 
 /**
  * Who judged: `rules`, or a model's name beside them.
  */

@@ -81,6 +81,7 @@ function row(id: number, group: string, risk: Risk, title = `card ${id}`): Propo
     risk,
     conflicts: 0,
     approvals: 0,
+    needed: 1,
     state: "pending",
     card: "c",
     fields: ["pricing"],
