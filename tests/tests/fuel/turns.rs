@@ -23,12 +23,8 @@ async fn start(node: &Node, scope: VerifyScope, anew: bool) -> Result<String> {
 }
 
 async fn look(node: &Node, job: &str) -> Result<Job> {
-    Ok(node
-        .call::<ListJobs>(Nothing {})
-        .await?
-        .into_iter()
-        .find(|one| one.id == job)
-        .context("it is known")?)
+    let jobs = node.call::<ListJobs>(Nothing {}).await?;
+    jobs.into_iter().find(|one| one.id == job).context("it is known")
 }
 
 /// The job once it is over, however it ended.
