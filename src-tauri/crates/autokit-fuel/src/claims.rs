@@ -1,16 +1,15 @@
 //! A card's claims, one by one, against the page.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use autokit_facts::{Import, Price, sentences, words};
 use autokit_toolcard::fields;
 use autokit_web::Block;
-use regex::Regex;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use ts_rs::TS;
 
+use crate::arguments::init_args;
 use crate::marks::{Marks, agreement, likeness};
 use crate::reading::Reading;
 use crate::subject::{Subject, content_words};
@@ -47,7 +46,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    fn supported(field: &str, quote: impl Into<String>, confidence: f32) -> Claim {
+    pub(crate) fn supported(field: &str, quote: impl Into<String>, confidence: f32) -> Claim {
         let quote = quote.into();
         Claim {
             field: field.to_owned(),
@@ -59,7 +58,12 @@ impl Claim {
         }
     }
 
-    fn contradicted(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
+    pub(crate) fn contradicted(
+        field: &str,
+        value: Value,
+        quote: impl Into<String>,
+        confidence: f32,
+    ) -> Claim {
         let (field, quote) = (field.to_owned(), quote.into());
         Claim {
             field,
@@ -71,11 +75,11 @@ impl Claim {
         }
     }
 
-    fn unsaid(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
+    pub(crate) fn unsaid(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
         Claim { standing: Standing::Unsaid, ..Claim::contradicted(field, value, quote, confidence) }
     }
 
-    fn not_found(field: &str) -> Claim {
+    pub(crate) fn not_found(field: &str) -> Claim {
         let (field, quote) = (field.to_owned(), String::new());
         Claim { field, standing: Standing::NotFound, quote, value: None, confidence: 0.0, by_model: false }
     }
@@ -254,7 +258,7 @@ fn names_of(imports: &[&Import]) -> Value {
 }
 
 /// How a page shows the tool a card is about.
-enum Shown<'a> {
+pub(crate) enum Shown<'a> {
     /// Its classes, from its module.
     AsWritten(Vec<&'a Import>),
     /// Its classes, or some of them, from another module.
@@ -378,67 +382,6 @@ fn ranked<'a>(subject: &Subject, page: &'a Reading) -> Vec<(f32, &'a Import)> {
     all
 }
 
-/// Arguments: those of the card against those its classes are shown with.
-fn init_args(subject: &Subject, page: &Reading, shown: &Shown<'_>) -> Option<Claim> {
-    let code = &page.facts.code;
-    let classes: Vec<&str> = match shown {
-        Shown::AsWritten(imports) | Shown::FromElsewhere(imports) | Shown::Others(imports, _) => {
-            imports.iter().map(|import| import.name.as_str()).collect()
-        }
-        Shown::Called(_) => subject.classes.iter().map(String::as_str).collect(),
-        Shown::Nothing => {
-            return (!subject.init_args.is_empty()).then(|| Claim::not_found(fields::INIT_ARGS));
-        }
-    };
-    let mut shown: Map<String, Value> = Map::new();
-    let mut lines: Vec<&str> = Vec::new();
-    for (arguments, at) in classes.iter().filter_map(|class| code.arguments_of(class)) {
-        for (name, value) in arguments {
-            shown.entry(name).or_insert(value);
-        }
-        lines.extend(at);
-    }
-    let known = |name: &String| shown.contains_key(name) || code.has(name);
-    let supported = subject.init_args.keys().all(known);
-    let some_known = subject.init_args.keys().any(known);
-    // What stands for a value is none: it is proposed to nobody.
-    shown.retain(|_, value| !is_stand_in(value));
-    if subject.init_args.is_empty() {
-        // A card without arguments is not wrong; what the page shows makes it better.
-        return (!shown.is_empty())
-            .then(|| Claim::unsaid(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
-    }
-    if supported {
-        let quote = match lines.join("\n") {
-            empty if empty.is_empty() => subject.init_args.keys().cloned().collect::<Vec<_>>().join(", "),
-            lines => lines,
-        };
-        return Some(Claim::supported(fields::INIT_ARGS, quote, 0.8));
-    }
-    // None of the card's arguments is on the page, others are: they are those of an earlier version.
-    if !shown.is_empty() && !some_known {
-        return Some(Claim::contradicted(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.6));
-    }
-    Some(Claim::not_found(fields::INIT_ARGS))
-}
-
-static STAND_IN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)^\s*$|^\s*[<\[{(].*[>\]})]\s*$|^[.…*x-]+$|\b(your|my)[-_ ]|[-_ ]here\b|\b(fill|put|insert|enter|add|paste|replace)[-_ ].*\b(here|in|with|your|key|token)\b|^(api|access|secret)[-_ ]?(key|token|secret)s?$|\b(change[-_ ]?me|placeholder|todo)\b|^(sk|pk|ghp|xoxb)-?[.x*…]*$",
-    )
-    .expect("a valid pattern")
-});
-
-/// Whether a value on a page only stands for one: `null`, `"your-api-key"`, `"<fill in token here>"`. A
-/// variable's name, `${KEY}`, says where the value comes from.
-fn is_stand_in(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => !(text.starts_with("${") && text.ends_with('}')) && STAND_IN.is_match(text),
-        _ => false,
-    }
-}
-
 fn openapi(subject: &Subject, page: &Reading) -> Option<Claim> {
     let url = subject.openapi.as_deref()?;
     let same = |other: &str| other.trim_end_matches('/') == url.trim_end_matches('/');
@@ -477,6 +420,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::arguments::is_stand_in;
 
     fn told(card: Value, code: &str) -> Vec<Claim> {
         let Value::Object(card) = card else { unreachable!() };
@@ -499,7 +443,7 @@ mod tests {
         claims.iter().find(|claim| claim.field == field)
     }
 
-    fn card(module: &str, init_args: Value) -> Value {
+    fn card(module: &str, init_args: &Value) -> Value {
         json!({
             "name": "Widget", "class": "WidgetTool", "module": module, "init_args": init_args,
             "programming_language": "python",
@@ -509,7 +453,7 @@ mod tests {
     #[test]
     fn a_class_of_the_past_is_nobodys_successor() {
         let claims = told(
-            card("langchain_community.tools", json!({})),
+            card("langchain_community.tools", &json!({})),
             "from a.b import WidgetTool\nfrom c.d import WidgetTool\nfrom langchain.old import WidgetToolOld",
         );
         let class = of(&claims, fields::CLASS).unwrap();
@@ -518,7 +462,7 @@ mod tests {
         assert!(matches!(module.value.as_ref().and_then(Value::as_str), Some("a.b" | "c.d")), "{module:?}");
         // A relative that is not of the past still comes before another package's class.
         let claims = told(
-            card("langchain_community.tools", json!({})),
+            card("langchain_community.tools", &json!({})),
             "from widget import WidgetTool\nfrom langchain_widget import WidgetSearchTool",
         );
         assert_eq!(of(&claims, fields::CLASS).unwrap().value, Some(json!("WidgetSearchTool")));
@@ -528,13 +472,13 @@ mod tests {
     fn what_stands_for_a_value_is_proposed_to_nobody() {
         let code = "from langchain_community.tools import WidgetTool\nWidgetTool(api_key=\"your-api-key\", \
                     token=\"<fill in access token here>\", proxy=None, units=\"metric\")";
-        let claims = told(card("langchain_community.tools", json!({})), code);
+        let claims = told(card("langchain_community.tools", &json!({})), code);
         assert_eq!(of(&claims, fields::INIT_ARGS).unwrap().value, Some(json!({ "units": "metric" })));
         let only = code.replace(", units=\"metric\"", "");
-        let claims = told(card("langchain_community.tools", json!({})), &only);
+        let claims = told(card("langchain_community.tools", &json!({})), &only);
         assert!(of(&claims, fields::INIT_ARGS).is_none());
         // They are names of arguments all the same.
-        let claims = told(card("langchain_community.tools", json!({ "api_key": "${KEY}" })), &only);
+        let claims = told(card("langchain_community.tools", &json!({ "api_key": "${KEY}" })), &only);
         assert!(of(&claims, fields::INIT_ARGS).unwrap().is_supported());
         for value in ["...", "xxx", "YOUR_API_KEY", "api_key", "sk-...", "insert your token", "changeme", ""]
         {
@@ -547,7 +491,7 @@ mod tests {
 
     #[test]
     fn an_empty_module_is_a_missing_one() {
-        let claims = told(card("", json!({})), "from langchain_community.tools import WidgetTool");
+        let claims = told(card("", &json!({})), "from langchain_community.tools import WidgetTool");
         let module = of(&claims, fields::MODULE).unwrap();
         assert_eq!(
             (module.standing, module.value.clone()),
@@ -562,7 +506,7 @@ mod tests {
             (0..20_000).map(|at| format!("from kit{at} import WidgetTool{at}")).collect();
         // A single block as long as that is data; many of them are not.
         let blocks: Vec<String> = names.chunks(1_000).map(|lines| lines.join("\n")).collect();
-        let claims = told(card("kit1", json!({})), &blocks.join("\n```\n\n```python\n"));
+        let claims = told(card("kit1", &json!({})), &blocks.join("\n```\n\n```python\n"));
         assert!(of(&claims, fields::CLASS).unwrap().is_contradicted());
         // Looking each import up among all of them took minutes.
         assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());

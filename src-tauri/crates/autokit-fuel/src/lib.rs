@@ -6,6 +6,7 @@
 //! none that does not. Nothing here changes a card: what should change leaves as a
 //! [`Draft`](autokit_toolcard::Draft) with the words it rests on.
 
+mod arguments;
 mod claims;
 mod condition;
 mod error;

@@ -1,6 +1,7 @@
 //! Cards against their pages, in the background: politely, with a memory of where it was (FUEL,
 //! verifier and fixer). Here: what is due, and what is asked for; [`runs`] carries it out.
 
+mod card;
 mod runs;
 
 use std::sync::Arc;
