@@ -128,6 +128,9 @@ async fn the_terminal_reviews_by_field_with_words_and_back() -> Result<()> {
     let said = place.json(&["review", "comment", "1", "is", "this", "so?", "--by", "bob"])?;
     ensure!(said["events"].as_array().and_then(|all| all.last()).is_some_and(|e| e["why"] == "is this so?"));
 
+    let (code, empty) = place.failure(&["review", "comment", "1", " "])?;
+    ensure!(code == 4 && empty["remedy"].as_str().is_some_and(|remedy| remedy.contains("Write")), "{empty}");
+
     let looked = place.json(&["review", "edit", "1", "--set", "pricing=newer", "--preview"])?;
     let pricing = looked["diff"].as_array().and_then(|all| all.iter().find(|d| d["field"] == "pricing"));
     ensure!(pricing.is_some_and(|diff| diff["after"] == "newer"), "{looked}");

@@ -201,3 +201,25 @@ async fn a_check_of_tomorrow_keeps_no_card_from_being_checked_today() -> Result<
     node.close().await?;
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_stays_looks_again_at_a_card_that_changed() -> Result<()> {
+    let (place, _site, ahead, node, id) = house(true).await?;
+    check(&node, &id).await?;
+    ahead.hours(1);
+    set(&node, &id, "class", json!("GadgetTool")).await?;
+    ensure!(checked(&node, &id).await?.changed);
+    node.close().await?;
+    drop(node);
+    let node = open(&place, &ahead, true).await?;
+    let wait = async {
+        while checked(&node, &id).await?.changed {
+            tokio::task::yield_now().await;
+        }
+        anyhow::Ok(())
+    };
+    tokio::time::timeout(std::time::Duration::from_mins(1), wait).await.context("it was not looked at")??;
+    ensure!(checked(&node, &id).await?.state == CardState::Stale);
+    node.close().await?;
+    Ok(())
+}

@@ -264,6 +264,10 @@ impl Handle<RejectProposal> for Engine {
 impl Handle<CommentProposal> for Engine {
     async fn handle(&self, context: &Context, request: ProposalComment) -> Result<ProposalDetail> {
         let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by)?;
+        if request.words.trim().is_empty() {
+            let remedy = "Write what others should know before they decide.";
+            return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
+        }
         self.core.library.comment(request.id, &by, &request.words).await?;
         self.core.tell_proposals().await?;
         self.core.proposal_detail(request.id).await
