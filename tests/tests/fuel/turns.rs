@@ -154,6 +154,46 @@ async fn a_terminal_goes_on_when_the_one_that_was_at_it_is_closed() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_process_was_killed_goes_on_when_it_is_started_again() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = open(&place, &Ahead::default(), false).await?;
+    let gate = Arc::new(Semaphore::new(0));
+    let (_site, _) = library(&node, &gate).await?;
+    node.close().await?;
+    drop(node);
+    let mut owner =
+        place.command(&["verify", "--all"])?.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let wait = async {
+        // Owned by that process by the time a run is known.
+        loop {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if !place.data_dir().join("endpoint.json").exists() {
+                continue;
+            }
+            let node = open(&place, &Ahead::default(), false).await?;
+            let jobs = node.call::<ListJobs>(Nothing {}).await?;
+            if let Some(job) = jobs.iter().find(|job| job.kind == JobKind::Verify) {
+                return anyhow::Ok((job.id.clone(), node));
+            }
+            node.close().await?;
+        }
+    };
+    let (run, node) = tokio::time::timeout(Duration::from_mins(1), wait).await.context("no run")??;
+    gate.add_permits(4);
+    until(&node, &run, |job| job.done == 4).await?;
+    owner.kill()?;
+    owner.wait()?;
+    node.close().await?;
+    drop(node);
+    gate.add_permits(1_000);
+    let again = place.run(&["verify", "--all"])?;
+    let said = String::from_utf8_lossy(&again.stdout).into_owned();
+    ensure!(again.status.success(), "{said}{}", String::from_utf8_lossy(&again.stderr));
+    ensure!(said.contains("Going on with the run of") && said.contains("4 of 12 are done"), "{said}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_number_of_days_is_one_a_person_means() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
