@@ -15,6 +15,7 @@ use autokit_app::node::{Node, NodeOptions};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_retrieve::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
+use autokit_tests::bundle::exchange;
 use autokit_tests::crash::crash_imports;
 use autokit_tests::{Seeded, Workplace, made_up_cards, program};
 use serde_json::{Value, json};
@@ -251,11 +252,18 @@ async fn main() -> Result<()> {
                           "opening_them_s": most.opening.as_secs_f64(),
                           "slowest_opening_s": slowest.as_secs_f64() });
     println!("crashes: {crashes}");
+    let exchanged = Box::pin(exchange(if quick { 2000 } else { 16_000 })).await.context("bundle")?;
+    let bundle = json!({ "bytes": exchanged.bytes, "export_s": exchanged.export.as_secs_f64(),
+                         "import_s": exchanged.import.as_secs_f64(), "bare_s": exchanged.bare.as_secs_f64(),
+                         "times_bare": exchanged.import.as_secs_f64() / exchanged.bare.as_secs_f64(),
+                         "peak_mib": exchanged.peak_kib / 1024, "identical": true });
+    println!("bundle: {bundle}");
     let answer = first_answer().await.context("first answer")?;
     println!("answer: {answer}");
     println!(
         "{}",
-        json!({ "machine": machine, "embedding": embedding, "ranking": ranking, "library": library, "crashes": crashes, "answer": answer })
+        json!({ "machine": machine, "embedding": embedding, "ranking": ranking, "library": library, "crashes": crashes, "bundle": bundle,
+                "answer": answer })
     );
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -21,29 +21,34 @@ use surrealdb::types::{Object, RecordId, object};
 use crate::agent::{done, quiet};
 use crate::{Workplace, made_up_cards};
 
-/// A clock that moves when it is told to, and a millisecond with every look.
+/// A clock that moves a millisecond with every look, until it is stopped.
 #[derive(Clone, Debug)]
-pub struct Hands(Arc<AtomicI64>);
+pub struct Hands {
+    at: Arc<AtomicI64>,
+    step: Arc<AtomicI64>,
+}
 
 impl Hands {
     /// Starts at the beginning of a year.
     pub fn new() -> Hands {
-        Hands(Arc::new(AtomicI64::new(1_767_225_600_000)))
+        Hands { at: Arc::new(AtomicI64::new(1_767_225_600_000)), step: Arc::new(AtomicI64::new(1)) }
     }
 
-    /// Sets it to a moment, in milliseconds.
-    pub fn set(&self, at: i64) {
-        self.0.store(at, Ordering::Release);
+    /// Stops it at a moment, in milliseconds.
+    pub fn stop_at(&self, at: i64) {
+        self.step.store(0, Ordering::Release);
+        self.at.store(at, Ordering::Release);
     }
 
     /// The clock.
     ///
     /// # Panics
-    /// When it was set to a moment no calendar has.
+    /// When it was stopped at a moment no calendar has.
     pub fn clock(&self) -> Clock {
-        let hands = Arc::clone(&self.0);
+        let hands = self.clone();
         Clock::from_fn(move || {
-            Timestamp::from_millisecond(hands.fetch_add(1, Ordering::AcqRel)).expect("a moment")
+            let step = hands.step.load(Ordering::Acquire);
+            Timestamp::from_millisecond(hands.at.fetch_add(step, Ordering::AcqRel)).expect("a moment")
         })
     }
 }
@@ -95,6 +100,9 @@ pub async fn replace(node: &Node, path: &Path) -> Result<Job> {
     done(node, &job).await
 }
 
+/// The moment both exports of an exchange are made, in milliseconds.
+const EXPORTED: i64 = 1_780_000_000_000;
+
 /// What exchanging a whole library came to.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
@@ -119,8 +127,6 @@ pub async fn exchange(cards: usize) -> Result<Exchange> {
     let (here, there) = (Workplace::with_wide_stand_in()?, Workplace::with_wide_stand_in()?);
     let hands = Hands::new();
     let (one, two) = (here.path("one.toolcards"), there.path("two.toolcards"));
-    /// The moment both exports are made.
-    const EXPORTED: i64 = 1_780_000_000_000;
     let export_took = {
         let node = here.node_of(384, "Alice", hands.clock()).await?;
         let mut all = made_up_cards(cards);
@@ -132,7 +138,7 @@ pub async fn exchange(cards: usize) -> Result<Exchange> {
             replace(&node, &here.cards_file("cards.json", &all)?).await?;
         }
         quiet(&node).await?;
-        hands.set(EXPORTED);
+        hands.stop_at(EXPORTED);
         let began = Instant::now();
         export(&node, &one).await?;
         let took = began.elapsed();
@@ -153,7 +159,7 @@ pub async fn exchange(cards: usize) -> Result<Exchange> {
     serving.stop()?;
     {
         let node = there.node_of(384, "Alice", hands.clock()).await?;
-        hands.set(EXPORTED);
+        hands.stop_at(EXPORTED);
         export(&node, &two).await?;
         node.close().await?;
     }
@@ -170,7 +176,7 @@ pub async fn exchange(cards: usize) -> Result<Exchange> {
 
 /// Reads the lines of a bundle with `serde_json` and inserts them as they are into a database without a
 /// schema: what cannot be avoided.
-async fn bare_insert(bundle: &Path, store: &PathBuf) -> Result<Duration> {
+async fn bare_insert(bundle: &Path, store: &Path) -> Result<Duration> {
     let began = Instant::now();
     let db = Surreal::new::<SurrealKv>(format!("{}?sync=every", store.display())).await?;
     db.use_ns("a").use_db("b").await?;

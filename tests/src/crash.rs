@@ -149,24 +149,19 @@ async fn crash_undo(
             .json(&json!({}))
             .send(),
     );
-    let answered = match takes {
-        Some(takes) => {
-            // Not a wait for something to happen: the crash point itself.
-            std::thread::sleep(Duration::from_micros(
-                Seeded::new(seed).below(takes.as_micros() as u64 * 5 / 4),
-            ));
-            let answered = undo.is_finished();
-            owner.kill()?;
-            // Answered or cut off: either is fine here, what is left is looked at.
-            let _ = undo.await?;
-            answered
-        }
-        None => {
-            let answer = undo.await??;
-            ensure!(answer.status().is_success(), "{}", answer.text().await?);
-            owner.kill()?;
-            true
-        }
+    let answered = if let Some(takes) = takes {
+        // Not a wait for something to happen: the crash point itself.
+        std::thread::sleep(Duration::from_micros(Seeded::new(seed).below(takes.as_micros() as u64 * 5 / 4)));
+        let answered = undo.is_finished();
+        owner.kill()?;
+        // Answered or cut off: either is fine here, what is left is looked at.
+        let _ = undo.await?;
+        answered
+    } else {
+        let answer = undo.await??;
+        ensure!(answer.status().is_success(), "{}", answer.text().await?);
+        owner.kill()?;
+        true
     };
     let took = began.elapsed();
     let owned = DataDir::new(place.data_dir()).try_own()?;

@@ -106,6 +106,7 @@ pub async fn checked_library(library: &Library, proposals: usize) -> Result<()> 
             stale,
             broken,
             unreachable: day % 3,
+            changed: 0,
             never_checked: cards - done - (day % 3).min(cards - done),
         };
         library.record_health_day(&format!("2026-01-{day:02}"), counts).await?;
@@ -124,6 +125,7 @@ pub async fn checked_library(library: &Library, proposals: usize) -> Result<()> 
             checked_at: "2026-01-30T08:00:00.000Z".to_owned(),
             attempts: 0,
             next_at: None,
+            revision: None,
             report: Value::Null,
         };
         library.put_verification(&verification).await?;

@@ -186,7 +186,9 @@ impl Site {
 
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let uri = request.uri();
-    let response = if uri.path() == "/search" {
+    // A search that is told to fail does.
+    let fails = shared.pages.lock().expect("no holder panics").contains_key(uri.path());
+    let response = if uri.path() == "/search" && !fails {
         Json(json!({ "results": results(&shared, uri.query().unwrap_or_default()) })).into_response()
     } else {
         let known = request.headers().get(header::IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());

@@ -128,6 +128,9 @@ async fn the_terminal_reviews_by_field_with_words_and_back() -> Result<()> {
     let said = place.json(&["review", "comment", "1", "is", "this", "so?", "--by", "bob"])?;
     ensure!(said["events"].as_array().and_then(|all| all.last()).is_some_and(|e| e["why"] == "is this so?"));
 
+    let (code, empty) = place.failure(&["review", "comment", "1", " "])?;
+    ensure!(code == 4 && empty["remedy"].as_str().is_some_and(|remedy| remedy.contains("Write")), "{empty}");
+
     let looked = place.json(&["review", "edit", "1", "--set", "pricing=newer", "--preview"])?;
     let pricing = looked["diff"].as_array().and_then(|all| all.iter().find(|d| d["field"] == "pricing"));
     ensure!(pricing.is_some_and(|diff| diff["after"] == "newer"), "{looked}");
@@ -171,5 +174,61 @@ async fn the_terminal_reviews_by_field_with_words_and_back() -> Result<()> {
     ensure!(place.run(&["review", "accept-safe", "--preview"])?.status.code() == Some(3));
     let policy = place.json(&["review", "policy", "--approvals", "2"])?;
     ensure!(policy["approvals"] == 2, "{policy}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_late_hears_who_was_quicker_and_what_is_in_the_way() -> Result<()> {
+    let place = place_with(drafts(3)).await?;
+    let node = place.node(64).await?;
+    let accept = |id: u32, by: &str| ProposalAccept { id, by: by.into(), ..ProposalAccept::default() };
+    node.call::<AcceptProposal>(accept(2, "Ann")).await?;
+    let late = node.call::<AcceptProposal>(accept(2, "Bob")).await.err().context("late")?;
+    ensure!(late.code == ErrorCode::Conflict && late.message.contains("accepted already by Ann"), "{late:?}");
+
+    // A field that was changed by hand meanwhile is named, and what to do about it.
+    let set = async |card: &str, pricing: &str| -> Result<()> {
+        let card = autokit_app::api::CardRef { card: card.into() };
+        let mut fields = node.call::<autokit_app::commands::GetCard>(card.clone()).await?.fields;
+        fields.insert("pricing".into(), json!(pricing));
+        let update =
+            autokit_app::api::CardUpdate { card: card.card, expected: None, fields, reason: String::new() };
+        node.call::<autokit_app::commands::UpdateCard>(update).await?;
+        Ok(())
+    };
+    set("tool 2", "by hand").await?;
+    let conflict = node.call::<AcceptProposal>(accept(3, "Bob")).await.err().context("a conflict")?;
+    ensure!(conflict.message.contains("pricing") && !conflict.remedy.is_empty(), "{conflict:?}");
+
+    // Taken back, the card keeps what somebody made of it since, and the conflict shows at once.
+    set("tool 1", "by hand").await?;
+    let back = node.call::<ReopenProposal>(ProposalRef { id: 2 }).await?;
+    ensure!(back.proposal.conflicts == ["pricing"], "{:?}", back.proposal.conflicts);
+    ensure!(back.events.iter().any(|event| event.what == "kept" && event.why.contains("pricing")));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_person_is_one_reviewer_however_the_name_is_typed() -> Result<()> {
+    let place = place_with(drafts(1)).await?;
+    let node = place.node(64).await?;
+    node.call::<SetReviewPolicy>(ReviewPolicy { approvals: 2, reviewer: String::new() }).await?;
+    let accept = |by: &str| ProposalAccept { id: 1, by: by.into(), ..ProposalAccept::default() };
+    for by in ["Ann", " ann ", "ANN"] {
+        let detail = node.call::<AcceptProposal>(accept(by)).await?;
+        ensure!(detail.proposal.state == ProposalState::Pending && detail.proposal.approvals.len() == 1);
+    }
+    let list = node.call::<ListProposals>(ProposalsQuery { state: None }).await?;
+    ensure!((list.rows[0].approvals, list.rows[0].needed) == (1, 2));
+    let long = node.call::<AcceptProposal>(accept(&"x".repeat(101))).await.err().context("too long")?;
+    ensure!(long.code == ErrorCode::Invalid && long.message.contains("101 characters"), "{long:?}");
+    drop(node);
+    let shown = place.run(&["review", "show", "1"])?;
+    let shown = String::from_utf8(shown.stdout)?;
+    ensure!(shown.contains("1 of 2 said yes: "), "{shown}");
+    // Escapes in a name do not reach the terminal.
+    let policy = place.run(&["review", "policy", "--reviewer", "a\u{1b}[31mb"])?;
+    let policy = String::from_utf8(policy.stdout)?;
+    ensure!(!policy.contains('\u{1b}') && policy.contains("a␛[31mb"), "{policy:?}");
     Ok(())
 }

@@ -330,7 +330,7 @@ async fn the_papers_card_is_put_right() -> Result<()> {
     let node = place.node(64).await?;
     autokit_tests::agent::choose(&node, None, Some(&site)).await?;
     stock(&node, &[autokit_tests::appendix::card(&site)]).await?;
-    let start = VerifyStart { scope: VerifyScope::All, improve: true };
+    let start = VerifyStart { scope: VerifyScope::All, improve: true, anew: false };
     let job = node.call::<StartVerify>(start).await?;
     autokit_tests::agent::done(&node, &job.job).await?;
     node.close().await?;

@@ -2,3 +2,4 @@
 #![allow(clippy::large_futures, reason = "tests await whole engines; nothing else is on the stack")]
 
 mod exchange;
+mod merge;

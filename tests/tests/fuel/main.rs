@@ -6,5 +6,8 @@ mod faults;
 mod linkrot;
 mod lists;
 mod models;
+mod overtaken;
 mod place;
 mod runs;
+mod terminal;
+mod turns;

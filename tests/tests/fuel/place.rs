@@ -59,7 +59,7 @@ pub(crate) async fn add(node: &Node, card: &Value) -> Result<String> {
 
 /// Runs a check to its end.
 pub(crate) async fn verify(node: &Node, scope: VerifyScope, improve: bool) -> Result<Job> {
-    let started = node.call::<StartVerify>(VerifyStart { scope, improve }).await?;
+    let started = node.call::<StartVerify>(VerifyStart { scope, improve, anew: false }).await?;
     done(node, &started.job).await
 }
 

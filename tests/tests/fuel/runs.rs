@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use crate::place::{Ahead, add, checked, open};
 
 /// Cards of a run.
-const CARDS: usize = 12;
+pub(crate) const CARDS: usize = 12;
 
 fn page(at: usize) -> Page {
     let code = format!("from kit{at} import Kit{at}Tool\n\ntool = Kit{at}Tool()");
@@ -31,7 +31,7 @@ fn page(at: usize) -> Page {
 }
 
 /// A library of cards whose pages come one by one, as the gate lets them.
-async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site, Vec<String>)> {
+pub(crate) async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site, Vec<String>)> {
     let site = Site::serving([]).await?;
     choose(node, None, Some(&site)).await?;
     let mut ids = Vec::new();
@@ -48,7 +48,7 @@ async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site, Vec<String
 }
 
 /// Waits until a job is as wanted.
-async fn until(node: &Node, job: &str, wanted: impl Fn(&Job) -> bool) -> Result<Job> {
+pub(crate) async fn until(node: &Node, job: &str, wanted: impl Fn(&Job) -> bool) -> Result<Job> {
     let wait = async {
         let mut after = 0;
         loop {
@@ -64,7 +64,10 @@ async fn until(node: &Node, job: &str, wanted: impl Fn(&Job) -> bool) -> Result<
 }
 
 async fn start(node: &Node) -> Result<String> {
-    Ok(node.call::<StartVerify>(VerifyStart { scope: VerifyScope::All, improve: false }).await?.job)
+    Ok(node
+        .call::<StartVerify>(VerifyStart { scope: VerifyScope::All, improve: false, anew: false })
+        .await?
+        .job)
 }
 
 #[tokio::test(flavor = "multi_thread")]

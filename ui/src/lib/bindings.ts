@@ -352,6 +352,10 @@ health: CardState | null,
  */
 checked_at: string | null, 
 /**
+ * It was changed since: what that check found is about another revision.
+ */
+changed: boolean, 
+/**
  * Labels.
  */
 tags: Array<string>, 
@@ -396,7 +400,11 @@ checked: Checked | null,
 /**
  * Number of the newest proposal for this card that waits in Review.
  */
-proposal: number | null, };
+proposal: number | null, 
+/**
+ * How many wait.
+ */
+waiting: number, };
 
 /**
  * Removes cards in one undoable change.
@@ -533,6 +541,10 @@ checked_at: string,
  * When it is checked again, if its page could not be had.
  */
 next_at: string | null, 
+/**
+ * The card was changed since: what was found is about an earlier revision.
+ */
+changed: boolean, 
 /**
  * What was found, field by field.
  */
@@ -1030,7 +1042,7 @@ export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "ser
 /**
  * What the newest check of a card found, to filter by.
  */
-export type HealthFilter = "verified" | "stale" | "broken" | "unreachable" | "never";
+export type HealthFilter = "verified" | "stale" | "broken" | "unreachable" | "changed" | "never";
 
 /**
  * How many cards were in which state at the end of a day.
@@ -1325,6 +1337,10 @@ title: string,
  */
 state: JobState, 
 /**
+ * What it waits for, or what it goes on with, in a sentence.
+ */
+note: string | null, 
+/**
  * It is at work and waits until the person lets it go on; none for a job that cannot wait.
  */
 paused: boolean | null, 
@@ -1600,6 +1616,10 @@ broken: number,
  */
 unreachable: number, 
 /**
+ * Changed since somebody looked.
+ */
+changed: number, 
+/**
  * Nobody looked yet.
  */
 never_checked: number, 
@@ -1624,6 +1644,10 @@ state: LinkState,
  * In a sentence, for people.
  */
 said: string, 
+/**
+ * What a person can do about it, where it takes one.
+ */
+remedy: string | null, 
 /**
  * HTTP status of the last answer.
  */
@@ -2232,7 +2256,7 @@ at: string,
 by: string, 
 /**
  * `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
- * `rejected`, `undone`.
+ * `rejected`, `undone`, `kept`, `withdrawn`.
  */
 what: string, 
 /**
@@ -2311,6 +2335,10 @@ conflicts: number,
  * How many reviewers said yes while others are asked for.
  */
 approvals: number, 
+/**
+ * How many have to.
+ */
+needed: number, 
 /**
  * Where it stands.
  */
@@ -2546,6 +2574,10 @@ attempts: number,
  */
 offline: boolean, 
 /**
+ * The page shows more code than is read; what it shows further down was not looked at.
+ */
+cut: boolean, 
+/**
  * Who judged: `rules`, or a model's name beside them.
  */
 judged_by: string, };
@@ -2623,6 +2655,10 @@ id: number,
  * The card it is about.
  */
 title: string, 
+/**
+ * Why it is proposed, in a sentence.
+ */
+reason: string, 
 /**
  * What it would change.
  */
@@ -2955,7 +2991,11 @@ export type Sought = { "kind": "found",
 /**
  * It.
  */
-page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" };
+page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" } | { "kind": "no_search" } | { "kind": "search_failed", 
+/**
+ * What a service said.
+ */
+why: string, };
 
 /**
  * What a source is.
@@ -3459,7 +3499,11 @@ scope: VerifyScope,
 /**
  * Propose better descriptions and what the cards leave out as well.
  */
-improve: boolean, };
+improve: boolean, 
+/**
+ * Begin from the beginning, also where the same run was broken off less than a day ago.
+ */
+anew: boolean, };
 
 /**
  * One request on the way to a page.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CardSummary, Claim, LinkHealth, Report, Standing } from "./bindings";
-import { badgeOf, inOrder, linkOf, nextTry, sentence, soughtOf, tallyOf, valueText, verdictOf, wayOf } from "./checks";
+import { badgeOf, inOrder, isEmpty, linkOf, nextTry, sentence, soughtOf, tallyOf, valueText, verdictOf, wayOf } from "./checks";
 
 const NOW = Date.parse("2026-01-10T12:00:00Z");
 const TWO_DAYS_AGO = "2026-01-08T12:00:00.000Z";
@@ -16,6 +16,7 @@ const card = (more: Partial<CardSummary>): CardSummary => ({
   verified: false,
   health: null,
   checked_at: null,
+  changed: false,
   tags: [],
   number: 1,
   updated_at: TWO_DAYS_AGO,
@@ -26,6 +27,7 @@ const link = (more: Partial<LinkHealth> = {}): LinkHealth => ({
   url: "https://a.b/c",
   state: "delivered",
   said: "the page was delivered",
+  remedy: null,
   status: 200,
   found: "https://a.b/c",
   hops: [{ url: "https://a.b/c", status: 200 }],
@@ -46,11 +48,19 @@ const report = (more: Partial<Report> = {}): Report => ({
   candidates: [],
   attempts: 0,
   offline: false,
+  cut: false,
   judged_by: "rules",
   ...more,
 });
 
 describe("the badge of a card", () => {
+  it("says when the card is another by now", () => {
+    const shown = badgeOf(card({ health: "verified", checked_at: TWO_DAYS_AGO, changed: true }), NOW);
+    expect(shown.word).toBe("Changed since its check");
+    expect(shown.kind).toBe("");
+    expect(shown.title).toContain("as it was then: verified");
+  });
+
   it("tells what the newest check found and when", () => {
     const words = (["verified", "stale", "broken", "unreachable"] as const).map(
       (health) => badgeOf(card({ health, checked_at: TWO_DAYS_AGO }), NOW).word,
@@ -117,11 +127,24 @@ describe("texts of the engine", () => {
   it("become sentences, addresses stay addresses", () => {
     expect(sentence("its title names the tool")).toBe("Its title names the tool.");
     expect(sentence("http://a.b redirects in a circle")).toBe("http://a.b redirects in a circle.");
+    expect(sentence("docs.example.org has no valid certificate")).toBe("docs.example.org has no valid certificate.");
     expect(sentence("Done!")).toBe("Done!");
     expect(sentence("")).toBe("");
   });
 
   it("and values are shown as they would be written", () => {
     expect([valueText("x"), valueText(""), valueText(null), valueText(["a"])]).toEqual(["x", "nothing", "nothing", '[\n "a"\n]']);
+  });
+});
+
+describe("what could not be judged", () => {
+  it("is not held against the card", () => {
+    const marks = {} as NonNullable<Report["page"]>["marks"];
+    const page = { about: false, condition: "empty" as const, why: "", quote: "", score: 0, marks };
+    const empty = report({ state: "unreachable", page });
+    expect(isEmpty(empty)).toBe(true);
+    expect(verdictOf(empty)).toBe("The page has next to no text without a browser's help; it was not judged.");
+    expect(soughtOf(report({ search: { kind: "no_search" } }))?.kind).toBe("warn");
+    expect(soughtOf(report({ search: { kind: "search_failed", why: "it broke" } }))?.word).toContain("searching failed");
   });
 });

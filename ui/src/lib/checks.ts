@@ -16,6 +16,7 @@ export const HEALTH: Record<HealthFilter, Shown> = {
   broken: { word: "Broken", kind: "bad", icon: "broken" },
   stale: { word: "Stale", kind: "warn", icon: "differs" },
   unreachable: { word: "Not reached", kind: "", icon: "clock" },
+  changed: { word: "Changed since its check", kind: "", icon: "differs" },
   never: { word: "Never checked", kind: "", icon: "minus" },
   verified: { word: "Verified", kind: "good", icon: "check" },
 };
@@ -30,6 +31,7 @@ export function badgeOf(card: CardSummary, now = Date.now()): Shown & { title: s
   }
   const when = ago(at, now);
   const title = `Checked ${moment(at)}`;
+  if (card.changed) return { ...HEALTH.changed, title: `${title}, as it was then: ${HEALTH[health].word.toLowerCase()}` };
   const words: Record<CardState, string> = {
     verified: `Verified ${when}`,
     stale: `Page differs, checked ${when}`,
@@ -50,6 +52,7 @@ export function verdictOf(report: Report): string {
         ? `Its page is about this tool, but says otherwise about ${count(against, "field")}.`
         : "Its page is about this tool, but does not say enough of what the card says.";
     case "unreachable":
+      if (isEmpty(report)) return "The page has next to no text without a browser's help; it was not judged.";
       return "Its page could not be had. That says nothing about the card; only time can tell.";
     case "broken":
       if (report.link.state === "missing") return "The card names no documentation page.";
@@ -57,6 +60,11 @@ export function verdictOf(report: Report): string {
         ? "What is at its address does not document this tool."
         : "There is no page at its address.";
   }
+}
+
+/** Whether its page is one that a browser has to put together: what is not seen on it proves nothing. */
+export function isEmpty(report: Report): boolean {
+  return report.state === "unreachable" && report.page?.condition === "empty";
 }
 
 /** When a page is tried again: "Tried again in 6 hours". */
@@ -139,13 +147,17 @@ export function soughtOf(report: Report): Shown | null {
       return { word: "Some pages may be it, none clearly", kind: "warn", icon: "warning" };
     case "nothing_found":
       return { word: "Nothing was found", kind: "", icon: "minus" };
+    case "no_search":
+      return { word: "Not looked for elsewhere: no search service is chosen", kind: "warn", icon: "warning" };
+    case "search_failed":
+      return { word: "Could not be looked for elsewhere: searching failed", kind: "warn", icon: "warning" };
   }
 }
 
 /** The engine writes halves of sentences; here they stand by themselves. Addresses stay as they are. */
 export function sentence(text: string): string {
-  const first = text.charAt(0);
-  const begun = /^\w+:\/\//.test(text) ? text : first.toUpperCase() + text.slice(1);
+  const [word = ""] = text.split(/\s/, 1);
+  const begun = /[./:]\w/.test(word) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return !begun || /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 

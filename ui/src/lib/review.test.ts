@@ -81,6 +81,7 @@ function row(id: number, group: string, risk: Risk, title = `card ${id}`): Propo
     risk,
     conflicts: 0,
     approvals: 0,
+    needed: 1,
     state: "pending",
     card: "c",
     fields: ["pricing"],
@@ -129,11 +130,12 @@ describe("health", () => {
 
   it("ends the trend with today as it stands", () => {
     const { day: _, ...now } = point("", 3, 1);
-    const points = trendOf({ total: 4, ...now, trend: [point("2026-01-01", 1, 3), point("2026-01-02", 9, 9)] }, "2026-01-02");
+    const points = trendOf({ total: 6, ...now, changed: 2, trend: [point("2026-01-01", 1, 3), point("2026-01-02", 9, 9)] }, "2026-01-02");
     expect(points.map((one) => [one.day, one.verified])).toEqual([
       ["2026-01-01", 1],
       ["2026-01-02", 3],
     ]);
+    expect(points.at(-1)?.never_checked).toBe(2);
   });
 
   it("stacks the states up to the top of the chart", () => {

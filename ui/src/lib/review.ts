@@ -22,6 +22,7 @@ const ORIGINS: Record<Origin, string> = {
   repair: "Broken link",
   refresh: "Stale field",
   improvement: "Enrichment",
+  import: "Imported",
 };
 
 /** Where a proposal comes from, in words. */
@@ -33,6 +34,7 @@ const STATES: Record<ProposalState, { name: string; kind: string }> = {
   pending: { name: "Waits", kind: "" },
   accepted: { name: "Accepted", kind: "good" },
   rejected: { name: "Turned down", kind: "bad" },
+  withdrawn: { name: "Withdrawn", kind: "" },
 };
 
 export function stateOf(state: ProposalState): { name: string; kind: string } {
@@ -175,14 +177,16 @@ export const HEALTH: { key: keyof Omit<HealthPoint, "day">; name: string }[] = [
   { key: "verified", name: "Verified" },
   { key: "stale", name: "Stale" },
   { key: "broken", name: "Broken" },
-  { key: "unreachable", name: "Unreachable" },
+  { key: "unreachable", name: "Not reached" },
   { key: "never_checked", name: "Never checked" },
 ];
 
 /** The trend up to now: the days that were recorded, and today as it stands. */
 export function trendOf(health: LibraryHealth, today: string): HealthPoint[] {
-  const { total: _, trend, ...counts } = health;
-  return [...trend.filter((point) => point.day !== today), { day: today, ...counts }];
+  const { total: _, trend, changed, ...counts } = health;
+  // Days know no more than whether a card was looked at as it is.
+  const now = { ...counts, never_checked: counts.never_checked + changed };
+  return [...trend.filter((point) => point.day !== today), { day: today, ...now }];
 }
 
 /** The areas of a stacked chart as SVG paths, one a state, in a box of `width` × `height`. */

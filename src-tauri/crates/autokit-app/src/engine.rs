@@ -53,6 +53,7 @@ use sessions::Sessions;
 use shelf::Lore;
 use subscriptions::Subscriptions;
 use taste::Taste;
+use verify::Verifying;
 
 /// Where vectors come from.
 #[derive(Clone, Debug, Default)]
@@ -153,8 +154,7 @@ pub(crate) struct Core {
     lore: Lore,
     taste: Taste,
     tokens: Tokens,
-    /// One run of checks at a time.
-    verifying: tokio::sync::Mutex<()>,
+    verifying: Verifying,
     /// Proposals that wait, for the status.
     waiting: AtomicU32,
     list: Mutex<ListCache>,
@@ -215,7 +215,7 @@ impl Engine {
             lore: Lore::default(),
             taste: Taste::default(),
             tokens: Tokens::default(),
-            verifying: tokio::sync::Mutex::default(),
+            verifying: Verifying::default(),
             waiting: AtomicU32::new(0),
             list: Mutex::default(),
             sources: Mutex::default(),

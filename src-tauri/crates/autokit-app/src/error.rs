@@ -101,6 +101,15 @@ impl ApiError {
         ApiError::new(ErrorCode::Cancelled, "stopped", "Start it again to go on.")
     }
 
+    /// The process that was at it ended; nobody stopped the work itself.
+    pub fn owner_ended() -> ApiError {
+        ApiError::new(
+            ErrorCode::OwnerUnreachable,
+            "the AutoKit process that did this ended before it was done",
+            "Start it again.",
+        )
+    }
+
     /// Capital at the start and a full stop, for display.
     pub fn sentence(&self) -> String {
         // An address or a path at the start is written as it is.

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -69,6 +71,7 @@ impl Jobs {
             kind,
             title: title.to_owned(),
             state: JobState::Running,
+            note: None,
             paused: None,
             version: 1,
             done: 0,
@@ -114,7 +117,9 @@ impl Jobs {
                 Ok(Err(error)) => {
                     let cancelled = error.code == ErrorCode::Cancelled;
                     job.state = if cancelled { JobState::Cancelled } else { JobState::Failed };
-                    job.error = Some(error);
+                    // Whoever waits for it in another process has to know that nobody stopped it.
+                    job.error =
+                        Some(if cancelled && progress.ending() { ApiError::owner_ended() } else { error });
                 }
                 Err(panic) => {
                     job.state = JobState::Failed;
@@ -234,6 +239,39 @@ impl Progress {
             job.done = done;
             job.total = total;
         });
+    }
+
+    /// Says what it waits for or goes on with.
+    pub fn say(&self, note: &str) {
+        self.change(|job| job.note = Some(note.to_owned()));
+    }
+
+    /// Waits for its turn, which `turn` asks for, and says so with `note` meanwhile. A job somebody lets
+    /// wait holds up no other.
+    ///
+    /// # Errors
+    /// `cancelled`.
+    pub async fn queue<T, F: Future<Output = T>>(&self, note: &str, turn: impl Fn() -> F) -> Result<T> {
+        loop {
+            self.turn().await?;
+            let mut pause = self.pause.subscribe();
+            let mut next = pin!(turn());
+            let got = if let Some(got) = next.as_mut().now_or_never() {
+                got
+            } else {
+                self.say(note);
+                tokio::select! {
+                    got = next => got,
+                    () = self.cancel.cancelled() => return Err(ApiError::cancelled()),
+                    // The sender lives in `self`.
+                    _ = pause.wait_for(|paused| *paused) => continue,
+                }
+            };
+            self.change(|job| job.note = None);
+            if !*self.pause.borrow() {
+                return Ok(got);
+            }
+        }
     }
 
     /// Says that the job can wait, see [`Progress::turn`].

@@ -19,7 +19,7 @@ use owo_colors::OwoColorize;
 
 use crate::args::{PagesCommand, YesNo};
 use crate::cards::one_line;
-use crate::output::{Output, printable};
+use crate::output::{Output, moment, printable};
 use crate::places::in_terminal;
 use crate::{End, Result, jobs, review};
 
@@ -317,10 +317,6 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
 }
 
 /// A moment to the minute; the rest says nothing to a person.
-fn when(stamp: &str) -> String {
-    stamp.get(..16).map_or_else(|| stamp.to_owned(), |start| start.replace('T', " "))
-}
-
 pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<String>) -> Result<End> {
     let Some(id) = id else {
         let sessions = node.call::<ListSessions>(Nothing {}).await?;
@@ -333,7 +329,7 @@ pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<String>) -> R
                     text,
                     "{}  {}  {}",
                     session.id.bold(),
-                    when(&session.at).dimmed(),
+                    moment(&session.at).dimmed(),
                     one_line(&session.question, 80)
                 )
             })
@@ -365,7 +361,7 @@ pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> R
                 None => writeln!(text, "No page of it was read yet. Read it with `autokit pages fetch`."),
                 Some(page) => {
                     writeln!(text, "{}  {}", printable(&page.title).bold(), printable(&page.url).cyan())?;
-                    writeln!(text, "{}", format!("read {}", page.fetched_at).dimmed())?;
+                    writeln!(text, "{}", format!("read {}", moment(&page.fetched_at)).dimmed())?;
                     if let Some(failed) = &page.failed {
                         writeln!(text, "{} {}", "last attempt failed:".yellow(), printable(failed))?;
                     }

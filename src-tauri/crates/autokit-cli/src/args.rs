@@ -109,6 +109,10 @@ pub(crate) enum Command {
         /// Propose better descriptions and what cards leave out as well.
         #[arg(long)]
         improve: bool,
+        /// Begin from the beginning; otherwise the same run goes on where it was broken off less than a
+        /// day ago.
+        #[arg(long)]
+        anew: bool,
     },
     /// When cards are checked against their documentation without being asked to.
     #[command(subcommand)]
@@ -524,5 +528,6 @@ pub(crate) enum ModelsCommand {
 /// `30d`, `30 days` or `30`.
 fn days(text: &str) -> Result<u32, String> {
     let number = text.trim().trim_end_matches("days").trim_end_matches('d').trim_end();
-    number.parse().map_err(|_| "give a number of days, e.g. 30d".to_owned())
+    let number: u32 = number.parse().map_err(|_| "give a number of days, e.g. 30d".to_owned())?;
+    if number > 3_650 { Err("give at most 3650 days".to_owned()) } else { Ok(number) }
 }

@@ -17,7 +17,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
 
 use crate::args::{CardsCommand, FieldChanges, Filter};
-use crate::output::{Output, printable};
+use crate::output::{Output, moment, printable};
 use crate::{End, Result};
 
 /// Rows asked for at a time.
@@ -129,7 +129,7 @@ async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> 
                 printable(&row.provider),
                 row.kind.as_str().to_owned(),
                 row.language.clone().unwrap_or_default(),
-                HealthFilter::of(row.health).as_str().to_owned(),
+                health(HealthFilter::of(row.health, row.changed)).to_owned(),
                 one_line(&row.description, 60),
             ]);
         }
@@ -137,6 +137,16 @@ async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> 
         writeln!(text, "{}", format!("{} of {} cards", page.rows.len(), page.total).dimmed())
     })?;
     Ok(End::Done)
+}
+
+/// What a check found, in the words that are used everywhere.
+fn health(found: HealthFilter) -> &'static str {
+    match found {
+        HealthFilter::Unreachable => "not reached",
+        HealthFilter::Changed => "changed since",
+        HealthFilter::Never => "never checked",
+        other => other.as_str(),
+    }
 }
 
 /// A text on one line, cut with a mark.
@@ -249,7 +259,7 @@ fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
     writeln!(
         out,
         "{}",
-        format!("{} · revision {} · changed {}", card.id, card.number, card.updated_at).dimmed()
+        format!("{} · revision {} · changed {}", card.id, card.number, moment(&card.updated_at)).dimmed()
     )?;
     for (field, value) in &detail.fields {
         if field == "name" {
@@ -257,7 +267,7 @@ fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
         }
         let shown = match value {
             Value::String(text) => printable(text),
-            other => serde_json::to_string_pretty(other).map_err(io::Error::from)?,
+            other => printable(&serde_json::to_string_pretty(other).map_err(io::Error::from)?),
         };
         let indented = shown.replace('\n', "\n    ");
         writeln!(out, "  {} {indented}", format!("{field}:").cyan())?;
@@ -266,7 +276,7 @@ fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
         writeln!(out, "\n{}", printable(&stub.code))?;
     }
     for warning in &detail.warnings {
-        writeln!(out, "{} `{}` {}", "!".yellow(), warning.field, warning.reason)?;
+        writeln!(out, "{} `{}` {}", "!".yellow(), printable(&warning.field), printable(&warning.reason))?;
     }
     Ok(())
 }
@@ -277,7 +287,7 @@ fn write_revision(out: &mut dyn Write, revision: &RevisionView) -> io::Result<()
         "{} {} {}",
         format!("revision {}", revision.number).bold(),
         printable(&revision.reason),
-        format!("· {} · {}", printable(&revision.author), revision.at).dimmed()
+        format!("· {} · {}", printable(&revision.author), moment(&revision.at)).dimmed()
     )?;
     revision.diff.iter().try_for_each(|diff| write_diff(out, diff))
 }

@@ -5,7 +5,7 @@ use autokit_app::api::{CheckSettings, HealthFilter, Nothing};
 use autokit_app::commands::{GetCheckSettings, SetCheckSettings};
 use autokit_app::node::Node;
 use clap::builder::BoolishValueParser;
-use clap::{Subcommand, ValueEnum};
+use clap::{ArgGroup, Subcommand, ValueEnum};
 
 use crate::output::Output;
 use crate::{End, Result};
@@ -15,9 +15,10 @@ pub(crate) enum ChecksCommand {
     /// Show when cards are checked.
     Show,
     /// Change when cards are checked.
+    #[command(group = ArgGroup::new("what").required(true).multiple(true).args(["every", "new_cards"]))]
     Set {
         /// Check cards again after this many days; 0 for never.
-        #[arg(long, value_name = "DAYS", required_unless_present = "new_cards")]
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(..=3_650))]
         every: Option<u32>,
         /// Check cards soon after they were added, imported or accepted: yes or no.
         #[arg(long, value_name = "YES|NO", hide_possible_values = true, value_parser = BoolishValueParser::new())]
@@ -35,7 +36,10 @@ pub(crate) enum Health {
     /// Its link leads nowhere.
     Broken,
     /// Its page could not be asked for.
-    Unreachable,
+    #[value(alias = "unreachable")]
+    NotReached,
+    /// It was changed since its check.
+    Changed,
     /// It was never checked.
     Never,
 }
@@ -46,7 +50,8 @@ impl From<Health> for HealthFilter {
             Health::Verified => HealthFilter::Verified,
             Health::Stale => HealthFilter::Stale,
             Health::Broken => HealthFilter::Broken,
-            Health::Unreachable => HealthFilter::Unreachable,
+            Health::NotReached => HealthFilter::Unreachable,
+            Health::Changed => HealthFilter::Changed,
             Health::Never => HealthFilter::Never,
         }
     }

@@ -1,30 +1,55 @@
 //! Waiting for a job with its progress on the terminal.
 
-use autokit_app::ApiError;
 use autokit_app::api::{Job, JobRef, JobState, JobWait};
 use autokit_app::commands::{CancelJob, WaitJob};
 use autokit_app::node::Node;
+use autokit_app::{ApiError, ErrorCode};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Result;
 use crate::output::{Output, printable};
 
+/// How following a job ended.
+pub(crate) enum Followed {
+    /// It is over.
+    Over(Box<Job>),
+    /// The process that was at it ended first. Whoever owns the library by now does not know of it.
+    Lost,
+}
+
 /// Follows a job to its end. Interrupting stops the job, not only the view of it.
 pub(crate) async fn watch(node: &Node, out: &Output, job: &str) -> Result<Job> {
+    match follow(node, out, job).await? {
+        Followed::Over(job) => Ok(*job),
+        Followed::Lost => Err(ApiError::owner_ended().into()),
+    }
+}
+
+/// As [`watch`], for what can be begun again when its process ends.
+pub(crate) async fn follow(node: &Node, out: &Output, job: &str) -> Result<Followed> {
     let bar = ProgressBar::with_draw_target(
         None,
         // Indicatif draws nothing where stderr is no terminal.
         if out.json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
     );
-    let mut seen = 0;
+    let (mut seen, mut interrupted) = (0, false);
     let end = loop {
         let next = node.call::<WaitJob>(JobWait { job: job.to_owned(), after: seen });
         let state = tokio::select! {
-            state = next => state?,
+            state = next => state,
             _ = tokio::signal::ctrl_c() => {
-                node.call::<CancelJob>(JobRef { job: job.to_owned() }).await?;
-                continue;
+                interrupted = true;
+                match node.call::<CancelJob>(JobRef { job: job.to_owned() }).await {
+                    Err(error) if error.code != ErrorCode::NotFound => return Err(error.into()),
+                    _ => continue,
+                }
             }
+        };
+        let state = match state {
+            // It was there when it was begun.
+            Err(error) if error.code == ErrorCode::NotFound && !interrupted => return Ok(Followed::Lost),
+            Err(error) if error.code == ErrorCode::NotFound => return Err(ApiError::cancelled().into()),
+            state => state?,
         };
         seen = state.version;
         draw(&bar, &state);
@@ -34,9 +59,13 @@ pub(crate) async fn watch(node: &Node, out: &Output, job: &str) -> Result<Job> {
     };
     bar.finish_and_clear();
     match &end.error {
+        Some(_) if interrupted && end.state == JobState::Cancelled => Err(ApiError::cancelled().into()),
+        Some(error) if error.code == ErrorCode::OwnerUnreachable && end.state == JobState::Cancelled => {
+            Ok(Followed::Lost)
+        }
         Some(error) => Err(error.clone().into()),
         None if end.state == JobState::Cancelled => Err(ApiError::cancelled().into()),
-        None => Ok(end),
+        None => Ok(Followed::Over(Box::new(end))),
     }
 }
 
@@ -51,7 +80,9 @@ fn draw(bar: &ProgressBar, job: &Job) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.set_message(printable(&job.title));
+    let waits = if job.paused == Some(true) { Some("waits") } else { None };
+    let said = [Some(job.title.as_str()), job.note.as_deref(), waits];
+    bar.set_message(printable(&said.into_iter().flatten().collect::<Vec<_>>().join(" · ")));
     bar.set_length(job.total);
     bar.set_position(job.done);
 }

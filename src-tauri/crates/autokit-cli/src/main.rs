@@ -28,7 +28,7 @@ use autokit_app::{ApiError, ErrorCode, paths};
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command, Global};
-use output::Output;
+use output::{Output, printable};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
@@ -215,14 +215,14 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Review(command) => Box::pin(review::run(node, out, command)).await,
         Command::Providers(command) => Box::pin(providers::run(node, out, command)).await,
         Command::Pages(command) => Box::pin(agent::pages(node, out, command)).await,
-        Command::Verify { cards, all, stale, due, improve } => {
+        Command::Verify { cards, all, stale, due, improve, anew } => {
             let scope = match stale {
                 Some(days) => VerifyScope::Older { days },
                 None if all => VerifyScope::All,
                 None if due => VerifyScope::Due,
                 None => VerifyScope::Cards { cards },
             };
-            Box::pin(verify::run(node, out, scope, improve)).await
+            Box::pin(verify::run(node, out, scope, improve, anew)).await
         }
         Command::Checks(command) => Box::pin(checks::run(node, out, command)).await,
         Command::Search { query, limit, mode } => ask::search(node, out, query.join(" "), limit, mode).await,
@@ -230,9 +230,10 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Undo => {
             let undone = node.call::<Undo>(autokit_app::api::Nothing {}).await?;
             out.show(&undone, |text| {
-                writeln!(text, "Undone: {} ({} cards)", undone.reason, undone.cards.len())?;
+                let cards = if undone.cards.len() == 1 { "card" } else { "cards" };
+                writeln!(text, "Undone: {} ({} {cards})", printable(&undone.reason), undone.cards.len())?;
                 for id in &undone.kept {
-                    writeln!(text, "  kept as it is, because it changed again: {id}")?;
+                    writeln!(text, "  kept as it is, because it changed again: {}", printable(id))?;
                 }
                 Ok(())
             })?;

@@ -30,6 +30,10 @@ const PLACES: &[(&str, &str)] = &[
     ("Add their addresses in the Library", "Add their addresses with `autokit cards edit`"),
     ("in the Library", "with `autokit cards list`"),
     ("See what waits in Review", "See what waits with `autokit review list`"),
+    (
+        "Accept the other fields alone, or give your own value for it",
+        "Accept the other fields alone with `--field NAME`, or give your own value with `--set NAME=VALUE`",
+    ),
     ("Take the decision back first, in Review", "Take the decision back first with `autokit review undo`"),
     ("See which there are under past questions", "See which there are with `autokit sessions`"),
     ("let discovery propose cards", "propose cards with `autokit discover`"),

@@ -2,24 +2,44 @@
 
 use std::io::{self, Write};
 
-use autokit_app::CardState;
 use autokit_app::api::{CardRef, CardVerification, Checked, VerifyScope, VerifyStart};
 use autokit_app::commands::{GetVerification, StartVerify};
-use autokit_app::fuel::{Claim, Sought, Standing};
+use autokit_app::fuel::{Claim, Condition, Judgement, Sought, Standing};
 use autokit_app::node::Node;
+use autokit_app::{ApiError, CardState};
 use owo_colors::OwoColorize;
 
 use crate::cards::one_line;
-use crate::output::{Output, printable};
-use crate::{End, Result, jobs};
+use crate::jobs::{self, Followed};
+use crate::output::{Output, moment, printable};
+use crate::places::in_terminal;
+use crate::{End, Result};
 
-pub(crate) async fn run(node: &Node, out: &Output, scope: VerifyScope, improve: bool) -> Result<End> {
+/// How often a run is begun again because the process that was at it ended.
+const RESTARTS: u32 = 9;
+
+pub(crate) async fn run(
+    node: &Node,
+    out: &Output,
+    scope: VerifyScope,
+    improve: bool,
+    anew: bool,
+) -> Result<End> {
     let named = match &scope {
         VerifyScope::Cards { cards } => cards.clone(),
         _ => Vec::new(),
     };
-    let started = node.call::<StartVerify>(VerifyStart { scope, improve }).await?;
-    let job = jobs::watch(node, out, &started.job).await?;
+    let mut start = VerifyStart { scope, improve, anew };
+    let mut left = RESTARTS;
+    let job = loop {
+        let started = node.call::<StartVerify>(start.clone()).await?;
+        match jobs::follow(node, out, &started.job).await? {
+            Followed::Over(job) => break job,
+            // Another terminal that was at it was closed; this one goes on where it was.
+            Followed::Lost if left > 0 => (left, start.anew) = (left - 1, false),
+            Followed::Lost => return Err(ApiError::owner_ended().into()),
+        }
+    };
     let mut found: Vec<(String, CardVerification)> = Vec::new();
     for card in named {
         let checked = node.call::<GetVerification>(CardRef { card: card.clone() }).await?;
@@ -37,6 +57,9 @@ pub(crate) async fn run(node: &Node, out: &Output, scope: VerifyScope, improve: 
                 write_checked(text, card, checked)?;
             }
         }
+        if let Some(note) = &job.note {
+            writeln!(text, "{}", printable(note).dimmed())?;
+        }
         writeln!(text, "{}", printable(summary).bold())?;
         if summary.contains("Review") {
             writeln!(text, "{}", "See them with `autokit review list`.".dimmed())?;
@@ -44,6 +67,11 @@ pub(crate) async fn run(node: &Node, out: &Output, scope: VerifyScope, improve: 
         Ok(())
     })?;
     Ok(End::Done)
+}
+
+/// Host and port of an address.
+fn host(url: &str) -> Option<&str> {
+    url.split_once("://")?.1.split(['/', '?', '#']).next()?.rsplit('@').next()
 }
 
 fn state(state: CardState) -> String {
@@ -58,13 +86,25 @@ fn state(state: CardState) -> String {
 fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Result<()> {
     let report = &checked.report;
     writeln!(out, "{}  {}", printable(card).bold(), state(checked.state))?;
+    if checked.changed {
+        writeln!(out, "  {}", "the card was changed since".yellow())?;
+    }
     let link = &report.link;
     let url = link.url.as_deref().unwrap_or("no documentation page");
     writeln!(out, "  {}  {}", printable(url).cyan(), printable(&link.said).dimmed())?;
+    if let Some(remedy) = &link.remedy {
+        let host = link.url.as_deref().and_then(host).unwrap_or("HOST");
+        writeln!(out, "  {} {}", "→".cyan(), printable(&in_terminal(remedy).replace("HOST", host)))?;
+    }
     for hop in link.hops.iter().skip(usize::from(link.hops.len() < 2)) {
         writeln!(out, "    {} {}", hop.status, printable(&hop.url).dimmed())?;
     }
-    if let Some(page) = &report.page {
+    let not_judged =
+        |page: &&Judgement| checked.state == CardState::Unreachable && page.condition == Condition::Empty;
+    if let Some(page) = report.page.as_ref().filter(not_judged) {
+        // It may be one that a browser has to put together.
+        writeln!(out, "  {} {}", "·".dimmed(), printable(&page.why))?;
+    } else if let Some(page) = &report.page {
         let mark = if page.about { "✓".green().to_string() } else { "✗".red().to_string() };
         let sure = format!("{:.0} %", page.score * 100.0);
         writeln!(out, "  {mark} {} {}", printable(&page.why), sure.dimmed())?;
@@ -82,6 +122,14 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
         )?,
         Some(Sought::Gone) => writeln!(out, "  {}", "no page documents this tool any more".red())?,
         Some(Sought::Unsure) => writeln!(out, "  {}", "pages that may be it, none clearly:".yellow())?,
+        Some(Sought::NoSearch) => writeln!(
+            out,
+            "  {}",
+            "other pages were not looked for: no search service is chosen (see `autokit providers search --help`)".yellow()
+        )?,
+        Some(Sought::SearchFailed { why }) => {
+            writeln!(out, "  {} {}", "other pages could not be looked for:".yellow(), printable(why))?;
+        }
         Some(Sought::NothingFound) => writeln!(out, "  {}", "nothing found".red())?,
         None => {}
     }
@@ -97,11 +145,14 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
             )?;
         }
     }
+    if report.cut {
+        writeln!(out, "  {}", "the page shows more code than is read; its end was not looked at".yellow())?;
+    }
     for claim in &report.claims {
         write_claim(out, claim)?;
     }
     if let Some(next) = &checked.next_at {
-        writeln!(out, "  {}", format!("tried again after {next}").dimmed())?;
+        writeln!(out, "  {}", format!("tried again after {}", moment(next)).dimmed())?;
     }
     Ok(())
 }

@@ -10,6 +10,13 @@ use crate::value::{named_arguments, value_of};
 
 /// Bytes of one code block that are parsed; a longer one is data, not an example.
 const LONGEST: usize = 200_000;
+/// Distinct imports of a page that are kept. The longest documentation there is shows a few hundred; a
+/// page with more is not there to be read, and everything that looks at imports looks at each.
+pub(crate) const MOST_IMPORTS: usize = 2_000;
+/// Calls of a page that are kept.
+const MOST_CALLS: usize = 5_000;
+/// Characters of a line that are kept: enough to see what it says.
+const LINE: usize = 1_000;
 
 /// A language whose imports are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,12 +134,22 @@ pub struct Code {
     pub calls: Vec<Call>,
     /// Every name in the code.
     pub names: HashSet<String>,
+    /// It shows more imports or calls than are kept.
+    pub cut: bool,
+}
+
+/// What is known while a page's code is read.
+#[derive(Default)]
+struct Seen {
+    /// Module and name of every import.
+    imports: HashSet<(String, String)>,
 }
 
 impl Code {
     /// Reads the code blocks of a page.
     pub fn of(page: &Document) -> Code {
         let mut code = Code::default();
+        let mut seen = Seen::default();
         let mut section = Section::default();
         for block in &page.blocks {
             let Block::Code { language: label, text: block } = block else {
@@ -155,7 +172,7 @@ impl Code {
             }
             let known = code.imports.len();
             if let Some(tree) = parser.parse(&source, None) {
-                code.walk(tree.root_node(), &source, language);
+                code.walk(tree.root_node(), &source, language, &mut seen);
             }
             code.imports[known..].iter_mut().for_each(|import| import.deprecated = section.is_deprecated());
         }
@@ -193,15 +210,15 @@ impl Code {
     }
 
     /// Goes through a tree without recursion: code on a page may be nested as deep as it likes.
-    fn walk(&mut self, root: Node<'_>, source: &str, language: Language) {
+    fn walk(&mut self, root: Node<'_>, source: &str, language: Language, seen: &mut Seen) {
         let mut cursor = root.walk();
         loop {
             let node = cursor.node();
             match node.kind() {
-                "import_from_statement" => self.python_from(node, source),
-                "import_statement" if language == Language::Python => self.python_import(node, source),
-                "import_statement" => self.script_import(node, source),
-                "variable_declarator" => self.require(node, source),
+                "import_from_statement" => self.python_from(node, source, seen),
+                "import_statement" if language == Language::Python => self.python_import(node, source, seen),
+                "import_statement" => self.script_import(node, source, seen),
+                "variable_declarator" => self.require(node, source, seen),
                 "call" | "new_expression" | "call_expression" => self.call(node, source),
                 "identifier" | "type_identifier" | "property_identifier" => {
                     let name = &source[node.byte_range()];
@@ -222,44 +239,51 @@ impl Code {
         }
     }
 
-    fn add(&mut self, language: Language, module: &str, name: &str, statement: &str) {
-        let line = statement.split_whitespace().collect::<Vec<_>>().join(" ");
-        if !self.imports.iter().any(|import| import.module == module && import.name == name) {
-            self.imports.push(Import {
-                language,
-                module: module.to_owned(),
-                name: name.to_owned(),
-                line,
-                deprecated: false,
-            });
+    fn add(&mut self, seen: &mut Seen, language: Language, module: &str, name: &str, line: &str) {
+        if seen.imports.contains(&(module.to_owned(), name.to_owned())) {
+            return;
         }
+        if self.imports.len() == MOST_IMPORTS {
+            self.cut = true;
+            return;
+        }
+        seen.imports.insert((module.to_owned(), name.to_owned()));
+        self.imports.push(Import {
+            language,
+            module: module.to_owned(),
+            name: name.to_owned(),
+            line: line.to_owned(),
+            deprecated: false,
+        });
     }
 
-    fn python_from(&mut self, node: Node<'_>, source: &str) {
+    fn python_from(&mut self, node: Node<'_>, source: &str, seen: &mut Seen) {
         let Some(module) = node.child_by_field_name("module_name") else { return };
         let module = &source[module.byte_range()];
         let mut cursor = node.walk();
         let names: Vec<Node<'_>> = node.children_by_field_name("name", &mut cursor).collect();
+        let statement = on_one_line(&source[node.byte_range()]);
         for name in names {
             let name = name.child_by_field_name("name").unwrap_or(name);
-            self.add(Language::Python, module, &source[name.byte_range()], &source[node.byte_range()]);
+            self.add(seen, Language::Python, module, &source[name.byte_range()], &statement);
         }
     }
 
-    fn python_import(&mut self, node: Node<'_>, source: &str) {
+    fn python_import(&mut self, node: Node<'_>, source: &str, seen: &mut Seen) {
         let mut cursor = node.walk();
         let names: Vec<Node<'_>> = node.children_by_field_name("name", &mut cursor).collect();
+        let statement = on_one_line(&source[node.byte_range()]);
         for name in names {
             let module = name.child_by_field_name("name").unwrap_or(name);
-            self.add(Language::Python, &source[module.byte_range()], "", &source[node.byte_range()]);
+            self.add(seen, Language::Python, &source[module.byte_range()], "", &statement);
         }
     }
 
-    fn script_import(&mut self, node: Node<'_>, source: &str) {
+    fn script_import(&mut self, node: Node<'_>, source: &str, seen: &mut Seen) {
         let Some(module) = node.child_by_field_name("source").map(|from| unquoted(from, source)) else {
             return;
         };
-        let statement = &source[node.byte_range()];
+        let statement = &on_one_line(&source[node.byte_range()]);
         let mut cursor = node.walk();
         let Some(clause) = node.children(&mut cursor).find(|child| child.kind() == "import_clause") else {
             return;
@@ -268,13 +292,19 @@ impl Code {
         for part in clause.named_children(&mut cursor) {
             match part.kind() {
                 "identifier" => {
-                    self.add(Language::JavaScript, &module, &source[part.byte_range()], statement);
+                    self.add(seen, Language::JavaScript, &module, &source[part.byte_range()], statement);
                 }
                 "named_imports" => {
                     let mut inner = part.walk();
                     for one in part.named_children(&mut inner) {
                         if let Some(name) = one.child_by_field_name("name") {
-                            self.add(Language::JavaScript, &module, &source[name.byte_range()], statement);
+                            self.add(
+                                seen,
+                                Language::JavaScript,
+                                &module,
+                                &source[name.byte_range()],
+                                statement,
+                            );
                         }
                     }
                 }
@@ -284,7 +314,7 @@ impl Code {
     }
 
     /// `const { A } = require("package")`, `const A = require("package")`.
-    fn require(&mut self, node: Node<'_>, source: &str) {
+    fn require(&mut self, node: Node<'_>, source: &str, seen: &mut Seen) {
         let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value"))
         else {
             return;
@@ -298,15 +328,15 @@ impl Code {
             return;
         };
         let module = unquoted(argument, source);
-        let statement = &source[node.byte_range()];
+        let statement = &on_one_line(&source[node.byte_range()]);
         if name.kind() == "identifier" {
-            self.add(Language::JavaScript, &module, &source[name.byte_range()], statement);
+            self.add(seen, Language::JavaScript, &module, &source[name.byte_range()], statement);
             return;
         }
         let mut cursor = name.walk();
         for part in name.named_children(&mut cursor) {
             let part = part.child_by_field_name("key").unwrap_or(part);
-            self.add(Language::JavaScript, &module, &source[part.byte_range()], statement);
+            self.add(seen, Language::JavaScript, &module, &source[part.byte_range()], statement);
         }
     }
 
@@ -322,6 +352,10 @@ impl Code {
             .unwrap_or(function);
         // Something that is called without a name of its own, e.g. what another call gives back.
         if !matches!(last.kind(), "identifier" | "property_identifier" | "type_identifier") {
+            return;
+        }
+        if self.calls.len() == MOST_CALLS {
+            self.cut = true;
             return;
         }
         let start = source[..node.start_byte()].rfind('\n').map_or(0, |at| at + 1);
@@ -345,9 +379,24 @@ impl Code {
         self.calls.push(Call {
             callee: source[last.byte_range()].to_owned(),
             arguments: given,
-            line: source[start..end].trim().to_owned(),
+            line: start_of(source[start..end].trim()).to_owned(),
         });
     }
+}
+
+/// A statement on one line, as far as that is needed to see what it says.
+fn on_one_line(statement: &str) -> String {
+    // The white space it may have beside what is kept.
+    let room = start_of_chars(statement, 4 * LINE);
+    start_of(&room.split_whitespace().collect::<Vec<_>>().join(" ")).to_owned()
+}
+
+fn start_of(line: &str) -> &str {
+    start_of_chars(line, LINE)
+}
+
+fn start_of_chars(text: &str, chars: usize) -> &str {
+    text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
 }
 
 fn unquoted(node: Node<'_>, source: &str) -> String {
@@ -439,6 +488,21 @@ mod tests {
             .map(|import| import.name.as_str())
             .collect();
         assert_eq!(of_the_past, ["Old", "Older", "Oldest"]);
+    }
+
+    #[test]
+    fn a_page_of_imports_is_read_up_to_a_limit() {
+        let began = std::time::Instant::now();
+        let names: Vec<String> = (0..9_000).map(|at| format!("Name{at}")).collect();
+        let one = format!("```python\nfrom kit import ({})\n```\n", names.join(", "));
+        let lines: Vec<String> = (0..4_000).map(|at| format!("from kit{at} import A; A(x={at})")).collect();
+        let many = format!("```python\n{}\n```\n", lines.join("\n"));
+        for page in [code(&one), code(&many)] {
+            assert_eq!((page.imports.len(), page.cut), (MOST_IMPORTS, true));
+            assert!(page.imports.iter().all(|import| import.line.len() <= LINE));
+        }
+        assert!(!code("```python\nfrom kit import A\n```\n").cut);
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
 
     #[test]

@@ -47,13 +47,13 @@ impl Price {
 
 static FREEMIUM: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\bfree (tier|plan|trial|credits?|quota|account|api key)\b|\b[\d,]+ free\b|\bfree,? (up to|for (the )?first)\b",
+        r"\bfree (tier|plan|trial|quota|account|api key)\b|(^|[^$€£\d,.])[\d,]+ free\b|\bfree,? (up to|for (the )?first)\b",
     )
 });
 
 static FREE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(is|are|it'?s|completely|entirely|totally) (also )?(100% )?free( of charge| to use)?\b|\bfree( and|,) open[- ]source\b|\bno api key (is )?(required|needed)\b|\bopen[- ]source (tool|library|package|project|framework)\b",
+        r"\b(is|are|it'?s|completely|entirely|totally) (also )?(100% )?free( of charge| to use)?\b|\bfree( and|,) open[- ]source\b|\bno api key (is )?(required|needed)\b",
     )
 });
 
@@ -68,23 +68,31 @@ fn pattern(pattern: &str) -> Regex {
 }
 
 /// What a page says about the price, with the sentence that says it. Tools' pages speak of much that
-/// is free or not: only sentences that say it in so many words count, and the first decides.
+/// is free or not: only sentences that say it in so many words count, and the first decides. That a
+/// project is open source says nothing about the service behind it, nor does a credit to begin with. A
+/// page that says both that it is free and that it is not says nothing.
 pub fn price(page: &Document) -> Option<Fact<Price>> {
-    page.blocks.iter().find_map(|block| {
-        let Block::Text { text } = block else { return None };
-        sentences(text).find_map(|sentence| {
-            let value = if FREEMIUM.is_match(sentence) {
-                Price::Freemium
-            } else if PAID.is_match(sentence) {
-                Price::Commercial
-            } else if FREE.is_match(sentence) {
-                Price::Free
-            } else {
-                return None;
-            };
-            Some(Fact { value, quote: sentence.to_owned() })
-        })
-    })
+    let texts = page.blocks.iter().filter_map(|block| match block {
+        Block::Text { text } => Some(text),
+        _ => None,
+    });
+    let (mut first, mut free, mut paid) = (None, false, false);
+    for sentence in texts.flat_map(|text| sentences(text)) {
+        let value = if FREEMIUM.is_match(sentence) {
+            Price::Freemium
+        } else if PAID.is_match(sentence) {
+            paid = true;
+            free |= FREE.is_match(sentence);
+            Price::Commercial
+        } else if FREE.is_match(sentence) {
+            free = true;
+            Price::Free
+        } else {
+            continue;
+        };
+        first.get_or_insert_with(|| Fact { value, quote: sentence.to_owned() });
+    }
+    first.filter(|fact| fact.value == Price::Freemium || !(free && paid))
 }
 
 #[cfg(test)]
@@ -103,6 +111,13 @@ mod tests {
         );
         assert_eq!(said("It costs $5 per month.").map(|price| price.0), Some(Price::Commercial));
         assert_eq!(said("The service is free to use.").map(|price| price.0), Some(Price::Free));
+        for nothing in [
+            "It is an open source project.",
+            "Get $10 free credit when you sign up.",
+            "It is free to use. The API is not free.",
+        ] {
+            assert_eq!(said(nothing), None, "{nothing}");
+        }
         assert_eq!(said("Feel free to look around. It frees memory."), None);
         assert_eq!(Price::read("Freemium ($9)"), Some(Price::Freemium));
         assert_eq!(Price::read("Free"), Some(Price::Free));

@@ -1,12 +1,15 @@
 //! A card's claims, one by one, against the page.
 
+use std::collections::HashSet;
+
 use autokit_facts::{Import, Price, sentences, words};
 use autokit_toolcard::fields;
 use autokit_web::Block;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use ts_rs::TS;
 
+use crate::arguments::init_args;
 use crate::marks::{Marks, agreement, likeness};
 use crate::reading::Reading;
 use crate::subject::{Subject, content_words};
@@ -43,7 +46,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    fn supported(field: &str, quote: impl Into<String>, confidence: f32) -> Claim {
+    pub(crate) fn supported(field: &str, quote: impl Into<String>, confidence: f32) -> Claim {
         let quote = quote.into();
         Claim {
             field: field.to_owned(),
@@ -55,7 +58,12 @@ impl Claim {
         }
     }
 
-    fn contradicted(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
+    pub(crate) fn contradicted(
+        field: &str,
+        value: Value,
+        quote: impl Into<String>,
+        confidence: f32,
+    ) -> Claim {
         let (field, quote) = (field.to_owned(), quote.into());
         Claim {
             field,
@@ -67,11 +75,11 @@ impl Claim {
         }
     }
 
-    fn unsaid(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
+    pub(crate) fn unsaid(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
         Claim { standing: Standing::Unsaid, ..Claim::contradicted(field, value, quote, confidence) }
     }
 
-    fn not_found(field: &str) -> Claim {
+    pub(crate) fn not_found(field: &str) -> Claim {
         let (field, quote) = (field.to_owned(), String::new());
         Claim { field, standing: Standing::NotFound, quote, value: None, confidence: 0.0, by_model: false }
     }
@@ -180,7 +188,16 @@ fn import(subject: &Subject, page: &Reading, shown: &Shown<'_>) -> Vec<Claim> {
         Shown::AsWritten(imports) => {
             all.push(language(imports[0]));
             let lines = lines_of(imports);
-            all.push(Claim::supported(fields::MODULE, lines.as_str(), 1.0));
+            all.push(match &subject.module {
+                Some(_) => Claim::supported(fields::MODULE, lines.as_str(), 1.0),
+                // A card without a module says nothing a page could support.
+                None => Claim::unsaid(
+                    fields::MODULE,
+                    Value::from(imports[0].module.as_str()),
+                    lines.as_str(),
+                    0.9,
+                ),
+            });
             all.push(Claim::supported(fields::CLASS, lines, 1.0));
         }
         Shown::FromElsewhere(imports) => {
@@ -231,13 +248,9 @@ fn same_language(written: &str, shown: &str) -> bool {
 }
 
 fn lines_of(imports: &[&Import]) -> String {
-    let mut lines: Vec<&str> = Vec::new();
-    for import in imports {
-        if !lines.contains(&import.line.as_str()) {
-            lines.push(&import.line);
-        }
-    }
-    lines.join("\n")
+    let mut seen: HashSet<&str> = HashSet::new();
+    let lines = imports.iter().map(|import| import.line.as_str()).filter(|line| seen.insert(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn names_of(imports: &[&Import]) -> Value {
@@ -245,7 +258,7 @@ fn names_of(imports: &[&Import]) -> Value {
 }
 
 /// How a page shows the tool a card is about.
-enum Shown<'a> {
+pub(crate) enum Shown<'a> {
     /// Its classes, from its module.
     AsWritten(Vec<&'a Import>),
     /// Its classes, or some of them, from another module.
@@ -286,7 +299,7 @@ fn shown<'a>(subject: &Subject, page: &'a Reading) -> Shown<'a> {
             .unwrap_or(first);
         // A class of the same name that another vendor's package has is another class, and one the page
         // calls deprecated has a successor: where the page shows either, that is what is meant.
-        if ranked.iter().any(|(_, import)| *import == likest) {
+        if ranked.iter().any(|(_, import)| std::ptr::eq(*import, likest)) {
             return Shown::FromElsewhere(own(Some(&likest.module)));
         }
     }
@@ -304,7 +317,8 @@ fn shown<'a>(subject: &Subject, page: &'a Reading) -> Shown<'a> {
             })
             .map(|(_, import)| *import);
         let mut others: Vec<&Import> = others.collect();
-        others.sort_by_key(|import| code.imports.iter().position(|other| other == *import));
+        // They lie in one list, in the order they stand on the page.
+        others.sort_by_key(|import| std::ptr::from_ref::<Import>(import).addr());
         return Shown::Others(others, best);
     }
     let called = code.calls.iter().find(|call| subject.classes.contains(&call.callee));
@@ -323,6 +337,15 @@ fn agreed(module: Option<&str>, import: &Import) -> f32 {
 fn of_one_family(module: Option<&str>, import: &Import) -> bool {
     let first = |module: &str| words(module).into_iter().next();
     module.is_none_or(|module| first(module) == first(&import.module))
+}
+
+/// Whether an import says of itself that it is of the past. It is nobody's successor, and a class of the
+/// card's own name from another package comes before it.
+fn is_old(import: &Import) -> bool {
+    let says = |text: &str| {
+        words(text).iter().any(|word| matches!(word.as_str(), "old" | "legacy" | "deprecated" | "obsolete"))
+    };
+    says(&import.name) || says(&import.module)
 }
 
 /// The page's imports by how much each looks like what the card means: like its class and module, like
@@ -350,51 +373,13 @@ fn ranked<'a>(subject: &Subject, page: &'a Reading) -> Vec<(f32, &'a Import)> {
         })
         .collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let current = |import: &Import| !import.deprecated && of_one_family(subject.module.as_deref(), import);
+    let current = |import: &Import| {
+        !import.deprecated && !is_old(import) && of_one_family(subject.module.as_deref(), import)
+    };
     if all.iter().any(|(score, import)| *score >= LIKE_IT && current(import)) {
         all.retain(|(_, import)| current(import));
     }
     all
-}
-
-/// Arguments: those of the card against those its classes are shown with.
-fn init_args(subject: &Subject, page: &Reading, shown: &Shown<'_>) -> Option<Claim> {
-    let code = &page.facts.code;
-    let classes: Vec<&str> = match shown {
-        Shown::AsWritten(imports) | Shown::FromElsewhere(imports) | Shown::Others(imports, _) => {
-            imports.iter().map(|import| import.name.as_str()).collect()
-        }
-        Shown::Called(_) => subject.classes.iter().map(String::as_str).collect(),
-        Shown::Nothing => {
-            return (!subject.init_args.is_empty()).then(|| Claim::not_found(fields::INIT_ARGS));
-        }
-    };
-    let mut shown: Map<String, Value> = Map::new();
-    let mut lines: Vec<&str> = Vec::new();
-    for (arguments, at) in classes.iter().filter_map(|class| code.arguments_of(class)) {
-        for (name, value) in arguments {
-            shown.entry(name).or_insert(value);
-        }
-        lines.extend(at);
-    }
-    if subject.init_args.is_empty() {
-        // A card without arguments is not wrong; what the page shows makes it better.
-        return (!shown.is_empty())
-            .then(|| Claim::unsaid(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
-    }
-    let known = |name: &String| shown.contains_key(name) || code.has(name);
-    if subject.init_args.keys().all(known) {
-        let quote = match lines.join("\n") {
-            empty if empty.is_empty() => subject.init_args.keys().cloned().collect::<Vec<_>>().join(", "),
-            lines => lines,
-        };
-        return Some(Claim::supported(fields::INIT_ARGS, quote, 0.8));
-    }
-    // None of the card's arguments is on the page, others are: they are those of an earlier version.
-    if !shown.is_empty() && !subject.init_args.keys().any(known) {
-        return Some(Claim::contradicted(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.6));
-    }
-    Some(Claim::not_found(fields::INIT_ARGS))
 }
 
 fn openapi(subject: &Subject, page: &Reading) -> Option<Claim> {
@@ -425,5 +410,105 @@ fn pricing(subject: &Subject, page: &Reading) -> Option<Claim> {
             }
             _ => Claim::not_found(fields::PRICING),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_toolcard::Toolcard;
+    use autokit_web::Fetched;
+    use serde_json::json;
+
+    use super::*;
+    use crate::arguments::is_stand_in;
+
+    fn told(card: Value, code: &str) -> Vec<Claim> {
+        let Value::Object(card) = card else { unreachable!() };
+        let subject = Subject::of(&Toolcard::new(card).unwrap());
+        let page = Reading::of(Fetched {
+            url: "https://docs.example.org/tools/widget".into(),
+            status: 200,
+            hops: Vec::new(),
+            content_type: Some("text/markdown".into()),
+            text: format!("# Widget\n\nWidget draws charts.\n\n```python\n{code}\n```\n"),
+            validators: autokit_web::Validators::default(),
+            unchanged: false,
+            retry_after: None,
+            ms: 1,
+        });
+        claims(&subject, &Marks::of(&subject, None, &page), &page)
+    }
+
+    fn of<'a>(claims: &'a [Claim], field: &str) -> Option<&'a Claim> {
+        claims.iter().find(|claim| claim.field == field)
+    }
+
+    fn card(module: &str, init_args: &Value) -> Value {
+        json!({
+            "name": "Widget", "class": "WidgetTool", "module": module, "init_args": init_args,
+            "programming_language": "python",
+        })
+    }
+
+    #[test]
+    fn a_class_of_the_past_is_nobodys_successor() {
+        let claims = told(
+            card("langchain_community.tools", &json!({})),
+            "from a.b import WidgetTool\nfrom c.d import WidgetTool\nfrom langchain.old import WidgetToolOld",
+        );
+        let class = of(&claims, fields::CLASS).unwrap();
+        assert!(class.is_supported(), "{class:?}");
+        let module = of(&claims, fields::MODULE).unwrap();
+        assert!(matches!(module.value.as_ref().and_then(Value::as_str), Some("a.b" | "c.d")), "{module:?}");
+        // A relative that is not of the past still comes before another package's class.
+        let claims = told(
+            card("langchain_community.tools", &json!({})),
+            "from widget import WidgetTool\nfrom langchain_widget import WidgetSearchTool",
+        );
+        assert_eq!(of(&claims, fields::CLASS).unwrap().value, Some(json!("WidgetSearchTool")));
+    }
+
+    #[test]
+    fn what_stands_for_a_value_is_proposed_to_nobody() {
+        let code = "from langchain_community.tools import WidgetTool\nWidgetTool(api_key=\"your-api-key\", \
+                    token=\"<fill in access token here>\", proxy=None, units=\"metric\")";
+        let claims = told(card("langchain_community.tools", &json!({})), code);
+        assert_eq!(of(&claims, fields::INIT_ARGS).unwrap().value, Some(json!({ "units": "metric" })));
+        let only = code.replace(", units=\"metric\"", "");
+        let claims = told(card("langchain_community.tools", &json!({})), &only);
+        assert!(of(&claims, fields::INIT_ARGS).is_none());
+        // They are names of arguments all the same.
+        let claims = told(card("langchain_community.tools", &json!({ "api_key": "${KEY}" })), &only);
+        assert!(of(&claims, fields::INIT_ARGS).unwrap().is_supported());
+        for value in ["...", "xxx", "YOUR_API_KEY", "api_key", "sk-...", "insert your token", "changeme", ""]
+        {
+            assert!(is_stand_in(&json!(value)), "{value}");
+        }
+        for value in ["metric", "${KEY}", "gpt-4o", "https://example.org", "news", "user", "en"] {
+            assert!(!is_stand_in(&json!(value)), "{value}");
+        }
+    }
+
+    #[test]
+    fn an_empty_module_is_a_missing_one() {
+        let claims = told(card("", &json!({})), "from langchain_community.tools import WidgetTool");
+        let module = of(&claims, fields::MODULE).unwrap();
+        assert_eq!(
+            (module.standing, module.value.clone()),
+            (Standing::Unsaid, Some(json!("langchain_community.tools")))
+        );
+    }
+
+    #[test]
+    fn a_page_of_imports_is_compared_in_good_time() {
+        let began = std::time::Instant::now();
+        let names: Vec<String> =
+            (0..20_000).map(|at| format!("from kit{at} import WidgetTool{at}")).collect();
+        // A single block as long as that is data; many of them are not.
+        let blocks: Vec<String> = names.chunks(1_000).map(|lines| lines.join("\n")).collect();
+        let claims = told(card("kit1", &json!({})), &blocks.join("\n```\n\n```python\n"));
+        assert!(of(&claims, fields::CLASS).unwrap().is_contradicted());
+        // Looking each import up among all of them took minutes.
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Result, aside};
 use crate::link::{LinkHealth, LinkState};
 use crate::reading::read;
 use crate::report::{Examined, Judgement, Report, Sought, Weighed};
-use crate::seek::{Candidate, rank};
+use crate::seek::{Candidate, Unanswered, rank};
 use crate::settle::unverified;
 use crate::subject::Subject;
 
@@ -40,6 +40,11 @@ pub struct Case<'a> {
     pub card: &'a Toolcard,
     /// Failures to reach its page in a row, so far.
     pub attempts: u32,
+    /// Another failure counts: the last one is long enough ago. Asking three times in a second does not
+    /// make a page broken.
+    pub counts: bool,
+    /// A card that says `verified: false` may be proposed to be verified for nothing but a sound check.
+    pub verifies: bool,
     /// The time, RFC 3339 in UTC.
     pub now: &'a str,
 }
@@ -62,9 +67,11 @@ impl Fuel {
             candidates: Vec::new(),
             attempts: 0,
             offline: false,
+            cut: false,
             judged_by: "rules".to_owned(),
         };
         let mut current: Option<Candidate> = None;
+        let mut text: Option<String> = None;
         if let Some(url) = &subject.documentation {
             // Always asked anew: what it answered a day ago is what is in question.
             let visit = read(&self.fetcher, self.senses.as_ref(), url, self.patience).await?;
@@ -81,14 +88,15 @@ impl Fuel {
                     report.offline = true;
                     return Ok(Examined { report, draft: None });
                 }
-                report.attempts = case.attempts + 1;
+                report.attempts = (case.attempts + u32::from(case.counts)).max(1);
                 if report.attempts < self.attempts {
                     report.state = CardState::Unreachable;
                     return Ok(Examined { report, draft: None });
                 }
             }
             if let (LinkState::Delivered, Ok(page)) = (report.link.state, visit) {
-                let mut candidate = Candidate::of(&subject, vector, page);
+                text = Some(page.hash.clone());
+                let mut candidate = Candidate::of(&subject, vector, page).await?;
                 let judgement = judge(&report.link, &candidate);
                 if judgement.about && candidate.marks.code > 0.0 {
                     report.page = Some(judgement);
@@ -103,8 +111,8 @@ impl Fuel {
         }
         let here = current.as_ref().map(|page| page.page.fetched.url.clone());
         let mut found: Vec<Candidate> = current.into_iter().collect();
-        let urls = self.searched(&subject).await;
-        self.weigh(&subject, vector, &urls, &mut found).await?;
+        let searched = self.searched(&subject).await;
+        self.weigh(&subject, vector, &searched.urls, &mut found).await?;
         rank(&mut found);
         if sure_of(&found).is_none() {
             let urls = self.relatives(&subject).await?;
@@ -139,17 +147,20 @@ impl Fuel {
             page.about = false;
         }
         let possible = found.first().is_some_and(|best| best.score >= POSSIBLE);
-        report.search = Some(match (possible, found.is_empty()) {
-            (true, _) => Sought::Unsure,
-            (false, false) => Sought::Gone,
-            (false, true) => Sought::NothingFound,
+        report.search = Some(match searched.unanswered {
+            // The site's own lists may still show where it went; that nothing else has it they do not.
+            Unanswered::NoService => Sought::NoSearch,
+            Unanswered::Failed(why) => Sought::SearchFailed { why },
+            Unanswered::No if possible => Sought::Unsure,
+            Unanswered::No if found.is_empty() => Sought::NothingFound,
+            Unanswered::No => Sought::Gone,
         });
         if report.page.as_ref().is_some_and(|page| page.condition == Condition::Empty) {
             // It may be one that a browser has to put together; that nothing is seen on it proves nothing.
             report.state = CardState::Unreachable;
             return Ok(Examined { report, draft: None });
         }
-        let draft = unverified(case, &report);
+        let draft = if report.is_judged() { unverified(case, &report, text.as_deref()) } else { None };
         Ok(Examined { report, draft })
     }
 
@@ -212,7 +223,9 @@ fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
         _ if about => page.marks.why(),
         Condition::NotFound => "the page says that there is nothing at this address".to_owned(),
         Condition::Parked => "the page is an advertisement".to_owned(),
-        Condition::Empty => "there is next to no text on the page".to_owned(),
+        Condition::Empty => {
+            "the page has next to no text without a browser's help; it was not judged".to_owned()
+        }
         Condition::Content if link.led_home() => "the address leads to the start of the site".to_owned(),
         Condition::Content => format!("the page is about something else: {}", page.page.document.title),
     };

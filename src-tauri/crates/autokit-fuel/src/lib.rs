@@ -6,6 +6,7 @@
 //! none that does not. Nothing here changes a card: what should change leaves as a
 //! [`Draft`](autokit_toolcard::Draft) with the words it rests on.
 
+mod arguments;
 mod claims;
 mod condition;
 mod error;
@@ -26,6 +27,7 @@ use std::time::Duration;
 use autokit_retrieve::Senses;
 use autokit_web::Fetcher;
 use autokit_web::search::Provider;
+use tokio::sync::Semaphore;
 
 pub use claims::{Claim, Standing};
 pub use condition::Condition;
@@ -49,6 +51,8 @@ pub struct Fuel {
     pub fetcher: Fetcher,
     /// Search services; none means that only the site itself is asked for its pages.
     pub providers: Vec<Provider>,
+    /// Whose turn it is to search: the services let only so many through.
+    pub searching: Arc<Semaphore>,
     /// Vectors, if there is a model.
     pub senses: Option<Arc<dyn Senses>>,
     /// Pages seen lately; shared by the cards of one run.

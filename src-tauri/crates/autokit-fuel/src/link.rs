@@ -39,6 +39,9 @@ pub struct LinkHealth {
     pub state: LinkState,
     /// In a sentence, for people.
     pub said: String,
+    /// What a person can do about it, where it takes one.
+    #[serde(default)]
+    pub remedy: Option<String>,
     /// HTTP status of the last answer.
     pub status: Option<u16>,
     /// Where it led.
@@ -62,6 +65,7 @@ impl LinkHealth {
             url: None,
             state: LinkState::Missing,
             said: "the card names no documentation page".to_owned(),
+            remedy: None,
             status: None,
             found: None,
             hops: Vec::new(),
@@ -112,7 +116,9 @@ impl LinkHealth {
                     Error::Redirects { hops, .. } => hops.clone(),
                     _ => Vec::new(),
                 };
-                LinkHealth { state, said: error.to_string(), hops, ..plain }
+                // Only a person can open what is closed to programs; what else is wrong is looked into here.
+                let remedy = (state == LinkState::Closed).then(|| error.remedy().to_owned());
+                LinkHealth { state, said: error.to_string(), remedy, hops, ..plain }
             }
         }
     }

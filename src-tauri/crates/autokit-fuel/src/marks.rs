@@ -1,6 +1,6 @@
 //! What speaks for a page being the documentation of a tool.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use autokit_facts::{Import, alike, words};
 use autokit_retrieve::dot;
@@ -105,8 +105,13 @@ fn last_part(url: &str) -> &str {
     last.rsplit_once('.').map_or(last, |(stem, ending)| if ending.len() <= 5 { stem } else { last })
 }
 
+/// Whether a letter can be part of a name.
+fn is_inside(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 fn counted(text: &str, name: &str) -> usize {
-    let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let inside = |c: Option<char>| c.is_some_and(is_inside);
     text.match_indices(name)
         .filter(|(at, _)| {
             !inside(text[..*at].chars().next_back()) && !inside(text[at + name.len()..].chars().next())
@@ -145,8 +150,18 @@ impl Marks {
             })
             .chain(classes.iter().map(String::as_str))
             .collect();
+        // Counted in one go: a page may import thousands of names.
+        let mut tokens: HashMap<&str, usize> = HashMap::new();
+        for token in page.text.split(|c: char| !is_inside(c)) {
+            *tokens.entry(token).or_default() += 1;
+        }
         let mentions = |names: &mut dyn Iterator<Item = &str>| {
-            names.map(|name| counted(&page.text, name)).sum::<usize>()
+            names
+                .map(|name| {
+                    let whole = name.chars().all(is_inside);
+                    if whole { tokens.get(name).copied().unwrap_or(0) } else { counted(&page.text, name) }
+                })
+                .sum::<usize>()
         };
         let own = mentions(&mut classes.iter().map(String::as_str));
         let all = mentions(&mut imported.into_iter());

@@ -2,6 +2,7 @@
 
 use autokit_toolcard::{CardState, Draft};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use ts_rs::TS;
 
 use crate::claims::Claim;
@@ -54,8 +55,15 @@ pub enum Sought {
     Gone,
     /// Pages that may be it, none clearly.
     Unsure,
-    /// There was nothing to look with or to look at.
+    /// Searching worked, and there was nothing to look at.
     NothingFound,
+    /// No search service is chosen: nothing can be said about other pages.
+    NoSearch,
+    /// Every search failed: nothing can be said about other pages.
+    SearchFailed {
+        /// What a service said.
+        why: String,
+    },
 }
 
 /// Everything the verifier found out about a card at one time.
@@ -77,8 +85,34 @@ pub struct Report {
     pub attempts: u32,
     /// Nothing could be asked because there is no network; nothing else in here means anything then.
     pub offline: bool,
+    /// The page shows more code than is read; what it shows further down was not looked at.
+    #[serde(default)]
+    pub cut: bool,
     /// Who judged: `rules`, or a model's name beside them.
     pub judged_by: String,
+}
+
+impl Report {
+    /// Whether it says how the card stands. Where the page could not be had, or another could not be
+    /// looked for, what was found out earlier holds.
+    pub fn is_judged(&self) -> bool {
+        let sought = !matches!(self.search, Some(Sought::NoSearch | Sought::SearchFailed { .. }));
+        !self.offline && self.state != CardState::Unreachable && sought
+    }
+
+    /// What was seen at the card's address, as hexadecimal: the same as long as the same is seen there.
+    /// `page` is the hash of the text that was delivered.
+    pub(crate) fn seen(&self, page: Option<&str>) -> String {
+        let link = &self.link;
+        let state = format!("{:?} {:?}", link.state, link.status);
+        let found = link.found.as_deref().or(link.url.as_deref()).unwrap_or_default();
+        let mut hash = Sha256::new();
+        for part in [state.as_str(), found, page.unwrap_or_default()] {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        hex::encode(hash.finalize())
+    }
 }
 
 /// A card that was looked at: the report, and what would put it right.

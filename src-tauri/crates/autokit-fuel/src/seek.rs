@@ -2,13 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use autokit_facts::words;
+use futures_util::StreamExt;
 use futures_util::future::join_all;
+use futures_util::stream::FuturesUnordered;
 use url::Url;
 
 use crate::Fuel;
-use crate::error::Result;
+use crate::error::{Result, aside};
 use crate::marks::{Marks, agreement};
 use crate::reading::Reading;
 use crate::subject::{Subject, telling};
@@ -19,6 +22,10 @@ const HITS: usize = 10;
 const PAGES: usize = 24;
 /// Pages read for one card, found on the site itself.
 const RELATIVES: usize = 8;
+/// How long the search services may take for one card, all questions together.
+const SEARCHING: Duration = Duration::from_secs(20);
+/// What is said of services that did not answer in that time.
+const TOO_SLOW: &str = "no search service answered in 20 seconds";
 /// Words of a description that make a query.
 const WORDS: usize = 12;
 
@@ -31,6 +38,26 @@ pub(crate) struct Candidate {
     pub(crate) logit: f32,
     /// How likely it is the right page, 0 to 1: alone, or after [`rank`] among the others.
     pub(crate) score: f32,
+}
+
+/// What searching came to.
+#[derive(Debug)]
+pub(crate) struct Searched {
+    /// Pages, those that more queries agree on first.
+    pub(crate) urls: Vec<String>,
+    /// Whether no service answered at all.
+    pub(crate) unanswered: Unanswered,
+}
+
+/// Why nothing can be said about what searching did not find.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// Some service answered: what it did not find is not easily found.
+    No,
+    /// None is chosen.
+    NoService,
+    /// All of them failed; what one said.
+    Failed(String),
 }
 
 /// Queries for a card, most telling first.
@@ -63,22 +90,47 @@ pub(crate) fn queries(subject: &Subject) -> Vec<String> {
 }
 
 impl Fuel {
-    /// Pages the search services find for a card, those that more queries agree on first.
-    pub(crate) async fn searched(&self, subject: &Subject) -> Vec<String> {
+    /// Pages the search services find for a card, as far as they answer in time.
+    pub(crate) async fn searched(&self, subject: &Subject) -> Searched {
+        // So that its time is its own, and not spent in the queue behind the searches of other cards.
+        let _turn = self.searching.acquire().await;
         let queries = queries(subject);
-        let asked = queries
+        let mut asked: FuturesUnordered<_> = queries
             .iter()
-            .flat_map(|query| self.providers.iter().map(move |provider| provider.search(query, HITS)));
+            .enumerate()
+            .flat_map(|(at, query)| {
+                self.providers
+                    .iter()
+                    .map(move |provider| async move { (at, provider.search(query, HITS).await) })
+            })
+            .collect();
+        let mut unanswered =
+            if asked.is_empty() { Unanswered::NoService } else { Unanswered::Failed(TOO_SLOW.to_owned()) };
+        let mut answers = Vec::new();
+        let all = async {
+            while let Some((at, answer)) = asked.next().await {
+                match answer {
+                    Ok(hits) => {
+                        unanswered = Unanswered::No;
+                        answers.push((at, hits));
+                    }
+                    Err(error) => {
+                        tracing::info!(%error, "a search failed");
+                        if !matches!(unanswered, Unanswered::No) {
+                            unanswered = Unanswered::Failed(error.to_string());
+                        }
+                    }
+                }
+            }
+        };
+        if tokio::time::timeout(SEARCHING, all).await.is_err() {
+            tracing::info!("searching took too long; what came in time is looked at");
+        }
+        // In the order of the questions, whichever was answered first.
+        answers.sort_by_key(|(at, _)| *at);
         let mut worth: HashMap<String, f32> = HashMap::new();
         let mut order: Vec<String> = Vec::new();
-        for answer in join_all(asked).await {
-            let hits = match answer {
-                Ok(hits) => hits,
-                Err(error) => {
-                    tracing::info!(%error, "a search failed");
-                    continue;
-                }
-            };
+        for (_, hits) in answers {
             for (rank, hit) in hits.into_iter().enumerate() {
                 let url = without_fragment(&hit.url);
                 *worth.entry(url.clone()).or_insert_with(|| {
@@ -89,7 +141,7 @@ impl Fuel {
         }
         order.sort_by(|a, b| worth[b].total_cmp(&worth[a]));
         order.truncate(PAGES);
-        order
+        Searched { urls: order, unanswered }
     }
 
     /// Pages the site itself leads to: other spellings of the old address, and entries of its lists
@@ -166,7 +218,7 @@ impl Fuel {
             let Ok(page) = visit? else { continue };
             let seen = into.iter().any(|other| other.page.fetched.url == page.fetched.url);
             if page.fetched.is_success() && !seen {
-                into.push(Candidate::of(subject, vector, page));
+                into.push(Candidate::of(subject, vector, page).await?);
             }
         }
         Ok(())
@@ -174,10 +226,16 @@ impl Fuel {
 }
 
 impl Candidate {
-    pub(crate) fn of(subject: &Subject, vector: Option<&[f32]>, page: Arc<Reading>) -> Candidate {
-        let marks = Marks::of(subject, vector, &page);
+    /// Weighs a page. Aside: one with a great many imports takes a while.
+    pub(crate) async fn of(
+        subject: &Subject,
+        vector: Option<&[f32]>,
+        page: Arc<Reading>,
+    ) -> Result<Candidate> {
+        let (subject, vector, read) = (subject.clone(), vector.map(<[f32]>::to_vec), Arc::clone(&page));
+        let marks = aside(move || Ok(Marks::of(&subject, vector.as_deref(), &read))).await?;
         let logit = marks.logit();
-        Candidate { page, marks, logit, score: 1.0 / (1.0 + (-logit).exp()) }
+        Ok(Candidate { page, marks, logit, score: 1.0 / (1.0 + (-logit).exp()) })
     }
 }
 

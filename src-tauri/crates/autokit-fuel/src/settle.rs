@@ -31,7 +31,9 @@ impl Fuel {
         page: &Candidate,
         moved: bool,
     ) -> Result<Examined> {
-        report.claims = claims(subject, &page.marks, &page.page);
+        let (of, marks, read) = (subject.clone(), page.marks.clone(), Arc::clone(&page.page));
+        report.claims = aside(move || Ok(claims(&of, &marks, &read))).await?;
+        report.cut = page.page.facts.code.cut;
         if let Some(advisor) = &self.advisor
             && advisor.add_claims(case.card, subject, &page.page, &mut report.claims).await
         {
@@ -83,9 +85,11 @@ impl Fuel {
             proposed.push(ProposedField { field, value: Some(value), evidence, confidence });
         };
         for claim in &report.claims {
-            // What the card does not say is no fault of it; it comes along with what is.
-            let wanted =
-                claim.is_contradicted() || claim.standing == Standing::Unsaid && (self.improve || moved);
+            // What the card does not say is no fault of it; it comes along with what is, or where the card
+            // has room for it and nothing in it.
+            let blank = case.card.text(&claim.field).is_some_and(|text| text.trim().is_empty());
+            let wanted = claim.is_contradicted()
+                || claim.standing == Standing::Unsaid && (self.improve || moved || blank);
             if let Some(value) = claim.value.clone().filter(|_| wanted) {
                 add(&claim.field, value, &[claim.quote.as_str()], claim.confidence);
             }
@@ -100,11 +104,15 @@ impl Fuel {
             let quotes: Vec<&str> = improved.quotes.iter().map(String::as_str).collect();
             add(fields::DESCRIPTION, Value::from(improved.text.as_str()), &quotes, 0.8);
         }
-        if proposed.is_empty() {
+        // A card that says it is not verified can become so again for nothing but a sound check. One that
+        // says nothing about it is left as it is: how it fares is known without a word on the card.
+        let denies = case.card.object().get(fields::VERIFIED) == Some(&Value::Bool(false));
+        let only_verified = proposed.is_empty();
+        if only_verified && !(sound && denies && case.verifies) {
             return None;
         }
         if sound && !case.card.verified() {
-            let support = proposed.iter().map(|field| field.confidence).fold(1.0, f32::min);
+            let support = proposed.iter().map(|field| field.confidence).fold(0.95, f32::min);
             let title = evidence(page, &page.document.title, case.now);
             proposed.push(ProposedField {
                 field: fields::VERIFIED.to_owned(),
@@ -126,6 +134,9 @@ impl Fuel {
             (false, true) => {
                 (Origin::Refresh, format!("The documentation says otherwise: {}", names.join(", ")))
             }
+            (false, false) if only_verified => {
+                (Origin::Refresh, "Its documentation is there and says what the card says".to_owned())
+            }
             (false, false) => {
                 (Origin::Improvement, "The documentation says more about what it does".to_owned())
             }
@@ -146,7 +157,8 @@ impl Fuel {
 
 /// For a card whose page is gone or wrong and for which no other was found: it can no longer be called
 /// verified. The pages that were looked at come along, for a person to choose from.
-pub(crate) fn unverified(case: &Case<'_>, report: &Report) -> Option<Draft> {
+/// `text` is the hash of what its address delivered, if that was a page.
+pub(crate) fn unverified(case: &Case<'_>, report: &Report, text: Option<&str>) -> Option<Draft> {
     if !case.card.verified() {
         return None;
     }
@@ -169,7 +181,8 @@ pub(crate) fn unverified(case: &Case<'_>, report: &Report) -> Option<Draft> {
             confidence: 0.9,
         }],
         similar: Vec::new(),
-        basis: None,
+        // A reviewer's no holds for what was seen, not for good.
+        basis: Some(report.seen(text)),
         candidates: others(report, ""),
         arrived: None,
     })
@@ -202,7 +215,24 @@ fn others(report: &Report, taken: &str) -> Vec<PageCandidate> {
         .collect()
 }
 
+/// A sentence's first letter; an address or the name of a host stays as it is.
 fn capital(text: &str) -> String {
+    if text.split_whitespace().next().is_some_and(|word| word.contains(['/', '.', ':'])) {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::capital;
+
+    #[test]
+    fn addresses_keep_their_letters() {
+        assert_eq!(capital("the site answers 404"), "The site answers 404");
+        for address in ["https://a.b is larger than 5 MB", "docs.example.org has no valid certificate"] {
+            assert_eq!(capital(address), address);
+        }
+    }
 }

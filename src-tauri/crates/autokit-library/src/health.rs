@@ -26,8 +26,17 @@ pub struct Verification {
     pub attempts: u32,
     /// When to check again, RFC 3339 in UTC.
     pub next_at: Option<String>,
+    /// The revision of the card that was looked at; unknown of checks from before this was kept.
+    pub revision: Option<u32>,
     /// What was compared, as whoever checked wrote it down; `null` where it was not read.
     pub report: Value,
+}
+
+impl Verification {
+    /// Whether the card, at revision `number` now, is another than the one that was looked at.
+    pub fn is_outdated(&self, number: u32) -> bool {
+        self.revision.is_some_and(|revision| revision != number)
+    }
 }
 
 /// How many cards are in which state.
@@ -41,6 +50,8 @@ pub struct HealthCounts {
     pub broken: u32,
     /// Their page could not be asked for.
     pub unreachable: u32,
+    /// Changed since they were looked at: what was found then is about another card.
+    pub changed: u32,
     /// Nobody looked yet.
     pub never_checked: u32,
 }
@@ -61,6 +72,15 @@ pub struct LastCheck {
     pub state: CardState,
     /// When, RFC 3339 in UTC.
     pub checked_at: Box<str>,
+    /// The revision that was looked at, where it was kept.
+    pub revision: Option<u32>,
+}
+
+impl LastCheck {
+    /// Whether the card, at revision `number` now, is another than the one that was looked at.
+    pub fn is_outdated(&self, number: u32) -> bool {
+        self.revision.is_some_and(|revision| revision != number)
+    }
 }
 
 /// The newest check of every card that was checked, in memory: lists of 100,000 rows are filtered and
@@ -75,7 +95,11 @@ impl Checks {
     }
 
     fn keep(&mut self, found: &Verification) {
-        let last = LastCheck { state: found.state, checked_at: found.checked_at.as_str().into() };
+        let last = LastCheck {
+            state: found.state,
+            checked_at: found.checked_at.as_str().into(),
+            revision: found.revision,
+        };
         self.0.insert(found.card.clone(), last);
     }
 }
@@ -95,6 +119,7 @@ impl VerificationRow {
             checked_at: self.checked_at,
             attempts: self.attempts as u32,
             next_at: self.next_at,
+            revision: self.revision.map(|revision| revision as u32),
             report,
             card,
         })
@@ -117,6 +142,7 @@ impl Library {
                     attempts: i64::from(verification.attempts),
                     next_at: verification.next_at.clone(),
                     report: verification.report.to_string(),
+                    revision: verification.revision.map(i64::from),
                 },
             },
         )
@@ -152,7 +178,9 @@ impl Library {
     pub async fn verifications(&self) -> Result<Vec<Verification>> {
         let mut response = self
             .db()
-            .query("SELECT id, state, checked_at, attempts, next_at, NONE AS report FROM verification")
+            .query(
+                "SELECT id, state, checked_at, attempts, next_at, revision, NONE AS report FROM verification",
+            )
             .await
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<VerificationRow> = response.take(0).map_err(|error| self.failed(&error))?;
@@ -192,7 +220,11 @@ impl Library {
         Ok(self.read(|replica| {
             let mut counts = HealthCounts::default();
             for record in replica.iter() {
-                let count = match checks.get(&record.id).map(|last| last.state) {
+                let last = checks.get(&record.id);
+                let count = match last.map(|last| last.state) {
+                    Some(_) if last.is_some_and(|last| last.is_outdated(record.number)) => {
+                        &mut counts.changed
+                    }
                     Some(CardState::Verified) => &mut counts.verified,
                     Some(CardState::Stale) => &mut counts.stale,
                     Some(CardState::Broken) => &mut counts.broken,
@@ -205,7 +237,8 @@ impl Library {
         }))
     }
 
-    /// Keeps the counts of a day (`YYYY-MM-DD`), in place of those kept for it before.
+    /// Keeps the counts of a day (`YYYY-MM-DD`), in place of those kept for it before. Cards that changed
+    /// since they were looked at are kept among those nobody looked at.
     ///
     /// # Errors
     /// When the database fails.
@@ -219,7 +252,8 @@ impl Library {
                     stale: i64::from(counts.stale),
                     broken: i64::from(counts.broken),
                     unreachable: i64::from(counts.unreachable),
-                    never_checked: i64::from(counts.never_checked),
+                    // Days know no more than whether a card was looked at as it is.
+                    never_checked: i64::from(counts.never_checked + counts.changed),
                 },
             },
         )
@@ -245,6 +279,7 @@ impl Library {
                 stale: row.stale as u32,
                 broken: row.broken as u32,
                 unreachable: row.unreachable as u32,
+                changed: 0,
                 never_checked: row.never_checked as u32,
             },
         };

@@ -142,6 +142,7 @@ pub(crate) struct VerificationRow {
     pub attempts: i64,
     pub next_at: Option<String>,
     pub report: Option<String>,
+    pub revision: Option<i64>,
 }
 
 /// The counts of a day, which is the id.

@@ -27,6 +27,7 @@ fn found(card: &CardId, state: CardState) -> Verification {
         checked_at: "2026-01-01T00:00:00.000Z".into(),
         attempts: 2,
         next_at: Some("2026-01-02T00:00:00.000Z".into()),
+        revision: Some(1),
         report: json!({ "status": 404, "said": "“gone”" }),
     }
 }

@@ -308,3 +308,43 @@ async fn five_thousand_waiting_are_listed_and_added_to_at_once() {
         Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens");
     assert_eq!(library.count_waiting().await.expect("read") as usize, MANY - 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_verifier_takes_back_its_own_and_nobody_elses() {
+    let library = memory().await;
+    let id = put(&library, json!({"name": "A", "verified": true})).await;
+    let verifier = Author::verifier();
+    let by_verifier =
+        async |draft: Draft| library.propose(draft, &verifier).await.expect("taken in").proposal.id;
+    let state = async |id: u32| library.proposal(id).await.expect("there").state;
+
+    let own = by_verifier(change(&id, &[("class", "K"), ("module", "m")])).await;
+    let theirs = propose(&library, change(&id, &[("pricing", "free")])).await.proposal.id;
+    let better =
+        Draft { origin: Origin::Improvement, ..change(&id, &[("description", "More."), ("verified", "x")]) };
+    let better = by_verifier(better).await;
+    // Of its own, what still follows stays; better words do, whoever looks; verification does not.
+    let now = change(&id, &[("class", "K")]);
+    assert_eq!(library.withdraw(&id, Some(&now), &verifier, "a later check").await.expect("kept"), 0);
+    let left = library.proposal(own).await.expect("there");
+    assert_eq!((left.state, left.draft.fields.len()), (ProposalState::Pending, 1));
+    assert_eq!(library.proposal(better).await.expect("there").draft.fields[0].field, "description");
+    assert_eq!(library.withdraw(&id, None, &verifier, "a later check").await.expect("kept"), 1);
+    assert_eq!((state(own).await, state(theirs).await), (ProposalState::Withdrawn, ProposalState::Pending));
+    assert_eq!(told(&library, own).await.last().map(String::as_str), Some("withdrawn"));
+    assert_eq!(state(better).await, ProposalState::Pending);
+
+    // What somebody else proposed as well is for a person to decide.
+    let shared = by_verifier(change(&id, &[("usage", "x()")])).await;
+    let mut same = change(&id, &[("usage", "x()")]);
+    same.fields[0].evidence[0].quote = "seen elsewhere".into();
+    assert_eq!(propose(&library, same).await.proposal.id, shared);
+    library.withdraw(&id, None, &verifier, "a later check").await.expect("kept");
+    assert_eq!(state(shared).await, ProposalState::Pending);
+
+    // What the card says by now closes by itself, also after the library was opened again.
+    let done = by_verifier(change(&id, &[("class", "K")])).await;
+    put(&library, json!({"name": "A", "verified": true, "class": "K", "pricing": "free"})).await;
+    assert_eq!((state(done).await, state(theirs).await), (ProposalState::Withdrawn, ProposalState::Pending));
+    library.reopen(done, &author("ann")).await.expect("waits");
+}

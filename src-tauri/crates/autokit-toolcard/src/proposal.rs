@@ -168,7 +168,7 @@ pub enum ProposalState {
     Accepted,
     /// Turned down.
     Rejected,
-    /// Taken back by whoever proposed it.
+    /// Taken back by whoever proposed it, or overtaken: it would change nothing any more.
     Withdrawn,
 }
 
@@ -279,6 +279,11 @@ impl Draft {
         let text = |name: &str| self.fields.iter().find(|f| f.field == name)?.value.as_ref()?.as_str();
         (self.card.is_none())
             .then(|| CardKey::new(text(fields::PROVIDER).unwrap_or(""), text(fields::NAME).unwrap_or("")))
+    }
+
+    /// Whether a card has all of it already.
+    pub fn is_on(&self, card: &Map<String, Value>) -> bool {
+        self.card.is_some() && self.fields.iter().all(|field| card.get(&field.field) == field.value.as_ref())
     }
 
     /// How likely all of it is true: the least likely field decides.

@@ -16,6 +16,12 @@ impl Author {
     pub fn autokit() -> Author {
         Author("AutoKit".to_owned())
     }
+
+    /// Who holds cards against their pages. What it proposed it takes back when a later check says
+    /// otherwise; what anybody else proposed it leaves alone.
+    pub fn verifier() -> Author {
+        Author("AutoKit verifier".to_owned())
+    }
 }
 
 /// What a revision did.

@@ -11,7 +11,7 @@ use crate::proposal::ProposedField;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Quoted from a page, likely true, and nothing that people run or rely on is replaced.
+    /// Quoted from a page, likely true, and nothing that people run or rely on is replaced or taken back.
     Low,
     /// Worth a look.
     Medium,
@@ -39,7 +39,8 @@ const CODE: [&str; 6] =
 /// | nothing is quoted for it | medium |
 /// | confidence below 0.8 | medium |
 /// | a value that ends up in code is replaced by another | medium |
-/// | documentation moves to another host, or is not reached over https | medium |
+/// | documentation moves to another host, is a card's first, or is not reached over https | medium |
+/// | a card is no longer called verified: a page that is away quotes nothing | medium |
 /// | anything else | low |
 pub fn risk(field: &ProposedField, before: Option<&Value>) -> Risk {
     let before = before.filter(|value| !value.is_null());
@@ -52,7 +53,8 @@ pub fn risk(field: &ProposedField, before: Option<&Value>) -> Risk {
     let quoted = field.evidence.iter().any(|evidence| !evidence.quote.trim().is_empty());
     let runs = CODE.contains(&field.field.as_str()) && replaced;
     let moves = field.field == fields::DOCUMENTATION && moves_away(before, field.value.as_ref());
-    if identity || !quoted || field.confidence < UNSURE || runs || moves {
+    let doubted = field.field == fields::VERIFIED && replaced && field.value != Some(Value::Bool(true));
+    if identity || !quoted || field.confidence < UNSURE || runs || moves || doubted {
         return Risk::Medium;
     }
     Risk::Low
@@ -65,7 +67,8 @@ fn moves_away(before: Option<&Value>, after: Option<&Value>) -> bool {
         let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         host.strip_prefix("www.").unwrap_or(host).to_ascii_lowercase()
     };
-    let elsewhere = before.and_then(Value::as_str).is_some_and(|before| host(before) != host(after));
+    // A card's first page is on a host that nobody chose for it yet.
+    let elsewhere = before.and_then(Value::as_str).is_none_or(|before| host(before) != host(after));
     elsewhere || !after.starts_with("https://")
 }
 
@@ -103,6 +106,10 @@ mod tests {
             (docs("https://www.docs.example.org/new"), Some(&old_docs), Risk::Low),
             (docs("https://elsewhere.example/new"), Some(&old_docs), Risk::Medium),
             (docs("http://docs.example.org/new"), Some(&old_docs), Risk::Medium),
+            (docs("https://docs.example.org/new"), None, Risk::Medium),
+            (field("verified", Some(json!(false))), Some(&json!(true)), Risk::Medium),
+            (field("verified", Some(json!(true))), Some(&json!(false)), Risk::Low),
+            (field("verified", Some(json!(true))), None, Risk::Low),
         ];
         for (field, before, expected) in cases {
             assert_eq!(risk(&field, before), expected, "{field:?} over {before:?}");

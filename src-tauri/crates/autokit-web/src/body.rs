@@ -26,7 +26,19 @@ pub(crate) fn one_line(text: &str) -> String {
 pub(crate) fn readable(text: &str) -> String {
     let seen = |c: &char| match c {
         '\n' | '\t' | '\r' => true,
-        '\u{ad}' | '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => false,
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180e}'
+        | '\u{3164}'
+        | '\u{ffa0}'
+        | '\u{200b}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' => false,
         // Tags: a whole alphabet that is never shown.
         c if ('\u{e0000}'..='\u{e007f}').contains(c) => false,
         c => !c.is_control(),

@@ -40,6 +40,20 @@ pub enum Code {
     Provider,
 }
 
+/// What a host's name stands for, where that says more than the name.
+fn also(host: &str, address: &str) -> String {
+    if host.trim_matches(['[', ']']) == address { String::new() } else { format!(" ({address})") }
+}
+
+/// A number of bytes as people say it.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} KB", bytes / 1_000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
 /// A failure with what is needed to explain it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -53,7 +67,7 @@ pub enum Error {
         reason: String,
     },
     /// The address leads to this machine or a private network.
-    #[error("{host} is on this machine or a private network ({address})")]
+    #[error("{host} is on this machine or a private network{}", also(host, address))]
     PrivateAddress {
         /// Name or number in the address.
         host: String,
@@ -85,7 +99,7 @@ pub enum Error {
         after: Duration,
     },
     /// More bytes than allowed.
-    #[error("{url} is larger than {limit} bytes")]
+    #[error("{url} is larger than {}", size(*limit))]
     TooLarge {
         /// The address.
         url: String,
@@ -211,5 +225,21 @@ impl Error {
             self.code(),
             Code::Timeout | Code::NoConnection | Code::NoSuchHost | Code::RateLimited | Code::Provider
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn a_host_is_named_once_and_sizes_are_said_as_people_do() {
+        let private = |host: &str, address: &str| {
+            Error::PrivateAddress { host: host.into(), address: address.into() }.to_string()
+        };
+        assert_eq!(private("127.0.0.1", "127.0.0.1"), "127.0.0.1 is on this machine or a private network");
+        assert!(private("localhost", "127.0.0.1").ends_with("network (127.0.0.1)"));
+        let large = Error::TooLarge { url: "https://a.b".into(), limit: 5_000_000 };
+        assert_eq!(large.to_string(), "https://a.b is larger than 5 MB");
     }
 }

@@ -64,6 +64,23 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// What the system says about a connection, in plain words where they are known.
+fn plainly(reason: &str) -> String {
+    const WORDS: &[(&str, &str)] = &[
+        ("connection refused", "nothing answers at this port"),
+        ("connection reset", "the connection broke off"),
+        ("broken pipe", "the connection broke off"),
+        ("connection closed", "the connection was closed before an answer came"),
+        ("incomplete message", "the connection was closed before an answer came"),
+        ("unexpected eof", "the connection was closed before an answer came"),
+        ("network is unreachable", "there is no way to it from this network"),
+        ("no route to host", "there is no way to it from this network"),
+        ("timed out", "no connection within the time allowed"),
+    ];
+    let lower = reason.to_lowercase();
+    WORDS.iter().find(|(said, _)| lower.contains(said)).map_or(reason, |(_, plain)| plain).to_owned()
+}
+
 /// Finds the reason in the chain of causes.
 pub(crate) fn explain(url: &Url, error: &reqwest::Error) -> Error {
     let host = url.host_str().unwrap_or_default().to_owned();
@@ -89,5 +106,5 @@ pub(crate) fn explain(url: &Url, error: &reqwest::Error) -> Error {
     if error.is_timeout() {
         return Error::NoConnection { host, reason: "no connection within the time allowed".to_owned() };
     }
-    Error::NoConnection { host, reason: chain(error) }
+    Error::NoConnection { host, reason: plainly(&chain(error)) }
 }

@@ -340,7 +340,14 @@ impl Sources {
 fn is_unseen(c: char) -> bool {
     let tag = ('\u{e0000}'..='\u{e007f}').contains(&c);
     let turning = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
-    tag || turning || matches!(c, '\u{200b}' | '\u{feff}') || (c.is_control() && !c.is_whitespace())
+    let shapeless = matches!(
+        c,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{3164}' | '\u{ffa0}'
+    );
+    tag || turning
+        || shapeless
+        || matches!(c, '\u{200b}' | '\u{feff}')
+        || (c.is_control() && !c.is_whitespace())
 }
 
 fn is_comment(line: &str) -> bool {

@@ -31,6 +31,9 @@ pub struct CardSummary {
     /// When that was, RFC 3339 in UTC.
     #[serde(default)]
     pub checked_at: Option<String>,
+    /// It was changed since: what that check found is about another revision.
+    #[serde(default)]
+    pub changed: bool,
     /// Labels.
     pub tags: Vec<String>,
     /// Newest revision.
@@ -74,7 +77,8 @@ pub enum Sort {
     Kind,
     /// Latest change first.
     Updated,
-    /// What needs a person first: broken, stale, not reached, never checked, verified; then by name.
+    /// What needs a person first: broken, stale, not reached, changed since, never checked,
+    /// verified; then by name.
     Health,
 }
 
@@ -90,23 +94,28 @@ pub enum HealthFilter {
     Broken,
     /// Its page could not be asked for.
     Unreachable,
+    /// It was changed since somebody looked.
+    Changed,
     /// Nobody looked yet.
     Never,
 }
 
 impl HealthFilter {
     /// All of them, what needs a person first.
-    pub const ALL: [HealthFilter; 5] = [
+    pub const ALL: [HealthFilter; 6] = [
         HealthFilter::Broken,
         HealthFilter::Stale,
         HealthFilter::Unreachable,
+        HealthFilter::Changed,
         HealthFilter::Never,
         HealthFilter::Verified,
     ];
 
-    /// What a card whose newest check found this is filtered by.
-    pub fn of(state: Option<CardState>) -> HealthFilter {
+    /// What a card whose newest check found this is filtered by; `changed` says that it is another card
+    /// since.
+    pub fn of(state: Option<CardState>, changed: bool) -> HealthFilter {
         match state {
+            Some(_) if changed => HealthFilter::Changed,
             None => HealthFilter::Never,
             Some(CardState::Verified) => HealthFilter::Verified,
             Some(CardState::Stale) => HealthFilter::Stale,
@@ -122,6 +131,7 @@ impl HealthFilter {
             HealthFilter::Stale => "stale",
             HealthFilter::Broken => "broken",
             HealthFilter::Unreachable => "unreachable",
+            HealthFilter::Changed => "changed",
             HealthFilter::Never => "never",
         }
     }

@@ -33,6 +33,8 @@ pub struct LibraryHealth {
     pub broken: u32,
     /// Their page could not be asked for.
     pub unreachable: u32,
+    /// Changed since somebody looked.
+    pub changed: u32,
     /// Nobody looked yet.
     pub never_checked: u32,
     /// The days that were recorded, oldest first.

@@ -65,6 +65,9 @@ pub struct Job {
     pub title: String,
     /// Where it stands.
     pub state: JobState,
+    /// What it waits for, or what it goes on with, in a sentence.
+    #[serde(default)]
+    pub note: Option<String>,
     /// It is at work and waits until the person lets it go on; none for a job that cannot wait.
     pub paused: Option<bool>,
     /// Grows with every change of this job.

@@ -34,6 +34,8 @@ pub struct ProposalRow {
     pub conflicts: u32,
     /// How many reviewers said yes while others are asked for.
     pub approvals: u32,
+    /// How many have to.
+    pub needed: u32,
     /// Where it stands.
     pub state: ProposalState,
     /// Id of the card it changes; none for a new one.
@@ -181,6 +183,8 @@ pub struct SafeProposal {
     pub id: u32,
     /// The card it is about.
     pub title: String,
+    /// Why it is proposed, in a sentence.
+    pub reason: String,
     /// What it would change.
     pub diff: Vec<FieldDiff>,
 }

@@ -40,6 +40,9 @@ pub struct VerifyStart {
     /// Propose better descriptions and what the cards leave out as well.
     #[serde(default)]
     pub improve: bool,
+    /// Begin from the beginning, also where the same run was broken off less than a day ago.
+    #[serde(default)]
+    pub anew: bool,
 }
 
 /// The newest check of a card.
@@ -51,6 +54,9 @@ pub struct Checked {
     pub checked_at: String,
     /// When it is checked again, if its page could not be had.
     pub next_at: Option<String>,
+    /// The card was changed since: what was found is about an earlier revision.
+    #[serde(default)]
+    pub changed: bool,
     /// What was found, field by field.
     pub report: Report,
 }
@@ -63,6 +69,9 @@ pub struct CardVerification {
     /// Number of the newest proposal for this card that waits in Review.
     #[serde(default)]
     pub proposal: Option<u32>,
+    /// How many wait.
+    #[serde(default)]
+    pub waiting: u32,
 }
 
 /// When cards are checked without being asked to.

@@ -32,6 +32,7 @@ fn summary_of(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSumm
         verified: record.verified,
         health: last.map(|last| last.state),
         checked_at: last.map(|last| last.checked_at.to_string()),
+        changed: last.is_some_and(|last| last.is_outdated(record.number)),
         tags: card.tags().map(str::to_owned).collect(),
         number: record.number,
         updated_at: record.updated_at.to_string(),

@@ -47,7 +47,8 @@ impl Core {
 
 /// What the newest check of a card found.
 fn health(record: &CardRecord, checks: &Checks) -> HealthFilter {
-    HealthFilter::of(checks.get(&record.id).map(|last| last.state))
+    let last = checks.get(&record.id);
+    HealthFilter::of(last.map(|last| last.state), last.is_some_and(|last| last.is_outdated(record.number)))
 }
 
 fn matches(query: &CardsQuery, record: &CardRecord, checks: &Checks) -> bool {

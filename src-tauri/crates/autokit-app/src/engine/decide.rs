@@ -27,6 +27,9 @@ const POLICY_SETTING: &str = "review";
 /// More reviewers than this for one field is a mistake in the setting.
 const MOST_APPROVALS: u32 = 9;
 
+/// Characters of a reviewer's name.
+const LONGEST_NAME: usize = 100;
+
 /// A proposal with what accepting all of it would write, or why it wants a closer look.
 type Looked = (Proposal, std::result::Result<Acceptance, String>);
 
@@ -40,9 +43,38 @@ impl Core {
     }
 
     /// The name a decision is signed with: the one given, the policy's, or that of who asks.
-    fn reviewer(context: &Context, policy: &ReviewPolicy, by: &str) -> Author {
-        let names = [by.trim(), policy.reviewer.trim(), context.author.as_str()];
-        Author(names.into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_owned())
+    fn reviewer(context: &Context, policy: &ReviewPolicy, by: &str) -> Result<Author> {
+        let names = [by.trim(), policy.reviewer.trim(), context.author.trim()];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        sensible_name(name)?;
+        Ok(Author(name.to_owned()))
+    }
+
+    /// What a reviewer is told whose acceptance came to nothing: which fields are in the way, or who was
+    /// quicker.
+    async fn refused(&self, id: u32, error: LibraryError) -> ApiError {
+        let Ok(now) = self.library.proposal(id).await else { return error.into() };
+        match (&error, now.state) {
+            (LibraryError::Conflict { .. }, _) if !now.conflicts.is_empty() => ApiError::new(
+                ErrorCode::Conflict,
+                format!("changed in the card since it was proposed: {}", now.conflicts.join(", ")),
+                "Accept the other fields alone, or give your own value for it.",
+            ),
+            (
+                LibraryError::Decided { .. } | LibraryError::ProposalChanged(_),
+                state @ (ProposalState::Accepted | ProposalState::Rejected | ProposalState::Withdrawn),
+            ) => {
+                let by = now.decided_by.as_deref().unwrap_or("somebody else");
+                let what = if state == ProposalState::Rejected { "turned down" } else { state.as_str() };
+                let remedy = LibraryError::Decided { proposal: id, state: what }.remedy();
+                ApiError::new(
+                    ErrorCode::Conflict,
+                    format!("proposal {id} was {what} already by {by}"),
+                    remedy,
+                )
+            }
+            _ => error.into(),
+        }
     }
 
     /// Writes an acceptance, or keeps a yes; gives the cards it touched.
@@ -54,7 +86,10 @@ impl Core {
             rejected: request.rejected.clone(),
             seen: request.seen,
         };
-        let acceptance = self.library.acceptance(&proposal, &selection).await?;
+        let acceptance = match self.library.acceptance(&proposal, &selection).await {
+            Ok(acceptance) => acceptance,
+            Err(error) => return Err(self.refused(request.id, error).await),
+        };
         let vectors = self.embed_card(&acceptance.card).await?;
         let policy = self.review_policy().await?;
         let reason = match request.reason.trim() {
@@ -63,15 +98,18 @@ impl Core {
         };
         let meta = Meta {
             operation: Operation::Accept,
-            author: Core::reviewer(context, &policy, &request.by),
+            author: Core::reviewer(context, &policy, &request.by)?,
             reason,
             change: None,
             request: context.request.clone(),
         };
         let touched = {
             let _turn = self.writing.lock().await;
-            let accepted =
-                self.library.accept(&proposal, acceptance, vectors, &meta, policy.approvals).await?;
+            let accepted = self.library.accept(&proposal, acceptance, vectors, &meta, policy.approvals).await;
+            let accepted = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => return Err(self.refused(request.id, error).await),
+            };
             let Accepted::Written(committed) = accepted else { return Ok(Vec::new()) };
             let touched = [committed.added, committed.changed].concat();
             // Searchable at once: the index is brought up before the answer goes out.
@@ -168,6 +206,20 @@ impl Core {
     }
 }
 
+/// # Errors
+/// `invalid` for more than a name.
+fn sensible_name(name: &str) -> Result<()> {
+    let length = name.chars().count();
+    if length <= LONGEST_NAME {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::Invalid,
+        format!("a reviewer's name of {length} characters is too long"),
+        format!("Give a name of at most {LONGEST_NAME} characters."),
+    ))
+}
+
 /// Names what a preview showed: another value, another card or another list has another name.
 fn seen(looked: &[Looked]) -> String {
     let mut hash = Sha256::new();
@@ -199,8 +251,11 @@ impl Handle<AcceptProposal> for Engine {
 
 impl Handle<RejectProposal> for Engine {
     async fn handle(&self, context: &Context, request: ProposalReject) -> Result<ProposalDetail> {
-        let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by);
-        self.core.library.reject(request.id, &by, request.reason.trim()).await?;
+        let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by)?;
+        let rejected = self.core.library.reject(request.id, &by, request.reason.trim()).await;
+        if let Err(error) = rejected {
+            return Err(self.core.refused(request.id, error).await);
+        }
         self.core.tell_proposals().await?;
         self.core.proposal_detail(request.id).await
     }
@@ -208,7 +263,11 @@ impl Handle<RejectProposal> for Engine {
 
 impl Handle<CommentProposal> for Engine {
     async fn handle(&self, context: &Context, request: ProposalComment) -> Result<ProposalDetail> {
-        let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by);
+        let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by)?;
+        if request.words.trim().is_empty() {
+            let remedy = "Write what others should know before they decide.";
+            return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
+        }
         self.core.library.comment(request.id, &by, &request.words).await?;
         self.core.tell_proposals().await?;
         self.core.proposal_detail(request.id).await
@@ -217,12 +276,15 @@ impl Handle<CommentProposal> for Engine {
 
 impl Handle<ReopenProposal> for Engine {
     async fn handle(&self, context: &Context, request: ProposalRef) -> Result<ProposalDetail> {
-        let by = Core::reviewer(context, &self.core.review_policy().await?, "");
+        let by = Core::reviewer(context, &self.core.review_policy().await?, "")?;
         if self.core.library.change_of_proposal(request.id).await?.is_some() {
             let undone = {
                 let _turn = self.core.writing.lock().await;
                 let request_key = context.request.clone();
+                let accepted = self.core.library.proposal(request.id).await?.accepted;
                 let undone = self.core.library.undo_acceptance(request.id, by, request_key).await?;
+                let kept = if undone.kept.is_empty() { &[] } else { accepted.as_slice() };
+                self.core.library.reconsider(request.id, kept).await?;
                 self.core.index_cards(&undone.cards).await?;
                 undone
             };
@@ -249,7 +311,7 @@ impl Handle<PreviewAccept> for Engine {
                         proposal.draft.card.as_ref().and_then(|card| self.core.library.card(card).ok());
                     let before = before.map_or_else(Map::new, |record| record.card().into_object());
                     let diff = diff_cards(&before, acceptance.card.object());
-                    safe.push(SafeProposal { id, title, diff });
+                    safe.push(SafeProposal { id, title, reason: proposal.draft.reason.clone(), diff });
                 }
                 Err(why) => left.push(UnsafeProposal { id, title, why }),
             }
@@ -269,7 +331,7 @@ impl Handle<AcceptProposals> for Engine {
             ));
         }
         let policy = self.core.review_policy().await?;
-        let author = Core::reviewer(context, &policy, &request.by);
+        let author = Core::reviewer(context, &policy, &request.by)?;
         let core = Arc::clone(&self.core);
         Ok(self.core.jobs.start(JobKind::Review, "Accepting proposals", "proposals", |progress| async move {
             core.accept_safe(looked, &author, policy.approvals, &progress).await
@@ -292,6 +354,7 @@ impl Handle<SetReviewPolicy> for Engine {
                 format!("Give a number from 1 to {MOST_APPROVALS}."),
             ));
         }
+        sensible_name(request.reviewer.trim())?;
         let policy = ReviewPolicy { reviewer: request.reviewer.trim().to_owned(), ..request };
         let text = serde_json::to_string(&policy).map_err(|error| ApiError::internal(error.to_string()))?;
         self.core.library.set_setting(POLICY_SETTING, &text).await?;

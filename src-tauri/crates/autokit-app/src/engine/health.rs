@@ -29,6 +29,7 @@ impl Handle<GetHealth> for Engine {
             stale: counts.stale,
             broken: counts.broken,
             unreachable: counts.unreachable,
+            changed: counts.changed,
             never_checked: counts.never_checked,
             trend: trend.into_iter().map(point).collect(),
         })

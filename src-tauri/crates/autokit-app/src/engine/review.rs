@@ -40,7 +40,11 @@ impl Core {
         let record = proposal.draft.card.as_ref().and_then(|card| self.library.card(card).ok());
         let now: Map<String, Value> = match (&record, proposal.draft.base, proposal.state) {
             // What was decided is seen over the card it was decided on.
-            (Some(record), Some(base), ProposalState::Accepted | ProposalState::Rejected) => {
+            (
+                Some(record),
+                Some(base),
+                ProposalState::Accepted | ProposalState::Rejected | ProposalState::Withdrawn,
+            ) => {
                 let body =
                     self.library.revision(&record.id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
                 serde_json::from_str(&body).map_err(|error| ApiError::internal(error.to_string()))?
@@ -169,7 +173,7 @@ impl Handle<DescribeCard> for Engine {
     }
 }
 
-fn row(title: String, proposal: &Proposal) -> ProposalRow {
+fn row(title: String, proposal: &Proposal, needed: u32) -> ProposalRow {
     ProposalRow {
         id: proposal.id,
         title,
@@ -178,6 +182,7 @@ fn row(title: String, proposal: &Proposal) -> ProposalRow {
         risk: proposal.risk,
         conflicts: proposal.conflicts.len() as u32,
         approvals: proposal.approvals.len() as u32,
+        needed,
         state: proposal.state,
         card: proposal.draft.card.as_ref().map(ToString::to_string),
         fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
@@ -191,15 +196,19 @@ impl Handle<ListProposals> for Engine {
     async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<Proposals> {
         let library = &self.core.library;
         let title = |proposal: &Proposal| self.core.title(proposal);
+        let needed = self.core.review_policy().await?.approvals;
         let mut rows: Vec<ProposalRow> = match request.state {
-            Some(ProposalState::Pending) => {
-                library.waiting().await?.iter().map(|proposal| row(title(proposal), proposal)).collect()
-            }
+            Some(ProposalState::Pending) => library
+                .waiting()
+                .await?
+                .iter()
+                .map(|proposal| row(title(proposal), proposal, needed))
+                .collect(),
             state => library
                 .proposals(state)
                 .await?
                 .iter()
-                .map(|proposal| row(title(proposal), proposal))
+                .map(|proposal| row(title(proposal), proposal, needed))
                 .collect(),
         };
         rows.reverse();

@@ -120,7 +120,7 @@ impl House {
 
     /// Runs a job to its end.
     async fn run(&self, scope: VerifyScope, improve: bool) -> Result<()> {
-        let start = VerifyStart { scope, improve };
+        let start = VerifyStart { scope, improve, anew: false };
         let JobRef { job } = Handle::<StartVerify>::handle(&self.engine, &self.context, start).await?;
         let mut after = 0;
         loop {

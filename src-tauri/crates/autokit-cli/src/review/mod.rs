@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::cards::in_editor;
 use crate::jobs::watch;
-use crate::output::Output;
+use crate::output::{Output, printable};
 use crate::{End, Result};
 
 pub(crate) use show::write_detail;
@@ -258,7 +258,7 @@ async fn accept_safe(node: &Node, out: &Output, preview: bool, by: String) -> Re
     }
     let job = node.call::<AcceptProposals>(ProposalsAccept { ids, seen: shown.seen, by }).await?;
     let done = watch(node, out, &job.job).await?;
-    out.show(&done, |text| writeln!(text, "{}", done.summary.as_deref().unwrap_or_default()))?;
+    out.show(&done, |text| writeln!(text, "{}", printable(done.summary.as_deref().unwrap_or_default())))?;
     Ok(End::Done)
 }
 
@@ -272,7 +272,7 @@ async fn policy(node: &Node, out: &Output, approvals: Option<u32>, reviewer: Opt
     out.show(&policy, |text| {
         writeln!(text, "approvals  {}", policy.approvals)?;
         let name = if policy.reviewer.is_empty() { "your name on this machine" } else { &policy.reviewer };
-        writeln!(text, "reviewer   {name}")
+        writeln!(text, "reviewer   {}", printable(name))
     })?;
     Ok(End::Done)
 }

@@ -7,7 +7,12 @@ use autokit_app::{FieldVerdict, ProposalState, Risk};
 use owo_colors::OwoColorize;
 
 use crate::cards::{one_line, write_diff};
-use crate::output::printable;
+use crate::output::{moment, printable};
+
+/// Letters a line has room for: those of the terminal, or of a page where there is none.
+fn width() -> usize {
+    comfy_table::Table::new().width().map_or(100, |width| usize::from(width).clamp(40, 160))
+}
 
 fn state(state: ProposalState) -> String {
     match state {
@@ -52,7 +57,7 @@ fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
         out,
         "{:>4}  {}  {} · {} · {}",
         row.id,
-        printable(&row.title).bold(),
+        one_line(&row.title, width().saturating_sub(38).max(20)).bold(),
         state(row.state),
         risk(row.risk),
         format!("{:.0} %", row.confidence * 100.0).dimmed()
@@ -61,10 +66,11 @@ fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
         write!(out, " · {}", "conflicts".red())?;
     }
     if row.approvals > 0 {
-        write!(out, " · {} yes", row.approvals)?;
+        write!(out, " · {} of {} said yes", row.approvals, row.needed)?;
     }
     writeln!(out)?;
-    writeln!(out, "      {}", one_line(&format!("{}: {}", row.fields.join(", "), row.reason), 90).dimmed())
+    let room = width().saturating_sub(7);
+    writeln!(out, "      {}", one_line(&format!("{}: {}", row.fields.join(", "), row.reason), room).dimmed())
 }
 
 pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()> {
@@ -95,7 +101,7 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
         }
         for evidence in &proposed.evidence {
             let quote = format!("“{}”", one_line(&evidence.quote, 80));
-            let read = format!("{} read {}", printable(&evidence.url), evidence.fetched_at);
+            let read = format!("{} read {}", printable(&evidence.url), moment(&evidence.fetched_at));
             writeln!(out, "      {} {}", quote.dimmed(), read.dimmed())?;
             if evidence.chain.len() > 1 {
                 let way: Vec<String> = evidence
@@ -125,13 +131,13 @@ fn write_history(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()>
     if proposal.state == ProposalState::Pending && detail.needed > 1 {
         let by: Vec<String> = proposal.approvals.iter().map(|approval| printable(&approval.by)).collect();
         let who = if by.is_empty() { "nobody yet".to_owned() } else { by.join(", ") };
-        writeln!(out, "\n{} of {} have to say yes: {who}", detail.needed, detail.needed)?;
+        writeln!(out, "\n{} of {} said yes: {who}", by.len(), detail.needed)?;
     }
     writeln!(out)?;
     for event in &detail.events {
         let words = one_line(&event.why, 100);
         let colon = if words.is_empty() { "" } else { ": " };
-        let line = format!("{} {} by {}{colon}{words}", event.at, event.what, printable(&event.by));
+        let line = format!("{} {} by {}{colon}{words}", moment(&event.at), event.what, printable(&event.by));
         writeln!(out, "{}", line.dimmed())?;
     }
     Ok(())
@@ -140,6 +146,7 @@ fn write_history(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()>
 pub(super) fn write_preview(out: &mut dyn Write, preview: &AcceptPreview) -> io::Result<()> {
     for one in &preview.safe {
         writeln!(out, "{} {}", format!("#{}", one.id).dimmed(), printable(&one.title).bold())?;
+        writeln!(out, "  {}", printable(&one.reason).dimmed())?;
         one.diff.iter().try_for_each(|diff| write_diff(out, diff))?;
     }
     for one in &preview.left {

@@ -218,15 +218,20 @@ impl Library {
         let by = &meta.author.0;
         let mut now = proposal.clone();
         let agree = |approval: &&Approval| approval.covers(&acceptance.values);
-        let others = now.approvals.iter().filter(agree).filter(|approval| approval.by != *by).count();
+        let others =
+            now.approvals.iter().filter(agree).filter(|approval| !same_name(&approval.by, by)).count();
         if others as u32 + 1 >= needed {
             return Ok(None);
         }
-        if now.approvals.iter().any(|approval| approval.by == *by && approval.values == acceptance.values) {
+        if now
+            .approvals
+            .iter()
+            .any(|approval| same_name(&approval.by, by) && approval.values == acceptance.values)
+        {
             return Ok(Some(now));
         }
         let at = self.clock.stamp();
-        now.approvals.retain(|approval| approval.by != *by);
+        now.approvals.retain(|approval| !same_name(&approval.by, by));
         let values = acceptance.values.clone();
         now.approvals.push(Approval { by: by.clone(), at: at.clone(), values });
         let why = format!("{}; {} of {needed}", account(proposal, acceptance), others + 1);
@@ -243,6 +248,11 @@ impl Library {
             Some(_) => Ok(()),
         })
     }
+}
+
+/// Whether two names are one person's, however they were typed.
+fn same_name(one: &str, other: &str) -> bool {
+    one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
 /// What was taken over, turned down and left out, in words.

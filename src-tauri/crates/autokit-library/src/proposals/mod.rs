@@ -7,12 +7,14 @@
 //! | [`rebase`] | what becomes of waiting proposals when their card changes |
 //! | [`accept`] | working out and writing an acceptance; approvals |
 //! | [`decide`] | turning down, taking back, commenting |
+//! | [`withdraw`] | what its own author takes back because a later look says otherwise |
 
 mod accept;
 mod decide;
 mod propose;
 mod queue;
 mod rebase;
+mod withdraw;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -38,7 +40,7 @@ pub struct ProposalEvent {
     /// By whom.
     pub by: String,
     /// `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
-    /// `rejected`, `undone`.
+    /// `rejected`, `undone`, `kept`, `withdrawn`.
     pub what: String,
     /// In words.
     pub why: String,

@@ -1,5 +1,6 @@
 //! What becomes of waiting proposals when their card changes: a field nobody touched moves along to
-//! the card's new revision, a field somebody changed conflicts.
+//! the card's new revision, a field somebody changed conflicts, and what the verifier proposed and the
+//! card says by now is closed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,7 +14,7 @@ use crate::error::{LibraryError, Result};
 use crate::store::Library;
 
 /// Who moves proposals along.
-const ITSELF: &str = "AutoKit";
+pub(super) const ITSELF: &str = "AutoKit";
 
 impl Library {
     /// Compares the waiting proposals about these cards with the cards as they are now. The caller
@@ -23,7 +24,8 @@ impl Library {
         for card in cards {
             for proposal in self.look_at_queue(|queue| queue.about(card)) {
                 let mut now = Proposal::clone(&proposal);
-                let events = self.compare(&mut now).await?;
+                let mut events = self.compare(&mut now).await?;
+                events.extend(self.close_if_done(&mut now).await?);
                 if now != *proposal {
                     note.changed.push(now);
                     note.events.extend(events);
@@ -31,6 +33,24 @@ impl Library {
             }
         }
         if note.changed.is_empty() { Ok(()) } else { self.note(note).await }
+    }
+
+    /// Compares a proposal that waits again with its card, and tells what the card keeps although the
+    /// acceptance was taken back: `kept` names fields that were changed since.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoProposal`].
+    pub async fn reconsider(&self, id: u32, kept: &[String]) -> Result<()> {
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        let mut proposal = self.proposal(id).await?;
+        let mut events = Vec::new();
+        if !kept.is_empty() {
+            let why = format!("the card was changed since and keeps what it says: {}", kept.join(", "));
+            events.push(self.event(id, &self.clock.stamp(), ITSELF, "kept", &why));
+        }
+        events.extend(self.compare(&mut proposal).await?);
+        self.note(Note { changed: vec![proposal], events, ..Note::default() }).await
     }
 
     /// Brings what a proposal knows of its card up to date; gives the rows of what is to be told.

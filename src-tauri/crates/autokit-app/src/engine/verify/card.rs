@@ -1,0 +1,165 @@
+//! One card against its page: what is proposed, what is taken back, what is kept of it.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use autokit_fuel::{Case, Examined, Fuel, Report};
+use autokit_library::{HealthCounts, LibraryError, Verification, stamp};
+use autokit_toolcard::{Author, CardId, CardKey, CardState};
+use jiff::SignedDuration;
+
+use crate::error::{ApiError, Result};
+
+use super::super::Core;
+
+/// How long after the first, the second … failure in a row a page is tried again. After one more
+/// another page is sought.
+pub(super) const AGAIN: [SignedDuration; 2] = [SignedDuration::from_hours(6), SignedDuration::from_hours(24)];
+
+/// What looking at one card came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found {
+    Checked {
+        state: CardState,
+        /// Something new waits in Review.
+        proposed: bool,
+        /// Proposals of earlier checks that no longer hold.
+        withdrawn: u32,
+    },
+    /// It was removed meanwhile.
+    Removed,
+    /// There is no network: nothing was checked.
+    Offline,
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    counts: HealthCounts,
+    pub(super) proposed: u32,
+    pub(super) withdrawn: u32,
+}
+
+impl Tally {
+    pub(super) fn count(&mut self, state: CardState) {
+        let count = match state {
+            CardState::Verified => &mut self.counts.verified,
+            CardState::Stale => &mut self.counts.stale,
+            CardState::Broken => &mut self.counts.broken,
+            CardState::Unreachable => &mut self.counts.unreachable,
+        };
+        *count += 1;
+    }
+
+    pub(super) fn summary(&self) -> String {
+        let counts = &self.counts;
+        let parts = [
+            (counts.verified, "verified"),
+            (counts.stale, "stale"),
+            (counts.broken, "broken"),
+            (counts.unreachable, "not reached"),
+        ];
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let mut said = if parts.is_empty() { "Nothing to check".to_owned() } else { parts.join(", ") };
+        match self.proposed {
+            0 => {}
+            1 => said.push_str("; 1 proposal waits in Review"),
+            many => {
+                // Writing to a string cannot fail.
+                let _ = write!(said, "; {many} proposals wait in Review");
+            }
+        }
+        match self.withdrawn {
+            0 => {}
+            1 => said.push_str("; 1 of an earlier check was withdrawn"),
+            many => {
+                let _ = write!(said, "; {many} of earlier checks were withdrawn");
+            }
+        }
+        said
+    }
+}
+
+impl Core {
+    /// Examines a card and keeps what was found; says whether something is proposed.
+    pub(super) async fn verify_card(
+        &self,
+        fuel: &Fuel,
+        id: &CardId,
+        starter: &HashSet<CardKey>,
+    ) -> Result<Found> {
+        let _turn = self.verifying.turn_of(id).await;
+        // As it is now: a run may have begun hours ago.
+        let Ok(record) = self.library.card(id) else { return Ok(Found::Removed) };
+        let card = record.card();
+        let began = self.options.clock.stamp();
+        let last = self.library.verification(id).await?.filter(|last| last.checked_at <= began);
+        let waits = last.as_ref().and_then(|last| last.next_at.clone()).filter(|next| *next > began);
+        let case = Case {
+            id,
+            revision: record.number,
+            card: &card,
+            attempts: last.as_ref().map_or(0, |last| last.attempts),
+            counts: waits.is_none(),
+            // All of the cards AutoKit comes with say that nobody verified them. That is how they are
+            // meant, as long as nobody touched them.
+            verifies: record.number > 1 || !starter.contains(&record.key),
+            now: &began,
+        };
+        let Examined { report, draft } =
+            fuel.examine(&case).await.map_err(|error| ApiError::internal(error.to_string()))?;
+        if report.offline {
+            return Ok(Found::Offline);
+        }
+        let by = Author::verifier();
+        let withdrawn = if report.is_judged() {
+            self.library.withdraw(id, draft.as_ref(), &by, why_withdrawn(&report)).await?
+        } else {
+            0
+        };
+        let state = report.state;
+        let proposed = match draft {
+            Some(draft) => match self.propose(draft, &by).await {
+                Ok(proposed) => !proposed.kept.is_empty(),
+                Err(_) if matches!(self.library.card(id), Err(LibraryError::NoCard(_))) => {
+                    return Ok(Found::Removed);
+                }
+                Err(error) => return Err(error),
+            },
+            None => false,
+        };
+        if withdrawn > 0 && !proposed {
+            self.tell_proposals().await?;
+        }
+        // Only what may get better by itself is tried again unasked; a closed page stays closed.
+        let temporary = state == CardState::Unreachable && report.link.is_temporary();
+        let next = || {
+            let wait = AGAIN.get(report.attempts.saturating_sub(1) as usize).or(AGAIN.last())?;
+            self.options.clock.now().checked_add(*wait).ok().map(stamp)
+        };
+        let verification = Verification {
+            card: id.clone(),
+            state,
+            checked_at: self.options.clock.stamp(),
+            attempts: report.attempts,
+            next_at: temporary.then(|| waits.or_else(next)).flatten(),
+            revision: Some(record.number),
+            report: serde_json::to_value(&report).map_err(|error| ApiError::internal(error.to_string()))?,
+        };
+        self.library.put_verification(&verification).await?;
+        Ok(Found::Checked { state, proposed, withdrawn })
+    }
+}
+
+/// Why what an earlier check proposed no longer holds.
+fn why_withdrawn(report: &Report) -> &'static str {
+    match report.state {
+        CardState::Verified => "a later check found its page, which says what the card says",
+        CardState::Stale => "a later check found its page, which says something else by now",
+        CardState::Broken | CardState::Unreachable => "a later check did not find what this rests on",
+    }
+}

@@ -1,0 +1,119 @@
+//! What the verifier proposed and no longer holds: taken back by it when a later check says otherwise,
+//! closed when the card says it by now. Only what nobody else has proposed too; what people or other
+//! libraries suggest is for a person to decide.
+
+use autokit_toolcard::{Author, CardId, Draft, Origin, Proposal, ProposalState, ProposedField, fields};
+use serde_json::Map;
+use surrealdb::types::Object;
+
+use super::Note;
+use super::rebase::ITSELF;
+use crate::error::Result;
+use crate::store::Library;
+
+/// Whether a field that waits still follows from a new look at the card, which came to `draft`.
+fn holds(origin: Origin, waiting: &ProposedField, draft: Option<&Draft>) -> bool {
+    let said = draft.and_then(|draft| draft.fields.iter().find(|field| field.field == waiting.field));
+    match said {
+        // With another reason it is proposed anew.
+        Some(said) if said.value == waiting.value => {
+            origin == Origin::Improvement || draft.is_some_and(|draft| draft.origin == origin)
+        }
+        // A newer value of the same sort takes its place when the draft is taken in, which is told there.
+        Some(_) => draft.is_some_and(|draft| draft.origin == origin),
+        // Better words are proposed only where they are asked for: that they are missing now says
+        // nothing. Whether a card counts as verified is looked at by every check.
+        None => origin == Origin::Improvement && waiting.field != fields::VERIFIED,
+    }
+}
+
+impl Library {
+    /// Takes back what `by` proposed for a card and what no longer follows: its newest look at the card
+    /// came to `draft`, or to nothing. Gives how many proposals were closed.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn withdraw(
+        &self,
+        card: &CardId,
+        draft: Option<&Draft>,
+        by: &Author,
+        why: &str,
+    ) -> Result<u32> {
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        let at = self.clock.stamp();
+        let mut note = Note::default();
+        let mut closed = 0;
+        for waiting in self.look_at_queue(|queue| queue.about(card)) {
+            if waiting.proposed_by != by.0 {
+                continue;
+            }
+            let origin = waiting.draft.origin;
+            let (kept, left): (Vec<ProposedField>, Vec<ProposedField>) =
+                waiting.draft.fields.iter().cloned().partition(|field| holds(origin, field, draft));
+            if left.is_empty() || !self.only_by(waiting.id, by).await? {
+                continue;
+            }
+            let mut now = Proposal::clone(&waiting);
+            if kept.is_empty() {
+                withdrawn(&mut now, &at, by, why);
+                closed += 1;
+                note.events.push(self.event(now.id, &at, &by.0, "withdrawn", why));
+            } else {
+                now.draft.fields = kept;
+                let names: Vec<&str> = left.iter().map(|field| field.field.as_str()).collect();
+                let told = format!("{}: {why}", names.join(", "));
+                now.rebased.retain(|field, _| !names.contains(&field.as_str()));
+                note.events.push(self.event(now.id, &at, &by.0, "withdrawn", &told));
+                note.events.extend(self.compare(&mut now).await?);
+            }
+            note.changed.push(now);
+        }
+        if !note.changed.is_empty() {
+            self.note(note).await?;
+        }
+        Ok(closed)
+    }
+
+    /// Closes a proposal of the verifier whose values all stand in the card; gives what is to be told.
+    pub(super) async fn close_if_done(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
+        let by = Author::verifier();
+        if proposal.proposed_by != by.0 || proposal.state != ProposalState::Pending {
+            return Ok(Vec::new());
+        }
+        let card = proposal.draft.card.as_ref().and_then(|card| self.card(card).ok());
+        let now = card.map_or_else(Map::new, |record| record.card().into_object());
+        if !proposal.draft.is_on(&now) || !self.only_by(proposal.id, &by).await? {
+            return Ok(Vec::new());
+        }
+        let (at, why) = (self.clock.stamp(), "the card says so by now");
+        withdrawn(proposal, &at, &Author(ITSELF.to_owned()), why);
+        Ok(vec![self.event(proposal.id, &at, ITSELF, "withdrawn", why)])
+    }
+
+    /// Whether nobody else proposed any of it: the same value of another origin goes into a proposal
+    /// that waits.
+    async fn only_by(&self, id: u32, by: &Author) -> Result<bool> {
+        let mut response = self
+            .db()
+            .query(
+                "SELECT VALUE by FROM proposal_event
+                 WHERE proposal = $id AND what IN ['proposed', 'merged', 'replaced']",
+            )
+            .bind(("id", i64::from(id)))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let names: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(names.iter().all(|name| *name == by.0))
+    }
+}
+
+fn withdrawn(proposal: &mut Proposal, at: &str, by: &Author, why: &str) {
+    proposal.state = ProposalState::Withdrawn;
+    proposal.decided_at = Some(at.to_owned());
+    proposal.decided_by = Some(by.0.clone());
+    proposal.decision = Some(why.to_owned());
+    proposal.approvals.clear();
+    proposal.conflicts.clear();
+}
