@@ -3,11 +3,10 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use autokit_app::api::{ExistingCards, ExportRequest, Format, ImportRequest, ImportSource, Job, Landing};
 use autokit_app::commands::{Export, StartImport};
 use autokit_app::node::Node;
@@ -23,21 +22,20 @@ use crate::{Workplace, made_up_cards};
 
 /// A clock that moves a millisecond with every look, until it is stopped.
 #[derive(Clone, Debug)]
-pub struct Hands {
-    at: Arc<AtomicI64>,
-    step: Arc<AtomicI64>,
-}
+pub struct Hands(Arc<Mutex<(i64, i64)>>);
 
 impl Hands {
     /// Starts at the beginning of a year.
     pub fn new() -> Hands {
-        Hands { at: Arc::new(AtomicI64::new(1_767_225_600_000)), step: Arc::new(AtomicI64::new(1)) }
+        Hands(Arc::new(Mutex::new((1_767_225_600_000, 1))))
     }
 
     /// Stops it at a moment, in milliseconds.
+    ///
+    /// # Panics
+    /// When a holder of the hands did.
     pub fn stop_at(&self, at: i64) {
-        self.step.store(0, Ordering::Release);
-        self.at.store(at, Ordering::Release);
+        *self.0.lock().expect("no holder panics") = (at, 0);
     }
 
     /// The clock.
@@ -47,8 +45,9 @@ impl Hands {
     pub fn clock(&self) -> Clock {
         let hands = self.clone();
         Clock::from_fn(move || {
-            let step = hands.step.load(Ordering::Acquire);
-            Timestamp::from_millisecond(hands.at.fetch_add(step, Ordering::AcqRel)).expect("a moment")
+            let (at, step) = &mut *hands.0.lock().expect("no holder panics");
+            *at += *step;
+            Timestamp::from_millisecond(*at).expect("a moment")
         })
     }
 }
@@ -163,7 +162,9 @@ pub async fn exchange(cards: usize) -> Result<Exchange> {
         export(&node, &two).await?;
         node.close().await?;
     }
-    ensure!(std::fs::read(&one)? == std::fs::read(&two)?, "the second bundle is not the first");
+    if std::fs::read(&one)? != std::fs::read(&two)? {
+        bail!("the second bundle is not the first: {}", difference(&one, &two)?);
+    }
     let bare = bare_insert(&one, &there.path("bare")).await?;
     Ok(Exchange {
         bytes: std::fs::metadata(&one)?.len(),
@@ -172,6 +173,25 @@ pub async fn exchange(cards: usize) -> Result<Exchange> {
         bare,
         peak_kib,
     })
+}
+
+/// The first line in which two bundles differ.
+fn difference(one: &Path, two: &Path) -> Result<String> {
+    let (mut one, mut two) =
+        (zip::ZipArchive::new(File::open(one)?)?, zip::ZipArchive::new(File::open(two)?)?);
+    for name in ["bundle.json", "cards.jsonl", "history.jsonl", "vectors.jsonl"] {
+        let (mut a, mut b) = (String::new(), String::new());
+        one.by_name(name)?.read_to_string(&mut a)?;
+        two.by_name(name)?.read_to_string(&mut b)?;
+        let differs = a.lines().zip(b.lines()).find(|(a, b)| a != b && name != "bundle.json");
+        if let Some((a, b)) = differs {
+            return Ok(format!("{name}: {a} and {b}"));
+        }
+        if a.lines().count() != b.lines().count() {
+            return Ok(format!("{name}: {} and {} lines", a.lines().count(), b.lines().count()));
+        }
+    }
+    Ok("only in what they say of themselves".to_owned())
 }
 
 /// Reads the lines of a bundle with `serde_json` and inserts them as they are into a database without a

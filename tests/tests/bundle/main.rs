@@ -2,4 +2,5 @@
 #![allow(clippy::large_futures, reason = "tests await whole engines; nothing else is on the stack")]
 
 mod exchange;
+mod hostile;
 mod merge;

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use crate::api::{
     ExistingCards, FieldConflict, ImportItem, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef,
     ImportRequest, ImportSource, ImportView, ItemChoice, ItemStatus, JobKind, JobRef, JobTally, Landing,
-    Nothing, SourceInfo, UndoOutcome,
+    Nothing, SourceInfo, Trust, UndoOutcome,
 };
 use crate::commands::{Context, Handle, ListImports, LoadStarter, PreviewImport, StartImport, UndoImport};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -858,6 +858,15 @@ impl Handle<StartImport> for Engine {
                 ErrorCode::Conflict,
                 "the source is not the one that was looked at any more",
                 "Look at the preview again, then import.",
+            ));
+        }
+        let signature = self.core.signature_view(&incoming).await?;
+        if request.landing == Landing::Library && matches!(signature.trust, Trust::Stripped | Trust::OtherKey)
+        {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "earlier bundles of this author were signed with another key",
+                "Ask the author. Imported for review it changes nothing by itself.",
             ));
         }
         let from = called(&request.source, &incoming);

@@ -1,0 +1,270 @@
+//! Bundles somebody made to do harm: refused with a clear message, and nothing of them is in the library.
+
+use std::io::{Cursor, Read as _, Write as _};
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use autokit_app::api::{
+    CardList, CardsQuery, ImportPreviewRequest, ImportRequest, ImportSource, JobState, JobWait, Landing,
+    Nothing, ProposalsQuery, Trust,
+};
+use autokit_app::commands::{
+    Export, ForgetKey, ListCards, ListImports, ListKeys, ListProposals, PreviewImport, SetKeyTrust,
+    StartImport, WaitJob,
+};
+use autokit_app::node::Node;
+use autokit_app::{ErrorCode, ProposalState};
+use autokit_tests::bundle::{import, replace};
+use autokit_tests::{Workplace, made_up_cards};
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+
+type Files = Vec<(String, Vec<u8>)>;
+
+/// A bundle of three cards, signed if wanted.
+async fn bundle(place: &Workplace, node: &Node, name: &str, sign: bool) -> Result<Files> {
+    let path = place.path(name);
+    replace(node, &place.cards_file("cards.json", &made_up_cards(3))?).await?;
+    let request = autokit_app::api::ExportRequest {
+        path: Some(path.display().to_string()),
+        format: autokit_app::api::Format::Bundle,
+        history: true,
+        sign,
+        name: "cards".to_owned(),
+        ..Default::default()
+    };
+    node.call::<Export>(request).await?;
+    files(&path)
+}
+
+fn files(path: &Path) -> Result<Files> {
+    let mut zip = zip::ZipArchive::new(std::fs::File::open(path)?)?;
+    let mut files = Files::new();
+    for at in 0..zip.len() {
+        let mut file = zip.by_index(at)?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        files.push((file.name()?.into_owned(), content));
+    }
+    Ok(files)
+}
+
+fn pack(files: &Files) -> Result<Vec<u8>> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        zip.start_file(name.as_str(), SimpleFileOptions::default())?;
+        zip.write_all(content)?;
+    }
+    Ok(zip.finish()?.into_inner())
+}
+
+/// Changes a file of a bundle, and its checksums with it.
+fn changed(files: &Files, name: &str, change: impl Fn(&str) -> String) -> Result<Files> {
+    use sha2::Digest as _;
+    let mut files = files.clone();
+    for (file, content) in &mut files {
+        if file == name {
+            *content = change(std::str::from_utf8(content)?).into_bytes();
+        }
+    }
+    let sums: Vec<Value> = files
+        .iter()
+        .filter(|(name, _)| name.contains(".jsonl"))
+        .map(|(name, content)| {
+            json!({"name": name, "bytes": content.len(), "sha256": hex::encode(sha2::Sha256::digest(content))})
+        })
+        .collect();
+    let lines = files.iter().find(|(name, _)| name == "cards.jsonl").context("cards")?.1.clone();
+    for (file, content) in &mut files {
+        if file == "bundle.json" && name != "bundle.json" {
+            let mut manifest: Value = serde_json::from_slice(content)?;
+            manifest["files"] = Value::Array(sums.clone());
+            manifest["cards"] = json!(String::from_utf8(lines.clone())?.lines().count());
+            *content = manifest.to_string().into_bytes();
+        }
+    }
+    Ok(files)
+}
+
+/// Tries to import it, which has to fail as a whole; gives what was said.
+async fn refused(place: &Workplace, node: &Node, bytes: &[u8], what: &str) -> Result<String> {
+    let path = place.path("hostile.toolcards");
+    std::fs::write(&path, bytes)?;
+    let source = ImportSource::Path(path.display().to_string());
+    let mut said = Vec::new();
+    for landing in [Landing::Review, Landing::Library] {
+        let request = ImportRequest { landing, ..ImportRequest::new(source.clone()) };
+        let error = match node.call::<StartImport>(request).await {
+            Err(error) => error,
+            Ok(job) => {
+                let mut after = 0;
+                loop {
+                    let job = node.call::<WaitJob>(JobWait { job: job.job.clone(), after }).await?;
+                    match job.state {
+                        JobState::Running => after = job.version,
+                        JobState::Failed => break job.error.context("an error")?,
+                        _ => anyhow::bail!("{what} was imported: {job:?}"),
+                    }
+                }
+            }
+        };
+        ensure!(!error.remedy.is_empty(), "{what}: {error:?}");
+        ensure!(error.code != ErrorCode::Internal, "{what}: {error:?}");
+        said.push(error.message);
+    }
+    let cards =
+        node.call::<ListCards>(CardList { query: CardsQuery::default(), offset: 0, limit: 9 }).await?;
+    ensure!(cards.total == 0, "{what}: {} cards are in the library", cards.total);
+    let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
+    ensure!(node.call::<ListProposals>(waiting).await?.rows.is_empty(), "{what}: proposals wait");
+    ensure!(node.call::<ListImports>(Nothing {}).await?.is_empty(), "{what}: an import is noted");
+    Ok(said.remove(0))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_bundle_changes_nothing_and_says_why() -> Result<()> {
+    let (maker, victim) = (Workplace::with_stand_in()?, Workplace::with_stand_in()?);
+    let signed = {
+        let node = maker.node(64).await?;
+        bundle(&maker, &node, "good.toolcards", true).await?
+    };
+    let good: Files = signed.iter().filter(|(name, _)| name != "signature.json").cloned().collect();
+    let node = victim.node(64).await?;
+    let with = |name: &str, content: &[u8]| {
+        let mut files = good.clone();
+        files.push((name.to_owned(), content.to_vec()));
+        files
+    };
+    let line = |n: usize| json!({"id": format!("card-{n}")}).to_string();
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("a path", pack(&with("../../.bashrc", b"x"))?, "does not belong"),
+        ("an absolute path", pack(&with("/etc/cron.d/x", b"x"))?, "does not belong"),
+        (
+            "a later version",
+            pack(&changed(&good, "bundle.json", |text| text.replace("\"version\": 1", "\"version\": 9"))?)?,
+            "version 9",
+        ),
+        (
+            "a million cards",
+            pack(&changed(&good, "bundle.json", |text| text.replace("\"cards\": 3", "\"cards\": 1000000"))?)?,
+            "too large",
+        ),
+        (
+            "a bomb",
+            pack(&changed(&good, "cards.jsonl", |text| format!("{text}{}", " ".repeat(200 << 20)))?)?,
+            "too large",
+        ),
+        (
+            "a field of 100 MB",
+            pack(&changed(&good, "cards.jsonl", |text| {
+                text.replacen("Lets a program", &"x".repeat(100 << 20), 1)
+            })?)?,
+            "too large",
+        ),
+        (
+            "a signature for something else",
+            pack(&changed(&signed, "cards.jsonl", |text| {
+                text.replacen("Lets a program", "Lets nobody", 1)
+            })?)?,
+            "signature",
+        ),
+        ("lines that are none", pack(&changed(&good, "cards.jsonl", |_| line(1))?)?, "damaged"),
+        ("nothing at all", b"PK\x03\x04".to_vec(), "no bundle"),
+    ];
+    for (what, bytes, says) in cases {
+        let said = refused(&victim, &node, &bytes, what).await?;
+        ensure!(said.contains(says), "{what}: {said}");
+        ensure!(said.len() < 600, "{what}: a message of {} letters", said.len());
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_signed_is_remembered_and_another_key_is_told() -> Result<()> {
+    let (alice, mallory, bob) =
+        (Workplace::with_stand_in()?, Workplace::with_stand_in()?, Workplace::with_stand_in()?);
+    let signed = |place: &Workplace, files: &Files| -> Result<std::path::PathBuf> {
+        let path = place.path("sent.toolcards");
+        std::fs::write(&path, pack(files)?)?;
+        Ok(path)
+    };
+    let first = {
+        let node = alice.node(64).await?;
+        signed(&alice, &bundle(&alice, &node, "a.toolcards", true).await?)?
+    };
+    let forged = {
+        // The same author's name, another key.
+        let node = mallory.node(64).await?;
+        signed(&mallory, &bundle(&mallory, &node, "m.toolcards", true).await?)?
+    };
+    let node = bob.node(64).await?;
+    let trust = async |path: &Path| -> Result<(Trust, String)> {
+        let source = ImportSource::Path(path.display().to_string());
+        let request = ImportPreviewRequest { source, status: None, offset: 0, limit: 1 };
+        let signature = node.call::<PreviewImport>(request).await?.about.signature;
+        Ok((signature.trust, signature.key))
+    };
+    let (new, key) = trust(&first).await?;
+    assert_eq!(new, Trust::New);
+    assert!(node.call::<ListKeys>(Nothing {}).await?.known.is_empty(), "looking is not meeting");
+    import(&node, &first, Landing::Review).await?;
+    assert_eq!(trust(&first).await?.0, Trust::Known);
+    assert_eq!(trust(&forged).await?.0, Trust::OtherKey);
+    let source = ImportSource::Path(forged.display().to_string());
+    let at_once = ImportRequest { landing: Landing::Library, ..ImportRequest::new(source) };
+    let refused = node.call::<StartImport>(at_once).await.expect_err("whoever signed it is not the author");
+    assert_eq!(refused.code, ErrorCode::Conflict);
+    let mut stripped = files(&first)?;
+    stripped.retain(|(name, _)| name != "signature.json");
+    let bare = bob.path("bare.toolcards");
+    std::fs::write(&bare, pack(&stripped)?)?;
+    assert_eq!(trust(&bare).await?.0, Trust::Stripped);
+    let trusted = autokit_app::api::KeyTrust { key: key.clone(), trusted: true, signer: String::new() };
+    node.call::<SetKeyTrust>(trusted).await?;
+    assert_eq!(trust(&first).await?.0, Trust::Trusted);
+    node.call::<ForgetKey>(autokit_app::api::KeyRef { key }).await?;
+    assert_eq!(trust(&first).await?.0, Trust::New);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vectors_that_are_not_those_of_their_cards_are_not_used() -> Result<()> {
+    let (maker, victim) = (Workplace::with_stand_in()?, Workplace::with_stand_in()?);
+    let path = maker.path("made.toolcards");
+    {
+        let node = maker.node(64).await?;
+        let file = maker.cards_file("cards.json", &made_up_cards(40))?;
+        replace(&node, &file).await?;
+        let request = autokit_app::api::ExportRequest {
+            path: Some(path.display().to_string()),
+            format: autokit_app::api::Format::Bundle,
+            vectors: true,
+            ..Default::default()
+        };
+        node.call::<Export>(request).await?;
+    }
+    // Every card gets the vectors of another one: unit vectors, whole, and wrong.
+    let swapped = changed(&files(&path)?, "vectors.jsonl", |text| {
+        let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let data = |at: usize| lines[(at + 1) % lines.len()]["data"].clone();
+        let swap = |(at, line): (usize, &Value)| json!({ "id": line["id"], "data": data(at) }).to_string();
+        lines.iter().enumerate().map(swap).collect::<Vec<_>>().join("\n") + "\n"
+    })?;
+    let sent = victim.path("swapped.toolcards");
+    std::fs::write(&sent, pack(&swapped)?)?;
+    let node = victim.node(64).await?;
+    import(&node, &sent, Landing::Library).await?;
+    let query = "create invoices 1";
+    let search = |text: &str| autokit_app::api::SearchRequest {
+        query: text.to_owned(),
+        limit: Some(40),
+        mode: Some(autokit_app::Mode::Vector),
+    };
+    let honest = maker.node(64).await?;
+    let ranked = async |node: &Node| -> Result<Vec<String>> {
+        let found = node.call::<autokit_app::commands::Search>(search(query)).await?;
+        Ok(found.results.iter().map(|hit| hit.id.clone()).collect())
+    };
+    assert_eq!(ranked(&node).await?, ranked(&honest).await?);
+    Ok(())
+}
