@@ -40,6 +40,9 @@ pub use visible::visible;
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
+/// The schema of everything in a bundle, as it is published.
+pub const SCHEMA: &str = include_str!("bundle.schema.json");
+
 /// A bundle that was read.
 #[derive(Debug)]
 pub struct Bundle {

@@ -4,11 +4,13 @@
 //! key whose value is not a placeholder. What documentation shows ("YOUR_API_KEY", `${TOKEN}`, the name
 //! of an environment variable) is no secret.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
 use autokit_toolcard::Toolcard;
-use regex::Regex;
-use serde_json::Value;
+use regex::{Regex, RegexSet};
+use serde_json::{Map, Value};
 
 use crate::content::Entry;
 use crate::error::{Error, Result, Secret};
@@ -73,7 +75,7 @@ const SHORTEST: usize = 8;
 /// Whether a text that stands where a key would is a real one.
 fn is_real(text: &str) -> bool {
     let text = text.trim();
-    let distinct = text.chars().collect::<std::collections::HashSet<_>>().len();
+    let distinct = text.chars().collect::<HashSet<_>>().len();
     if text.chars().count() < SHORTEST || distinct < DISTINCT || PLACEHOLDER.is_match(text) {
         return false;
     }
@@ -100,8 +102,17 @@ fn is_random(text: &str) -> bool {
     letters && digits && bits >= BITS
 }
 
+/// All shapes at once: hardly any text has one, and telling so costs one pass.
+static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
+    let shapes = SHAPES.iter().map(|(_, shape)| shape.as_str());
+    RegexSet::new(shapes.chain([IN_ADDRESS.as_str(), GIVEN.as_str()])).expect("valid expressions")
+});
+
 /// What sort of secret a text holds, if it holds one.
 fn secret_in(text: &str) -> Option<&'static str> {
+    if text.len() < SHORTEST || !ANY.is_match(text) {
+        return None;
+    }
     let shaped = SHAPES.iter().find(|(_, shape)| {
         shape.find_iter(text).any(|found| found.as_str().starts_with("-----") || is_shaped(found.as_str()))
     });
@@ -120,51 +131,74 @@ fn secret_in(text: &str) -> Option<&'static str> {
 
 /// Whether what has the shape of a key is more than a filler.
 fn is_shaped(text: &str) -> bool {
-    let distinct = text.chars().collect::<std::collections::HashSet<_>>().len();
+    let distinct = text.chars().collect::<HashSet<_>>().len();
     distinct >= DISTINCT + 2 && !PLACEHOLDER.is_match(text) && text.chars().any(|c| c.is_ascii_digit())
 }
 
-/// Where in a value there are keys: the path to each, and what it looks like.
-fn search(value: &Value, path: &str, found: &mut Vec<(String, &'static str)>) {
-    match value {
-        Value::String(text) => {
-            let name = path.rsplit('.').next().unwrap_or(path);
-            if let Some(what) = secret_in(text) {
-                found.push((path.to_owned(), what));
-            } else if CALLED.is_match(name) && is_real(text) && is_random(text) {
-                found.push((path.to_owned(), "the value of a field for keys"));
-            }
+/// Looks through cards; what was found clean is not looked through again, for most of a card's history
+/// says the same as the card.
+#[derive(Default)]
+struct Search {
+    clean: HashSet<u64>,
+    state: RandomState,
+}
+
+impl Search {
+    /// What sort of secret a text under this name is or holds.
+    fn text(&mut self, name: &str, text: &str) -> Option<&'static str> {
+        let mark = self.state.hash_one((name, text));
+        if self.clean.contains(&mark) {
+            return None;
         }
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                search(item, &format!("{path}[{at}]"), found);
-            }
+        let named = || CALLED.is_match(name) && is_real(text) && is_random(text);
+        let found = secret_in(text).or_else(|| named().then_some("the value of a field for keys"));
+        if found.is_none() {
+            self.clean.insert(mark);
         }
-        Value::Object(map) => {
-            for (name, value) in map {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                if secret_in(name).is_some() {
-                    found.push((path.clone(), "a key as the name of a field"));
+        found
+    }
+
+    /// Where in a value there are keys: the path to each, and what it looks like.
+    fn value(&mut self, name: &str, path: &str, value: &Value, found: &mut Vec<(String, &'static str)>) {
+        match value {
+            Value::String(text) => {
+                found.extend(self.text(name, text).map(|what| (path.to_owned(), what)));
+            }
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.value(name, &format!("{path}[{at}]"), item, found);
                 }
-                search(value, &path, found);
             }
+            Value::Object(map) => {
+                for (name, value) in map {
+                    let path = format!("{path}.{name}");
+                    if self.text("", name).is_some() {
+                        found.push((path.clone(), "a key as the name of a field"));
+                    }
+                    self.value(name, &path, value, found);
+                }
+            }
+            _ => {}
         }
-        _ => {}
+    }
+
+    fn card(&mut self, card: &Map<String, Value>) -> Vec<(String, &'static str)> {
+        let mut found = Vec::new();
+        for (name, value) in card {
+            self.value(name, name, value, &mut found);
+        }
+        found
     }
 }
 
 /// The fields of a card that hold a key or password, each with what it looks like.
 pub fn secrets_in(card: &Toolcard) -> Vec<(String, &'static str)> {
-    let mut found = Vec::new();
-    for (name, value) in card.object() {
-        search(value, name, &mut found);
-    }
-    found
+    Search::default().card(card.object())
 }
 
 /// Everything in these cards and their history that must not leave.
 pub fn secrets_of(entries: &[Entry]) -> Vec<Secret> {
-    let mut secrets = Vec::new();
+    let (mut secrets, mut search) = (Vec::new(), Search::default());
     for entry in entries {
         let mut add = |found: Vec<(String, &'static str)>, in_history| {
             secrets.extend(found.into_iter().map(|(field, kind)| Secret {
@@ -175,14 +209,16 @@ pub fn secrets_of(entries: &[Entry]) -> Vec<Secret> {
                 in_history,
             }));
         };
-        add(secrets_in(&entry.card), false);
+        let reason =
+            |search: &mut Search, text: &str| search.text("", text).map(|what| ("reason".to_owned(), what));
+        let mut found = search.card(entry.card.object());
+        found.extend(reason(&mut search, &entry.step.reason));
+        add(found, false);
         for past in &entry.history {
-            let in_past = Toolcard::from_json(&past.body).map(|card| secrets_in(&card)).unwrap_or_default();
-            let in_reason = secret_in(&past.step.reason).map(|what| ("reason".to_owned(), what));
-            add(in_past.into_iter().chain(in_reason).collect(), true);
-        }
-        if let Some(what) = secret_in(&entry.step.reason) {
-            add(vec![("reason".to_owned(), what)], false);
+            let card = serde_json::from_str::<Map<String, Value>>(&past.body);
+            let mut found = card.map(|card| search.card(&card)).unwrap_or_default();
+            found.extend(reason(&mut search, &past.step.reason));
+            add(found, true);
         }
     }
     secrets

@@ -160,6 +160,37 @@ fn what_is_written_is_read_and_written_again_the_same() {
 }
 
 #[test]
+fn the_published_schema_describes_every_line() {
+    let schema: Value = serde_json::from_str(autokit_bundle::SCHEMA).expect("JSON");
+    let of = |what: &str| {
+        let mut schema = schema.clone();
+        schema.as_object_mut().expect("an object").remove("anyOf");
+        schema["$ref"] = json!(format!("#/$defs/{what}"));
+        jsonschema::validator_for(&schema).expect("a schema")
+    };
+    let mut seen = 0;
+    for (name, content) in unpacked(&written(&contents(), Some(&SigningKey::generate()))) {
+        let text = String::from_utf8(content).expect("text");
+        let (what, documents): (&str, Vec<&str>) = match name.as_str() {
+            "bundle.json" => ("bundle", vec![&text]),
+            "signature.json" => ("signature", vec![&text]),
+            "cards.jsonl" => ("card_line", text.lines().collect()),
+            "history.jsonl" => ("history_line", text.lines().collect()),
+            "vectors.jsonl" => ("vectors_line", text.lines().collect()),
+            other => panic!("{other}"),
+        };
+        for document in documents {
+            let value: Value = serde_json::from_str(document).expect("JSON");
+            let errors: Vec<String> = of(what).iter_errors(&value).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{name}: {errors:?}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 2 + 4 + 8 + 4);
+    assert!(!of("card_line").is_valid(&json!({"id": "a", "card": {"name": "a"}})));
+}
+
+#[test]
 fn a_folder_holds_the_same_and_keeps_what_did_not_change() {
     let key = SigningKey::generate();
     let folder = tempfile::tempdir().expect("a folder");

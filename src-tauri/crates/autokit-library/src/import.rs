@@ -468,29 +468,43 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn lineages(&self, cards: &[CardId]) -> Result<HashMap<CardId, Vec<Named>>> {
-        /// Cards asked for at a time.
-        const WINDOW: usize = 500;
-        let mut all = HashMap::with_capacity(cards.len());
-        for window in cards.chunks(WINDOW) {
-            let ids: Vec<String> = window.iter().map(ToString::to_string).collect();
-            let mut response = self
-                .db()
-                .query("SELECT * FROM revision WHERE card IN $cards")
-                .bind(("cards", ids))
-                .await
-                .map_err(|error| self.failed(&error))?;
-            let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
-            let mut of: HashMap<CardId, Vec<_>> = HashMap::new();
+        /// Cards above which reading the whole journal is quicker than asking for each.
+        const MANY: usize = 500;
+        /// Revisions read at a time.
+        const WINDOW: u64 = 2_000;
+        let mut of: HashMap<CardId, Vec<_>> = HashMap::with_capacity(cards.len());
+        of.extend(cards.iter().map(|card| (card.clone(), Vec::new())));
+        let mut keep = |rows: Vec<RevisionRow>| -> Result<()> {
             for row in rows {
-                let revision = row.into_revision()?;
-                of.entry(revision.card.clone()).or_default().push(revision);
+                if let Some(revisions) = of.get_mut(&CardId::new(row.card.as_str())) {
+                    revisions.push(row.into_revision()?);
+                }
             }
-            for (card, mut revisions) in of {
-                revisions.sort_by_key(|revision| revision.number);
-                all.insert(card, lineage(revisions));
+            Ok(())
+        };
+        if cards.len() > MANY {
+            let newest = self.read(crate::Replica::cursor);
+            let mut next = 1;
+            while next <= newest {
+                keep(self.journal(next..next + WINDOW).await?)?;
+                next += WINDOW;
+            }
+        } else {
+            for card in cards {
+                let mut response = self
+                    .db()
+                    .query("SELECT * FROM revision WHERE card = $card ORDER BY number")
+                    .bind(("card", card.as_str().to_owned()))
+                    .await
+                    .map_err(|error| self.failed(&error))?;
+                keep(response.take(0).map_err(|error| self.failed(&error))?)?;
             }
         }
-        Ok(all)
+        Ok(of
+            .into_iter()
+            .filter(|(_, revisions)| !revisions.is_empty())
+            .map(|(card, revisions)| (card, lineage(revisions)))
+            .collect())
     }
 
     /// Where cards came from, as it was told when they came, as JSON.

@@ -503,17 +503,22 @@ impl Library {
         let newest = self.newest_revision().await?;
         let mut next = self.read(Replica::cursor) + 1;
         while next <= newest {
-            let range = RecordIdKeyRange::from(seq_text(next)..seq_text(next + WINDOW));
-            let mut response = self
-                .db()
-                .query("SELECT * FROM $journal")
-                .bind(("journal", RecordId::new("revision", RecordIdKey::from(range))))
-                .await
-                .map_err(|error| self.failed(&error))?;
-            self.follow(response.take(0).map_err(|error| self.failed(&error))?)?;
+            self.follow(self.journal(next..next + WINDOW).await?)?;
             next += WINDOW;
         }
         Ok(())
+    }
+
+    /// The revisions with these sequence numbers, in order.
+    pub(crate) async fn journal(&self, range: std::ops::Range<u64>) -> Result<Vec<RevisionRow>> {
+        let range = RecordIdKeyRange::from(seq_text(range.start)..seq_text(range.end));
+        let mut response = self
+            .db()
+            .query("SELECT * FROM $journal")
+            .bind(("journal", RecordId::new("revision", RecordIdKey::from(range))))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        response.take(0).map_err(|error| self.failed(&error))
     }
 
     /// Brings the replica up to the last of these revisions.

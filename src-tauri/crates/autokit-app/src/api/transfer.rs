@@ -246,6 +246,9 @@ pub struct ItemChoice {
     /// here is decided: the source's value is taken.
     #[serde(default)]
     pub fields: Option<Vec<String>>,
+    /// Fields in conflict that are decided in Review, where others are chosen.
+    #[serde(default)]
+    pub later: Vec<String>,
     /// The card of the library it is, under another name.
     #[serde(default)]
     pub same_as: Option<String>,

@@ -1,0 +1,197 @@
+//! How a source stands to the library: what is new in it, and what both changed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use autokit_bundle::Entry;
+use autokit_bundle::plan::{Ours, Standing, compare};
+use autokit_library::{CardRecord, Replica};
+use autokit_toolcard::{CardId, Named, Problem, RevisionId, Toolcard, fields};
+
+use crate::api::ItemStatus;
+use crate::engine::Core;
+use crate::engine::background::in_background;
+use crate::engine::incoming::Incoming;
+use crate::error::Result;
+
+/// How a source stands to the library, as of one state of it.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(super) incoming: Arc<Incoming>,
+    /// Position in the journal it was made at.
+    cursor: u64,
+    pub(super) planned: Vec<Planned>,
+}
+
+/// How one card of a source stands to the library.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) status: ItemStatus,
+    pub(super) ours: Option<Arc<CardRecord>>,
+    pub(super) standing: Option<Standing>,
+    pub(super) similar: Vec<Arc<CardRecord>>,
+    pub(super) problem: Option<Problem>,
+}
+
+impl Planned {
+    pub(super) fn behind(&self) -> bool {
+        self.standing == Some(Standing::Behind)
+    }
+}
+
+/// The plan made last, so that scrolling through a preview does not make it again.
+#[derive(Debug, Default)]
+pub(crate) struct PlanCache(Option<Arc<Plan>>);
+
+impl PlanCache {
+    /// Lets go of it.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Core {
+    /// Holds a source against the library.
+    pub(super) async fn plan(self: &Arc<Self>, incoming: Arc<Incoming>) -> Result<Arc<Plan>> {
+        let cursor = self.library.read(Replica::cursor);
+        if let Some(plan) = &self.plans.lock().expect("no holder panics").0
+            && plan.cursor == cursor
+            && Arc::ptr_eq(&plan.incoming, &incoming)
+        {
+            return Ok(Arc::clone(plan));
+        }
+        let found: Vec<Option<Arc<CardRecord>>> = self
+            .library
+            .read(|replica| incoming.entries.iter().map(|entry| card_of(replica, entry).cloned()).collect());
+        // Only of cards that differ is it asked how they came to.
+        let differing: Vec<CardId> = incoming
+            .entries
+            .iter()
+            .zip(&found)
+            .filter_map(|(entry, ours)| ours.as_ref().filter(|ours| *ours.body != *entry.card.to_json()))
+            .map(|ours| ours.id.clone())
+            .collect();
+        let lineages = self.library.lineages(&differing).await?;
+        let foreign = self.foreign_states_of(&incoming.entries, &found, &lineages).await?;
+        let core = Arc::clone(self);
+        let plan = in_background(move || {
+            let planned = core.library.read(|replica| {
+                let tools = Tools::of(replica);
+                let each = incoming.entries.iter().zip(found);
+                let stand = |(entry, ours)| {
+                    stand(replica, entry, ours, &lineages, &foreign, &tools, incoming.bundled)
+                };
+                each.map(stand).collect()
+            });
+            Ok(Arc::new(Plan { incoming, cursor, planned }))
+        })
+        .await?;
+        self.plans.lock().expect("no holder panics").0 = Some(Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    /// States of other libraries that cards of ours were merged with, as far as these cards go back to
+    /// them.
+    async fn foreign_states_of(
+        &self,
+        entries: &[Entry],
+        found: &[Option<Arc<CardRecord>>],
+        lineages: &HashMap<CardId, Vec<Named>>,
+    ) -> Result<HashMap<RevisionId, String>> {
+        let mut wanted = HashSet::new();
+        for (entry, ours) in entries.iter().zip(found) {
+            let Some(lineage) = ours.as_ref().and_then(|ours| lineages.get(&ours.id)) else { continue };
+            let merged: HashSet<&RevisionId> =
+                lineage.iter().flat_map(|named| &named.revision.merged).collect();
+            wanted.extend(entry.before().filter(|id| merged.contains(*id)).cloned());
+        }
+        let wanted: Vec<RevisionId> = wanted.into_iter().collect();
+        let states = self.library.foreign_states(&wanted).await?;
+        Ok(states.into_iter().map(|(id, state)| (id, state.body)).collect())
+    }
+}
+
+/// The card of the library that a card of a source is: by its id, else by provider and name.
+fn card_of<'a>(replica: &'a Replica, entry: &Entry) -> Option<&'a Arc<CardRecord>> {
+    replica.get(&entry.id).or_else(|| replica.by_key(&entry.card.key()))
+}
+
+/// Cards of the library by what tells that two are one tool under two names.
+struct Tools(HashMap<String, Vec<Arc<CardRecord>>>);
+
+impl Tools {
+    fn of(replica: &Replica) -> Tools {
+        let mut tools: HashMap<String, Vec<Arc<CardRecord>>> = HashMap::new();
+        for record in replica.iter() {
+            for sign in signs(&record.card()) {
+                tools.entry(sign).or_default().push(Arc::clone(record));
+            }
+        }
+        Tools(tools)
+    }
+
+    fn like(&self, card: &Toolcard) -> Vec<Arc<CardRecord>> {
+        let mut like: Vec<Arc<CardRecord>> = Vec::new();
+        for record in signs(card).iter().filter_map(|sign| self.0.get(sign)).flatten() {
+            if !like.iter().any(|other| other.id == record.id) {
+                like.push(Arc::clone(record));
+            }
+        }
+        like.sort_by(|a, b| a.id.cmp(&b.id));
+        like
+    }
+}
+
+/// What two cards of one tool share although their names differ: the name but for its spelling, or the
+/// import.
+fn signs(card: &Toolcard) -> Vec<String> {
+    let plain = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let mut signs = vec![format!("name {} {}", plain(&card.key().provider), plain(card.name()))];
+    if let (Some(module), Some(class)) = (card.text(fields::MODULE), card.text(fields::CLASS))
+        && !class.is_empty()
+    {
+        signs.push(format!("import {module} {class}"));
+    }
+    signs
+}
+
+fn stand(
+    replica: &Replica,
+    entry: &Entry,
+    ours: Option<Arc<CardRecord>>,
+    lineages: &HashMap<CardId, Vec<Named>>,
+    foreign: &HashMap<RevisionId, String>,
+    tools: &Tools,
+    bundled: bool,
+) -> Planned {
+    let Some(ours) = ours else {
+        let similar = tools.like(&entry.card);
+        let status = if similar.is_empty() { ItemStatus::New } else { ItemStatus::Similar };
+        return Planned { status, ours: None, standing: None, similar, problem: None };
+    };
+    let card = ours.card();
+    let lineage = lineages.get(&ours.id).map_or(&[][..], Vec::as_slice);
+    let standing = if *ours.body == *entry.card.to_json() {
+        Standing::Identical
+    } else {
+        compare(entry, Ours { card: card.object(), lineage, foreign })
+    };
+    let key = entry.card.key();
+    let taken = replica.by_key(&key).filter(|other| other.id != ours.id);
+    let problem = taken.map(|other| {
+        Problem::error(fields::NAME, format!("is that of another card of this library: {}", other.id))
+    });
+    let status = match (&standing, &problem) {
+        (_, Some(_)) => ItemStatus::Invalid,
+        // A file without a history of its own says what it says; there is nothing it could be behind.
+        (Standing::Behind, _) if !bundled => ItemStatus::Changed,
+        (Standing::Identical | Standing::Behind, _) => ItemStatus::Identical,
+        (Standing::Ahead { .. }, _) => ItemStatus::Changed,
+        (Standing::Apart { merged, .. }, _) if merged.conflicts.is_empty() => ItemStatus::Changed,
+        (Standing::Apart { .. }, _) if !bundled => ItemStatus::Changed,
+        (Standing::Apart { .. }, _) => ItemStatus::Conflicting,
+    };
+    Planned { status, ours: Some(ours), standing: Some(standing), similar: Vec::new(), problem }
+}

@@ -1,0 +1,141 @@
+//! What an import would do, window by window.
+
+use autokit_bundle::Entry;
+use autokit_bundle::plan::Standing;
+use autokit_toolcard::{Rejected, diff_cards};
+
+use super::plan::{Plan, Planned};
+use crate::api::{FieldConflict, ImportItem, ImportPreview, ItemStatus, SignatureView, SourceInfo};
+
+/// Names shown of cards that may be the same tool.
+const SIMILAR: usize = 3;
+
+impl Plan {
+    pub(super) fn preview(
+        &self,
+        only: Option<ItemStatus>,
+        offset: u32,
+        limit: u32,
+        signature: SignatureView,
+    ) -> ImportPreview {
+        let incoming = &self.incoming;
+        let mut preview = ImportPreview {
+            about: SourceInfo {
+                format: incoming.format,
+                name: incoming.about.name.clone(),
+                author: incoming.about.author.clone(),
+                created_at: incoming.about.created_at.clone(),
+                licence: incoming.about.licence.clone(),
+                note: incoming.about.note.clone(),
+                history: incoming.history,
+                vectors: incoming.vectors.clone(),
+                digest: incoming.digest.clone(),
+                signature,
+            },
+            new: 0,
+            changed: 0,
+            conflicting: 0,
+            similar: 0,
+            identical: 0,
+            invalid: 0,
+            total: 0,
+            items: Vec::new(),
+        };
+        let window = offset..offset.saturating_add(limit);
+        // In the order of the source, with what cannot be taken where it stands.
+        let mut rejected = incoming.rejected.iter().peekable();
+        let place = |preview: &mut ImportPreview, status: ItemStatus, item: &dyn Fn() -> ImportItem| {
+            *match status {
+                ItemStatus::New => &mut preview.new,
+                ItemStatus::Changed => &mut preview.changed,
+                ItemStatus::Conflicting => &mut preview.conflicting,
+                ItemStatus::Similar => &mut preview.similar,
+                ItemStatus::Identical => &mut preview.identical,
+                ItemStatus::Invalid => &mut preview.invalid,
+            } += 1;
+            if only.is_none_or(|only| only == status) {
+                if window.contains(&preview.total) {
+                    preview.items.push(item());
+                }
+                preview.total += 1;
+            }
+        };
+        for (entry, planned) in incoming.entries.iter().zip(&self.planned) {
+            while let Some(bad) = rejected.next_if(|bad| bad.position < entry.position) {
+                place(&mut preview, ItemStatus::Invalid, &|| refused(bad));
+            }
+            place(&mut preview, planned.status, &|| self.item(entry, planned));
+        }
+        for bad in rejected {
+            place(&mut preview, ItemStatus::Invalid, &|| refused(bad));
+        }
+        preview
+    }
+
+    fn item(&self, entry: &Entry, planned: &Planned) -> ImportItem {
+        let (mut diff, mut conflicts) = (Vec::new(), Vec::new());
+        if let Some(ours) = planned.ours.as_ref().filter(|_| planned.status != ItemStatus::Identical) {
+            let now = ours.card().into_object();
+            let mut after = entry.card.object().clone();
+            if let Some(merged) = planned.standing.as_ref().and_then(Standing::merged)
+                && self.incoming.bundled
+            {
+                after.clone_from(&merged.card);
+                for conflict in &merged.conflicts {
+                    match &conflict.theirs {
+                        Some(value) => after.insert(conflict.field.clone(), value.clone()),
+                        None => after.shift_remove(&conflict.field),
+                    };
+                }
+                conflicts = merged
+                    .conflicts
+                    .iter()
+                    .cloned()
+                    .map(|conflict| FieldConflict {
+                        field: conflict.field,
+                        base: conflict.base,
+                        ours: conflict.ours,
+                        theirs: conflict.theirs,
+                    })
+                    .collect();
+            }
+            diff = diff_cards(&now, &after);
+        }
+        let mut problems = entry.warnings.clone();
+        problems.extend(planned.problem.clone());
+        let similar = planned.similar.iter().take(SIMILAR);
+        ImportItem {
+            position: entry.position as u32,
+            name: entry.card.name().to_owned(),
+            provider: entry.card.key().provider,
+            status: planned.status,
+            card: planned.ours.as_ref().map(|ours| ours.id.clone()),
+            problems,
+            diff,
+            conflicts,
+            similar: similar.map(|record| (record.id.to_string(), record.key.name.clone())).collect(),
+            by: if self.incoming.bundled { entry.step.author.0.clone() } else { String::new() },
+            at: if self.incoming.bundled { entry.step.at.clone() } else { String::new() },
+            licence: self.provenance(entry).licence,
+            behind: planned.status == ItemStatus::Identical && planned.behind(),
+        }
+    }
+}
+
+fn refused(bad: &Rejected) -> ImportItem {
+    ImportItem {
+        position: bad.position as u32,
+        name: bad.name.clone().unwrap_or_default(),
+        provider: String::new(),
+        status: ItemStatus::Invalid,
+        card: None,
+        problems: bad.problems.clone(),
+        diff: Vec::new(),
+        conflicts: Vec::new(),
+        similar: Vec::new(),
+        by: String::new(),
+        at: String::new(),
+        licence: None,
+        behind: false,
+    }
+}
