@@ -25,6 +25,10 @@ class Route {
   keys = $state(false);
   /** What is about to be imported; empty where that is still to be chosen. */
   importing = $state.raw<{ path?: string; text?: string; url?: string } | null>(null);
+  /** A link asks to look at this while something else is looked at. */
+  offered = $state.raw<{ path?: string; text?: string; url?: string } | null>(null);
+  /** Whether a preview of an import is looked at: it is not taken away by what comes from outside. */
+  looking = $state(false);
   /** What is about to leave: the cards in view or some of them, or what is chosen then. */
   exporting = $state.raw<{ query?: CardsQuery; cards?: string[] } | null>(null);
   /** Imports that were made, or bundles that are followed. */
@@ -34,6 +38,12 @@ class Route {
   /** Whether something lies over the pane: then keys are not meant for it. */
   get covered(): boolean {
     return !!(this.palette || this.keys || this.accepting || this.importing || this.exporting || this.bundles);
+  }
+
+  /** Looks at what came from outside: a dropped file, a link. */
+  arrive(source: { path?: string; text?: string; url?: string }): void {
+    if (this.importing && this.looking) this.offered = source;
+    else this.importing = source;
   }
 
   go(pane: Pane): void {
