@@ -40,6 +40,7 @@ describe("an export", () => {
   it("names its file so that every system takes it", () => {
     expect(exportName("Our team: tools/2", "bundle")).toBe("Our team tools2.toolcards");
     expect(exportName(" ../.. ", "json")).toBe("toolcards.json");
+    expect(exportName("", "bundle")).toBe("cards.toolcards");
     expect(exportName("", "folder")).toBe("toolcards");
   });
 
