@@ -65,4 +65,20 @@ describe("the window", () => {
     expect(called).toEqual([["save_text", { name: "a.py", text: "import a\n" }]]);
     await expect(host.save("bad.py", "")).rejects.toBeInstanceOf(CommandError);
   });
+
+  it("hears links by the system's event, and only texts", async () => {
+    const listening: { event: string; handler: (message: unknown) => void }[] = [];
+    const invoke = (name: string, args: { event: string; handler: (message: unknown) => void }) => {
+      if (name === "plugin:event|listen") listening.push(args);
+      return Promise.resolve(1);
+    };
+    vi.stubGlobal("__TAURI_INTERNALS__", { invoke, transformCallback: (handler: unknown) => handler });
+    const heard: string[] = [];
+    await detectHost().links((link) => heard.push(link));
+    expect(listening[0]?.event).toBe("deep-link");
+    listening[0]?.handler({ payload: "autokit://import?url=https://example.org" });
+    listening[0]?.handler({ payload: { url: "x" } });
+    expect(heard).toEqual(["autokit://import?url=https://example.org"]);
+    await (await loopbackHost("t").links(() => {}))();
+  });
 });

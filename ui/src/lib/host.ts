@@ -43,6 +43,8 @@ export interface Host {
    * more: what is read after that is never older than the news.
    */
   listen(hear: (event: Event) => void): Promise<() => void>;
+  /** Hears links of the system that are opened with this app; a browser has none. */
+  links(hear: (link: string) => void): Promise<() => void>;
 }
 
 
@@ -70,6 +72,10 @@ function windowHost(): Host {
     async listen(hear) {
       const { listen } = await events;
       return listen<Event>("autokit", ({ payload }) => hear(payload));
+    },
+    async links(hear) {
+      const { listen } = await events;
+      return listen<unknown>("deep-link", ({ payload }) => typeof payload === "string" && hear(payload));
     },
   };
 }
@@ -117,6 +123,7 @@ export function loopbackHost(token: string, base = ""): Host {
       }
       return () => stop.abort();
     },
+    links: () => Promise.resolve(() => {}),
   };
 }
 

@@ -20,6 +20,8 @@ export const KEYS: { keys: string; does: string }[] = [
   { keys: "x", does: "Library: select the card; with Shift, all from the one selected before" },
   { keys: "n", does: "Add a card (in the library)" },
   { keys: "Ctrl Z", does: "Undo the newest change to the library" },
+  { keys: "t", does: "Review: take theirs or keep mine, where two libraries disagree" },
+  { keys: "Space / Enter, f", does: "Import: take the card or not, open it; show only one kind" },
   { keys: "?", does: "These keys" },
   { keys: "Esc", does: "Close what is on top" },
 ];
@@ -49,14 +51,14 @@ export function handleKey(event: KeyboardEvent): void {
   } else if (command && PANES[Number(event.key) - 1]) {
     event.preventDefault();
     route.go(PANES[Number(event.key) - 1] as Pane);
-  } else if (command && event.key.toLowerCase() === "z" && !event.shiftKey && !typing(event)) {
+  } else if (command && event.key.toLowerCase() === "z" && !event.shiftKey && !typing(event) && !route.covered) {
     event.preventDefault();
     void engine.undo();
   } else if (!command && !event.altKey && !typing(event) && !event.defaultPrevented) {
     if (event.key === "?") {
       event.preventDefault();
       route.keys = true;
-    } else if (event.key === "/") {
+    } else if (event.key === "/" && !route.covered) {
       event.preventDefault();
       focusBox();
     }

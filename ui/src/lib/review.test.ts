@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HealthPoint, JsonValue, ProposalDetail, ProposalRow, Risk } from "./bindings";
-import { areas, edited, fieldsOf, filtered, firstBelow, HEADING_HEIGHT, HEALTH, neighbour, queueOf, ROW_HEIGHT, trendOf } from "./review";
+import { areas, conflictsOf, edited, fieldsOf, filtered, firstBelow, HEADING_HEIGHT, HEALTH, neighbour, queueOf, ROW_HEIGHT, trendOf, winnerOf } from "./review";
 import { diffOf } from "./words";
 
 function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: JsonValue }): ProposalDetail {
@@ -144,5 +144,26 @@ describe("health", () => {
     expect(paths[0]?.path).toBe("M0.0,30.0L100.0,10.0L100.0,40.0L0.0,40.0Z");
     expect(paths.at(-1)?.path.startsWith("M0.0,0.0L100.0,0.0")).toBe(true);
     expect(areas([point("a", 1, 1)], 100, 40)[0]?.path).toBe("M0.0,20.0L100,20.0L100,40.0L0.0,40.0Z");
+  });
+});
+
+describe("a field two libraries disagree on", () => {
+  const asked = detail({ name: "theirs", class: "C" }, { name: "ours" });
+  asked.proposal.draft.arrived = { import: "i", card: "c", revision: "r", conflicts: ["class", "name"] };
+
+  it("is in conflict, whoever found that out", () => {
+    expect(conflictsOf(asked.proposal)).toEqual(["name", "class"]);
+    expect(fieldsOf(asked, {}).map((view) => [view.field, view.conflict, view.disputed])).toEqual([
+      ["name", true, true],
+      ["class", true, true],
+    ]);
+  });
+
+  it("is won by whom the person says", () => {
+    const view = fieldsOf(asked, {})[0]!;
+    expect(winnerOf(view, undefined, false)).toBe("none");
+    expect(winnerOf(view, "theirs", false)).toBe("theirs");
+    expect(winnerOf(view, "a third value", false)).toBe("other");
+    expect(winnerOf(view, undefined, true)).toBe("mine");
   });
 });

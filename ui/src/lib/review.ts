@@ -7,6 +7,7 @@ import type {
   JsonValue,
   LibraryHealth,
   Origin,
+  Proposal,
   ProposalDetail,
   ProposalRow,
   ProposalState,
@@ -74,8 +75,26 @@ export interface FieldView {
   /** None when the card has the value already. */
   diff: FieldDiff | null;
   conflict: boolean;
+  /** The conflict is with another library: both changed the field. */
+  disputed: boolean;
   risk: Risk;
   decision: FieldDecision | null;
+}
+
+/** Fields only a person can decide: changed in the card since, or in both libraries. */
+export function conflictsOf(proposal: Proposal): string[] {
+  return [...new Set([...proposal.conflicts, ...(proposal.draft.arrived?.conflicts ?? [])])];
+}
+
+/** Who wins in a field in conflict, as things stand. */
+export function winnerOf(
+  view: FieldView,
+  edit: JsonValue | undefined,
+  turnedDown: boolean,
+): "none" | "mine" | "theirs" | "other" {
+  if (turnedDown) return "mine";
+  if (edit === undefined) return "none";
+  return JSON.stringify(edit) === JSON.stringify(view.proposed.value) ? "theirs" : "other";
 }
 
 /** The fields of a proposal, each with what accepting it would change, edits taken in. */
@@ -92,7 +111,8 @@ export function fieldsOf(detail: ProposalDetail, edits: { [field: string]: JsonV
       field,
       proposed,
       diff: stale ? diffOf(field, now, edit) : told,
-      conflict: detail.proposal.conflicts.includes(field),
+      conflict: conflictsOf(detail.proposal).includes(field),
+      disputed: !!detail.proposal.draft.arrived?.conflicts.includes(field),
       risk: detail.risks[field] ?? "medium",
       decision: detail.proposal.decisions.find((decision) => decision.field === field) ?? null,
     };

@@ -1,5 +1,7 @@
 // Which pane is shown, and what it is asked to show.
 
+import type { CardsQuery } from "./bindings";
+
 export type Pane = "ask" | "discover" | "review" | "library" | "settings";
 
 /** In the order of the rail, and of the keys Ctrl 1 to 5. */
@@ -21,9 +23,28 @@ class Route {
   section = $state<string | null>(null);
   palette = $state(false);
   keys = $state(false);
-  importing = $state<{ path?: string; text?: string } | null>(null);
-  exporting = $state(false);
+  /** What is about to be imported; empty where that is still to be chosen. */
+  importing = $state.raw<{ path?: string; text?: string; url?: string } | null>(null);
+  /** A link asks to look at this while something else is looked at. */
+  offered = $state.raw<{ path?: string; text?: string; url?: string } | null>(null);
+  /** Whether a preview of an import is looked at: it is not taken away by what comes from outside. */
+  looking = $state(false);
+  /** What is about to leave: the cards in view or some of them, or what is chosen then. */
+  exporting = $state.raw<{ query?: CardsQuery; cards?: string[] } | null>(null);
+  /** Imports that were made, or bundles that are followed. */
+  bundles = $state<"imports" | "subscriptions" | null>(null);
   adding = $state(false);
+
+  /** Whether something lies over the pane: then keys are not meant for it. */
+  get covered(): boolean {
+    return !!(this.palette || this.keys || this.accepting || this.importing || this.exporting || this.bundles);
+  }
+
+  /** Looks at what came from outside: a dropped file, a link. */
+  arrive(source: { path?: string; text?: string; url?: string }): void {
+    if (this.importing && this.looking) this.offered = source;
+    else this.importing = source;
+  }
 
   go(pane: Pane): void {
     this.pane = pane;

@@ -33,6 +33,7 @@ beforeEach(() => {
     },
     save: async (name) => name,
     listen: async () => () => {},
+    links: async () => () => {},
   } satisfies Host);
 });
 

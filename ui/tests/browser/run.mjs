@@ -2,6 +2,7 @@
 //
 //   AUTOKIT_BIN   the autokit command, built
 //   CHROMIUM      a Chromium, /usr/bin/chromium when not given
+//   ONLY          the tests whose names this pattern finds, all of them when not given
 //   ROWS          cards in the large library, 100000 when not given
 
 import assert from "node:assert/strict";
@@ -13,6 +14,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { preview } from "vite";
+import { bundles } from "./bundles.mjs";
 import { checks } from "./checks.mjs";
 import { services } from "./services.mjs";
 
@@ -73,7 +75,8 @@ async function start() {
 
 /** Scrolls for `ms` and gives the length of every frame, in milliseconds. */
 function frames(ms) {
-  const viewport = document.querySelector(".viewport");
+  // What lies on top is what a person scrolls.
+  const viewport = document.querySelector("[role=dialog] .viewport") ?? document.querySelector(".viewport");
   const end = viewport.scrollHeight - viewport.clientHeight;
   return new Promise((done) => {
     const lengths = [];
@@ -186,11 +189,13 @@ const tests = {
       { name: "pasted tool", description: "New here." },
       { name: "" },
     ]);
-    await page.getByLabel("AutoKit JSON").fill(text);
+    await page.getByLabel("Pasted text").fill(text);
     await page.getByRole("button", { name: "Preview" }).click();
     await page.getByText("`name`").or(page.getByText("Name is empty")).first().waitFor();
     await page.screenshot({ path: join(artifacts, "21-browser-import.png") });
-    await page.getByRole("button", { name: "Import 2 cards" }).click();
+    await page.getByText("Take over at once").click();
+    await page.getByLabel("Cards you have already").selectOption("replace");
+    await page.getByRole("button", { name: "Take over 2 cards" }).click();
     await page.locator("footer .job", { hasText: "1 added, 1 changed, 1 rejected" }).waitFor();
     await page.getByText(`${(ROWS + 1).toLocaleString("en")} cards`).first().waitFor();
     await page.getByRole("button", { name: "Undo" }).first().click();
@@ -442,6 +447,8 @@ const tests = {
 
   ...checks({ autokit, artifacts, folder, services: () => web }),
 
+  ...bundles({ autokit, artifacts, folder, judge, frames }),
+
   async "refuses a wrong token with a sentence"(page) {
     await page.goto(page.url().replace(/#.*/, "#token=wrong"));
     await page.reload();
@@ -458,6 +465,7 @@ try {
   page.on("pageerror", (error) => complaints.push(String(error)));
   await page.goto(url);
   for (const [name, test] of Object.entries(tests)) {
+    if (!new RegExp(process.env.ONLY ?? "").test(name)) continue;
     try {
       await test(page);
       assert.deepEqual(complaints.splice(0), [], "the page threw");

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { ImportItem, ImportPreview, ItemStatus } from "./bindings";
+import { canWait, choiceOf, NOTHING_CHOSEN, resolutionOf, resolve, sumOf, want, type Chosen } from "./choices";
+import { diffOf } from "./words";
+
+function item(position: number, status: ItemStatus, clean: string[] = [], conflicts: string[] = []): ImportItem {
+  return {
+    position,
+    name: `card ${position}`,
+    provider: "",
+    status,
+    card: null,
+    problems: [],
+    diff: [...clean, ...conflicts].map((field) => diffOf(field, "a", "b")),
+    conflicts: conflicts.map((field) => ({ field, base: null, ours: "a", theirs: "b" })),
+    similar: [],
+    by: "",
+    at: "",
+    licence: null,
+    behind: false,
+  };
+}
+
+const preview = { new: 5, changed: 3, conflicting: 2, similar: 1, identical: 7, invalid: 4 } as ImportPreview;
+const out: Chosen = { ...NOTHING_CHOSEN, take: false };
+
+describe("what was chosen", () => {
+  const card = item(3, "conflicting", ["class", "module"], ["name", "pricing"]);
+
+  it("is told only where it differs from what happens anyway", () => {
+    expect(choiceOf(card, NOTHING_CHOSEN)).toBeNull();
+    expect(choiceOf(card, want(want(NOTHING_CHOSEN, "class", false), "class", true))).toBeNull();
+    expect(choiceOf(card, resolve(resolve(NOTHING_CHOSEN, "name", "mine"), "name", "review"))).toBeNull();
+    expect(choiceOf(card, out)).toEqual({ position: 3, take: false, fields: null, same_as: null });
+  });
+
+  it("names the fields that are taken; a conflict only where theirs wins", () => {
+    expect(choiceOf(card, want(NOTHING_CHOSEN, "class", false))?.fields).toEqual(["module"]);
+    expect(choiceOf(card, resolve(NOTHING_CHOSEN, "name", "theirs"))?.fields).toEqual(["class", "module", "name"]);
+    expect(choiceOf(card, resolve(NOTHING_CHOSEN, "name", "mine"))?.fields).toEqual(["class", "module"]);
+  });
+
+  it("says which card it is under another name, and then no fields", () => {
+    const same = { ...NOTHING_CHOSEN, sameAs: "kettle" };
+    expect(choiceOf(item(1, "similar"), same)).toEqual({ position: 1, take: true, fields: null, same_as: "kettle" });
+  });
+
+  it("leaves either all conflicts of a card to Review or none", () => {
+    expect(resolutionOf(NOTHING_CHOSEN, "name")).toBe("review");
+    const one = resolve(NOTHING_CHOSEN, "pricing", "theirs");
+    expect(resolutionOf(one, "pricing")).toBe("theirs");
+    // What is not decided then stays as it is here, and the person sees it.
+    expect(resolutionOf(one, "name")).toBe("mine");
+    expect([canWait(one, "pricing"), canWait(one, "name")]).toEqual([true, false]);
+    expect(canWait(want(NOTHING_CHOSEN, "class", false), "name")).toBe(false);
+  });
+});
+
+describe("what an import comes to", () => {
+  it("counts the cards it brings something of", () => {
+    expect(sumOf(preview, [], "review", "merge")).toEqual({ cards: 11, waiting: 2 });
+    expect(sumOf(preview, [], "library", "keep")).toEqual({ cards: 6, waiting: 0 });
+  });
+
+  it("counts what was left out, and what nothing is left of", () => {
+    const picks = [
+      { item: item(1, "new"), chosen: out },
+      { item: item(2, "identical"), chosen: out },
+      { item: item(3, "conflicting", [], ["name"]), chosen: resolve(NOTHING_CHOSEN, "name", "mine") },
+      { item: item(4, "conflicting", [], ["name"]), chosen: resolve(NOTHING_CHOSEN, "name", "theirs") },
+      { item: item(5, "changed", ["class"]), chosen: want(NOTHING_CHOSEN, "class", false) },
+    ];
+    expect(sumOf(preview, picks, "library", "merge")).toEqual({ cards: 8, waiting: 0 });
+    expect(sumOf(preview, picks, "library", "keep")).toEqual({ cards: 5, waiting: 0 });
+  });
+});

@@ -1,0 +1,141 @@
+// What is about to leave the library: which cards, in what form, and what keeps them from leaving.
+
+import type { CardsQuery, ExportPreview, ExportRequest, Format, Kind } from "./bindings";
+import { isBundle } from "./bundles";
+import { engine } from "./engine.svelte";
+import { CommandError } from "./host";
+
+export const EVERYTHING: CardsQuery = {
+  text: null,
+  kind: null,
+  language: null,
+  provider: null,
+  tag: null,
+  verified: null,
+  documented: null,
+  health: null,
+  sort: "name",
+  descending: false,
+};
+
+export type Which = "all" | "view" | "picked";
+
+/** The formats there are, with the ending of their files. */
+export const OUT: { value: Format; name: string; about: string; ending: string }[] = [
+  { value: "bundle", name: "Bundle", about: "One file others can import, review and undo", ending: "toolcards" },
+  { value: "folder", name: "Folder", about: "A bundle for version control: one file a card", ending: "" },
+  { value: "json", name: "JSON", about: "Every field, as cards hold them", ending: "json" },
+  { value: "csv", name: "CSV", about: "A table for spreadsheets", ending: "csv" },
+  { value: "markdown", name: "Markdown", about: "A catalogue to read", ending: "md" },
+  { value: "html", name: "HTML page", about: "One page to search, offline", ending: "html" },
+];
+
+/** Texts a browser can download. */
+const TYPES: Partial<Record<Format, string>> = {
+  json: "application/json",
+  csv: "text/csv",
+  markdown: "text/markdown",
+  html: "text/html",
+};
+
+export function typeOf(format: Format): string {
+  return TYPES[format] ?? "text/plain";
+}
+
+/** A name for the file: what the export is called, as far as every system takes it. */
+export function exportName(name: string, format: Format): string {
+  const stem = name.trim().replace(/[^\p{L}\p{N}._ -]+/gu, "").replace(/^[. ]+|[. ]+$/g, "") || (format === "bundle" ? "cards" : "toolcards");
+  const ending = OUT.find(({ value }) => value === format)?.ending;
+  return ending ? `${stem}.${ending}` : stem;
+}
+
+export class Exporting {
+  readonly given: { query?: CardsQuery; cards?: string[] };
+  which = $state<Which>("all");
+  kind = $state("");
+  verified = $state(false);
+  format = $state<Format>("bundle");
+  name = $state("");
+  licence = $state("");
+  note = $state("");
+  history = $state(false);
+  vectors = $state(false);
+  sign = $state(true);
+  path = $state("");
+  /** Cards left out because of what is in them. */
+  without = $state.raw<{ id: string; name: string }[]>([]);
+  preview = $state.raw<ExportPreview | null>(null);
+  error = $state.raw<CommandError | null>(null);
+  busy = $state(false);
+  #asked = 0;
+
+  constructor(given: { query?: CardsQuery; cards?: string[] }) {
+    this.given = given;
+    this.which = given.cards?.length ? "picked" : given.query ? "view" : "all";
+  }
+
+  bundle = $derived(isBundle(this.format));
+
+  /** What decides what leaves; the rest only names it. */
+  wanted = $derived.by<ExportRequest>(() => ({
+    query:
+      this.which === "view" && this.given.query
+        ? this.given.query
+        : { ...EVERYTHING, kind: (this.kind || null) as Kind | null, verified: this.verified || null },
+    cards: this.which === "picked" ? (this.given.cards ?? null) : null,
+    without: this.without.map(({ id }) => id),
+    path: null,
+    format: this.format,
+    history: this.bundle && this.history,
+    vectors: this.bundle && this.vectors,
+    sign: this.bundle && this.sign,
+    name: "",
+    licence: null,
+    note: "",
+  }));
+
+  /** Whether it can be carried out as it stands. */
+  ready = $derived(!!this.preview?.cards && !this.preview.secrets.length && !this.busy);
+
+  leaveOut(cards: { id: string; name: string }[]): void {
+    const more = cards.filter((card, at) => cards.findIndex(({ id }) => id === card.id) === at);
+    this.without = [...this.without, ...more.filter(({ id }) => !this.without.some((other) => other.id === id))];
+  }
+
+  takeBack(id: string): void {
+    this.without = this.without.filter((card) => card.id !== id);
+  }
+
+  async look(): Promise<void> {
+    const mine = ++this.#asked;
+    this.busy = true;
+    try {
+      const preview = await engine.call("export_preview", this.wanted);
+      if (mine === this.#asked) [this.preview, this.error] = [preview, null];
+    } catch (reason) {
+      if (mine === this.#asked) [this.preview, this.error] = [null, CommandError.from(reason)];
+    } finally {
+      if (mine === this.#asked) this.busy = false;
+    }
+  }
+
+  /** Writes it to `path`, or gives it as text; nothing where it failed. */
+  async write(path: string | null) {
+    this.busy = true;
+    this.error = null;
+    try {
+      return await engine.call("export", {
+        ...this.wanted,
+        path,
+        name: this.name.trim(),
+        licence: this.licence.trim() || null,
+        note: this.note.trim(),
+      });
+    } catch (reason) {
+      this.error = CommandError.from(reason);
+      return null;
+    } finally {
+      this.busy = false;
+    }
+  }
+}

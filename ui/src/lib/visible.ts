@@ -1,0 +1,56 @@
+// Text that cannot pretend: characters a reader does not see, or that turn the text around them, are
+// shown as a mark that names them. As the engine's own `visible`.
+
+/** Characters that leave no mark of their own on paper; line feed and tab aside. */
+const UNSEEN = new RegExp(
+  "[" +
+    // Controls.
+    "\\u{0}-\\u{8}\\u{b}-\\u{1f}\\u{7f}-\\u{9f}" +
+    // Soft hyphen, grapheme joiner, Arabic letter mark, fillers and letters without a shape.
+    "\\u{ad}\\u{34f}\\u{61c}\\u{115f}\\u{1160}\\u{17b4}\\u{17b5}\\u{2800}\\u{3164}\\u{ffa0}" +
+    // Mongolian selectors, zero-width characters, marks of direction, separators of lines.
+    "\\u{180b}-\\u{180f}\\u{200b}-\\u{200f}\\u{2028}\\u{2029}" +
+    // Embeddings, overrides, isolates, invisible operators.
+    "\\u{202a}-\\u{202e}\\u{2060}-\\u{206f}" +
+    // Selectors of forms, byte order mark, interlinear notes, what is no character.
+    "\\u{fe00}-\\u{fe0f}\\u{feff}\\u{fff0}-\\u{fffb}\\u{fffe}\\u{ffff}" +
+    // Shorthand, music, half of a pair, and tags: whole sentences have been smuggled in these.
+    "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{d800}-\\u{dfff}\\u{e0000}-\\u{e0fff}" +
+    "]",
+  "u",
+);
+
+/** Blocks emoji come from; generous, for a joiner between two symbols hides nothing. */
+const PICTOGRAPH =
+  /^[\u{a9}\u{ae}\u{203c}\u{2049}\u{2122}\u{2139}\u{2190}-\u{21ff}\u{2300}-\u{27bf}\u{2900}-\u{297f}\u{2b00}-\u{2bff}\u{3030}\u{303d}\u{3297}\u{3299}\u{1f000}-\u{1faff}]$/u;
+
+const SELECTOR = /^[\u{fe0e}\u{fe0f}]$/u;
+const SKIN = /^[\u{1f3fb}-\u{1f3ff}]$/u;
+
+/**
+ * The text with each bidirectional control, zero-width and other invisible character replaced by a
+ * mark such as `‹U+202E›`. The joiners and selectors that make up an emoji stay.
+ */
+export function visible(text: string): string {
+  if (!UNSEEN.test(text)) return text;
+  const letters = [...text];
+  let shown = "";
+  let base = "";
+  let selected = false;
+  letters.forEach((letter, at) => {
+    const held =
+      letter === "\u200d"
+        ? PICTOGRAPH.test(base) && PICTOGRAPH.test(letters[at + 1] ?? "")
+        : SELECTOR.test(letter) && !selected && (PICTOGRAPH.test(base) || /^[0-9#*]$/.test(base));
+    const code = letter.codePointAt(0) ?? 0;
+    shown += UNSEEN.test(letter) && !held ? `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›` : letter;
+    if (SELECTOR.test(letter)) selected = true;
+    else if (!SKIN.test(letter)) [base, selected] = [letter, false];
+  });
+  return shown;
+}
+
+/** For a line of its own: ends of lines and tabs are shown as well. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll("\n", "‹U+000A›").replaceAll("\t", "‹U+0009›");
+}
