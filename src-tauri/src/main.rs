@@ -6,6 +6,7 @@
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod ipc;
+mod links;
 mod options;
 mod tray;
 
@@ -32,11 +33,18 @@ fn main() -> anyhow::Result<()> {
         .build()?;
     tauri::async_runtime::set(runtime.handle().clone());
 
-    let app = tauri::Builder::default()
+    let mut builder = tauri::Builder::default();
+    if options.is_own_library() {
+        // First of all, so that a second window ends before it did anything.
+        builder = builder.plugin(links::one_window());
+    }
+    let app = builder
+        .plugin(tauri_plugin_deep_link::init())
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_opener::init())
-        .invoke_handler(tauri::generate_handler![ipc::call, ipc::save_text])
+        .invoke_handler(tauri::generate_handler![ipc::call, ipc::save_text, links::take_link])
         .setup(move |app| {
+            links::follow(app.handle(), options.link.clone());
             // The window shows at once; commands wait for the library inside `ipc`.
             app.manage(ipc::Link::open(app.handle().clone(), options.node()));
             tray::build(app.handle())?;

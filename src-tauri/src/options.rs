@@ -19,9 +19,18 @@ pub(crate) struct Options {
     /// Use the default model from this folder instead of the store of models.
     #[arg(long, value_name = "DIR", env = "AUTOKIT_MODEL_FOLDER")]
     model_folder: Option<PathBuf>,
+    /// A link that was opened: `autokit://import?url=…` shows what an import would do.
+    #[arg(value_name = "LINK")]
+    pub(crate) link: Option<String>,
 }
 
 impl Options {
+    /// Whether the person's own library is opened: there is one window on it. Others are as many as are asked
+    /// for.
+    pub(crate) fn is_own_library(&self) -> bool {
+        self.data_dir.is_none()
+    }
+
     /// How this process takes part in the library.
     pub(crate) fn node(&self) -> NodeOptions {
         let vectors = match &self.model_folder {
@@ -34,7 +43,7 @@ impl Options {
             data_dir: self.data_dir.clone().unwrap_or_else(paths::data_dir),
             engine: EngineOptions {
                 vectors,
-                starter: self.starter || self.data_dir.is_none(),
+                starter: self.starter || self.is_own_library(),
                 ..EngineOptions::new()
             },
             // The window outlives the commands that may own the library before it.

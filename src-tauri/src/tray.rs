@@ -24,7 +24,8 @@ pub(crate) fn build(app: &AppHandle) -> tauri::Result<()> {
     tray.build(app).map(drop)
 }
 
-fn reveal(app: &AppHandle) {
+/// Brings the window back, from wherever it is.
+pub(crate) fn reveal(app: &AppHandle) {
     if let Some(window) = app.get_webview_window("main") {
         for result in [window.unminimize(), window.show(), window.set_focus()] {
             if let Err(error) = result {

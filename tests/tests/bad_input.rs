@@ -55,7 +55,7 @@ fn broken_json_a_folder_and_nothing_are_told_apart() -> Result<()> {
     let path = place.path("broken.json");
     fs::write(&path, "[{\"name\": \"a\"},")?;
     refused(&place, &path, "unreadable_file", "not valid JSON")?;
-    refused(&place, &place.data_dir(), "unreadable_file", "is a folder")?;
+    refused(&place, &place.data_dir(), "unreadable_file", "no `bundle.json` in the folder")?;
     refused(&place, &place.path("absent.json"), "unreadable_file", "No such file")
 }
 

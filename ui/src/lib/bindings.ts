@@ -1307,6 +1307,10 @@ take: boolean,
  */
 fields: Array<string> | null, 
 /**
+ * Fields in conflict that are decided in Review, where others are chosen.
+ */
+later: Array<string>, 
+/**
  * The card of the library it is, under another name.
  */
 same_as: string | null, };

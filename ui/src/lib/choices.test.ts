@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ImportItem, ImportPreview, ItemStatus } from "./bindings";
-import { canWait, choiceOf, NOTHING_CHOSEN, resolutionOf, resolve, sumOf, want, type Chosen } from "./choices";
+import { choiceOf, NOTHING_CHOSEN, resolutionOf, resolve, sumOf, want, type Chosen } from "./choices";
 import { diffOf } from "./words";
 
 function item(position: number, status: ItemStatus, clean: string[] = [], conflicts: string[] = []): ImportItem {
@@ -31,7 +31,7 @@ describe("what was chosen", () => {
     expect(choiceOf(card, NOTHING_CHOSEN)).toBeNull();
     expect(choiceOf(card, want(want(NOTHING_CHOSEN, "class", false), "class", true))).toBeNull();
     expect(choiceOf(card, resolve(resolve(NOTHING_CHOSEN, "name", "mine"), "name", "review"))).toBeNull();
-    expect(choiceOf(card, out)).toEqual({ position: 3, take: false, fields: null, same_as: null });
+    expect(choiceOf(card, out)).toEqual({ position: 3, take: false, fields: null, later: [], same_as: null });
   });
 
   it("names the fields that are taken; a conflict only where theirs wins", () => {
@@ -42,17 +42,16 @@ describe("what was chosen", () => {
 
   it("says which card it is under another name, and then no fields", () => {
     const same = { ...NOTHING_CHOSEN, sameAs: "kettle" };
-    expect(choiceOf(item(1, "similar"), same)).toEqual({ position: 1, take: true, fields: null, same_as: "kettle" });
+    expect(choiceOf(item(1, "similar"), same)).toEqual({ position: 1, take: true, fields: null, later: [], same_as: "kettle" });
   });
 
-  it("leaves either all conflicts of a card to Review or none", () => {
+  it("leaves to Review what is not decided, whatever else is chosen", () => {
     expect(resolutionOf(NOTHING_CHOSEN, "name")).toBe("review");
     const one = resolve(NOTHING_CHOSEN, "pricing", "theirs");
-    expect(resolutionOf(one, "pricing")).toBe("theirs");
-    // What is not decided then stays as it is here, and the person sees it.
-    expect(resolutionOf(one, "name")).toBe("mine");
-    expect([canWait(one, "pricing"), canWait(one, "name")]).toEqual([true, false]);
-    expect(canWait(want(NOTHING_CHOSEN, "class", false), "name")).toBe(false);
+    expect([resolutionOf(one, "pricing"), resolutionOf(one, "name")]).toEqual(["theirs", "review"]);
+    expect(choiceOf(card, one)?.later).toEqual(["name"]);
+    expect(choiceOf(card, want(NOTHING_CHOSEN, "class", false))?.later).toEqual(["name", "pricing"]);
+    expect(choiceOf(card, resolve(one, "name", "mine"))?.later).toEqual([]);
   });
 });
 
@@ -72,5 +71,13 @@ describe("what an import comes to", () => {
     ];
     expect(sumOf(preview, picks, "library", "merge")).toEqual({ cards: 8, waiting: 0 });
     expect(sumOf(preview, picks, "library", "keep")).toEqual({ cards: 5, waiting: 0 });
+  });
+
+  it("counts a card of which one conflict is decided and one waits", () => {
+    const both = item(3, "conflicting", [], ["name", "class"]);
+    const one = resolve(NOTHING_CHOSEN, "name", "mine");
+    expect(sumOf(preview, [{ item: both, chosen: one }], "library", "merge")).toEqual({ cards: 11, waiting: 2 });
+    const all = resolve(one, "class", "mine");
+    expect(sumOf(preview, [{ item: both, chosen: all }], "library", "merge")).toEqual({ cards: 10, waiting: 1 });
   });
 });

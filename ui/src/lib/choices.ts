@@ -28,22 +28,17 @@ export function cleanFields(item: ImportItem): string[] {
   return item.diff.map((diff) => diff.field).filter((field) => !disputed(item, field));
 }
 
-/** Whether the fields of a card are chosen one by one: then nothing of it is left to Review. */
+/** Whether the fields of a card are chosen one by one. */
 export function byField(chosen: Chosen): boolean {
   return chosen.off.length > 0 || Object.keys(chosen.decided).length > 0;
 }
 
-/** Who wins in a field as things stand. */
+/** Who wins in a field as things stand: what is not decided here is decided in Review. */
 export function resolutionOf(chosen: Chosen, field: string): Resolution {
-  return chosen.decided[field] ?? (byField(chosen) ? "mine" : "review");
+  return chosen.decided[field] ?? "review";
 }
 
-/** Whether a conflict can be left to Review: the engine takes either all of a card's or none of them. */
-export function canWait(chosen: Chosen, field: string): boolean {
-  return !chosen.off.length && Object.keys(chosen.decided).every((other) => other === field);
-}
-
-/** Decides a conflict; back to Review where that is possible. */
+/** Decides a conflict, or leaves it to Review. */
 export function resolve(chosen: Chosen, field: string, to: Resolution): Chosen {
   const { [field]: _, ...others } = chosen.decided;
   return { ...chosen, decided: to === "review" ? others : { ...others, [field]: to } };
@@ -62,13 +57,18 @@ function fieldsOf(item: ImportItem, chosen: Chosen): string[] | null {
   return [...clean, ...item.conflicts.map(({ field }) => field).filter((field) => chosen.decided[field] === "theirs")];
 }
 
+/** The conflicts of a card that nobody decided. */
+function undecided(item: ImportItem, chosen: Chosen): string[] {
+  return item.conflicts.map(({ field }) => field).filter((field) => !chosen.decided[field]);
+}
+
 /** What the engine is told; nothing where all stays as it would be anyway. */
 export function choiceOf(item: ImportItem, chosen: Chosen): ItemChoice | null {
   const { position } = item;
-  if (!chosen.take) return { position, take: false, fields: null, same_as: null };
+  if (!chosen.take) return { position, take: false, fields: null, later: [], same_as: null };
   const fields = fieldsOf(item, chosen);
   if (!fields && !chosen.sameAs) return null;
-  return { position, take: true, fields, same_as: chosen.sameAs };
+  return { position, take: true, fields, later: fields ? undecided(item, chosen) : [], same_as: chosen.sameAs };
 }
 
 /** A card with what was chosen for it. */
@@ -92,9 +92,10 @@ export function sumOf(preview: ImportPreview, picks: Iterable<Pick>, landing: La
   let cards = BRINGS.filter(counted).reduce((sum, status) => sum + preview[status as "new"], 0);
   let waiting = keeps ? 0 : preview.conflicting;
   for (const { item, chosen } of picks) {
-    const nothing = !chosen.take || fieldsOf(item, chosen)?.length === 0;
+    const waits = chosen.take && undecided(item, chosen).length > 0;
+    const nothing = !chosen.take || (!waits && fieldsOf(item, chosen)?.length === 0);
     if (counted(item.status) && nothing) cards--;
-    if (item.status === "conflicting" && !keeps && (!chosen.take || byField(chosen))) waiting--;
+    if (item.status === "conflicting" && !keeps && !waits) waiting--;
   }
   return { cards, waiting };
 }

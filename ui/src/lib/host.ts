@@ -43,10 +43,9 @@ export interface Host {
    * more: what is read after that is never older than the news.
    */
   listen(hear: (event: Event) => void): Promise<() => void>;
-  /** Hears links of the system that are opened with this app; a browser has none. */
+  /** Hears links of the system that this app was started with or is opened with; a browser has none. */
   links(hear: (link: string) => void): Promise<() => void>;
 }
-
 
 function windowHost(): Host {
   const core = import("@tauri-apps/api/core");
@@ -74,8 +73,12 @@ function windowHost(): Host {
       return listen<Event>("autokit", ({ payload }) => hear(payload));
     },
     async links(hear) {
-      const { listen } = await events;
-      return listen<unknown>("deep-link", ({ payload }) => typeof payload === "string" && hear(payload));
+      const [{ invoke }, { listen }] = await Promise.all([core, events]);
+      const deaf = await listen<unknown>("deep-link", ({ payload }) => typeof payload === "string" && hear(payload));
+      // Asked for after listening began, so that none falls between the two.
+      const first = await invoke<string | null>("take_link");
+      if (first) hear(first);
+      return deaf;
     },
   };
 }

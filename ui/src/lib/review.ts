@@ -18,7 +18,6 @@ import { diffOf } from "./words";
 
 const ORIGINS: Record<Origin, string> = {
   discovery: "Found on the web",
-  import: "Imported",
   description: "Described by a person",
   repair: "Broken link",
   refresh: "Stale field",

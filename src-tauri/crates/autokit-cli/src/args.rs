@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::transfer::OutFormat;
+
 /// Find, keep and repair knowledge about tools.
 ///
 /// Everything works offline and without a key. Exit codes: 0 done; 1 failed; 2 wrong usage;
@@ -152,10 +154,14 @@ pub(crate) enum Command {
         #[arg(long)]
         keep_existing: bool,
     },
-    /// Write cards as AutoKit JSON, to a file or to standard output.
+    /// Write cards to a file or to standard output: as AutoKit JSON, a table, or a catalogue to read.
+    /// `autokit bundle export` writes bundles.
     Export {
-        /// File to write.
+        /// File to write; its ending says the format.
         file: Option<PathBuf>,
+        /// The format, whatever the file is called.
+        #[arg(long, value_enum)]
+        format: Option<OutFormat>,
         #[command(flatten)]
         filter: Filter,
     },

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use autokit_app::api::{
-    ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportRef, ImportRequest, ImportSource,
-    ItemStatus, Job, KeyRef, KeyTrust, Landing, Nothing, SigningKeys, SourceInfo, Trust,
+    BundlePath, ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportRef, ImportRequest,
+    ImportSource, ItemStatus, Job, KeyRef, KeyTrust, Landing, Nothing, SigningKeys, SourceInfo, Subscribe,
+    Subscription, SubscriptionRef, Trust,
 };
 use autokit_app::commands::{
-    Export, ForgetKey, ListImports, ListKeys, MakeKey, PreviewExport, SetKeyTrust, StartImport, UndoImport,
+    AddSubscription, CheckSubscriptions, Export, ForgetKey, ListImports, ListKeys, ListSubscriptions,
+    MakeKey, PreviewExport, RemoveSubscription, SetKeyTrust, SignBundle, StartImport, UndoImport,
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
@@ -73,6 +75,26 @@ pub(crate) enum BundleCommand {
         /// The import to take back.
         #[arg(long, value_name = "ID")]
         undo: Option<String>,
+    },
+    /// Look at a bundle for a newer version now and then, while AutoKit runs; without one, list those that
+    /// are looked at.
+    Subscribe {
+        /// A file, a folder or an address.
+        from: Option<String>,
+        /// Hours between two looks.
+        #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8_760))]
+        every: u32,
+        /// Take over at once what nobody disputes; what is in conflict waits in Review all the same.
+        #[arg(long)]
+        trust: bool,
+        /// Look at all of them now.
+        #[arg(long, conflicts_with = "from")]
+        now: bool,
+    },
+    /// Look at a bundle no longer; its cards stay.
+    Unsubscribe {
+        /// Its id, as `autokit bundle subscribe` lists it.
+        id: String,
     },
     /// Keys that sign bundles: yours, and those that were seen.
     #[command(subcommand)]
@@ -148,6 +170,14 @@ pub(crate) async fn run(node: &Node, out: &Output, command: BundleCommand) -> Re
         BundleCommand::Diff { from } => diff(node, out, &from).await,
         BundleCommand::Sign { bundle } => sign(node, out, &bundle).await,
         BundleCommand::Imports { undo } => imports(node, out, undo).await,
+        BundleCommand::Subscribe { from, every, trust, now } => {
+            subscribe(node, out, from, (every, trust), now).await
+        }
+        BundleCommand::Unsubscribe { id } => {
+            let rest = node.call::<RemoveSubscription>(SubscriptionRef { id }).await?;
+            out.show(&rest, |text| write_subscriptions(text, &rest))?;
+            Ok(End::Done)
+        }
         BundleCommand::Keys(command) => keys(node, out, command).await,
     }
 }
@@ -357,9 +387,7 @@ async fn diff(node: &Node, out: &Output, from: &str) -> Result<End> {
 }
 
 async fn sign(node: &Node, out: &Output, bundle: &Path) -> Result<End> {
-    let keys = node
-        .call::<autokit_app::commands::SignBundle>(autokit_app::api::BundlePath { path: absolute(bundle) });
-    let signed = keys.await?;
+    let signed = node.call::<SignBundle>(BundlePath { path: absolute(bundle) }).await?;
     out.show(&signed, |text| {
         writeln!(text, "{} is signed with your key {}", bundle.display(), signed.fingerprint.bold())
     })?;
@@ -389,6 +417,55 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
         if made.is_empty() { writeln!(text, "Nothing was imported yet") } else { Ok(()) }
     })?;
     Ok(if made.is_empty() { End::Nothing } else { End::Done })
+}
+
+async fn subscribe(
+    node: &Node,
+    out: &Output,
+    from: Option<String>,
+    (every_hours, trust): (u32, bool),
+    now: bool,
+) -> Result<End> {
+    let all = match from {
+        Some(from) => {
+            let landing = if trust { Landing::Library } else { Landing::Review };
+            let wish = Subscribe { source: from_where(&from)?, every_hours, landing };
+            node.call::<AddSubscription>(wish).await?
+        }
+        None => node.call::<ListSubscriptions>(Nothing {}).await?,
+    };
+    if now {
+        let started = node.call::<CheckSubscriptions>(Nothing {}).await?;
+        let job = jobs::watch(node, out, &started.job).await?;
+        out.show(&job, |text| writeln!(text, "{}", job.summary.as_deref().unwrap_or("done")))?;
+        return Ok(End::Done);
+    }
+    out.show(&all, |text| write_subscriptions(text, &all))?;
+    Ok(if all.is_empty() { End::Nothing } else { End::Done })
+}
+
+fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Result<()> {
+    for one in all {
+        let place = match &one.source {
+            ImportSource::Path(place) | ImportSource::Url(place) => printable(place),
+            ImportSource::Text(_) => "a text".to_owned(),
+        };
+        let name = if one.name.is_empty() { place.clone() } else { printable(&one.name) };
+        let landing = match one.landing {
+            Landing::Review => "into Review",
+            Landing::Library => "into the library",
+        };
+        let seen = match one.checked_at.as_deref().and_then(|at| at.get(..10)) {
+            Some(day) => format!("looked at {day}"),
+            None => "not looked at yet".to_owned(),
+        };
+        writeln!(out, "{}  {}  every {} h, {landing}, {seen}", one.id, name.bold(), one.every_hours)?;
+        writeln!(out, "          {}", place.dimmed())?;
+        if let Some(failed) = &one.failed {
+            writeln!(out, "          {} {}", "→".yellow(), printable(failed))?;
+        }
+    }
+    if all.is_empty() { writeln!(out, "No bundle is looked at") } else { Ok(()) }
 }
 
 async fn keys(node: &Node, out: &Output, command: KeysCommand) -> Result<End> {

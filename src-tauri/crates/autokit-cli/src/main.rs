@@ -243,7 +243,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Import { files, preview, keep_existing } => {
             transfer::import(node, out, &files, preview, keep_existing).await
         }
-        Command::Export { file, filter } => transfer::export(node, out, file, filter).await,
+        Command::Export { file, format, filter } => transfer::export(node, out, file, format, filter).await,
         Command::Models(command) => models::run(node, out, command).await,
         Command::Doctor => {
             let mut doctor = node.call::<RunDoctor>(autokit_app::api::Nothing {}).await?;

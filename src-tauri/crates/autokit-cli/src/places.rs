@@ -18,6 +18,7 @@ const PLACES: &[(&str, &str)] = &[
         "Raise the cap in Settings, Language model",
         "Raise the cap with `autokit providers llm KIND --cap DOLLARS`",
     ),
+    ("Make a new key in Settings, Bundles", "Make a new key with `autokit bundle keys make`"),
     ("in Settings, Keys", "with `autokit providers key NAME`"),
     ("in Settings, Language model", "with `autokit providers llm`"),
     ("in Settings, Web search", "with `autokit providers search`"),
@@ -72,9 +73,10 @@ mod tests {
     fn lines() -> Vec<(PathBuf, String)> {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let mut files = Vec::new();
-        for name in
-            ["app", "agent", "embed", "facts", "fuel", "library", "llm", "retrieve", "toolcard", "web"]
-        {
+        for name in [
+            "app", "agent", "bundle", "embed", "facts", "fuel", "library", "llm", "retrieve", "toolcard",
+            "web",
+        ] {
             sources(&crates.join(format!("autokit-{name}")).join("src"), &mut files);
         }
         let mut lines = Vec::new();

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use autokit_app::api::{
-    ExistingCards, ExportRequest, ImportItem, ImportPreview, ImportPreviewRequest, ImportRequest,
+    ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportPreviewRequest, ImportRequest,
     ImportSource, ItemStatus, Job,
 };
 use autokit_app::commands::{Export, PreviewImport, StartImport};
@@ -139,9 +139,68 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
     item.diff.iter().try_for_each(|diff| write_diff(out, diff))
 }
 
-pub(crate) async fn export(node: &Node, out: &Output, file: Option<PathBuf>, filter: Filter) -> Result<End> {
+/// Formats cards are written in, beside bundles.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum OutFormat {
+    /// An array of cards, with everything they say.
+    Json,
+    /// A table: one row a card.
+    Csv,
+    /// A catalogue to read.
+    Markdown,
+    /// A page to search, in one file.
+    Html,
+}
+
+impl OutFormat {
+    /// The format a file of this name is expected to have.
+    fn of(path: &Path) -> Result<OutFormat> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        Ok(match ending.as_deref() {
+            None | Some("json") => OutFormat::Json,
+            Some("csv") => OutFormat::Csv,
+            Some("md" | "markdown") => OutFormat::Markdown,
+            Some("html" | "htm") => OutFormat::Html,
+            Some("toolcards") => {
+                let told = format!("{} is the name of a bundle", path.display());
+                let remedy = "Write it with `autokit bundle export`, or give the format with --format.";
+                return Err(ApiError::new(ErrorCode::BadRequest, told, remedy).into());
+            }
+            Some(other) => {
+                let remedy = "Give it with --format, or end the name with json, csv, md or html.";
+                let told = format!("`.{other}` does not say in which format to write");
+                return Err(ApiError::new(ErrorCode::BadRequest, told, remedy).into());
+            }
+        })
+    }
+}
+
+impl From<OutFormat> for Format {
+    fn from(format: OutFormat) -> Format {
+        match format {
+            OutFormat::Json => Format::Json,
+            OutFormat::Csv => Format::Csv,
+            OutFormat::Markdown => Format::Markdown,
+            OutFormat::Html => Format::Html,
+        }
+    }
+}
+
+pub(crate) async fn export(
+    node: &Node,
+    out: &Output,
+    file: Option<PathBuf>,
+    format: Option<OutFormat>,
+    filter: Filter,
+) -> Result<End> {
+    let format = match (format, &file) {
+        (Some(format), _) => format,
+        (None, Some(file)) => OutFormat::of(file)?,
+        (None, None) => OutFormat::Json,
+    };
     let path = file.map(|file| std::path::absolute(&file).unwrap_or(file).display().to_string());
-    let request = ExportRequest { query: query_of(filter)?, path, ..ExportRequest::default() };
+    let request =
+        ExportRequest { query: query_of(filter)?, path, format: format.into(), ..ExportRequest::default() };
     let outcome = node.call::<Export>(request).await?;
     match &outcome.text {
         // The text is the file: nothing is wrapped round it, with --json or without.

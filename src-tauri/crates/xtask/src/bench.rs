@@ -26,5 +26,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.quick {
         arguments.push("--quick");
     }
-    step("Measurements", "See the message above.", || exec(&mut cargo(&arguments)))
+    step("Measurements", "See the message above.", || exec(&mut cargo(&arguments)))?;
+    // Ten minutes, or long enough to see that it runs.
+    let seconds = if options.quick { "20" } else { "600" };
+    let mut fuzz = vec!["run", "--quiet", "--package", "autokit-tests", "--example", "fuzz", "--", seconds];
+    if options.release {
+        fuzz.insert(1, "--release");
+    }
+    step("Broken bundles", "The input is kept where the message says.", || exec(&mut cargo(&fuzz)))
 }

@@ -104,20 +104,27 @@ impl Core {
         self.keep_keys(&keys).await
     }
 
-    async fn own_key(&self) -> Result<Option<SigningKey>> {
+    /// This person's own key, or why what is kept as one is none.
+    async fn own_key(&self) -> Result<Option<std::result::Result<SigningKey, autokit_bundle::Error>>> {
         let secrets = self.secrets(&self.services.load().settings);
-        let Some(secret) = secrets.get(OWN_KEY).await? else { return Ok(None) };
-        let unreadable = |error: autokit_bundle::Error| {
-            ApiError::new(ErrorCode::Internal, error.to_string(), "Make a new key in Settings, Bundles.")
-        };
-        Ok(Some(SigningKey::from_secret(secret.expose()).map_err(unreadable)?))
+        let secret = secrets.get(OWN_KEY).await?;
+        Ok(secret.map(|secret| SigningKey::from_secret(secret.expose())))
     }
 
     /// This person's own key; made where there is none.
     pub(crate) async fn signing_key(&self) -> Result<SigningKey> {
-        if let Some(key) = self.own_key().await? {
-            return Ok(key);
+        match self.own_key().await? {
+            Some(Ok(key)) => Ok(key),
+            Some(Err(error)) => Err(ApiError::new(
+                ErrorCode::Damaged,
+                format!("your key for signing: {error}"),
+                "Make a new key in Settings, Bundles.",
+            )),
+            None => self.make_signing_key().await,
         }
+    }
+
+    async fn make_signing_key(&self) -> Result<SigningKey> {
         let key = SigningKey::generate();
         let secrets = self.secrets(&self.services.load().settings);
         secrets.set(OWN_KEY, Secret::new(key.to_secret())).await?;
@@ -133,7 +140,8 @@ impl Core {
             trusted: known.trusted,
             authors: known.authors.clone(),
         };
-        let own = self.own_key().await?.map(|key| key.public());
+        // One that cannot be read is as good as none: the list offers to make one.
+        let own = self.own_key().await?.and_then(std::result::Result::ok).map(|key| key.public());
         Ok(SigningKeys {
             own: own.map(|key| key.to_string()),
             own_fingerprint: own.map(|key| key.fingerprint()),
@@ -156,7 +164,9 @@ impl Handle<ListKeys> for Engine {
 
 impl Handle<MakeKey> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
-        self.core.signing_key().await?;
+        if !matches!(self.core.own_key().await?, Some(Ok(_))) {
+            self.core.make_signing_key().await?;
+        }
         self.core.signing_keys().await
     }
 }
