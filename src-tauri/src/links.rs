@@ -20,6 +20,7 @@ pub(crate) struct Waiting(Mutex<Option<String>>);
 
 /// Takes the link AutoKit was started with; each is given once.
 #[tauri::command]
+#[allow(clippy::needless_pass_by_value, reason = "the state is passed like this")]
 pub(crate) fn take_link(waiting: State<'_, Waiting>) -> Option<String> {
     waiting.0.lock().expect("no holder panics").take()
 }

@@ -126,8 +126,8 @@ fn broken_bundle(base: &Files, chance: &mut Seeded) -> Result<Vec<u8>> {
         match chance.below(8) {
             0 => drop(files.remove(at)),
             1 => {
-                files[at].0 =
-                    ["../x", "cards.jsonl", "a/b", "", "CARDS.jsonl"][chance.below(5) as usize].into()
+                let names = ["../x", "cards.jsonl", "a/b", "", "CARDS.jsonl"];
+                files[at].0 = names[chance.below(5) as usize].into();
             }
             2 => {
                 let twin = files[at].clone();

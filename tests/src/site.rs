@@ -76,8 +76,8 @@ fn escaped(text: &str) -> String {
 enum Answer {
     Page(Page),
     Status(u16),
-    /// HTML as it is, with status 200.
-    Html(String),
+    /// A text as it is, of this type, with status 200.
+    Text(&'static str, String),
     Redirect(String),
     /// Bytes that are no page.
     Download(&'static str, usize),
@@ -144,7 +144,12 @@ impl Site {
 
     /// From now on a path answers with this HTML.
     pub fn html(&self, path: &str, html: &str) {
-        self.pages().insert(path.to_owned(), Answer::Html(html.to_owned()));
+        self.text(path, "text/html; charset=utf-8", html);
+    }
+
+    /// From now on a path answers with this text of this type.
+    pub fn text(&self, path: &str, kind: &'static str, text: &str) {
+        self.pages().insert(path.to_owned(), Answer::Text(kind, text.to_owned()));
     }
 
     /// From now on a path leads elsewhere.
@@ -216,9 +221,7 @@ fn page(shared: &Shared, path: &str, known: Option<&str>) -> Response {
         Some(Answer::Status(status)) => {
             StatusCode::from_u16(status).unwrap_or(StatusCode::IM_A_TEAPOT).into_response()
         }
-        Some(Answer::Html(html)) => {
-            ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response()
-        }
+        Some(Answer::Text(kind, text)) => ([(header::CONTENT_TYPE, kind)], text).into_response(),
         Some(Answer::Redirect(to)) => {
             (StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, to)]).into_response()
         }

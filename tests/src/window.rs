@@ -11,6 +11,8 @@ use thirtyfour::prelude::*;
 use thirtyfour::stringmatch::StringMatch;
 use thirtyfour::{Capabilities, WebDriver};
 
+use crate::Workplace;
+
 /// How long the window may take for one thing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -45,17 +47,34 @@ fn still_changing(error: &WebDriverError) -> bool {
 }
 
 impl Window {
-    /// Opens the built window with these options.
+    /// Opens the built window on a library, with keys of its own.
     ///
     /// # Errors
     /// When tauri-driver, WebKitWebDriver or a display is missing, or the window does not open.
-    pub async fn open(options: &[&str]) -> Result<Window> {
-        let program = super::program("autokit-desktop")?;
+    pub async fn open(place: &Workplace, options: &[&str]) -> Result<Window> {
+        let library = place.data_dir().display().to_string();
+        let options = [&["--data-dir", library.as_str()], options].concat();
+        let keys = [("AUTOKIT_CONFIG_DIR", place.config_dir()), ("AUTOKIT_AUTHOR", "tester".into())];
+        let window = Window::start(&options, &keys).await?;
+        // What an earlier window remembers of its looks is kept by the web view for all libraries.
+        window.run("localStorage.clear()").await?;
+        window.driver.refresh().await?;
+        window.wait_for("#ask-box").await?;
+        Ok(window)
+    }
+
+    /// Opens the built window as it stands, with these variables.
+    ///
+    /// # Errors
+    /// As [`Window::open`].
+    pub async fn start(options: &[&str], variables: &[(&str, PathBuf)]) -> Result<Window> {
+        let program = crate::program("autokit-desktop")?;
         let tauri_driver = std::env::var_os("AUTOKIT_TAURI_DRIVER")
             .context("AUTOKIT_TAURI_DRIVER names tauri-driver; `cargo xtask test` sets it")?;
         let (port, native) = (free_port()?, free_port()?);
         let child = Command::new(tauri_driver)
             .args(["--port", &port.to_string(), "--native-port", &native.to_string()])
+            .envs(variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
@@ -79,10 +98,6 @@ impl Window {
         };
         driver.set_script_timeout(PATIENCE * 2).await?;
         let window = Window { driver, tauri_driver: child };
-        // What an earlier window remembers of its looks is kept by the web view for all libraries.
-        window.wait_for("#ask-box").await?;
-        window.run("localStorage.clear()").await?;
-        window.driver.refresh().await?;
         window.wait_for("#ask-box").await?;
         Ok(window)
     }
@@ -97,7 +112,8 @@ impl Window {
 
     /// The error with a screenshot of what was there instead.
     async fn failed(&self, error: &dyn std::fmt::Display, what: &str) -> anyhow::Error {
-        let seen = match self.screenshot("failed").await {
+        let test = std::thread::current().name().unwrap_or_default().replace("::", "-");
+        let seen = match self.screenshot(&format!("failed-{test}")).await {
             Ok(path) => format!("see {}", path.display()),
             Err(error) => format!("and no screenshot: {error}"),
         };
@@ -196,6 +212,24 @@ impl Window {
                 }
             }
         }
+    }
+
+    /// Answers the dialogs of the system that ask for a file, as nothing else can: with this path.
+    ///
+    /// # Errors
+    /// When the page is gone.
+    pub async fn answer_dialogs(&self, path: &Path) -> Result<()> {
+        let path = serde_json::to_string(&path.display().to_string())?;
+        // The page reaches the system by such requests; those for dialogs are not passed on.
+        self.run(&format!(
+            "const ask = window.fetch;
+             const headers = {{ 'Content-Type': 'application/json', 'Tauri-Response': 'ok' }};
+             window.fetch = (address, ...rest) => /plugin(:|%3A)dialog/.test(String(address))
+                 ? Promise.resolve(new Response(JSON.stringify({path}), {{ headers }}))
+                 : ask(address, ...rest);"
+        ))
+        .await?;
+        Ok(())
     }
 
     /// Runs JavaScript in the page.

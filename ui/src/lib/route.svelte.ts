@@ -56,8 +56,9 @@ class Route {
     this.pane = "discover";
   }
 
+  /** Opens Review, at a proposal or where the person left off. */
   review(proposal: number | null = null): void {
-    this.proposal = proposal;
+    if (proposal !== null) this.proposal = proposal;
     this.pane = "review";
   }
 

@@ -136,7 +136,9 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
     for conflict in &item.conflicts {
         writeln!(out, "          {} both changed `{}`", "→".cyan(), printable(&conflict.field))?;
     }
-    item.diff.iter().try_for_each(|diff| write_diff(out, diff))
+    // Of a card the library does not have all would be told.
+    let told = if item.card.is_some() { item.diff.as_slice() } else { &[] };
+    told.iter().try_for_each(|diff| write_diff(out, diff))
 }
 
 /// Formats cards are written in, beside bundles.

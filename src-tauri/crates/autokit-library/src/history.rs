@@ -1,5 +1,7 @@
 //! Looking back and going back: revisions, restore, undo.
 
+use std::collections::{HashMap, HashSet};
+
 use autokit_toolcard::{Author, CardId, Operation, Revision, RevisionId, Toolcard};
 
 use surrealdb::types::RecordId;
@@ -8,6 +10,9 @@ use crate::error::{LibraryError, Result};
 use crate::rows::{ChangeRow, RevisionRow, key_text};
 use crate::store::Library;
 use crate::write::{Beside, Committed, Meta, Undoes, Undone, Write};
+
+/// Cards above which reading the whole journal is quicker than asking for each.
+pub(crate) const MANY: usize = 500;
 
 /// Names of revisions as they are stored.
 pub(crate) fn names(texts: Vec<String>) -> Result<Vec<RevisionId>> {
@@ -99,13 +104,13 @@ impl Library {
         Ok(rows.into_iter().next())
     }
 
-    /// The revisions a change made, oldest first; with an import, those of what was decided about it.
+    /// The revisions a change made, oldest first, without the text of cards; with an import, those of what was decided about it.
     async fn revisions_of_change(&self, change: &str) -> Result<Vec<Revision>> {
         let mut response = self
             .db()
             .query(
                 "LET $changes = array::add((SELECT VALUE record::id(id) FROM change WHERE part_of = $change), $change);
-                 SELECT * FROM revision WHERE change IN $changes ORDER BY id;",
+                 SELECT * OMIT body FROM revision WHERE change IN $changes ORDER BY id;",
             )
             .bind(("change", change.to_owned()))
             .await
@@ -139,6 +144,45 @@ impl Library {
         self.undo_of(&change, only, author, request).await
     }
 
+    /// The texts of cards before these revisions; none where a card was not there.
+    async fn texts_before(&self, revisions: &[&Revision]) -> Result<HashMap<CardId, Option<String>>> {
+        let mut texts = HashMap::with_capacity(revisions.len());
+        let changed = revisions.iter().filter(|revision| revision.number > 1);
+        if changed.clone().count() <= MANY {
+            for after in changed {
+                let before = self.revision(&after.card, after.number - 1).await?;
+                texts.insert(before.card, before.body);
+            }
+            return Ok(texts);
+        }
+        let wanted: HashSet<(&str, i64)> =
+            changed.map(|after| (after.card.as_str(), i64::from(after.number) - 1)).collect();
+        self.each_window(|rows| {
+            for row in rows.into_iter().filter(|row| wanted.contains(&(row.card.as_str(), row.number))) {
+                texts.insert(CardId::new(row.card), row.body);
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(texts)
+    }
+
+    /// Reads the whole journal, oldest first, a window at a time.
+    pub(crate) async fn each_window(
+        &self,
+        mut look: impl FnMut(Vec<RevisionRow>) -> Result<()>,
+    ) -> Result<()> {
+        /// Revisions read at a time.
+        const WINDOW: u64 = 2_000;
+        let newest = self.read(crate::Replica::cursor);
+        let mut next = 1;
+        while next <= newest {
+            look(self.journal(next..next + WINDOW).await?)?;
+            next += WINDOW;
+        }
+        Ok(())
+    }
+
     /// Takes a change back, or what it did to one card; then the change itself still counts as made.
     async fn undo_of(
         &self,
@@ -158,30 +202,25 @@ impl Library {
         }
         let reason = made.reason;
         let (mut writes, mut cards, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-        let mut seen = std::collections::HashSet::new();
-        for first in &revisions {
-            if !seen.insert(&first.card) {
-                continue;
-            }
-            let last =
-                revisions.iter().rfind(|other| other.card == first.card).map_or(first.number, |r| r.number);
+        let last: HashMap<&CardId, u32> =
+            revisions.iter().map(|revision| (&revision.card, revision.number)).collect();
+        let mut firsts: Vec<&Revision> = Vec::new();
+        let mut seen = HashSet::new();
+        firsts.extend(revisions.iter().filter(|revision| seen.insert(&revision.card)));
+        let mut before = self.texts_before(&firsts).await?;
+        for first in firsts {
             let now = self.read(|replica| {
                 replica
                     .get(&first.card)
                     .map(|record| record.number)
                     .or_else(|| replica.deleted.get(&first.card).map(|(number, _)| *number))
             });
-            if now != Some(last) {
+            if now != last.get(&first.card).copied() {
                 kept.push(first.card.clone());
                 continue;
             }
-            let before = if first.number > 1 {
-                self.revision(&first.card, first.number - 1).await?.body
-            } else {
-                None
-            };
             let lives = self.read(|replica| replica.get(&first.card).is_some());
-            match before {
+            match before.remove(&first.card).flatten() {
                 Some(body) => writes.push(Write::Revive {
                     id: first.card.clone(),
                     card: Box::new(stored(&body)?),

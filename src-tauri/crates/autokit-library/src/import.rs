@@ -1,10 +1,10 @@
 //! Taking in what another library made: all of it or nothing, and to be undone in one step.
 //!
-//! A large import does not fit into one transaction without filling the memory. So what nobody sees yet
-//! (revisions and vectors) is written first, batch after batch, under a mark that says so; then one
-//! transaction writes the cards, the proposals and the note of the import, and takes the mark away. A
-//! library that opens with the mark still there was cut off in between, and forgets what was staged.
-//! Until that transaction everybody sees the cards as they were.
+//! A large import does not fit into one transaction. So what nobody sees yet (revisions and vectors) is
+//! written first, batch after batch, under a mark that says so; then one change writes the cards, the
+//! proposals and the note of the import, and takes the mark away. A library that opens with the mark still
+//! there was cut off in between, and forgets what was staged. Until that change everybody sees the cards
+//! as they were.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
 use crate::error::{LibraryError, Result};
-use crate::history::names;
+use crate::history::{MANY, names};
+use crate::redo::{Step, bytes_of, parts};
 use crate::rows::{RevisionRow, key_text, seq_text};
 use crate::store::Library;
 use crate::vectors::PackedVectors;
@@ -131,6 +132,14 @@ struct ForeignRow {
     before: Vec<String>,
 }
 
+/// A row that belongs to a card.
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct OfCard {
+    id: RecordId,
+    card: String,
+}
+
 impl ForeignRow {
     fn into_state(self) -> Result<ForeignState> {
         Ok(ForeignState {
@@ -164,20 +173,6 @@ fn key_of(body: &str) -> Result<CardKey> {
         serde_json::from_str(body).map_err(|error| LibraryError::Invalid(format!("no card: {error}")))?;
     Ok(CardKey::new(named.provider.as_deref().unwrap_or_default(), &named.name))
 }
-
-const FINISH: &str = "
-    BEGIN;
-    DELETE $moved RETURN NONE;
-    DELETE $revived RETURN NONE;
-    INSERT INTO card $live RETURN NONE;
-    DELETE $told.id RETURN NONE;
-    INSERT INTO provenance $told RETURN NONE;
-    FOR $row IN $rows { UPSERT $row.id CONTENT $row RETURN NONE };
-    INSERT INTO proposal_event $events RETURN NONE;
-    UPSERT $change SET operation = 'import', reason = $reason, undone = false, part_of = NONE RETURN NONE;
-    IF $request != NONE { CREATE $request CONTENT { outcome: $outcome, at: $at } RETURN NONE };
-    DELETE staging RETURN NONE;
-    COMMIT;";
 
 impl Library {
     /// Takes in cards and proposals of another library, all or nothing. `watch` is told how many cards
@@ -234,29 +229,38 @@ impl Library {
                 }
                 rows.push(crate::proposals::row(&proposal, None)?);
             }
-            let touched = |table: &str, ids: &[CardId]| -> Vec<RecordId> {
+            let touched = |table: &'static str, ids: &[CardId]| -> Vec<RecordId> {
                 ids.iter().map(|id| RecordId::new(table, id.as_str())).collect()
             };
             tracing::debug!("staged");
             self.queue_in_doubt.store(true, Ordering::Release);
-            let variables = object! {
-                moved: touched("card", &outcome.changed),
-                revived: touched("tombstone", &outcome.added),
-                live: live,
-                told: told,
-                rows: rows,
-                events: events,
+            let mut dropped = touched("card", &outcome.changed);
+            dropped.extend(touched("tombstone", &outcome.added));
+            let close = object! {
                 change: RecordId::new("change", import.as_str()),
+                operation: Operation::Import.as_str().to_owned(),
                 reason: intake.reason.clone(),
+                forgiven: Vec::<i64>::new(),
                 request: request.map(|key| RecordId::new("request", key)),
                 outcome: serde_json::to_string(&outcome).unwrap_or_default(),
                 at: self.clock.stamp(),
+                staged: true,
             };
-            self.execute(FINISH, variables).await
+            self.make(vec![
+                Step::Drop(dropped),
+                Step::Cards(live),
+                Step::Put(told),
+                Step::Put(rows),
+                Step::Events(events),
+                Step::Close(close),
+            ])
+            .await
         };
         if let Err(error) = written.await {
             // The error that matters is the first; what is left is cleared when the library opens next.
-            if let Err(also) = self.forget_staged().await {
+            if !self.is_redo_in_doubt()
+                && let Err(also) = self.forget_staged().await
+            {
                 tracing::warn!(error = %also, "what was staged could not be cleared yet");
             }
             return Err(error);
@@ -342,13 +346,16 @@ impl Library {
                 return Ok((live, told));
             }
             let rows = self.rows_of(import, batch, &mut seq)?;
+            for revisions in parts(rows.revisions, bytes_of) {
+                self.execute("INSERT INTO revision $revisions RETURN NONE", object! { revisions: revisions })
+                    .await?;
+            }
             self.execute(
                 "BEGIN;
-                 INSERT INTO revision $revisions RETURN NONE;
                  DELETE $vectors.id RETURN NONE;
                  INSERT INTO vector $vectors RETURN NONE;
                  COMMIT;",
-                object! { revisions: rows.revisions, vectors: rows.vectors },
+                object! { vectors: rows.vectors },
             )
             .await?;
             live.extend(rows.live);
@@ -367,7 +374,7 @@ impl Library {
             });
             let newest = &arrival.revisions[arrival.revisions.len() - 1];
             let key = key_of(&newest.body)?;
-            let (body, updated_at) = (newest.body.clone(), newest.at.clone());
+            let updated_at = newest.at.clone();
             for revision in arrival.revisions {
                 number += 1;
                 rows.revisions.push(object! {
@@ -391,7 +398,7 @@ impl Library {
                 provider: key.provider,
                 name: key.name,
                 number: i64::from(number),
-                body: body,
+                revision: RecordId::new("revision", seq_text(*seq - 1)),
                 created_at: created_at,
                 updated_at: updated_at,
             });
@@ -410,35 +417,29 @@ impl Library {
 
     /// Forgets what an import staged that did not come to its end; says whether there was such a one.
     pub(crate) async fn forget_staged(&self) -> Result<bool> {
+        /// Rows dropped at a time.
+        const WINDOW: usize = 1_000;
         let mut response =
             self.db().query("SELECT VALUE change FROM staging").await.map_err(|error| self.failed(&error))?;
         let changes: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
         let any = !changes.is_empty();
         for change in changes {
             tracing::info!(%change, "an import was cut off and is forgotten");
-            // In windows, newest first, so that being cut off again leaves less to do.
-            loop {
-                let mut response = self
-                    .db()
-                    .query("SELECT * FROM revision WHERE change = $change LIMIT 1000")
-                    .bind(("change", change.clone()))
-                    .await
-                    .map_err(|error| self.failed(&error))?;
-                let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
-                if rows.is_empty() {
-                    break;
-                }
-                let cards: HashSet<&str> = rows.iter().map(|row| row.card.as_str()).collect();
-                let cards: Vec<String> = cards.into_iter().map(str::to_owned).collect();
-                let revisions: Vec<RecordId> = rows.iter().map(|row| row.id.clone()).collect();
-                self.execute(
-                    "BEGIN;
-                     DELETE vector WHERE card IN $cards RETURN NONE;
-                     DELETE $revisions RETURN NONE;
-                     COMMIT;",
-                    object! { cards: cards, revisions: revisions },
-                )
-                .await?;
+            // Read once and dropped by name: what is dropped slows every later look at the same place.
+            let mut response = self
+                .db()
+                .query("SELECT id, card FROM revision WHERE change = $change; SELECT id, card FROM vector;")
+                .bind(("change", change.clone()))
+                .await
+                .map_err(|error| self.failed(&error))?;
+            let revisions: Vec<OfCard> = response.take(0).map_err(|error| self.failed(&error))?;
+            let mut vectors: Vec<OfCard> = response.take(1).map_err(|error| self.failed(&error))?;
+            let cards: HashSet<&str> = revisions.iter().map(|row| row.card.as_str()).collect();
+            vectors.retain(|row| cards.contains(row.card.as_str()));
+            // The journal last: it says whose vectors these are.
+            for window in vectors.chunks(WINDOW).chain(revisions.chunks(WINDOW)) {
+                let ids: Vec<RecordId> = window.iter().map(|row| row.id.clone()).collect();
+                self.execute("DELETE $ids RETURN NONE", object! { ids: ids }).await?;
             }
             self.execute("DELETE staging WHERE change = $change RETURN NONE", object! { change: change })
                 .await?;
@@ -468,10 +469,6 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn lineages(&self, cards: &[CardId]) -> Result<HashMap<CardId, Vec<Named>>> {
-        /// Cards above which reading the whole journal is quicker than asking for each.
-        const MANY: usize = 500;
-        /// Revisions read at a time.
-        const WINDOW: u64 = 2_000;
         let mut of: HashMap<CardId, Vec<_>> = HashMap::with_capacity(cards.len());
         of.extend(cards.iter().map(|card| (card.clone(), Vec::new())));
         let mut keep = |rows: Vec<RevisionRow>| -> Result<()> {
@@ -483,12 +480,7 @@ impl Library {
             Ok(())
         };
         if cards.len() > MANY {
-            let newest = self.read(crate::Replica::cursor);
-            let mut next = 1;
-            while next <= newest {
-                keep(self.journal(next..next + WINDOW).await?)?;
-                next += WINDOW;
-            }
+            self.each_window(keep).await?;
         } else {
             for card in cards {
                 let mut response = self

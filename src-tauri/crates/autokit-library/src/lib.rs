@@ -1,8 +1,9 @@
 //! The library of toolcards in an embedded SurrealDB.
 //!
 //! * [`DataDir`] lays out a data directory and decides which process owns it.
-//! * [`Library`] is the open store: every change is one transaction that writes the card, its
-//!   revision and its vectors together, so that a crash leaves whole changes or none.
+//! * [`Library`] is the open store: every change writes cards, revisions and what belongs to them
+//!   together, in one transaction or, when it is large, by a log that is finished after a crash, so that
+//!   there are whole changes or none.
 //! * [`Replica`] is what the database lets this process see, in memory, kept in step by a cursor
 //!   over the journal of revisions. SurrealDB stays the only source of truth.
 //!
@@ -18,6 +19,7 @@ mod memory;
 mod migrate;
 mod pages;
 mod proposals;
+mod redo;
 mod replica;
 mod rows;
 mod store;

@@ -184,6 +184,9 @@ const IMPORTS: &str = "
     DEFINE TABLE staging SCHEMAFULL;
     DEFINE FIELD change ON staging TYPE string;
 
+    DEFINE TABLE redo SCHEMALESS;
+    DEFINE TABLE redo_whole SCHEMAFULL;
+
     DEFINE FIELD revision ON verification TYPE option<int>;
 ";
 

@@ -85,6 +85,8 @@ pub struct Library {
     pub(crate) queue: RwLock<Queue>,
     /// Whether the queue may have fallen behind the store.
     pub(crate) queue_in_doubt: AtomicBool,
+    /// Whether a large change may be half made.
+    pub(crate) redo_in_doubt: AtomicBool,
     /// Steps told of proposals since the store was opened.
     pub(crate) steps: AtomicU32,
     /// What checking each card found, once somebody asked.
@@ -158,12 +160,14 @@ impl Library {
             executing: tokio::sync::Mutex::default(),
             queue: RwLock::default(),
             queue_in_doubt: AtomicBool::new(false),
+            redo_in_doubt: AtomicBool::new(false),
             steps: AtomicU32::new(0),
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
             migrated_from,
             cut_off: false,
         };
+        library.settle_redo().await?;
         library.cut_off = library.forget_staged().await?;
         library.load().await?;
         // On the heap: opening is a part of much that waits for other things.

@@ -1,4 +1,4 @@
-//! Changing the library: one transaction a batch, whole or not at all.
+//! Changing the library: a batch at a time, whole or not at all.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, object};
 
 use crate::error::{LibraryError, Result};
+use crate::redo::Step;
 use crate::replica::{CardRecord, Replica};
 use crate::rows::{CardRow, RevisionRow, key_text, seq_text};
 use crate::store::Library;
@@ -118,7 +119,7 @@ pub struct Undone {
 /// The state of a card while a batch is being worked out.
 #[derive(Clone)]
 enum Staged {
-    Live { key: CardKey, number: u32, body: Arc<str>, created_at: String },
+    Live { key: CardKey, number: u32, body: Arc<str>, created_at: String, revision: u64 },
     Gone { number: u32, created_at: String },
 }
 
@@ -149,6 +150,8 @@ impl Batch<'_> {
                 number: record.number,
                 body: Arc::from(&*record.body),
                 created_at: record.created_at.to_string(),
+                // Only what this batch writes is taken from a revision of it.
+                revision: 0,
             });
         }
         let (number, created_at) = self.replica.deleted.get(id)?;
@@ -249,12 +252,14 @@ impl Batch<'_> {
             Some(Staged::Gone { number, created_at }) => (number + 1, created_at, false),
             None => (1, self.stamp.clone(), false),
         };
+        let revision = self.next;
         self.revise(&id, number, Some(&text));
         if let Some(vectors) = vectors {
             self.vectors.push(vectors.row(&id, number));
         }
         self.keys.insert(key.clone(), Some(id.clone()));
-        self.cards.insert(id.clone(), Staged::Live { key, number, body: Arc::from(text), created_at });
+        self.cards
+            .insert(id.clone(), Staged::Live { key, number, body: Arc::from(text), created_at, revision });
         if known {
             self.outcome.changed.push(id);
         } else {
@@ -284,12 +289,12 @@ impl Batch<'_> {
         let (mut live, mut gone) = (Vec::new(), Vec::new());
         for (id, staged) in &self.cards {
             match staged {
-                Staged::Live { key, number, body, created_at } => live.push(object! {
+                Staged::Live { key, number, created_at, revision, .. } => live.push(object! {
                     id: RecordId::new("card", id.as_str()),
                     provider: key.provider.clone(),
                     name: key.name.clone(),
                     number: i64::from(*number),
-                    body: body.to_string(),
+                    revision: RecordId::new("revision", seq_text(*revision)),
                     created_at: created_at.clone(),
                     updated_at: self.stamp.clone(),
                 }),
@@ -332,31 +337,6 @@ pub(crate) struct Beside<'a> {
     pub(crate) part_of: Option<&'a str>,
 }
 
-/// Cards that go leave first, so that a key freed in this batch can be taken in it; every row that
-/// existed before is dropped for the same reason before the new rows come.
-const COMMIT: &str = "
-    BEGIN;
-    FOR $row IN $gone { UPSERT $row.id CONTENT $row RETURN NONE };
-    DELETE $moved RETURN NONE;
-    DELETE $revived RETURN NONE;
-    INSERT INTO card $live RETURN NONE;
-    INSERT INTO revision $revisions RETURN NONE;
-    FOR $row IN $vectors { UPSERT $row.id CONTENT $row RETURN NONE };
-    FOR $row IN $also { UPSERT $row.id CONTENT $row RETURN NONE };
-    IF $revisions != [] {
-        UPSERT $change SET operation = $operation, reason = $reason, undone = false, part_of = $part_of
-            RETURN NONE
-    };
-    IF $undoes != NONE {
-        UPDATE $undoes SET undone = true RETURN NONE;
-        UPDATE change SET undone = true WHERE part_of = $undone RETURN NONE;
-        UPDATE type::record('import', $undone) SET undone = true RETURN NONE;
-        DELETE foreign WHERE import = $undone RETURN NONE
-    };
-    IF $forgiven != [] { DELETE rejection WHERE proposal IN $forgiven RETURN NONE };
-    IF $request != NONE { CREATE $request CONTENT { outcome: $outcome, at: $at } RETURN NONE };
-    COMMIT;";
-
 /// The proposal a row is of, if it is of one.
 fn proposal_of(row: &Object) -> Option<RecordId> {
     match row.get("id") {
@@ -366,7 +346,7 @@ fn proposal_of(row: &Object) -> Option<RecordId> {
 }
 
 impl Library {
-    /// Commits a batch in one transaction: cards, revisions, vectors, the note of the change and
+    /// Commits a batch, all of it or nothing: cards, revisions, vectors, the note of the change and
     /// the outcome under the request's key.
     ///
     /// # Errors
@@ -388,7 +368,7 @@ impl Library {
         if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {
             return Ok(outcome);
         }
-        let (variables, outcome, decided) = self.read(|replica| {
+        let (steps, outcome, decided) = self.read(|replica| {
             let next = replica.cursor + 1;
             let mut batch = Batch {
                 replica,
@@ -432,14 +412,9 @@ impl Library {
                 })
                 .collect();
             let outcome_text = serde_json::to_string(&batch.outcome).unwrap_or_default();
-            let variables = object! {
-                gone: gone,
-                moved: ids("card", &moved),
-                revived: ids("tombstone", &revived),
-                live: live,
-                revisions: batch.revisions,
-                vectors: batch.vectors,
-                change: RecordId::new("change", batch.change.as_str()),
+            let close = object! {
+                change: (!batch.revisions.is_empty())
+                    .then(|| RecordId::new("change", batch.change.as_str())),
                 operation: meta.operation.as_str().to_owned(),
                 reason: meta.reason.clone(),
                 undoes: undoes
@@ -450,16 +425,28 @@ impl Library {
                 forgiven: undoes.map_or_else(Vec::new, |undoes| {
                     undoes.proposals.iter().map(|id| i64::from(*id)).collect()
                 }),
-                also: also,
                 request: meta.request.as_deref().map(|key| RecordId::new("request", key)),
                 outcome: outcome_text,
                 at: batch.stamp,
             };
-            Ok::<_, LibraryError>((Some(variables), batch.outcome, decided))
+            let mut dropped = ids("card", &moved);
+            dropped.extend(ids("tombstone", &revived));
+            // Cards that go leave first, so that a key freed in this batch can be taken in it; every row
+            // that existed before is dropped for the same reason before the new rows come.
+            let steps = vec![
+                Step::Put(gone),
+                Step::Drop(dropped),
+                Step::Revisions(batch.revisions),
+                Step::Cards(live),
+                Step::Put(batch.vectors),
+                Step::Put(also),
+                Step::Close(close),
+            ];
+            Ok::<_, LibraryError>((Some(steps), batch.outcome, decided))
         })?;
-        if let Some(variables) = variables {
+        if let Some(steps) = steps {
             self.queue_in_doubt.store(!decided.is_empty(), Ordering::Release);
-            self.execute(COMMIT, variables).await?;
+            self.make(steps).await?;
             self.catch_up().await?;
             if !decided.is_empty() {
                 self.requeue(decided).await?;

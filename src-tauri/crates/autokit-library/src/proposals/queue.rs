@@ -93,6 +93,12 @@ impl Library {
 
     /// As [`Library::queue_in_step`], for who holds the writers' turn.
     pub(crate) async fn settle_doubt(&self) -> Result<()> {
+        if self.is_redo_in_doubt() {
+            self.settle_redo().await?;
+            self.forget_staged().await?;
+            self.catch_up().await?;
+            self.queue_in_doubt.store(true, Ordering::Release);
+        }
         if self.queue_in_doubt.load(Ordering::Acquire) { self.load_queue().await } else { Ok(()) }
     }
 

@@ -3,6 +3,7 @@
 use autokit_bundle::Entry;
 use autokit_bundle::plan::Standing;
 use autokit_toolcard::{Rejected, diff_cards};
+use serde_json::Map;
 
 use super::plan::{Plan, Planned};
 use crate::api::{FieldConflict, ImportItem, ImportPreview, ItemStatus, SignatureView, SourceInfo};
@@ -100,6 +101,8 @@ impl Plan {
                     .collect();
             }
             diff = diff_cards(&now, &after);
+        } else if planned.ours.is_none() && planned.status != ItemStatus::Invalid {
+            diff = diff_cards(&Map::new(), entry.card.object());
         }
         let mut problems = entry.warnings.clone();
         problems.extend(planned.problem.clone());

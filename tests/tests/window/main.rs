@@ -13,14 +13,17 @@ use autokit_tests::window::Window;
 use autokit_tests::{Workplace, made_up_cards};
 use thirtyfour::Key;
 
+mod bundles;
+mod links;
+
+/// The model is not what is looked at.
+const NO_MODEL: &[&str] = &["--model-folder", "/nonexistent"];
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a display: run by `cargo xtask test`"]
 async fn ask_edit_history_restore_and_restart() -> Result<()> {
     let place = Workplace::with_model()?;
-    let library = place.data_dir().display().to_string();
-    let options = ["--starter", "--data-dir", library.as_str()];
-
-    let window = Window::open(&options).await?;
+    let window = Window::open(&place, &["--starter"]).await?;
     window.screenshot("01-first-run").await?;
     // The starter cards are being loaded; the answer is there when they are.
     window.wait_for_text("footer .job", "98 added").await?;
@@ -46,7 +49,7 @@ async fn ask_edit_history_restore_and_restart() -> Result<()> {
     window.wait_for_text("aside .badge", "Revision 3").await?;
     window.close().await?;
 
-    let window = Window::open(&options).await?;
+    let window = Window::open(&place, &["--starter"]).await?;
     window.fill("#ask-box", "google calendar").await?;
     window.click("#answer-name button", "Google Calendar Toolkit").await?;
     window.wait_for_text("aside .badge", "Revision 3").await?;
@@ -65,15 +68,14 @@ async fn ask_edit_history_restore_and_restart() -> Result<()> {
 #[ignore = "needs a display: run by `cargo xtask test`"]
 async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
     let place = Workplace::with_model()?;
-    let library = place.data_dir().display().to_string();
-    let window = Window::open(&["--data-dir", library.as_str()]).await?;
+    let window = Window::open(&place, &[]).await?;
     window.wait_for_text("h2", "This library is empty").await?;
     window.screenshot("10-empty").await?;
     window.close().await?;
 
     let file = place.cards_file("cards.json", &made_up_cards(10_000))?;
     place.command(&["--no-model", "import", &file.display().to_string()])?.status()?;
-    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    let window = Window::open(&place, NO_MODEL).await?;
     window.wait_for_text("header .badge", "Words only").await?;
     window.fill("#ask-box", "compress photos").await?;
     window.wait_for("#answer-name").await?;
@@ -104,13 +106,12 @@ async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
 async fn the_calendar_session() -> Result<()> {
     let place = Workplace::with_model()?;
     let (model, site) = (ScriptedModel::saying(play).await?, site().await?);
-    let library = place.data_dir().display().to_string();
     let file = place.cards_file("cards.json", &cards())?;
     let run = |arguments: &[&str]| tokio::task::block_in_place(|| place.json(arguments));
     run(&["import", &file.display().to_string()])?;
     run(&["providers", "keys", "--keep", "file"])?;
 
-    let window = Window::open(&["--data-dir", library.as_str()]).await?;
+    let window = Window::open(&place, &[]).await?;
     // Chosen in a terminal while the window is open: it takes effect here without a restart.
     run(&["providers", "llm", "openai", "--url", &model.base, "--model", "large-1", "--small", "small-1"])?;
     run(&["providers", "search", "searxng", "--url", &site.base])?;
@@ -166,8 +167,7 @@ async fn place_to_review(proposals: usize) -> Result<Workplace> {
 #[ignore = "needs a display: run by `cargo xtask test`"]
 async fn twenty_proposals_are_cleared_by_keyboard() -> Result<()> {
     let place = place_to_review(20).await?;
-    let library = place.data_dir().display().to_string();
-    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    let window = Window::open(&place, NO_MODEL).await?;
     let waiting = |count: usize| {
         format!(
             "document.querySelector('aside[aria-label=Queue] [role=status]')?.textContent.trim() === '{count} waiting'"
@@ -280,8 +280,7 @@ async fn twenty_proposals_are_cleared_by_keyboard() -> Result<()> {
 #[ignore = "needs a display: run by `cargo xtask test`"]
 async fn the_review_looks_right_with_a_thousand_and_with_none() -> Result<()> {
     let place = place_to_review(1000).await?;
-    let library = place.data_dir().display().to_string();
-    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    let window = Window::open(&place, NO_MODEL).await?;
     window.click("nav button", "Review").await?;
     window.wait_for_text("#proposal-title", "Toolkit").await?;
     // The second group: a change of two fields, one of which ends up in code.
@@ -314,8 +313,7 @@ async fn the_review_looks_right_with_a_thousand_and_with_none() -> Result<()> {
     window.close().await?;
 
     let place = Workplace::with_stand_in()?;
-    let library = place.data_dir().display().to_string();
-    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    let window = Window::open(&place, NO_MODEL).await?;
     window.click("nav button", "Review").await?;
     window.wait_for_text("h1", "Nothing waits for you").await?;
     window.screenshot("46-review-empty").await?;
@@ -335,8 +333,7 @@ async fn the_papers_card_is_put_right() -> Result<()> {
     autokit_tests::agent::done(&node, &job.job).await?;
     node.close().await?;
 
-    let library = place.data_dir().display().to_string();
-    let window = Window::open(&["--data-dir", library.as_str(), "--model-folder", "/nonexistent"]).await?;
+    let window = Window::open(&place, NO_MODEL).await?;
     window.click("nav button", "Review").await?;
     window.wait_for_text(".review", "DuckDuckGoSearchResults").await?;
     window.wait_for_text(".review", "langchain_community.tools").await?;

@@ -1,0 +1,264 @@
+//! Changes of any size, all or nothing.
+//!
+//! SurrealKV keeps a transaction in one memtable until it is written, and refuses what does not fit. So a
+//! change that is larger than [`ROWS`] or [`BYTES`] is first written down, step by step, where nobody
+//! looks (write-ahead, as in any redo log); one small transaction says that all of it is there, and from
+//! then on the change is made: each step is carried out and struck off in one transaction of its own. A
+//! library that opens with a change in between finishes it, or forgets it when it was never wholly written
+//! down.
+
+use std::sync::atomic::Ordering;
+
+use surrealdb::types::{Object, RecordId, SurrealValue, Value, object};
+
+use crate::error::{LibraryError, Result};
+use crate::rows::{key_text, seq_text};
+use crate::store::Library;
+
+/// Rows of one transaction.
+const ROWS: usize = 1_000;
+/// Bytes of one transaction, as far as they can be told beforehand: far below what a memtable holds,
+/// because every row is written with its keys and indexes.
+const BYTES: usize = 4 << 20;
+
+/// A part of a change.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// Drops these rows, whether they are there or not.
+    Drop(Vec<RecordId>),
+    /// Writes journal entries.
+    Revisions(Vec<Object>),
+    /// Writes cards that are not there; each names the revision its text is taken from.
+    Cards(Vec<Object>),
+    /// Writes steps in the life of proposals.
+    Events(Vec<Object>),
+    /// Writes rows over what is there.
+    Put(Vec<Object>),
+    /// What makes it a change: its note, what it takes back, the outcome under its request's key.
+    Close(Object),
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct RedoRow {
+    id: RecordId,
+    kind: String,
+    rows: Value,
+}
+
+impl Step {
+    fn kind(&self) -> &'static str {
+        match self {
+            Step::Drop(_) => "drop",
+            Step::Revisions(_) => "revisions",
+            Step::Cards(_) => "cards",
+            Step::Events(_) => "events",
+            Step::Put(_) => "put",
+            Step::Close(_) => "close",
+        }
+    }
+
+    /// What carries a step of this kind out, with its rows in `$name`.
+    fn statement(kind: &str, name: &str) -> Option<String> {
+        Some(match kind {
+            "drop" => format!("DELETE ${name} RETURN NONE;"),
+            "revisions" => format!("INSERT INTO revision ${name} RETURN NONE;"),
+            "cards" => format!(
+                "INSERT INTO card (SELECT id, provider, name, number, created_at, updated_at,
+                     revision.body AS body FROM ${name}) RETURN NONE;"
+            ),
+            "events" => format!("INSERT INTO proposal_event ${name} RETURN NONE;"),
+            "put" => format!("FOR $row IN ${name} {{ UPSERT $row.id CONTENT $row RETURN NONE }};"),
+            "close" => format!(
+                "IF ${name}.change != NONE {{
+                     UPSERT ${name}.change SET operation = ${name}.operation, reason = ${name}.reason,
+                         undone = false, part_of = ${name}.part_of RETURN NONE
+                 }};
+                 IF ${name}.undoes != NONE {{
+                     UPDATE ${name}.undoes SET undone = true RETURN NONE;
+                     UPDATE change SET undone = true WHERE part_of = ${name}.undone RETURN NONE;
+                     UPDATE type::record('import', ${name}.undone) SET undone = true RETURN NONE;
+                     DELETE foreign WHERE import = ${name}.undone RETURN NONE
+                 }};
+                 IF ${name}.forgiven != [] {{
+                     DELETE rejection WHERE proposal IN ${name}.forgiven RETURN NONE
+                 }};
+                 IF ${name}.request != NONE {{
+                     CREATE ${name}.request CONTENT {{ outcome: ${name}.outcome, at: ${name}.at }} RETURN NONE
+                 }};
+                 IF ${name}.staged = true {{ DELETE staging RETURN NONE }};"
+            ),
+            _ => return None,
+        })
+    }
+
+    fn into_value(self) -> Value {
+        match self {
+            Step::Drop(ids) => ids.into_value(),
+            Step::Revisions(rows) | Step::Cards(rows) | Step::Events(rows) | Step::Put(rows) => {
+                rows.into_value()
+            }
+            Step::Close(row) => Value::Object(row),
+        }
+    }
+
+    /// The rows and bytes it writes, roughly.
+    fn size(&self) -> (usize, usize) {
+        let of = |rows: &[Object]| (rows.len(), rows.iter().map(bytes_of).sum());
+        match self {
+            Step::Drop(ids) => (ids.len(), ids.iter().map(id_bytes).sum()),
+            Step::Revisions(rows) | Step::Cards(rows) | Step::Events(rows) | Step::Put(rows) => of(rows),
+            Step::Close(row) => (1, bytes_of(row)),
+        }
+    }
+
+    /// The same in parts of which each fits into one transaction.
+    fn parts(self) -> Vec<Step> {
+        match self {
+            Step::Drop(ids) => parts(ids, id_bytes).into_iter().map(Step::Drop).collect(),
+            Step::Revisions(rows) => parts(rows, bytes_of).into_iter().map(Step::Revisions).collect(),
+            Step::Cards(rows) => parts(rows, bytes_of).into_iter().map(Step::Cards).collect(),
+            Step::Events(rows) => parts(rows, bytes_of).into_iter().map(Step::Events).collect(),
+            Step::Put(rows) => parts(rows, bytes_of).into_iter().map(Step::Put).collect(),
+            close @ Step::Close(_) => vec![close],
+        }
+    }
+}
+
+/// Rows in as few pieces as fit into a transaction each.
+pub(crate) fn parts<T>(rows: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let mut all: Vec<Vec<T>> = Vec::new();
+    let mut room = 0;
+    for row in rows {
+        let size = bytes(&row);
+        match all.last_mut() {
+            Some(part) if part.len() < ROWS && size <= room => {
+                room -= size;
+                part.push(row);
+            }
+            _ => {
+                room = BYTES.saturating_sub(size);
+                all.push(vec![row]);
+            }
+        }
+    }
+    all
+}
+
+fn id_bytes(id: &RecordId) -> usize {
+    id.table.as_str().len() + key_text(id).len()
+}
+
+/// The bytes of a row, roughly.
+pub(crate) fn bytes_of(row: &Object) -> usize {
+    row.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
+}
+
+fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::RecordId(id) => id_bytes(id),
+        Value::Array(values) => values.iter().map(value_bytes).sum(),
+        Value::Object(row) => bytes_of(row),
+        _ => 8,
+    }
+}
+
+fn redo_id(number: usize) -> RecordId {
+    RecordId::new("redo", seq_text(number as u64))
+}
+
+impl Library {
+    /// Makes a change, whatever its size: all of it or nothing. The caller holds the writers' turn.
+    ///
+    /// # Errors
+    /// When the database fails. Whether the change was made is then known, and it was not, unless
+    /// [`Library::is_redo_in_doubt`]: then it is settled before anybody writes again.
+    pub(crate) async fn make(&self, steps: Vec<Step>) -> Result<()> {
+        let (rows, bytes) = steps.iter().map(Step::size).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        if rows <= ROWS && bytes <= BYTES {
+            return self.make_at_once(steps).await;
+        }
+        self.redo_in_doubt.store(true, Ordering::Release);
+        let Err(error) = self.make_by_steps(steps).await else {
+            self.redo_in_doubt.store(false, Ordering::Release);
+            return Ok(());
+        };
+        // What comes of it is told by what was written down. While that cannot be read, it stays in doubt.
+        if self.settle_redo().await? { Ok(()) } else { Err(error) }
+    }
+
+    async fn make_at_once(&self, steps: Vec<Step>) -> Result<()> {
+        let mut query = "BEGIN;".to_owned();
+        let mut variables = Object::new();
+        for (number, step) in steps.into_iter().enumerate() {
+            let name = format!("step{number}");
+            query.extend(Step::statement(step.kind(), &name));
+            variables.insert(name, step.into_value());
+        }
+        query.push_str("COMMIT;");
+        self.execute(&query, variables).await
+    }
+
+    async fn make_by_steps(&self, steps: Vec<Step>) -> Result<()> {
+        let mut written = Vec::new();
+        for (number, step) in steps.into_iter().flat_map(Step::parts).enumerate() {
+            let row = object! { id: redo_id(number), kind: step.kind(), rows: step.clone().into_value() };
+            self.execute("INSERT INTO redo $row RETURN NONE", object! { row: row }).await?;
+            written.push(step);
+        }
+        // From here on the change is made.
+        self.execute("CREATE redo_whole:now RETURN NONE", Object::new()).await?;
+        for (number, step) in written.into_iter().enumerate() {
+            self.carry_out(redo_id(number), step.kind(), step.into_value()).await?;
+        }
+        self.execute("DELETE redo_whole RETURN NONE", Object::new()).await
+    }
+
+    /// Carries a step out and strikes it off.
+    async fn carry_out(&self, id: RecordId, kind: &str, rows: Value) -> Result<()> {
+        let statement = Step::statement(kind, "rows")
+            .ok_or_else(|| LibraryError::Database(format!("a change has the unknown step `{kind}`")))?;
+        let query = format!("BEGIN; {statement} DELETE $id RETURN NONE; COMMIT;");
+        let mut variables = object! { id: id };
+        variables.insert("rows", rows);
+        self.execute(&query, variables).await
+    }
+
+    /// Whether a change may be half made.
+    pub(crate) fn is_redo_in_doubt(&self) -> bool {
+        self.redo_in_doubt.load(Ordering::Acquire)
+    }
+
+    /// Finishes a change that was wholly written down, or forgets it; says whether it was finished.
+    pub(crate) async fn settle_redo(&self) -> Result<bool> {
+        let mut response = self
+            .db()
+            .query("SELECT VALUE id FROM redo; SELECT VALUE id FROM redo_whole;")
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let mut left: Vec<RecordId> = response.take(0).map_err(|error| self.failed(&error))?;
+        let whole: Vec<RecordId> = response.take(1).map_err(|error| self.failed(&error))?;
+        left.sort_by_key(key_text);
+        for id in left {
+            if whole.is_empty() {
+                self.execute("DELETE $id RETURN NONE", object! { id: id }).await?;
+                continue;
+            }
+            let mut response = self
+                .db()
+                .query("SELECT * FROM $id")
+                .bind(("id", id.clone()))
+                .await
+                .map_err(|error| self.failed(&error))?;
+            let rows: Vec<RedoRow> = response.take(0).map_err(|error| self.failed(&error))?;
+            for row in rows {
+                self.carry_out(row.id, &row.kind, row.rows).await?;
+            }
+        }
+        self.execute("DELETE redo_whole RETURN NONE", Object::new()).await?;
+        self.redo_in_doubt.store(false, Ordering::Release);
+        Ok(!whole.is_empty())
+    }
+}
