@@ -2,7 +2,7 @@
 //! take what it cannot write again. `fuzz SECONDS [SEED]`.
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
-use std::io::{Cursor, Read as _, Write as _};
+use std::io::{Cursor, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use autokit_bundle::{
     About, Contents, Entry, Past, SigningKey, Step, VectorModel, formats, read_file, write_file,
 };
+use autokit_tests::bundle::{Files, unpack};
 use autokit_tests::{Seeded, made_up_cards};
 use autokit_toolcard::{Author, Operation, ReadItem, RevisionId, Toolcard};
 use sha2::{Digest as _, Sha256};
@@ -38,8 +39,6 @@ const ODD: [&str; 16] = [
     "\"autokit.toolcards\"",
     "{\"name\":\"a\"}",
 ];
-
-type Files = Vec<(String, Vec<u8>)>;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -105,15 +104,7 @@ fn base() -> Result<Files> {
     let contents = Contents { about, cards, history: true, vectors };
     let mut out = Cursor::new(Vec::new());
     write_file(&mut out, &contents, Some(&SigningKey::generate()))?;
-    let mut zip = zip::ZipArchive::new(out)?;
-    let mut files = Files::new();
-    for at in 0..zip.len() {
-        let mut file = zip.by_index(at)?;
-        let mut content = Vec::new();
-        file.read_to_end(&mut content)?;
-        files.push((file.name()?.into_owned(), content));
-    }
-    Ok(files)
+    unpack(out)
 }
 
 fn broken_bundle(base: &Files, chance: &mut Seeded) -> Result<Vec<u8>> {

@@ -1,7 +1,7 @@
 //! Libraries that exchange bundles.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -56,6 +56,25 @@ impl Default for Hands {
     fn default() -> Hands {
         Hands::new()
     }
+}
+
+/// The files of a bundle: names and contents.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// The files in a container, in their order.
+///
+/// # Errors
+/// When it is none, or damaged.
+pub fn unpack(container: impl Read + Seek) -> Result<Files> {
+    let mut zip = zip::ZipArchive::new(container)?;
+    let mut files = Files::new();
+    for at in 0..zip.len() {
+        let mut file = zip.by_index(at)?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        files.push((file.name()?.into_owned(), content));
+    }
+    Ok(files)
 }
 
 /// Exports everything as a bundle, with history and vectors.

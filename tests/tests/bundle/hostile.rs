@@ -1,6 +1,6 @@
 //! Bundles somebody made to do harm: refused with a clear message, and nothing of them is in the library.
 
-use std::io::{Cursor, Read as _, Write as _};
+use std::io::{Cursor, Write as _};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -14,12 +14,10 @@ use autokit_app::commands::{
 };
 use autokit_app::node::Node;
 use autokit_app::{ErrorCode, ProposalState};
-use autokit_tests::bundle::{import, replace};
+use autokit_tests::bundle::{Files, import, replace, unpack};
 use autokit_tests::{Workplace, made_up_cards};
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
-
-type Files = Vec<(String, Vec<u8>)>;
 
 /// A bundle of three cards, signed if wanted.
 async fn bundle(place: &Workplace, node: &Node, name: &str, sign: bool) -> Result<Files> {
@@ -38,15 +36,7 @@ async fn bundle(place: &Workplace, node: &Node, name: &str, sign: bool) -> Resul
 }
 
 fn files(path: &Path) -> Result<Files> {
-    let mut zip = zip::ZipArchive::new(std::fs::File::open(path)?)?;
-    let mut files = Files::new();
-    for at in 0..zip.len() {
-        let mut file = zip.by_index(at)?;
-        let mut content = Vec::new();
-        file.read_to_end(&mut content)?;
-        files.push((file.name()?.into_owned(), content));
-    }
-    Ok(files)
+    unpack(std::fs::File::open(path)?)
 }
 
 fn pack(files: &Files) -> Result<Vec<u8>> {

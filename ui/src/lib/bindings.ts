@@ -833,7 +833,7 @@ vectors: boolean,
  */
 sign: boolean, 
 /**
- * What it is called.
+ * What it is called; as its file when empty.
  */
 name: string, 
 /**

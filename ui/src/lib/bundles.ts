@@ -86,7 +86,11 @@ export function calledName(about: SourceInfo, source: ImportSource): string {
   const name = about.name.trim();
   if (name) return name;
   if ("text" in source) return "Pasted text";
-  const place = sourceName(source);
+  return lastOf(sourceName(source));
+}
+
+/** The last part of a path or an address. */
+export function lastOf(place: string): string {
   return place.replace(/[/\\]+$/, "").split(/[/\\]/).pop() || place;
 }
 

@@ -202,7 +202,6 @@ fn format_of(path: &Path, folder: bool) -> Format {
 }
 
 async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Filter) -> Result<End> {
-    let stem = || to.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let request = ExportRequest {
         query: query_of(filter)?,
         without: what.without,
@@ -211,7 +210,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
         history: what.history,
         vectors: what.vectors,
         sign: what.sign,
-        name: what.name.unwrap_or_else(stem),
+        name: what.name.unwrap_or_default(),
         licence: what.licence,
         note: what.note,
         ..ExportRequest::default()

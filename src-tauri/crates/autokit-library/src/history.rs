@@ -94,13 +94,7 @@ impl Library {
     }
 
     async fn change(&self, change: &str) -> Result<Option<ChangeRow>> {
-        let mut response = self
-            .db()
-            .query("SELECT * FROM $id")
-            .bind(("id", RecordId::new("change", change)))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<ChangeRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let rows: Vec<ChangeRow> = self.rows_by_id(vec![RecordId::new("change", change)]).await?;
         Ok(rows.into_iter().next())
     }
 

@@ -512,13 +512,7 @@ impl Library {
         }
         let ids: Vec<RecordId> =
             cards.iter().map(|card| RecordId::new("provenance", card.as_str())).collect();
-        let mut response = self
-            .db()
-            .query("SELECT * FROM $ids")
-            .bind(("ids", ids))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<Row> = response.take(0).map_err(|error| self.failed(&error))?;
+        let rows: Vec<Row> = self.rows_by_id(ids).await?;
         Ok(rows.into_iter().map(|row| (CardId::new(key_text(&row.id)), row.told)).collect())
     }
 
@@ -532,13 +526,7 @@ impl Library {
     ) -> Result<HashMap<RevisionId, ForeignState>> {
         let ids: Vec<RecordId> =
             revisions.iter().map(|revision| RecordId::new("foreign", revision.as_str())).collect();
-        let mut response = self
-            .db()
-            .query("SELECT * FROM $ids")
-            .bind(("ids", ids))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<ForeignRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let rows: Vec<ForeignRow> = self.rows_by_id(ids).await?;
         rows.into_iter().map(|row| row.into_state().map(|state| (state.id.clone(), state))).collect()
     }
 }

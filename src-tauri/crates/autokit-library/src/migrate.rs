@@ -25,7 +25,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// 16,000 × 384, k = 10, on a 2-core machine, brute-force KNN takes 590 ms and HNSW 69–95 ms at
 /// the median and about 2 s at p95 with a filter (and filtered HNSW is reported to drop results,
 /// surrealdb/surrealdb#7423). Ranking happens in memory instead; vectors are packed bytes.
-const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS];
+const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO];
 
 /// Version 1: cards, their history and vectors.
 const CARDS: &str = "
@@ -184,10 +184,13 @@ const IMPORTS: &str = "
     DEFINE TABLE staging SCHEMAFULL;
     DEFINE FIELD change ON staging TYPE string;
 
+    DEFINE FIELD revision ON verification TYPE option<int>;
+";
+
+/// Version 5: large changes, written down before they are made.
+const REDO: &str = "
     DEFINE TABLE redo SCHEMALESS;
     DEFINE TABLE redo_whole SCHEMAFULL;
-
-    DEFINE FIELD revision ON verification TYPE option<int>;
 ";
 
 #[derive(Serialize, Deserialize)]

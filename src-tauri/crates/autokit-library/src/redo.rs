@@ -246,14 +246,7 @@ impl Library {
                 self.execute("DELETE $id RETURN NONE", object! { id: id }).await?;
                 continue;
             }
-            let mut response = self
-                .db()
-                .query("SELECT * FROM $id")
-                .bind(("id", id.clone()))
-                .await
-                .map_err(|error| self.failed(&error))?;
-            let rows: Vec<RedoRow> = response.take(0).map_err(|error| self.failed(&error))?;
-            for row in rows {
+            for row in self.rows_by_id::<RedoRow>(vec![id]).await? {
                 self.carry_out(row.id, &row.kind, row.rows).await?;
             }
         }

@@ -9,7 +9,7 @@ use autokit_toolcard::{CardId, Toolcard};
 use jiff::Timestamp;
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
-use surrealdb::types::{SurrealValue, object};
+use surrealdb::types::{RecordId, SurrealValue, object};
 use surrealdb_cnf::ConfigMap;
 use surrealdb_engine_local::Datastore;
 
@@ -244,6 +244,13 @@ impl Library {
         why.map_or(Ok(()), |why| Err(self.failed(why)))
     }
 
+    /// The rows with these ids, as far as they are there.
+    pub(crate) async fn rows_by_id<T: SurrealValue>(&self, ids: Vec<RecordId>) -> Result<Vec<T>> {
+        let response = self.db.query("SELECT * FROM $ids").bind(("ids", ids)).await;
+        let mut response = response.map_err(|error| self.failed(&error))?;
+        response.take(0).map_err(|error| self.failed(&error))
+    }
+
     /// A setting kept in the library.
     ///
     /// # Errors
@@ -298,7 +305,7 @@ impl Library {
         #[derive(SurrealValue)]
         #[surreal(crate = "surrealdb::types")]
         struct Newest {
-            id: surrealdb::types::RecordId,
+            id: RecordId,
         }
         let mut response = self
             .db

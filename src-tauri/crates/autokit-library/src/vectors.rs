@@ -97,13 +97,7 @@ impl Library {
     pub async fn vectors_of(&self, model: &str, cards: &[CardId]) -> Result<Vec<StoredVectors>> {
         let ids: Vec<RecordId> =
             cards.iter().map(|card| PackedVectors::record_id(card.as_str(), model)).collect();
-        let mut response = self
-            .db()
-            .query("SELECT * FROM $ids")
-            .bind(("ids", ids))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<VectorRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let rows: Vec<VectorRow> = self.rows_by_id(ids).await?;
         rows.iter().map(StoredVectors::from_row).collect()
     }
 

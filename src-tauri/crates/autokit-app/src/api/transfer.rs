@@ -356,7 +356,7 @@ pub struct ExportRequest {
     /// Of a bundle: signed with this library's key, which is made if there is none.
     #[serde(default)]
     pub sign: bool,
-    /// What it is called.
+    /// What it is called; as its file when empty.
     #[serde(default)]
     pub name: String,
     /// The licence of cards that name none.

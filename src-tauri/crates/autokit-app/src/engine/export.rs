@@ -9,7 +9,7 @@ use std::sync::Arc;
 use autokit_bundle::formats;
 use autokit_bundle::{About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_of};
 use autokit_library::CardRecord;
-use autokit_toolcard::{CardId, Named, RevisionId, Toolcard, write_cards};
+use autokit_toolcard::{CardId, Named, Operation, RevisionId, Toolcard, write_cards};
 
 use crate::api::{
     BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
@@ -67,7 +67,7 @@ impl Core {
         }
         Ok(Contents {
             about: About {
-                name: request.name.trim().to_owned(),
+                name: called(request),
                 author: author.to_owned(),
                 created_at: self.options.clock.stamp(),
                 licence: request.licence.clone().filter(|licence| !licence.trim().is_empty()),
@@ -78,6 +78,16 @@ impl Core {
             cards,
             history: request.history,
         })
+    }
+}
+
+/// What an export is called: what the person says, else as its file.
+fn called(request: &ExportRequest) -> String {
+    let name = request.name.trim();
+    let stem = request.path.as_deref().and_then(|path| Path::new(path).file_stem());
+    match stem {
+        Some(stem) if name.is_empty() => stem.to_string_lossy().into_owned(),
+        _ => name.to_owned(),
     }
 }
 
@@ -92,8 +102,12 @@ fn entry_of(
     let newest = lineage
         .pop()
         .ok_or_else(|| ApiError::internal(format!("card {} has no revision to be exported", record.id)))?;
-    let first = lineage.first().unwrap_or(&newest);
-    let provenance = match told {
+    let gone = lineage.iter().rposition(|named| named.revision.body.is_none());
+    let begun = gone.map(|at| lineage.get(at + 1).unwrap_or(&newest));
+    // Written anew after it was deleted, it comes from here, wherever the one before came from.
+    let anew = begun.filter(|begun| begun.revision.operation == Operation::Create);
+    let first = anew.or(lineage.first()).unwrap_or(&newest);
+    let provenance = match told.filter(|_| anew.is_none()) {
         Some(told) => serde_json::from_str(told)
             .map_err(|error| ApiError::internal(format!("where {} comes from: {error}", record.id)))?,
         None => Provenance {

@@ -159,13 +159,7 @@ impl Library {
     }
 
     async fn proposals_by_id(&self, ids: Vec<RecordId>) -> Result<Vec<Proposal>> {
-        let mut response = self
-            .db()
-            .query("SELECT * FROM $ids")
-            .bind(("ids", ids))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<ProposalRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let rows: Vec<ProposalRow> = self.rows_by_id(ids).await?;
         rows.into_iter().map(ProposalRow::into_proposal).collect()
     }
 
