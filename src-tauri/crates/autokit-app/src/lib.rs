@@ -24,6 +24,7 @@ mod remote;
 pub mod secrets;
 pub mod starter;
 
+pub use autokit_bundle::visible;
 pub use autokit_fuel as fuel;
 pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
 pub use autokit_retrieve::{Mode, ScoreParts};

@@ -172,14 +172,6 @@ impl Entry {
         let history = history.flat_map(|past| std::iter::once(&past.step.id).chain(&past.step.merged));
         self.step.merged.iter().chain(history).chain(&self.ancestors)
     }
-
-    /// The state a revision left the card in, if the bundle holds it.
-    pub fn body_of(&self, revision: &RevisionId) -> Option<String> {
-        if self.step.id == *revision {
-            return Some(self.card.to_json());
-        }
-        self.history.iter().find(|past| past.step.id == *revision).map(|past| past.body.clone())
-    }
 }
 
 /// A file of a bundle: what it is called, and how its lines are made.

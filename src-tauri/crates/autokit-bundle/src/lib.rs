@@ -35,7 +35,7 @@ pub use file::{digest_of, read_file, write_file};
 pub use folder::{read_folder, write_folder};
 pub use secrets::{secrets_in, secrets_of};
 pub use sign::{PublicKey, Signature, SigningKey};
-pub use visible::visible;
+pub use visible::{is_unseen, visible};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -1,4 +1,8 @@
 //! How a card of a bundle stands to the card a library has: the same, behind, ahead, or apart.
+//!
+//! Anybody can write down the name of a revision. So a name counts only where what it names is here and
+//! says the same: a bundle that claims to come after a revision nobody here has seen cannot make that
+//! revision, when it comes, look like old news.
 
 use std::collections::{HashMap, HashSet};
 
@@ -74,7 +78,7 @@ pub fn compare(entry: &Entry, ours: Ours<'_>) -> Standing {
         .flat_map(|named| std::iter::once(&named.id).chain(&named.revision.merged))
         .collect();
     let was = |body: &str| ours.lineage.iter().any(|named| named.revision.body.as_deref() == Some(body));
-    if known.contains(&entry.step.id) {
+    if known.contains(&entry.step.id) && is_here(entry, ours) {
         return Standing::Behind;
     }
     let common = match by_name(entry, ours, &known) {
@@ -96,14 +100,23 @@ fn same(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
     a.len() == b.len() && a.iter().all(|(name, value)| b.get(name) == Some(value))
 }
 
-/// The newest state of theirs that we know, by the names of revisions.
+/// Whether the state of theirs was here, under its name.
+fn is_here(entry: &Entry, ours: Ours<'_>) -> bool {
+    let theirs = entry.card.object();
+    let says_it = |body: &str| serde_json::from_str(body).is_ok_and(|body| same(&body, theirs));
+    let own = ours.lineage.iter().filter(|named| named.id == entry.step.id);
+    let mut own = own.filter_map(|named| named.revision.body.as_deref());
+    own.any(says_it) || ours.foreign.get(&entry.step.id).is_some_and(|body| says_it(body))
+}
+
+/// The newest state of theirs that was here, by the names of revisions.
 fn by_name(entry: &Entry, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> Option<Common> {
-    let newest = entry.before().find(|id| known.contains(*id))?;
-    let here = ours.lineage.iter().find(|named| named.id == *newest);
-    let body = here
-        .and_then(|named| named.revision.body.clone())
-        .or_else(|| ours.foreign.get(newest).cloned())
-        .or_else(|| entry.body_of(newest))?;
+    let (newest, body) = entry.before().filter(|id| known.contains(*id)).find_map(|id| {
+        let here = ours.lineage.iter().find(|named| named.id == *id);
+        let body =
+            here.and_then(|named| named.revision.body.clone()).or_else(|| ours.foreign.get(id).cloned())?;
+        Some((id, body))
+    })?;
     let passed = entry.history.iter().position(|past| past.step.id == *newest).map_or(0, |at| at + 1);
     Some(Common {
         body: serde_json::from_str(&body).ok()?,
@@ -266,12 +279,34 @@ mod tests {
         let first = theirs.bundle(false);
         // A reviewer took nothing of it over, and went on.
         let ours = common.then(&b, "x").merging(&first);
-        assert_eq!(ours.against(&first, &[]), Standing::Behind);
+        assert_eq!(ours.against(&first, &[&first]), Standing::Behind);
         // Their next change is held against what was seen of them, not against where both began.
         let next = theirs.then(&json!({"name": "a", "class": "A", "module": "n", "pricing": "free"}), "y");
         let standing = ours.against(&next.bundle(false), &[&first]);
         assert_eq!(standing.merged().expect("news").taken, ["pricing"]);
         assert!(standing.merged().expect("news").conflicts.is_empty());
+    }
+
+    #[test]
+    fn a_name_without_what_it_names_hides_nothing() {
+        let [a, b, c, _] = states();
+        let common = Shelf::new(&[&a], "x");
+        let real = common.clone().then(&c, "x");
+        let next = real.bundle(false);
+        // Somebody claims to come after a revision we have not seen, and we take that over.
+        let mut claims = common.clone().then(&b, "m").bundle(false);
+        claims.ancestors.insert(0, next.step.id.clone());
+        let ours = common.clone().then(&b, "m").merging(&claims);
+        let standing = ours.against(&next, &[&claims]);
+        assert_eq!(standing.merged().expect("news").taken, ["module"], "{standing:?}");
+        // Or gives its name to something else.
+        let mut forged = common.clone().then(&b, "m").bundle(false);
+        forged.step.id = next.step.id.clone();
+        let ours = common.then(&b, "m").merging(&forged);
+        let standing = ours.against(&next, &[&forged]);
+        assert_eq!(standing.merged().expect("news").taken, ["module"], "{standing:?}");
+        // Once it was here it is known.
+        assert_eq!(ours.against(&next, &[&next]), Standing::Behind);
     }
 
     #[test]

@@ -184,8 +184,15 @@ pub(crate) async fn run(node: &Node, out: &Output, command: BundleCommand) -> Re
 
 /// A file, a folder, an address, or `-`.
 fn from_where(text: &str) -> Result<ImportSource> {
-    if text.starts_with("https://") || text.starts_with("http://") {
-        return Ok(ImportSource::Url(text.to_owned()));
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme.as_deref() {
+        Some("https" | "http") => return Ok(ImportSource::Url(text.to_owned())),
+        Some(scheme) if scheme.chars().all(|c| c.is_ascii_alphanumeric()) && !Path::new(text).exists() => {
+            let told = format!("{scheme} addresses cannot be read");
+            let remedy = "Give an address with https, or the path of a file or a folder.";
+            return Err(ApiError::new(ErrorCode::BadRequest, told, remedy).into());
+        }
+        _ => {}
     }
     source_of(Path::new(text))
 }
@@ -239,7 +246,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
     let outcome = node.call::<Export>(request).await?;
     out.show(&outcome, |text| {
         let path = outcome.path.as_deref().unwrap_or("-");
-        writeln!(text, "{} cards written to {}", outcome.cards, printable(path))?;
+        writeln!(text, "{} written to {}", counted(outcome.cards), printable(path))?;
         if !outcome.fingerprint.is_empty() {
             writeln!(text, "Signed with your key {}", outcome.fingerprint.bold())?;
         }
@@ -258,6 +265,11 @@ async fn inspect(node: &Node, out: &Output, from: &str, all: bool) -> Result<End
         writeln!(text, "{}", counts(&preview))
     })?;
     Ok(End::Done)
+}
+
+/// So many cards.
+pub(crate) fn counted(cards: u32) -> String {
+    format!("{cards} {}", if cards == 1 { "card" } else { "cards" })
 }
 
 /// The counts of a preview, in words.
@@ -326,12 +338,13 @@ fn signature(about: &SourceInfo) -> (String, bool) {
 async fn verify(node: &Node, out: &Output, from: &str) -> Result<End> {
     // Reading checks every checksum and the signature: what is wrong ends here, with what it is.
     let preview = preview_all(node, &from_where(from)?, Some(ItemStatus::Invalid)).await?;
-    let suspicious = matches!(preview.about.signature.trust, Trust::Stripped | Trust::OtherKey);
+    let suspicious = preview.about.signature.trust.is_suspicious();
     out.show(&preview, |text| {
         about(text, &preview.about)?;
         preview.items.iter().try_for_each(|item| write_item(text, item))?;
         let cards = preview.new + preview.changed + preview.conflicting + preview.similar + preview.identical;
-        writeln!(text, "{cards} cards are whole, {} cannot be taken", preview.invalid)
+        let whole = if cards == 1 { "card is" } else { "cards are" };
+        writeln!(text, "{cards} {whole} whole, {} cannot be taken", preview.invalid)
     })?;
     Ok(if suspicious || preview.invalid > 0 { End::Refused } else { End::Done })
 }
@@ -346,8 +359,7 @@ struct Imported {
 async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<End> {
     let source = from_where(from)?;
     let preview = preview_all(node, &source, Some(ItemStatus::Invalid)).await?;
-    let signature_fits = !matches!(preview.about.signature.trust, Trust::Stripped | Trust::OtherKey);
-    if trust && !signature_fits {
+    if trust && preview.about.signature.trust.is_suspicious() {
         let (told, _) = signature(&preview.about);
         let remedy = "Ask the author. Without --trust it goes through Review.";
         return Err(ApiError::new(ErrorCode::Invalid, told, remedy).into());
@@ -388,7 +400,8 @@ async fn diff(node: &Node, out: &Output, from: &str) -> Result<End> {
 async fn sign(node: &Node, out: &Output, bundle: &Path) -> Result<End> {
     let signed = node.call::<SignBundle>(BundlePath { path: absolute(bundle) }).await?;
     out.show(&signed, |text| {
-        writeln!(text, "{} is signed with your key {}", bundle.display(), signed.fingerprint.bold())
+        let bundle = printable(&bundle.display().to_string());
+        writeln!(text, "{bundle} is signed with your key {}", signed.fingerprint.bold())
     })?;
     Ok(End::Done)
 }
@@ -397,7 +410,8 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
     if let Some(import) = undo {
         let undone = node.call::<UndoImport>(ImportRef { import }).await?;
         out.show(&undone, |text| {
-            writeln!(text, "Undone: {} ({} cards)", printable(&undone.reason), undone.cards.len())?;
+            let cards = counted(undone.cards.len() as u32);
+            writeln!(text, "Undone: {} ({cards})", printable(&undone.reason))?;
             for kept in &undone.kept {
                 writeln!(text, "{} {kept} was changed since and stays as it is", "→".cyan())?;
             }
@@ -411,7 +425,7 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
             let name = if one.note.name.is_empty() { &one.note.source } else { &one.note.name };
             let state = if one.undone { " (undone)".dimmed().to_string() } else { String::new() };
             let day = one.note.at.get(..10).unwrap_or_default();
-            writeln!(text, "{}  {day}  {} cards  {}{state}", one.import, one.note.cards, printable(name))?;
+            writeln!(text, "{}  {day}  {}  {}{state}", one.import, counted(one.note.cards), printable(name))?;
         }
         if made.is_empty() { writeln!(text, "Nothing was imported yet") } else { Ok(()) }
     })?;
@@ -436,8 +450,10 @@ async fn subscribe(
     if now {
         let started = node.call::<CheckSubscriptions>(Nothing {}).await?;
         let job = jobs::watch(node, out, &started.job).await?;
-        out.show(&job, |text| writeln!(text, "{}", job.summary.as_deref().unwrap_or("done")))?;
-        return Ok(End::Done);
+        out.show(&job, |text| writeln!(text, "{}", printable(job.summary.as_deref().unwrap_or("done"))))?;
+        let after = node.call::<ListSubscriptions>(Nothing {}).await?;
+        let failed = !after.is_empty() && after.iter().all(|one| one.failed.is_some());
+        return Ok(if failed { End::Unwell } else { End::Done });
     }
     out.show(&all, |text| write_subscriptions(text, &all))?;
     Ok(if all.is_empty() { End::Nothing } else { End::Done })

@@ -70,18 +70,6 @@ pub(crate) fn write_error(out: &mut dyn Write, error: &ApiError) -> io::Result<(
     writeln!(out, "  {} {}", "→".cyan(), printable(&in_terminal(&error.remedy)))
 }
 
-/// Whether a letter has no shape, or turns those beside it: fillers of Hangul and Mongolian, joiners
-/// without a script, marks of direction, tags. Joiners that real scripts write with stay.
-fn is_unseen(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
 /// A moment, RFC 3339, as the clock on the wall shows it.
 pub(crate) fn moment(stamp: &str) -> String {
     stamp.parse::<Timestamp>().map_or_else(
@@ -90,18 +78,10 @@ pub(crate) fn moment(stamp: &str) -> String {
     )
 }
 
-/// Text from a card or a file must not steer the terminal: control characters are shown as
-/// symbols, direction marks and letters nobody sees dropped.
+/// Text from a card or a file must neither steer the terminal nor pretend: what does not show, or turns the
+/// text around it, is named, as in the window.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .filter(|c| !is_unseen(*c))
-        .map(|c| match c {
-            '\n' | '\t' => c,
-            '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-            '\u{7f}'..='\u{9f}' => '\u{fffd}',
-            c => c,
-        })
-        .collect()
+    autokit_app::visible(text).into_owned()
 }
 
 pub(crate) fn write_doctor(out: &mut dyn Write, doctor: &Doctor) -> io::Result<()> {
@@ -125,9 +105,12 @@ mod tests {
 
     #[test]
     fn cards_cannot_steer_the_terminal() {
-        assert_eq!(printable("a\u{1b}[31mb\u{202e}c\u{200b}\u{e0041}\nd"), "a␛[31mbc\nd");
-        assert_eq!(printable("\u{9b}31m"), "\u{fffd}31m");
-        assert_eq!(printable("a\u{180e}b\u{34f}c\u{115f}d\u{3164}e\u{ffa0}f"), "abcdef");
+        assert_eq!(
+            printable("a\u{1b}[31mb\u{202e}c\u{200b}\u{e0041}\nd"),
+            "a‹U+001B›[31mb‹U+202E›c‹U+200B›‹U+E0041›\nd"
+        );
+        assert_eq!(printable("\u{9b}31m"), "‹U+009B›31m");
+        assert_eq!(printable("a\u{180e}b"), "a‹U+180E›b");
     }
 
     #[test]

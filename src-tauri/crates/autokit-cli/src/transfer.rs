@@ -14,7 +14,7 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::args::Filter;
-use crate::bundle::counts;
+use crate::bundle::{counted, counts};
 use crate::cards::{query_of, write_diff};
 use crate::output::{Output, printable};
 use crate::{End, Result, jobs};
@@ -195,6 +195,8 @@ pub(crate) async fn export(
     format: Option<OutFormat>,
     filter: Filter,
 ) -> Result<End> {
+    // As with `import`, a dash is a stream.
+    let file = file.filter(|file| file != Path::new("-"));
     let format = match (format, &file) {
         (Some(format), _) => format,
         (None, Some(file)) => OutFormat::of(file)?,
@@ -208,7 +210,8 @@ pub(crate) async fn export(
         // The text is the file: nothing is wrapped round it, with --json or without.
         Some(text) => Output::raw(text.as_bytes())?,
         None => out.show(&outcome, |text| {
-            writeln!(text, "{} cards written to {}", outcome.cards, outcome.path.as_deref().unwrap_or("-"))
+            let path = printable(outcome.path.as_deref().unwrap_or("-"));
+            writeln!(text, "{} written to {path}", counted(outcome.cards))
         })?,
     }
     Ok(End::Done)

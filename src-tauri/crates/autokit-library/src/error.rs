@@ -106,6 +106,12 @@ pub enum LibraryError {
     /// There is no change to take back.
     #[error("there is nothing to undo")]
     NothingToUndo,
+    /// All that was to be taken back changed again since.
+    #[error("{cards} cards changed again since, and stay as they are")]
+    ChangedSince {
+        /// How many there are.
+        cards: usize,
+    },
     /// Changed since it was read.
     #[error("card {card:?} changed meanwhile: it is at revision {current}, the edit was made on {expected}")]
     Conflict {
@@ -149,6 +155,7 @@ impl LibraryError {
             | LibraryError::NoProposal(_)
             | LibraryError::NothingToUndo => Code::NotFound,
             LibraryError::Conflict { .. }
+            | LibraryError::ChangedSince { .. }
             | LibraryError::Decided { .. }
             | LibraryError::ProposalChanged(_) => Code::Conflict,
             LibraryError::Duplicate { .. } => Code::Duplicate,
@@ -164,6 +171,7 @@ impl LibraryError {
             LibraryError::NoProposal(_) => return "See what waits in Review.",
             LibraryError::Decided { .. } => return "Take the decision back first, in Review.",
             LibraryError::ProposalChanged(_) => return "Look at it again, then decide.",
+            LibraryError::ChangedSince { .. } => return "Take back first what was changed since.",
             _ => {}
         }
         match self.code() {

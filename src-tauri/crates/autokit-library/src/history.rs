@@ -117,7 +117,8 @@ impl Library {
     /// before, except cards that changed again afterwards, which are kept and named.
     ///
     /// # Errors
-    /// [`LibraryError::NothingToUndo`]; otherwise as [`Library::commit`].
+    /// [`LibraryError::NothingToUndo`]; [`LibraryError::ChangedSince`] when all of them would be kept;
+    /// otherwise as [`Library::commit`].
     pub async fn undo(&self, change: &str, author: Author, request: Option<String>) -> Result<Undone> {
         self.undo_of(change, None, author, request).await
     }
@@ -159,6 +160,12 @@ impl Library {
         })
         .await?;
         Ok(texts)
+    }
+
+    /// Whether a card says again what it did after this revision: what came later was taken back.
+    async fn is_as_left(&self, card: &CardId, number: u32) -> Result<bool> {
+        let left = self.revision(card, number).await?.body;
+        Ok(self.read(|replica| replica.get(card).map(|record| record.body.to_string())) == left)
     }
 
     /// Reads the whole journal, oldest first, a window at a time.
@@ -209,7 +216,8 @@ impl Library {
                     .map(|record| record.number)
                     .or_else(|| replica.deleted.get(&first.card).map(|(number, _)| *number))
             });
-            if now != last.get(&first.card).copied() {
+            let last = last.get(&first.card).copied().unwrap_or(first.number);
+            if now != Some(last) && !self.is_as_left(&first.card, last).await? {
                 kept.push(first.card.clone());
                 continue;
             }
@@ -225,6 +233,9 @@ impl Library {
             }
             cards.push(first.card.clone());
         }
+        if cards.is_empty() && !kept.is_empty() {
+            return Err(LibraryError::ChangedSince { cards: kept.len() });
+        }
         let meta = Meta {
             operation: Operation::Undo,
             author,
@@ -233,7 +244,8 @@ impl Library {
             request,
         };
         let (rows, proposals) = self.rows_to_reopen(change, only, &meta.author).await?;
-        let undoes = Undoes { change, whole: only.is_none(), proposals: &proposals };
+        // What was kept can still be taken back, once what came after it is.
+        let undoes = Undoes { change, whole: only.is_none() && kept.is_empty(), proposals: &proposals };
         let rows = |_: Option<&str>| Ok(rows.clone());
         let beside = Beside { undoes: Some(undoes), also: Some(&rows), ..Beside::default() };
         self.commit_with(&meta, &writes, beside).await?;

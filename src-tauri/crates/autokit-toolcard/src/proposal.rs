@@ -283,7 +283,7 @@ impl Draft {
 
     /// Whether a card has all of it already.
     pub fn is_on(&self, card: &Map<String, Value>) -> bool {
-        self.card.is_some() && self.fields.iter().all(|field| card.get(&field.field) == field.value.as_ref())
+        self.fields.iter().all(|field| card.get(&field.field) == field.value.as_ref())
     }
 
     /// How likely all of it is true: the least likely field decides.

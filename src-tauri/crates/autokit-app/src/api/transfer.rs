@@ -132,6 +132,14 @@ pub enum Format {
     Html,
 }
 
+impl Trust {
+    /// Whether something is not as earlier bundles of the same author were: nobody should take it over
+    /// unseen.
+    pub fn is_suspicious(self) -> bool {
+        matches!(self, Trust::Stripped | Trust::OtherKey)
+    }
+}
+
 /// How far a signature can be relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
 //! Cards on their way out: a bundle or a file of another format, and what would leave with it.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -30,8 +30,13 @@ impl Core {
             Some(cards) => cards.iter().map(|card| self.find(card)).collect::<Result<_>>()?,
             None => self.select(&request.query).await?.to_vec(),
         };
-        let without: HashSet<&str> = request.without.iter().map(String::as_str).collect();
-        records.retain(|record| !without.contains(record.id.as_str()));
+        // One that is misspelt would leave after all.
+        let without: HashSet<CardId> = request
+            .without
+            .iter()
+            .map(|card| self.find(card).map(|record| record.id.clone()))
+            .collect::<Result<_>>()?;
+        records.retain(|record| !without.contains(&record.id));
         if matches!(request.format, Format::Bundle | Format::Folder) {
             // The same cards make the same bundle, in whatever order they were listed.
             records.sort_by(|a, b| a.id.cmp(&b.id));
@@ -50,7 +55,19 @@ impl Core {
         let ids: Vec<CardId> = records.iter().map(|record| record.id.clone()).collect();
         let mut lineages = self.library.lineages(&ids).await?;
         let mut provenances = self.library.provenances(&ids).await?;
-        let embedder = self.embedder().filter(|_| request.vectors);
+        let embedder = if request.vectors {
+            self.model_settled().await;
+            let missing = || {
+                ApiError::new(
+                    ErrorCode::BadRequest,
+                    "there is no embedding model, and so there are no vectors to go along",
+                    "Leave the vectors out, or see what is wrong in Settings, Embedding model.",
+                )
+            };
+            Some(self.embedder().ok_or_else(missing)?)
+        } else {
+            None
+        };
         let mut vectors: HashMap<CardId, (u32, Vec<f32>)> = HashMap::new();
         if let Some(embedder) = &embedder {
             let stored = self.library.vectors(embedder.id()).await?;
@@ -79,6 +96,63 @@ impl Core {
             history: request.history,
         })
     }
+}
+
+impl Core {
+    /// Makes an export go on from the bundle that is in its folder, as one does in version control: what
+    /// others put there is not written over unseen, and the date stays while nothing changes.
+    async fn goes_on_from(&self, path: &str, contents: &mut Contents) -> Result<()> {
+        let folder = Path::new(path).to_owned();
+        // What cannot be read is the writer's to judge: it may be no bundle, or one that was not finished.
+        let there = in_background(move || Ok(autokit_bundle::read_folder(&folder).ok())).await?;
+        let Some(there) = there else { return Ok(()) };
+        let ids: Vec<CardId> = there.contents.cards.iter().map(|entry| entry.id.clone()).collect();
+        let lineages = self.library.lineages(&ids).await?;
+        let is_ours = |entry: &Entry| {
+            let names = lineages.get(&entry.id).into_iter().flatten();
+            let mut names = names.flat_map(|named| std::iter::once(&named.id).chain(&named.revision.merged));
+            names.any(|id| *id == entry.step.id)
+        };
+        let others: Vec<&Entry> = there.contents.cards.iter().filter(|entry| !is_ours(entry)).collect();
+        let states: Vec<RevisionId> = others.iter().map(|entry| entry.step.id.clone()).collect();
+        let seen = self.library.foreign_states(&states).await?;
+        let unseen: Vec<&&Entry> = others.iter().filter(|entry| !seen.contains_key(&entry.step.id)).collect();
+        if let Some(first) = unseen.first() {
+            let more = match unseen.len() - 1 {
+                0 => String::new(),
+                more => format!(" and of {more} more"),
+            };
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!(
+                    "{path} holds a version of `{}`{more} that this library has not seen",
+                    first.card.name()
+                ),
+                "Import the folder first, then export into it again.",
+            ));
+        }
+        let (old, new) = (&there.contents.about, &contents.about);
+        let told = (&old.name, &old.licence, &old.note) == (&new.name, &new.licence, &new.note);
+        if told && hold_the_same(&there.contents, contents) {
+            contents.about = there.contents.about;
+        }
+        Ok(())
+    }
+}
+
+/// Whether two bundles hold the same cards with the same past.
+fn hold_the_same(a: &Contents, b: &Contents) -> bool {
+    let same = |(a, b): (&Entry, &Entry)| {
+        a.id == b.id
+            && a.step == b.step
+            && a.ancestors == b.ancestors
+            && a.history == b.history
+            && a.provenance == b.provenance
+            && a.vectors == b.vectors
+            && a.card.to_json() == b.card.to_json()
+    };
+    let shape = |contents: &Contents| (contents.history, contents.vectors.clone(), contents.cards.len());
+    shape(a) == shape(b) && a.cards.iter().zip(&b.cards).all(same)
 }
 
 /// What an export is called: what the person says, else as its file.
@@ -216,11 +290,22 @@ impl Handle<Export> for Engine {
     async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportOutcome> {
         let core = &self.core;
         let records = core.chosen(&request).await?;
+        if records.is_empty() && request.path.is_some() {
+            // An older export stays as it is.
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                "no card is meant, so nothing was written",
+                "Choose other cards.",
+            ));
+        }
         let bundled = matches!(request.format, Format::Bundle | Format::Folder);
         // Other formats hold no history; of it nothing leaves with them.
         let history = request.history && bundled;
         let asked = ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
-        let contents = core.contents(&records, &asked, &context.author).await?;
+        let mut contents = core.contents(&records, &asked, &context.author).await?;
+        if let (Format::Folder, Some(path)) = (request.format, &request.path) {
+            core.goes_on_from(path, &mut contents).await?;
+        }
         let key = if bundled && request.sign { Some(core.signing_key().await?) } else { None };
         in_background(move || write(&request, &contents, key.as_ref())).await
     }
@@ -328,21 +413,29 @@ fn write_text(
 /// Writes next to the target first, so that a failure leaves an older export as it was.
 fn replace_file(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> autokit_bundle::Result<()>,
+    write: impl FnOnce(&mut BufWriter<tempfile::NamedTempFile>) -> autokit_bundle::Result<()>,
 ) -> autokit_bundle::Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = Path::new(&partial);
-    let work = || -> autokit_bundle::Result<()> {
-        let mut out = BufWriter::new(File::create(partial)?);
-        write(&mut out)?;
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        Ok(fs::rename(partial, path)?)
-    };
-    let done = work();
-    if done.is_err() {
-        // The error that matters is the first one.
-        let _ = fs::remove_file(partial);
+    // Through a link the file it leads to is replaced, not the link.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            return Err(std::io::Error::other("this is no file that could be replaced").into());
+        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
     }
-    done
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As any new file, as far as the person's settings allow it.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut out = BufWriter::new(builder.prefix(".autokit-").tempfile_in(folder)?);
+    write(&mut out)?;
+    let partial = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    partial.as_file().sync_all()?;
+    partial.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }

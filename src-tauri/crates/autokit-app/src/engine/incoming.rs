@@ -177,6 +177,10 @@ fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
             autokit_bundle::read_folder(Path::new(path)).map_err(|error| bundle_error(path, &error))?;
         return Ok(from_bundle(bundle, Format::Folder, path));
     }
+    if !metadata.is_file() {
+        // A pipe or a device may never end, or never begin.
+        return Err(unreadable(path, &std::io::Error::other("this is neither a file nor a folder")));
+    }
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let mut start = [0; 4];
     if std::io::Read::read(&mut file, &mut start).is_ok_and(|read| read == 4) && start == *b"PK\x03\x04" {

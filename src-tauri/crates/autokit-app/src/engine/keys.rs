@@ -1,7 +1,7 @@
 //! Whose bundles are trusted: keys are remembered the first time they are seen, and a person says which
 //! ones count.
 
-use autokit_bundle::{PublicKey, Signature, SigningKey};
+use autokit_bundle::{PublicKey, Signature, SigningKey, is_unseen};
 use serde::{Deserialize, Serialize};
 
 use crate::api::{KeyRef, KeyTrust, KnownKeyView, Nothing, SignatureView, SigningKeys, Trust};
@@ -27,6 +27,20 @@ struct KnownKey {
     trusted: bool,
     /// Authors of the bundles it signed.
     authors: Vec<String>,
+}
+
+impl KnownKey {
+    /// Whether it signed for this author before, however the name is spelt.
+    fn is_of(&self, author: &str) -> bool {
+        let author = spoken(author);
+        !author.is_empty() && self.authors.iter().any(|known| spoken(known) == author)
+    }
+}
+
+/// A name as it is read aloud: what does not show, capitals and spaces make no other name of it.
+fn spoken(name: &str) -> String {
+    let shown: String = name.chars().filter(|c| !is_unseen(*c)).collect();
+    shown.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Who a source says made it, and who signed it.
@@ -60,7 +74,7 @@ impl Core {
     pub(crate) async fn signature_view(&self, incoming: &Incoming) -> Result<SignatureView> {
         let keys = self.known_keys().await?;
         let author = &incoming.about.author;
-        let of_author = |known: &&KnownKey| !author.is_empty() && known.authors.contains(author);
+        let of_author = |known: &&KnownKey| known.is_of(author);
         let Some(signature) = &incoming.signature else {
             let stripped = incoming.bundled && keys.iter().any(|known| of_author(&known));
             let trust = if stripped { Trust::Stripped } else { Trust::Unsigned };
@@ -71,15 +85,20 @@ impl Core {
                 fingerprint: String::new(),
             });
         };
-        let trust = match keys.iter().find(|known| known.key == signature.key) {
+        let known = keys.iter().find(|known| known.key == signature.key);
+        // A key vouches for those it signed for before, not for whoever a bundle says made it.
+        let elsewhere = keys.iter().any(|other| other.key != signature.key && other.is_of(author));
+        let trust = match known {
+            Some(known) if elsewhere && !known.is_of(author) => Trust::OtherKey,
+            None if elsewhere => Trust::OtherKey,
             Some(known) if known.trusted => Trust::Trusted,
             Some(_) => Trust::Known,
-            None if keys.iter().any(|known| of_author(&known)) => Trust::OtherKey,
             None => Trust::New,
         };
         Ok(SignatureView {
             trust,
-            signer: signature.signer.clone(),
+            // What a key was called first stays its name here: the bundle could say anything.
+            signer: known.map_or(&signature.signer, |known| &known.signer).clone(),
             key: signature.key.to_string(),
             fingerprint: signature.key.fingerprint(),
         })
@@ -89,16 +108,18 @@ impl Core {
     pub(crate) async fn remember_key(&self, seen: &Seen) -> Result<()> {
         let Some(signature) = &seen.signature else { return Ok(()) };
         let mut keys = self.known_keys().await?;
-        let author = seen.author.clone();
+        let elsewhere = keys.iter().any(|other| other.key != signature.key && other.is_of(&seen.author));
+        // Under another key than before it is not this author's until a person says so.
+        let authors = if elsewhere { Vec::new() } else { vec![seen.author.clone()] };
         match keys.iter_mut().find(|known| known.key == signature.key) {
-            Some(known) if known.authors.contains(&author) => return Ok(()),
-            Some(known) => known.authors.push(author),
+            Some(known) if elsewhere || known.is_of(&seen.author) => return Ok(()),
+            Some(known) => known.authors.extend(authors),
             None => keys.push(KnownKey {
                 key: signature.key,
                 signer: signature.signer.clone(),
                 first_seen: self.options.clock.stamp(),
                 trusted: false,
-                authors: vec![author],
+                authors,
             }),
         }
         self.keep_keys(&keys).await
@@ -176,7 +197,19 @@ impl Handle<SetKeyTrust> for Engine {
         let key = key_from(&request.key)?;
         let mut keys = self.core.known_keys().await?;
         match keys.iter_mut().find(|known| known.key == key) {
-            Some(known) => known.trusted = request.trusted,
+            Some(known) => {
+                known.trusted = request.trusted;
+                if request.trusted && !request.signer.trim().is_empty() && !known.is_of(&request.signer) {
+                    known.authors.push(request.signer);
+                }
+            }
+            None if !request.trusted => {
+                return Err(ApiError::new(
+                    ErrorCode::NotFound,
+                    "this key was never seen here",
+                    "Nothing is trusted that was not said to be.",
+                ));
+            }
             // Somebody may tell their key before they send anything.
             None => keys.push(KnownKey {
                 key,
@@ -195,7 +228,15 @@ impl Handle<ForgetKey> for Engine {
     async fn handle(&self, _: &Context, request: KeyRef) -> Result<SigningKeys> {
         let key = key_from(&request.key)?;
         let mut keys = self.core.known_keys().await?;
+        let were = keys.len();
         keys.retain(|known| known.key != key);
+        if keys.len() == were {
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                "this key was never seen here",
+                "See which there are in the list of keys.",
+            ));
+        }
         self.core.keep_keys(&keys).await?;
         self.core.signing_keys().await
     }

@@ -129,7 +129,7 @@ impl Core {
         if one.key.is_some() && one.key != key {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                format!("{} is not signed with the key it was signed with before", one.name),
+                format!("`{}` is not signed with the key it was signed with before", one.name),
                 "Ask its author. To go on with the new key, remove the subscription and add it again.",
             ));
         }
@@ -137,6 +137,14 @@ impl Core {
         one.name.clone_from(name.unwrap_or(&incoming.source));
         // Whoever holds the address could say anything; a signature says that it is still the author.
         let unsigned = matches!(one.source, ImportSource::Url(_)) && key.is_none();
+        let view = self.signature_view(&incoming).await?;
+        if one.landing == Landing::Library && view.trust.is_suspicious() {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!("`{}` is not signed as earlier bundles of its author were", one.name),
+                "Ask its author. To look at it in Review, subscribe again without taking it over at once.",
+            ));
+        }
         let wishes = Wishes {
             existing: ExistingCards::Merge,
             landing: if unsigned { Landing::Review } else { one.landing },
@@ -207,7 +215,15 @@ impl Handle<AddSubscription> for Engine {
 impl Handle<RemoveSubscription> for Engine {
     async fn handle(&self, _: &Context, request: SubscriptionRef) -> Result<Vec<Subscription>> {
         let without = |all: &mut Vec<Subscription>| {
+            let were = all.len();
             all.retain(|one| one.id != request.id);
+            if all.len() == were {
+                return Err(ApiError::new(
+                    ErrorCode::NotFound,
+                    format!("there is no subscription {:?}", request.id),
+                    "See which there are in the list of subscriptions.",
+                ));
+            }
             Ok(())
         };
         self.core.change_subscriptions(without).await

@@ -3,7 +3,6 @@
 //! libraries suggest is for a person to decide.
 
 use autokit_toolcard::{Author, CardId, Draft, Origin, Proposal, ProposalState, ProposedField, fields};
-use serde_json::Map;
 use surrealdb::types::Object;
 
 use super::Note;
@@ -79,12 +78,19 @@ impl Library {
     /// Closes a proposal of the verifier whose values all stand in the card; gives what is to be told.
     pub(super) async fn close_if_done(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
         let by = Author::verifier();
-        if proposal.proposed_by != by.0 || proposal.state != ProposalState::Pending {
+        let imported = proposal.draft.arrived.is_some();
+        if !(imported || proposal.proposed_by == by.0) || proposal.state != ProposalState::Pending {
             return Ok(Vec::new());
         }
-        let card = proposal.draft.card.as_ref().and_then(|card| self.card(card).ok());
-        let now = card.map_or_else(Map::new, |record| record.card().into_object());
-        if !proposal.draft.is_on(&now) || !self.only_by(proposal.id, &by).await? {
+        // A card that was new when it was proposed may have come by another way.
+        let card = match &proposal.draft.card {
+            Some(card) => self.card(card).ok(),
+            None if imported => self.card(&proposal.draft.subject()).ok(),
+            None => None,
+        };
+        let Some(card) = card else { return Ok(Vec::new()) };
+        let now = card.card().into_object();
+        if !proposal.draft.is_on(&now) || !(imported || self.only_by(proposal.id, &by).await?) {
             return Ok(Vec::new());
         }
         let (at, why) = (self.clock.stamp(), "the card says so by now");

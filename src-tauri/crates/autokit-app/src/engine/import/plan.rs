@@ -103,7 +103,8 @@ impl Core {
             let Some(lineage) = ours.as_ref().and_then(|ours| lineages.get(&ours.id)) else { continue };
             let merged: HashSet<&RevisionId> =
                 lineage.iter().flat_map(|named| &named.revision.merged).collect();
-            wanted.extend(entry.before().filter(|id| merged.contains(*id)).cloned());
+            let theirs = std::iter::once(&entry.step.id).chain(entry.before());
+            wanted.extend(theirs.filter(|id| merged.contains(*id)).cloned());
         }
         let wanted: Vec<RevisionId> = wanted.into_iter().collect();
         let states = self.library.foreign_states(&wanted).await?;
