@@ -1,4 +1,4 @@
-//! Figures for this machine: `cargo xtask bench [--quick]`.
+//! Figures for this machine: `cargo xtask bench [--quick] [PART…]`.
 //!
 //! Embedding, vector scan and whole search at several sizes, import, opening clean and after a
 //! kill, start-up to the first answer, memory over many searches. Medians; one JSON object last.
@@ -225,45 +225,58 @@ async fn first_answer() -> Result<Value> {
                "warm_ask_ms_p95": quantile(&mut warm, 0.95) }))
 }
 
+/// How often a large import survives its process.
+async fn crashes(cards: usize, points: u64) -> Result<Value> {
+    let left = crash_imports(cards, points).await?;
+    let most = left.iter().max_by_key(|left| left.cards).context("a crash")?;
+    let slowest = left.iter().map(|left| left.opening).max().unwrap_or_default();
+    Ok(json!({ "cards": cards, "points": points, "whole": true, "most_cards_left": most.cards,
+               "opening_them_s": most.opening.as_secs_f64(), "slowest_opening_s": slowest.as_secs_f64() }))
+}
+
+async fn bundle(cards: usize) -> Result<Value> {
+    let exchanged = Box::pin(exchange(cards)).await?;
+    Ok(json!({ "cards": cards, "bytes": exchanged.bytes, "export_s": exchanged.export.as_secs_f64(),
+               "import_s": exchanged.import.as_secs_f64(), "bare_s": exchanged.bare.as_secs_f64(),
+               "times_bare": exchanged.import.as_secs_f64() / exchanged.bare.as_secs_f64(),
+               "peak_mib": exchanged.peak_kib / 1024, "identical": true }))
+}
+
+/// What is measured, in order.
+const PARTS: [&str; 6] = ["embedding", "ranking", "library", "crashes", "bundle", "answer"];
+
 #[tokio::main]
 async fn main() -> Result<()> {
-    let quick = std::env::args().any(|argument| argument == "--quick");
-    let sizes: &[usize] = if quick { &[1000, 16_000] } else { &[1000, 16_000, 100_000] };
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let quick = arguments.iter().any(|argument| argument == "--quick");
+    let parts: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
+    let size = if quick { 2000 } else { 16_000 };
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZeroUsize::get);
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown");
     let machine = format!("{} cores,{}", cores, model.trim_start_matches([' ', '\t', ':']).trim());
     println!("machine: {machine}");
-    let embedding = embedding().context("embedding")?;
-    println!("embedding: {embedding}");
-    let mut ranking = Vec::new();
-    for size in sizes {
-        let figures = index(*size)?;
-        println!("ranking: {figures}");
-        ranking.push(figures);
+    let mut all = serde_json::Map::new();
+    all.insert("machine".to_owned(), json!(machine));
+    for part in PARTS {
+        if !parts.is_empty() && !parts.iter().any(|wanted| *wanted == part) {
+            continue;
+        }
+        let figures = match part {
+            "embedding" => embedding(),
+            "ranking" => {
+                let sizes: &[usize] = if quick { &[1000, 16_000] } else { &[1000, 16_000, 100_000] };
+                sizes.iter().map(|size| index(*size)).collect::<Result<Vec<_>>>().map(Value::Array)
+            }
+            "library" => Box::pin(library(size)).await,
+            "crashes" => Box::pin(crashes(size, if quick { 5 } else { 20 })).await,
+            "bundle" => Box::pin(bundle(size)).await,
+            _ => first_answer().await,
+        };
+        let figures = figures.context(part)?;
+        println!("{part}: {figures}");
+        all.insert(part.to_owned(), figures);
     }
-    let library = Box::pin(library(if quick { 2000 } else { 16_000 })).await.context("library")?;
-    println!("library: {library}");
-    let (cards, points) = if quick { (2000, 5) } else { (16_000, 20) };
-    let left = crash_imports(cards, points).await.context("crashes")?;
-    let most = left.iter().max_by_key(|left| left.cards).context("a crash")?;
-    let slowest = left.iter().map(|left| left.opening).max().unwrap_or_default();
-    let crashes = json!({ "cards": cards, "points": points, "whole": true, "most_cards_left": most.cards,
-                          "opening_them_s": most.opening.as_secs_f64(),
-                          "slowest_opening_s": slowest.as_secs_f64() });
-    println!("crashes: {crashes}");
-    let exchanged = Box::pin(exchange(if quick { 2000 } else { 16_000 })).await.context("bundle")?;
-    let bundle = json!({ "bytes": exchanged.bytes, "export_s": exchanged.export.as_secs_f64(),
-                         "import_s": exchanged.import.as_secs_f64(), "bare_s": exchanged.bare.as_secs_f64(),
-                         "times_bare": exchanged.import.as_secs_f64() / exchanged.bare.as_secs_f64(),
-                         "peak_mib": exchanged.peak_kib / 1024, "identical": true });
-    println!("bundle: {bundle}");
-    let answer = first_answer().await.context("first answer")?;
-    println!("answer: {answer}");
-    println!(
-        "{}",
-        json!({ "machine": machine, "embedding": embedding, "ranking": ranking, "library": library, "crashes": crashes, "bundle": bundle,
-                "answer": answer })
-    );
+    println!("{}", Value::Object(all));
     Ok(())
 }

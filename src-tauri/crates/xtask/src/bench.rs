@@ -13,6 +13,8 @@ pub(crate) struct Options {
     /// Smaller libraries, for a quick look.
     #[arg(long)]
     quick: bool,
+    /// Only these: embedding, ranking, library, crashes, bundle, answer, fuzz.
+    parts: Vec<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -26,7 +28,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.quick {
         arguments.push("--quick");
     }
-    step("Measurements", "See the message above.", || exec(&mut cargo(&arguments)))?;
+    let fuzzed = options.parts.is_empty() || options.parts.iter().any(|part| part == "fuzz");
+    let parts: Vec<&str> = options.parts.iter().map(String::as_str).filter(|part| *part != "fuzz").collect();
+    arguments.extend(&parts);
+    if !parts.is_empty() || options.parts.is_empty() {
+        step("Measurements", "See the message above.", || exec(&mut cargo(&arguments)))?;
+    }
+    if !fuzzed {
+        return Ok(());
+    }
     // Ten minutes, or long enough to see that it runs.
     let seconds = if options.quick { "20" } else { "600" };
     let mut fuzz = vec!["run", "--quiet", "--package", "autokit-tests", "--example", "fuzz", "--", seconds];
