@@ -37,6 +37,12 @@ pub enum Error {
         /// What.
         what: String,
     },
+    /// What stands where it should be written is not ours to replace.
+    #[error("nothing was written: {0}")]
+    Place(String),
+    /// The export that made the folder was interrupted.
+    #[error("the export into this folder was not finished: export again")]
+    Unfinished,
     /// It is larger than anything one should read whole.
     #[error("the bundle is too large: {what}")]
     TooLarge {

@@ -12,7 +12,7 @@ use autokit_toolcard::Toolcard;
 use regex::{Regex, RegexSet};
 use serde_json::{Map, Value};
 
-use crate::content::Entry;
+use crate::content::{Contents, Entry};
 use crate::error::{Error, Result, Secret};
 
 /// Shapes of keys that services give out, each with what to call it.
@@ -224,8 +224,8 @@ pub fn secrets_of(entries: &[Entry]) -> Vec<Secret> {
     secrets
 }
 
-pub(crate) fn refuse_secrets(entries: &[Entry]) -> Result<()> {
-    let secrets = secrets_of(entries);
+pub(crate) fn refuse_secrets(contents: &Contents) -> Result<()> {
+    let secrets = secrets_of(&contents.cards);
     if secrets.is_empty() { Ok(()) } else { Err(Error::Secrets(secrets)) }
 }
 
