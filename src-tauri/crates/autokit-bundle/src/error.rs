@@ -63,9 +63,9 @@ pub enum Error {
 /// A value that must not leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// The card.
+    /// The card; empty for what the bundle says about itself.
     pub card: CardId,
-    /// Its name.
+    /// Its name, or what to call the bundle.
     pub name: String,
     /// Where in it, e.g. `init_args.api_key`.
     pub field: String,
@@ -82,7 +82,13 @@ fn cards_told(secrets: &[Secret]) -> String {
     let mut cards: Vec<&CardId> = secrets.iter().map(|secret| &secret.card).collect();
     cards.sort();
     cards.dedup();
-    if cards.len() == 1 { "a card".to_owned() } else { format!("{} cards", cards.len()) }
+    if cards.iter().any(|card| card.as_str().is_empty()) {
+        "the bundle".to_owned()
+    } else if cards.len() == 1 {
+        "a card".to_owned()
+    } else {
+        format!("{} cards", cards.len())
+    }
 }
 
 fn told(secrets: &[Secret]) -> String {

@@ -36,7 +36,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether a character leaves no mark of its own on paper (line feed and tab aside).
-fn is_unseen(c: char) -> bool {
+pub(crate) fn is_unseen(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         // Soft hyphen, grapheme joiner, Arabic letter mark.
