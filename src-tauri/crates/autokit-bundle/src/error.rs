@@ -37,6 +37,12 @@ pub enum Error {
         /// What.
         what: String,
     },
+    /// What stands where it should be written is not ours to replace.
+    #[error("nothing was written: {0}")]
+    Place(String),
+    /// The export that made the folder was interrupted.
+    #[error("the export into this folder was not finished: export again")]
+    Unfinished,
     /// It is larger than anything one should read whole.
     #[error("the bundle is too large: {what}")]
     TooLarge {
@@ -57,9 +63,9 @@ pub enum Error {
 /// A value that must not leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// The card.
+    /// The card; empty for what the bundle says about itself.
     pub card: CardId,
-    /// Its name.
+    /// Its name, or what to call the bundle.
     pub name: String,
     /// Where in it, e.g. `init_args.api_key`.
     pub field: String,
@@ -76,7 +82,13 @@ fn cards_told(secrets: &[Secret]) -> String {
     let mut cards: Vec<&CardId> = secrets.iter().map(|secret| &secret.card).collect();
     cards.sort();
     cards.dedup();
-    if cards.len() == 1 { "a card".to_owned() } else { format!("{} cards", cards.len()) }
+    if cards.iter().any(|card| card.as_str().is_empty()) {
+        "the bundle".to_owned()
+    } else if cards.len() == 1 {
+        "a card".to_owned()
+    } else {
+        format!("{} cards", cards.len())
+    }
 }
 
 fn told(secrets: &[Secret]) -> String {

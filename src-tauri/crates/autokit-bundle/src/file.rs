@@ -10,7 +10,7 @@ use crate::Bundle;
 use crate::content::{Contents, FORMAT, FileSum, Manifest, Part, VERSION};
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::lines::{Reading, check_time, label, write_part};
+use crate::lines::{Reading, check_time, cleaned_about, label, note, write_part};
 use crate::secrets::refuse_secrets;
 use crate::sign::{Signature, SigningKey};
 
@@ -51,7 +51,7 @@ impl Contents {
         Manifest {
             format: FORMAT.to_owned(),
             version: VERSION,
-            about: self.about.clone(),
+            about: cleaned_about(&self.about),
             cards: self.cards.len() as u32,
             history: self.history,
             vectors: self.vectors.clone(),
@@ -78,7 +78,7 @@ impl Contents {
 /// # Errors
 /// [`Error::Secrets`] when a card holds a key or password; [`Error::Io`].
 pub fn write_file(out: impl Write + Seek, contents: &Contents, key: Option<&SigningKey>) -> Result<String> {
-    refuse_secrets(&contents.cards)?;
+    refuse_secrets(contents)?;
     let manifest = contents.sealed()?.to_text();
     let mut zip = ZipWriter::new(out);
     let options = SimpleFileOptions::default()
@@ -217,8 +217,12 @@ pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
     label("name", &about.name, limits::LABEL_CHARS)
         .and_then(|()| label("author", &about.author, limits::LABEL_CHARS))
         .and_then(|()| label("licence", about.licence.as_deref().unwrap_or_default(), limits::LABEL_CHARS))
-        .and_then(|()| label("note", &about.note, limits::NOTE_CHARS))
+        .and_then(|()| note("note", &about.note))
         .and_then(|()| check_time(&about.created_at))
+        .and_then(|()| {
+            let model = manifest.vectors.as_ref().map_or("", |vectors| vectors.model.as_str());
+            label("model", model, limits::LABEL_CHARS)
+        })
         .map_err(|why| damaged(MANIFEST, &why))?;
     if manifest.cards as usize > limits::CARDS {
         return Err(Error::TooLarge {
@@ -276,9 +280,7 @@ fn read_part(part: Part, file: impl Read, sum: &FileSum, reading: &mut Reading) 
         hash.update(&line);
         let text = std::str::from_utf8(&line)
             .map_err(|_| damaged(part.name(), &format!("line {number} is not UTF-8")))?;
-        if !text.trim().is_empty() {
-            reading.line(part, number, text)?;
-        }
+        reading.line(part, number, text)?;
     }
     if bytes != sum.bytes || hex::encode(hash.finalize()) != sum.sha256 {
         return Err(damaged(part.name(), &"its checksum is another than its list says"));

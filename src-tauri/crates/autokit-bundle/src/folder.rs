@@ -9,7 +9,7 @@ use autokit_toolcard::CardId;
 use sha2::{Digest, Sha256};
 
 use crate::Bundle;
-use crate::content::{CardLine, Contents, Entry, Part, PastLine};
+use crate::content::{CardLine, Contents, Entry, FORMAT, Part, PastLine, VectorLine};
 use crate::error::{Error, Result};
 use crate::file::{MANIFEST, SIGNATURE, digest_of, read_manifest};
 use crate::limits;
@@ -21,6 +21,11 @@ use crate::sign::{Signature, SigningKey};
 const CARDS: &str = "cards";
 /// Folder of their earlier revisions.
 const HISTORY: &str = "history";
+/// Says that this folder is ours and that the export into it has not come to its end. It is written
+/// before anything else and removed after everything else.
+const UNFINISHED: &str = ".autokit-unfinished";
+/// How files are called until they are whole; what an interrupted export left is known by it.
+const PARTIAL: (&str, &str) = (".autokit-", ".tmp");
 
 /// The name of a card's file, without its ending. Ids that some file system would not keep as they are
 /// get a name made of their checksum; what a card is called is read from the file, never from its name.
@@ -44,11 +49,14 @@ fn file_name(id: &CardId) -> String {
 /// lies in the folder stays. Gives its digest.
 ///
 /// # Errors
-/// [`Error::Secrets`]; [`Error::Foreign`] when the folder holds something and no bundle; [`Error::Io`].
+/// [`Error::Secrets`]; [`Error::Place`] when the folder holds something that is not ours, or links;
+/// [`Error::Newer`] when a later version wrote it; [`Error::Io`]. But for the last, nothing was touched.
 pub fn write_folder(dir: &Path, contents: &Contents, key: Option<&SigningKey>) -> Result<String> {
-    refuse_secrets(&contents.cards)?;
-    check_place(dir)?;
+    refuse_secrets(contents)?;
+    let there = check_place(dir)?;
     let sealed = contents.sealed()?.to_text();
+    fs::create_dir_all(dir)?;
+    put(&dir.join(UNFINISHED), format!("{FORMAT}\n").as_bytes())?;
     fs::create_dir_all(dir.join(CARDS))?;
     if contents.history {
         fs::create_dir_all(dir.join(HISTORY))?;
@@ -73,48 +81,142 @@ pub fn write_folder(dir: &Path, contents: &Contents, key: Option<&SigningKey>) -
         let mut lines = Vec::new();
         write_part(Part::Vectors, contents, &mut lines)?;
         put(&dir.join(Part::Vectors.name()), &lines)?;
-    } else {
-        remove(&dir.join(Part::Vectors.name()))?;
+        written.insert(Part::Vectors.name().to_owned());
     }
-    match key {
-        Some(key) => {
-            let signature = key.sign(sealed.as_bytes(), &contents.about.author).to_text();
-            put(&dir.join(SIGNATURE), signature.as_bytes())?;
-        }
-        None => remove(&dir.join(SIGNATURE))?,
+    if let Some(key) = key {
+        let signature = key.sign(sealed.as_bytes(), &contents.about.author).to_text();
+        put(&dir.join(SIGNATURE), signature.as_bytes())?;
+        written.insert(SIGNATURE.to_owned());
     }
-    for (folder, ending) in [(CARDS, ".json"), (HISTORY, ".jsonl")] {
-        for (name, _) in files_in(&dir.join(folder), ending)? {
-            if !written.contains(&format!("{folder}/{name}")) {
-                remove(&dir.join(folder).join(name))?;
-            }
-        }
+    for name in there.difference(&written) {
+        remove(&dir.join(name))?;
     }
-    // Last: a folder with this file is a whole bundle.
     put(&dir.join(MANIFEST), contents.manifest().to_text().as_bytes())?;
+    // Last: without this file, the folder is a whole bundle.
+    remove(&dir.join(UNFINISHED))?;
     Ok(digest_of(sealed.as_bytes()))
 }
 
-/// A folder of something else is not written into.
-fn check_place(dir: &Path) -> Result<()> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
-    if dir.join(MANIFEST).exists() {
-        return Ok(());
+/// The files of an earlier export that stand in a folder, `bundle.json` aside. Those that are not
+/// written again are removed, so each of them is one of ours by its content: a folder of something
+/// else, and one in which our names belong to somebody else's files or links, is refused.
+fn check_place(dir: &Path) -> Result<BTreeSet<String>> {
+    let mut ours = BTreeSet::new();
+    let names = names_in(dir)?;
+    let marked = holds(dir, UNFINISHED)?;
+    if marked && text_of(&dir.join(UNFINISHED), limits::MANIFEST_BYTES)?.trim() != FORMAT {
+        return Err(not_ours(UNFINISHED));
     }
-    for entry in entries {
-        let name = entry?.file_name();
-        let name = name.to_string_lossy();
-        let belongs = name.starts_with('.') || name.starts_with("README") || name.starts_with("LICEN");
-        if !belongs {
-            let what = format!("{name:?}, and no `{MANIFEST}`: choose an empty folder; this one");
-            return Err(Error::Foreign { what });
+    if holds(dir, MANIFEST)? {
+        let manifest = read_manifest(&text_of(&dir.join(MANIFEST), limits::MANIFEST_BYTES)?);
+        manifest.map_err(|error| match error {
+            Error::Newer { .. } => error,
+            _ => not_ours(MANIFEST),
+        })?;
+    } else if !marked {
+        let harmless =
+            |name: &&String| name.starts_with('.') || name.starts_with("README") || name.starts_with("LICEN");
+        return match names.iter().find(|name| !harmless(name)) {
+            Some(name) => Err(Error::Place(format!(
+                "the folder holds {name:?} but no `{MANIFEST}`, so it is not a bundle; choose an empty folder"
+            ))),
+            None => Ok(ours),
+        };
+    }
+    ours.extend(names.into_iter().filter(|name| is_partial(name)));
+    for (folder, ending) in [(CARDS, ".json"), (HISTORY, ".jsonl")] {
+        match fs::symlink_metadata(dir.join(folder)) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => {
+                return Err(Error::Place(format!("{folder:?} in the folder is not a folder of its own")));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error.into()),
+        }
+        for name in names_in(&dir.join(folder))? {
+            let card = name.ends_with(ending) && !name.starts_with('.');
+            if card || is_partial(&name) {
+                ours.insert(format!("{folder}/{name}"));
+            }
         }
     }
-    Ok(())
+    for name in [Part::Vectors.name(), SIGNATURE] {
+        if holds(dir, name)? {
+            ours.insert(name.to_owned());
+        }
+    }
+    for name in &ours {
+        if !holds(dir, name)? || !is_ours(dir, name)? {
+            return Err(not_ours(name));
+        }
+    }
+    Ok(ours)
+}
+
+fn not_ours(name: &str) -> Error {
+    Error::Place(format!(
+        "{name:?} in the folder was not written by AutoKit; move it away, or choose an empty folder"
+    ))
+}
+
+/// Whether a name is that of a file which was not whole yet.
+fn is_partial(name: &str) -> bool {
+    name.starts_with(PARTIAL.0) && name.ends_with(PARTIAL.1)
+}
+
+/// Whether there is a file of this name; a link or a folder of that name is refused, for what it leads
+/// to is somebody else's.
+fn holds(dir: &Path, name: &str) -> Result<bool> {
+    match fs::symlink_metadata(dir.join(name)) {
+        Ok(metadata) if metadata.is_file() => Ok(true),
+        Ok(_) => Err(Error::Place(format!("{name:?} in the folder is a link or a folder, not a file"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a file holds what we write under such a name.
+fn is_ours(dir: &Path, name: &str) -> Result<bool> {
+    let path = dir.join(name);
+    let bytes = fs::symlink_metadata(&path)?.len();
+    // A file with nothing in it can be lost; a power cut makes such files.
+    if bytes == 0 || name.rsplit('/').next().is_some_and(is_partial) {
+        return Ok(true);
+    }
+    if bytes > limits::UNPACKED_BYTES {
+        return Ok(false);
+    }
+    let text = match text_of(&path, bytes) {
+        Ok(text) => text,
+        Err(Error::Io(error)) => return Err(error.into()),
+        Err(_) => return Ok(false),
+    };
+    let each = |fits: fn(&str) -> bool| text.lines().all(fits);
+    Ok(if name.starts_with(CARDS) {
+        serde_json::from_str::<CardLine<'_>>(&text).is_ok()
+    } else if name.starts_with(HISTORY) {
+        each(|line| serde_json::from_str::<PastLine<'_>>(line).is_ok())
+    } else if name == SIGNATURE {
+        Signature::is_one(&text)
+    } else {
+        each(|line| serde_json::from_str::<VectorLine<'_>>(line).is_ok())
+    })
+}
+
+/// The names in a folder; none if there is no such folder.
+fn names_in(dir: &Path) -> Result<Vec<String>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        // None of our names has a character that this would change.
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
 }
 
 fn pretty(entry: &Entry) -> Result<Vec<u8>> {
@@ -128,11 +230,12 @@ fn pretty(entry: &Entry) -> Result<Vec<u8>> {
 
 /// Writes a file that is whole at any time; one that is the same already is left alone.
 fn put(path: &Path, content: &[u8]) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|there| there == content) {
+    let same = fs::symlink_metadata(path).is_ok_and(|there| there.len() == content.len() as u64);
+    if same && fs::read(path).is_ok_and(|there| there == content) {
         return Ok(());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(PARTIAL.0).suffix(PARTIAL.1).tempfile_in(folder)?;
     file.write_all(content)?;
     #[cfg(unix)]
     {
@@ -198,6 +301,9 @@ fn text_of(path: &Path, most: u64) -> Result<String> {
 /// # Errors
 /// All of [`Error`] but [`Error::Secrets`].
 pub fn read_folder(dir: &Path) -> Result<Bundle> {
+    if fs::symlink_metadata(dir.join(UNFINISHED)).is_ok() {
+        return Err(Error::Unfinished);
+    }
     let path = dir.join(MANIFEST);
     if !path.exists() {
         return Err(Error::NotABundle(format!("there is no `{MANIFEST}` in the folder")));
@@ -237,6 +343,9 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
             };
             if line.len() > limits::LINE_BYTES {
                 return Err(damaged("it is too long".to_owned()));
+            }
+            if line.trim().is_empty() {
+                return Err(damaged("it is empty".to_owned()));
             }
             let line: PastLine<'_> =
                 serde_json::from_str(line).map_err(|error| damaged(error.to_string()))?;

@@ -33,7 +33,7 @@ pub use content::{About, Contents, Entry, FORMAT, Manifest, Past, Provenance, St
 pub use error::{Error, Result, Secret};
 pub use file::{digest_of, read_file, write_file};
 pub use folder::{read_folder, write_folder};
-pub use secrets::{secrets_in, secrets_of};
+pub use secrets::{secrets_in, secrets_in_about, secrets_of};
 pub use sign::{PublicKey, Signature, SigningKey};
 pub use visible::{is_unseen, visible};
 

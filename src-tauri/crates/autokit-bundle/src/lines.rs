@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use autokit_toolcard::{CardId, CardKey, Problem, Rejected, read_card};
+use autokit_toolcard::{Author, CardId, CardKey, Problem, Rejected, read_card};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::Bundle;
 use crate::content::{
-    CardLine, Contents, Entry, Manifest, Part, Past, PastLine, Provenance, Step, VectorLine,
+    About, CardLine, Contents, Entry, Manifest, Part, Past, PastLine, Provenance, Step, VectorLine,
 };
 use crate::error::{Error, Result};
 use crate::limits;
@@ -45,16 +45,16 @@ pub(crate) fn write_card(entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
     let body = entry.card.to_json();
     let line = CardLine {
         id: entry.id.clone(),
-        revision: entry.step.clone(),
+        revision: cleaned_step(&entry.step),
         ancestors: entry.ancestors.clone(),
-        provenance: entry.provenance.clone(),
+        provenance: cleaned_provenance(&entry.provenance),
         card: raw(&body)?,
     };
     write_line(&line, out)
 }
 
 pub(crate) fn write_past(id: &CardId, past: &Past, out: &mut dyn Write) -> io::Result<()> {
-    write_line(&PastLine { id: id.clone(), revision: past.step.clone(), card: raw(&past.body)? }, out)
+    write_line(&PastLine { id: id.clone(), revision: cleaned_step(&past.step), card: raw(&past.body)? }, out)
 }
 
 fn write_line(line: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -87,6 +87,13 @@ impl Reading {
             let text = error.to_string();
             damaged(text.split(" at line ").next().unwrap_or_default().to_owned())
         };
+        // Passed over, empty lines would cost time without end, for they pack into nothing.
+        if text.trim().is_empty() {
+            return Err(Error::Damaged {
+                file: part.name().to_owned(),
+                why: format!("line {number} is empty"),
+            });
+        }
         match part {
             Part::Cards => self.card(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
             Part::History => self.past(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
@@ -247,12 +254,125 @@ pub(crate) fn check_time(at: &str) -> Result<(), String> {
             b'0' => is.is_ascii_digit(),
             other => is == other,
         });
-    if fits { Ok(()) } else { Err(format!("has the time {:?}; it is written as {shape}", shortened(at))) }
+    if !fits {
+        return Err(format!("has the time {:?}; it is written as {shape}", shortened(at)));
+    }
+    let number = |from: usize, to: usize| at.get(from..to).and_then(|text| text.parse::<u32>().ok());
+    let (year, month, day) =
+        (number(0, 4).unwrap_or(0), number(5, 7).unwrap_or(0), number(8, 10).unwrap_or(0));
+    let leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let days = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        _ => 31,
+    };
+    let clock = number(11, 13) < Some(24) && number(14, 16) < Some(60) && number(17, 19) < Some(60);
+    if year >= 1970 && (1..=12).contains(&month) && (1..=days).contains(&day) && clock {
+        Ok(())
+    } else {
+        Err(format!("has the time {at:?}, which there is not, or which is before 1970"))
+    }
 }
 
+/// A text of one line, as it is shown among others: a line end in it would begin a line that seems to
+/// come from the program.
 pub(crate) fn label(what: &str, text: &str, most: usize) -> Result<(), String> {
+    fits(what, text, most, false)
+}
+
+/// A text that may have several lines.
+pub(crate) fn note(what: &str, text: &str) -> Result<(), String> {
+    fits(what, text, limits::NOTE_CHARS, true)
+}
+
+fn fits(what: &str, text: &str, most: usize, lines: bool) -> Result<(), String> {
     if text.chars().count() > most {
         return Err(format!("has a {what} of more than {most} characters"));
     }
-    Ok(())
+    match text.chars().find(|c| is_control(*c, lines)) {
+        Some(c) => Err(format!("has a {what} with the control character U+{:04X}", u32::from(c))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a character steers whatever shows it; line feeds and tabs are fine in a text of several lines.
+fn is_control(c: char, lines: bool) -> bool {
+    let separator = matches!(c, '\u{2028}' | '\u{2029}');
+    (c.is_control() || separator) && !(lines && matches!(c, '\n' | '\t'))
+}
+
+/// The text as [`label`], or as [`note`] if it may have lines, takes it: what people typed is mended
+/// rather than refused.
+pub(crate) fn cleaned(text: &str, lines: bool) -> String {
+    // The line ends of other systems are still line ends.
+    let text = if lines { text.replace("\r\n", "\n") } else { text.to_owned() };
+    text.chars().map(|c| if is_control(c, lines) { ' ' } else { c }).collect()
+}
+
+pub(crate) fn cleaned_about(about: &About) -> About {
+    About {
+        name: cleaned(&about.name, false),
+        author: cleaned(&about.author, false),
+        created_at: about.created_at.clone(),
+        licence: about.licence.as_deref().map(|licence| cleaned(licence, false)),
+        note: cleaned(&about.note, true),
+    }
+}
+
+fn cleaned_step(step: &Step) -> Step {
+    Step {
+        author: Author(cleaned(&step.author.0, false)),
+        reason: cleaned(&step.reason, false),
+        ..step.clone()
+    }
+}
+
+fn cleaned_provenance(provenance: &Provenance) -> Provenance {
+    Provenance {
+        author: Author(cleaned(&provenance.author.0, false)),
+        licence: provenance.licence.as_deref().map(|licence| cleaned(licence, false)),
+        ..provenance.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_one_there_was_or_will_be() {
+        for time in ["1970-01-01T00:00:00.000Z", "2024-02-29T23:59:59.999Z", "9999-12-31T23:59:59.999Z"] {
+            assert_eq!(check_time(time), Ok(()));
+        }
+        for time in [
+            "9999-99-99T99:99:99.999Z",
+            "1969-12-31T23:59:59.999Z",
+            "2023-02-29T00:00:00.000Z",
+            "2100-02-29T00:00:00.000Z",
+            "2024-04-31T00:00:00.000Z",
+            "2024-00-01T00:00:00.000Z",
+            "2024-01-00T00:00:00.000Z",
+            "2024-01-01T24:00:00.000Z",
+            "2024-01-01T00:60:00.000Z",
+            "2024-01-01T00:00:60.000Z",
+            "2024-01-01 00:00:00.000Z",
+            "",
+        ] {
+            assert!(check_time(time).is_err(), "{time}");
+        }
+    }
+
+    #[test]
+    fn one_line_is_one_line() {
+        for text in ["a\nb", "a\tb", "\u{1b}[2K", "a\u{85}b", "a\u{2028}b", "a\u{2029}b", "\0", "\r"] {
+            assert!(label("name", text, 50).is_err(), "{text:?}");
+            assert_eq!(label("name", &cleaned(text, false), 50), Ok(()));
+            assert_eq!(note("note", &cleaned(text, true)), Ok(()));
+        }
+        assert_eq!(note("note", "a\n\tb"), Ok(()));
+        assert!(note("note", "a\u{1b}b").is_err() && note("note", "a\rb").is_err());
+        assert_eq!(cleaned("a\r\nb\u{7}", true), "a\nb ");
+        assert_eq!(label("name", "Jos\u{e9} 日本語 👩\u{200d}💻", 50), Ok(()));
+    }
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::lines::label;
+use crate::lines::{cleaned, label};
 
 /// Signed in front of the text, so that a signature made for something else never fits.
 const CONTEXT: &[u8] = b"autokit.toolcards bundle v1\n";
@@ -52,7 +52,7 @@ impl SigningKey {
 
     pub(crate) fn sign(&self, manifest: &[u8], signer: &str) -> Signature {
         let signature = self.0.sign(&[CONTEXT, manifest].concat());
-        Signature { key: self.public(), signer: signer.to_owned(), bytes: signature.to_bytes() }
+        Signature { key: self.public(), signer: cleaned(signer, false), bytes: signature.to_bytes() }
     }
 }
 
@@ -145,6 +145,11 @@ impl Signature {
         let mut text = serde_json::to_string_pretty(&written).expect("strings are JSON");
         text.push('\n');
         text
+    }
+
+    /// Whether a text is a signature at all, of whatever and by whomever.
+    pub(crate) fn is_one(text: &str) -> bool {
+        serde_json::from_str::<Written>(text).is_ok()
     }
 
     /// Reads a signature and checks it against what it signs.

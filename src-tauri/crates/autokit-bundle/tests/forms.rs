@@ -242,8 +242,172 @@ fn a_folder_holds_the_same_and_keeps_what_did_not_change() {
 fn a_folder_of_something_else_is_not_written_into() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("thesis.tex"), "x").expect("written");
-    assert!(matches!(write_folder(folder.path(), &contents(), None), Err(Error::Foreign { .. })));
+    let refused = write_folder(folder.path(), &contents(), None).expect_err("refused").to_string();
+    assert_eq!(
+        refused,
+        "nothing was written: the folder holds \"thesis.tex\" but no `bundle.json`, so it is not a bundle; choose an empty folder"
+    );
     assert!(!folder.path().join("cards").exists());
+}
+
+/// Everything in a folder with its content, to see that nothing was touched.
+fn all_in(dir: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir).expect("there") {
+        let path = entry.expect("read").path();
+        if fs::symlink_metadata(&path).expect("there").is_dir() {
+            all.extend(all_in(&path));
+        } else {
+            all.push((path.clone(), fs::read(&path).unwrap_or_default()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn files_of_others_make_an_export_refuse_before_it_touches_anything() {
+    let ours = tempfile::tempdir().expect("a folder");
+    write_folder(ours.path(), &contents(), None).expect("written");
+    let manifest = fs::read_to_string(ours.path().join("bundle.json")).expect("there");
+    // What else is called bundle.json, and what lies beside one.
+    for (file, content) in [
+        ("bundle.json", r#"{"name": "my-web-app", "version": "1.0.0"}"#.to_owned()),
+        ("bundle.json", "not JSON".to_owned()),
+        ("bundle.json", manifest.replace("autokit.toolcards", "other")),
+        ("bundle.json", manifest.replace("\"version\": 1", "\"version\": 2")),
+        ("cards/mine.json", r#"{"name": "Ace of spades"}"#.to_owned()),
+        ("history/diary.jsonl", "{\"day\": 1}\n".to_owned()),
+        ("signature.json", "{}".to_owned()),
+        ("vectors.jsonl", "[1, 2]\n".to_owned()),
+        (".autokit-unfinished", "something".to_owned()),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dir = folder.path();
+        write_folder(dir, &contents(), None).expect("written");
+        fs::write(dir.join("cards/notes.txt"), "x").expect("written");
+        fs::write(dir.join(file), content).expect("written");
+        let before = all_in(dir);
+        let refused = write_folder(dir, &Contents::default(), None).expect_err(file);
+        assert!(matches!(refused, Error::Place(_) | Error::Newer { found: 2 }), "{refused}");
+        if matches!(refused, Error::Place(_)) {
+            assert!(refused.to_string().contains(&format!("{file:?}")), "{refused}");
+        }
+        assert_eq!(all_in(dir), before, "{file}");
+    }
+    // What no export writes stays.
+    fs::write(ours.path().join("cards/notes.txt"), "x").expect("written");
+    write_folder(ours.path(), &Contents::default(), None).expect("written");
+    let left = |part: &str| all_in(&ours.path().join(part)).len();
+    assert_eq!((left("cards"), left("history")), (1, 0));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_written_through() {
+    use std::os::unix::fs::symlink;
+    let target = tempfile::tempdir().expect("a folder");
+    write_folder(target.path(), &contents(), None).expect("written");
+    let before = all_in(target.path());
+    for name in [
+        "bundle.json",
+        "cards",
+        "history",
+        "vectors.jsonl",
+        "signature.json",
+        ".autokit-unfinished",
+        "cards/zz.json",
+        "history/zz.jsonl",
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dir = folder.path();
+        write_folder(dir, &contents(), Some(&SigningKey::generate())).expect("written");
+        let path = dir.join(name);
+        if path.is_dir() {
+            fs::remove_dir_all(&path).expect("removed");
+        } else if path.exists() {
+            fs::remove_file(&path).expect("removed");
+        }
+        symlink(target.path().join(name), &path).expect("linked");
+        let refused = write_folder(dir, &Contents::default(), None).expect_err(name);
+        assert!(matches!(&refused, Error::Place(why) if why.contains(&format!("{name:?}"))), "{refused}");
+    }
+    assert_eq!(all_in(target.path()), before);
+}
+
+#[test]
+fn an_interrupted_export_is_known_and_gone_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    // As it is when the first export into a folder is cut off.
+    fs::create_dir_all(dir.join("cards")).expect("made");
+    fs::create_dir_all(dir.join("history")).expect("made");
+    fs::write(dir.join(".autokit-unfinished"), "autokit.toolcards\n").expect("written");
+    fs::write(dir.join("cards/.autokit-a1b2.tmp"), "{\"id\"").expect("written");
+    let refused = read_folder(dir).expect_err("refused");
+    assert_eq!(refused.to_string(), "the export into this folder was not finished: export again");
+    write_folder(dir, &contents(), None).expect("written");
+    assert_eq!(read_folder(dir).expect("read").contents.cards.len(), 4);
+    assert!(!dir.join("cards/.autokit-a1b2.tmp").exists() && !dir.join(".autokit-unfinished").exists());
+
+    // As it is when a later one is: new cards beside the old list.
+    fs::write(dir.join(".autokit-unfinished"), "autokit.toolcards\n").expect("written");
+    assert!(matches!(read_folder(dir), Err(Error::Unfinished)));
+    write_folder(dir, &contents(), None).expect("written");
+    read_folder(dir).expect("read");
+}
+
+#[test]
+fn texts_of_one_line_hold_no_line_ends() {
+    // Read from others, they are refused.
+    let spoofed = |name: &str| {
+        changed("bundle.json", false, |text| {
+            let mut value: Value = serde_json::from_str(text).expect("JSON");
+            value[name] = json!("Team\nsigned by Alice");
+            value.to_string()
+        })
+    };
+    for name in ["name", "author", "licence"] {
+        assert!(matches!(read(&spoofed(name)), Err(Error::Damaged { .. })), "{name}");
+    }
+    assert_eq!(read(&spoofed("note")).expect("read").contents.about.note, "Team\nsigned by Alice");
+
+    // Written, they are mended, and what is written is read.
+    let mut odd = contents();
+    odd.about.name = "Team\ncards".to_owned();
+    odd.about.author = "Al\u{1b}ice".to_owned();
+    odd.about.licence = Some("MIT\u{2028}".to_owned());
+    odd.about.note = "one\r\n\ttwo\u{7}".to_owned();
+    odd.cards[0].step.author.0 = "Al\nice".to_owned();
+    odd.cards[0].step.reason = "be\ncause".to_owned();
+    odd.cards[0].provenance.licence = Some("M\nIT".to_owned());
+    odd.cards[0].history[0].step.reason = "so\0".to_owned();
+    let key = SigningKey::generate();
+    let bundle = read(&written(&odd, Some(&key))).expect("read");
+    assert!(bundle.rejected.is_empty(), "{:?}", bundle.rejected);
+    let about = &bundle.contents.about;
+    assert_eq!((about.name.as_str(), about.note.as_str()), ("Team cards", "one\n\ttwo "));
+    assert_eq!(bundle.signature.expect("signed").signer, "Al ice");
+    let card = &bundle.contents.cards[0];
+    assert_eq!((card.step.reason.as_str(), card.history[0].step.reason.as_str()), ("be cause", "so "));
+    let folder = tempfile::tempdir().expect("a folder");
+    write_folder(folder.path(), &odd, Some(&key)).expect("written");
+    assert_eq!(read_folder(folder.path()).expect("read").digest, bundle.digest);
+}
+
+#[test]
+fn empty_lines_are_damage() {
+    for (part, change) in [
+        ("cards.jsonl", (|text: &str| format!("\n{text}")) as fn(&str) -> String),
+        ("cards.jsonl", |text| format!("{text}\n")),
+        ("history.jsonl", |text| text.replacen('\n', "\n \r\n", 1)),
+        ("vectors.jsonl", |text| text.to_owned() + &"\n".repeat(64 << 20)),
+    ] {
+        let refused = read(&changed(part, true, change)).expect_err(part).to_string();
+        assert!(refused.contains(part) && refused.contains("is empty"), "{refused}");
+    }
+    // The last line may lack its end.
+    assert!(read(&changed("cards.jsonl", true, |text| text.trim_end().to_owned())).is_ok());
 }
 
 #[cfg(unix)]

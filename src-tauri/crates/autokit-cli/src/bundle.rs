@@ -237,7 +237,9 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
                 let past = if secret.in_history { ", in an earlier revision" } else { "" };
                 let place = format!("`{}` looks like {}{past}", printable(&secret.field), secret.kind);
                 writeln!(text, "{} {}: {place}", "refused  ".red(), printable(&secret.name))?;
-                writeln!(text, "          {} --without {}", "→".cyan(), secret.card)?;
+                if !secret.card.as_str().is_empty() {
+                    writeln!(text, "          {} --without {}", "→".cyan(), secret.card)?;
+                }
             }
             Ok(())
         })?;

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autokit_bundle::formats;
-use autokit_bundle::{About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_of};
+use autokit_bundle::{
+    About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_in_about, secrets_of,
+};
 use autokit_library::CardRecord;
 use autokit_toolcard::{CardId, Named, Operation, RevisionId, Toolcard, write_cards};
 
@@ -18,6 +20,7 @@ use crate::commands::{Context, Export, Handle, PreviewExport, SignBundle};
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::background::in_background;
+use super::keys::spoken;
 use super::{Core, Engine};
 
 /// Names of cards in a preview.
@@ -279,7 +282,7 @@ impl Handle<PreviewExport> for Engine {
                 vectors: cards.iter().filter(|entry| entry.vectors.is_some()).count() as u32,
                 bytes: cards.iter().map(text).sum(),
                 names: cards.iter().take(NAMED).map(|entry| entry.card.name().to_owned()).collect(),
-                secrets: found(secrets_of(cards)),
+                secrets: found([secrets_of(cards), secrets_in_about(&contents.about)].concat()),
             })
         })
         .await
@@ -320,6 +323,15 @@ impl Handle<SignBundle> for Engine {
                 ErrorCode::BadRequest,
                 format!("{} is no bundle, or holds cards that cannot be read", request.path),
                 "Export a bundle, and sign that.",
+            ));
+        }
+        let author = &incoming.about.author;
+        if !author.is_empty() && spoken(author) != spoken(&context.author) {
+            // A signature says whose bundle it is; readers would take this key for the author's.
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{} was made by {author:?}, who alone can sign it", request.path),
+                "Import it and export it as your own.",
             ));
         }
         let key = self.core.signing_key().await?;

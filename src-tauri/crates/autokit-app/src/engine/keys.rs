@@ -38,7 +38,7 @@ impl KnownKey {
 }
 
 /// A name as it is read aloud: what does not show, capitals and spaces make no other name of it.
-fn spoken(name: &str) -> String {
+pub(crate) fn spoken(name: &str) -> String {
     let shown: String = name.chars().filter(|c| !is_unseen(*c)).collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -16,7 +16,7 @@ mod markdown;
 mod mcp;
 mod registry;
 mod run;
-mod secrets;
+pub(crate) mod secrets;
 
 pub use self::csv::{read_csv, write_csv};
 pub use self::detect::{Format, detect};

@@ -205,7 +205,7 @@ fn names_key(name: &str) -> bool {
 }
 
 /// `--apiKey_file` → `api`, `key`, `file`.
-fn split_words(name: &str) -> Vec<String> {
+pub(crate) fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower_before = false;
     for c in name.chars() {
