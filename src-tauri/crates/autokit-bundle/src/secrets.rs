@@ -56,7 +56,7 @@ static SHAPES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 
 /// Name and password in an address; either alone may be a key.
 static IN_ADDRESS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?i)[a-z][a-z0-9+.-]*://([^\s/:@?#]*)(?::([^\s/@]+))?@"));
+    LazyLock::new(|| regex(r"(?i)[a-z][a-z0-9+.-]*://([^\s/:@?#]*)(?::([^\s/]+))?@"));
 
 /// A parameter of an address.
 static PARAMETER: LazyLock<Regex> = LazyLock::new(|| regex(r#"[?&;#]([A-Za-z][\w.-]*)=([^&\s#"'<>;]+)"#));
@@ -109,9 +109,20 @@ static ABOUT_KEYS: LazyLock<Regex> = LazyLock::new(|| {
 /// Words of a sentence, which a phrase that is a password hardly has.
 static SENTENCE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:the|your|an?|of|for|from|to|is|are|key|token|password|secret|credentials?|required|optional|string|see|api|via|with|in|or|and|if|not|used?|oauth2?|auth|authentication)\b",
+        r"(?i)\b(?:the|your|an?|of|for|from|to|is|are|key|token|password|secret|credentials?|required|optional|string|see|api|via|with|in|or|and|if|not|used?|oauth2?|auth|authentication|keys|tokens|secrets|service|account|manager|vault|environment|variable)\b",
     )
 });
+
+/// Code that fetches a key: a call, or a field called after one.
+static CODE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)^[a-z_]\w*(?:\.\w+)*\(.*\)$|^[a-z_]\w*(?:\.\w+)*\.\w*(?:token|key|secret|passw(?:or)?d|credential|auth)\w*$",
+    )
+});
+
+/// A password told in a sentence.
+static TOLD: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"(?i)passw(?:or)?d["']?\s*[:=]\s*["']?([^\s"',;]{8,})"#));
 
 /// A text that is a path or the name of a file.
 static FILE: LazyLock<Regex> =
@@ -251,7 +262,7 @@ fn stands_for(text: &str) -> bool {
     {
         return true;
     }
-    if ABOUT_KEYS.is_match(text) {
+    if ABOUT_KEYS.is_match(text) || CODE.is_match(text) && !has_random_run(text) {
         return true;
     }
     if LEFT_OUT.is_match(text) {
@@ -269,7 +280,7 @@ fn stands_for(text: &str) -> bool {
         // Of a key made by chance, a part may look like a word: the rest then does not.
         let delimited = text.split(|c: char| !c.is_alphanumeric());
         let mut rest = delimited.filter(|part| !ASKED.is_match(part));
-        !rest.any(has_random_run)
+        !rest.any(|run| has_random_run(run) || is_mixed(run))
     };
     shouted || asked
 }
@@ -287,6 +298,16 @@ fn is_random(text: &str) -> bool {
     letters && digits && bits >= BITS
 }
 
+/// Whether letters, digits and capitals take turns as they do in no word.
+fn is_mixed(run: &str) -> bool {
+    const LONG: usize = 10;
+    const TURNS: usize = 3;
+    let kind = |c: char| (c.is_ascii_digit(), c.is_uppercase());
+    let chars: Vec<char> = run.chars().collect();
+    let turns = chars.windows(2).filter(|pair| kind(pair[0]) != kind(pair[1])).count();
+    chars.len() >= LONG && turns >= TURNS && chars.iter().any(char::is_ascii_digit)
+}
+
 /// Whether a text has a run of letters and digits that is long and made by chance.
 fn has_random_run(text: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(|run| run.chars().count() >= RUN && is_random(run))
@@ -295,7 +316,7 @@ fn has_random_run(text: &str) -> bool {
 /// All shapes at once: hardly any text has one, and telling so costs one pass.
 static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
     let shapes = SHAPES.iter().map(|(_, shape)| shape.as_str());
-    let others = [&IN_ADDRESS, &PARAMETER, &BASIC, &FLAG, &OPTION, &GIVEN, &SETTING];
+    let others = [&IN_ADDRESS, &PARAMETER, &BASIC, &FLAG, &OPTION, &GIVEN, &SETTING, &TOLD];
     RegexSet::new(shapes.chain(others.map(|other| other.as_str()))).expect("valid expressions")
 });
 
@@ -321,8 +342,10 @@ fn secret_in(text: &str) -> Option<&'static str> {
     }
     let parameter = |found: regex::Captures<'_>| match named(&found[1]) {
         Named::Perhaps => is_value(Named::Key, &found[2]) && is_random(&found[2]),
-        Named::Key | Named::Password => {
-            is_value(Named::Key, &found[2]) && (is_random(&found[2]) || found[2].len() >= RUN)
+        Named::Key => is_value(Named::Key, &found[2]) && (is_random(&found[2]) || found[2].len() >= RUN),
+        Named::Password => {
+            let mixed = found[2].chars().any(|c| !c.is_alphabetic());
+            is_value(Named::Key, &found[2]) && (mixed || found[2].len() >= RUN)
         }
         Named::Otherwise => false,
     };
@@ -365,6 +388,14 @@ fn secret_in(text: &str) -> Option<&'static str> {
     };
     if text.contains(';') && SETTING.captures_iter(text).any(setting) {
         return Some("a password in settings");
+    }
+    let told = |found: regex::Captures<'_>| {
+        let value = &found[1];
+        let kinds = [char::is_uppercase, char::is_lowercase, |c: char| c.is_ascii_digit()];
+        is_value(Named::Password, value) && kinds.iter().all(|kind| value.contains(*kind))
+    };
+    if TOLD.captures_iter(text).any(told) {
+        return Some("a password");
     }
     let given = |found: regex::Captures<'_>| {
         let value = found.get(1).or(found.get(2)).map_or("", |value| value.as_str());
@@ -673,6 +704,9 @@ mod tests {
                 "primary_key": "customer_id_2", "eos_token": "<|endoftext|>", "next_page_token": "CAUQAA12345678",
                 "auth": "oauth2", "sort_key": "created_at",
             },
+            "credential": "DefaultAzureCredential()",
+            "token": "settings.access_token",
+            "secret": "AWS Secrets Manager",
             "commit": "3f786850e387550fdab836ed7e6dc881de23001b",
             "checksum": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             "uuid": "0a1b2c3d-1111-4222-8333-444455556666",
@@ -691,6 +725,9 @@ mod tests {
             format!("https://h.io/x?key={key}"),
             format!("https://h.io/x?SIG={key}&se=1"),
             "https://h.io/x?access_token=abcdefghijklmnopq".to_owned(),
+            "amqp://me:p@ssw0rd@mq.host/".to_owned(),
+            "https://h.io/x?password=hunter2hunter2".to_owned(),
+            "to log in, password: Tr0ub4dor&3xyz!".to_owned(),
             "Server=db;User=me;Password=Sup3r;Encrypt=yes".replace("Sup3r", "Sup3rS4fe!"),
         ] {
             assert_eq!(fields(&json!({"name": "a", "x": address})), ["x"], "{address}");
@@ -747,6 +784,8 @@ mod tests {
         for word in ["your", "insert", "test", "here"] {
             let key = format!("ghp_a8Bq2ZxK7mP4wR9tYc3L{word}a8Bq2ZxK7mP4wR9tYc3L");
             assert_eq!(fields(&json!({"name": "a", "x": key})), ["x"], "{key}");
+            let card = json!({"name": "a", "api_key": format!("a8Bq2ZxK7mP4-{word}-R9tYc3LxQ2w")});
+            assert_eq!(fields(&card), ["api_key"], "{card}");
             let key = format!("sk-{word}-a8Bq2ZxK7mP4wR9tYc3L");
             assert_eq!(fields(&json!({"name": "a", "x": key})), ["x"], "{key}");
         }

@@ -21,16 +21,18 @@ const MOST_COLUMNS: usize = 16_384;
 
 /// Reads a table as cards: first row the field names as cards have them, every further row a card.
 /// Columns AutoKit does not know are kept as further fields. The delimiter (comma, semicolon or tab)
-/// is told from the first row. Positions count the rows below it, blank lines left out.
+/// is told from the first row, or from the line `sep=;` that Excel takes before it. Positions count the
+/// rows below it, blank lines left out.
 ///
 /// # Errors
 /// [`FormatError`] when it is no text or its first row cannot name fields.
 pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
     let text = error::text(reader)?;
-    let delimiter = delimiter(&text);
-    let mut table = table(&text, delimiter);
+    let (told, text) = told_delimiter(&text);
+    let delimiter = told.unwrap_or_else(|| delimiter(text));
+    let mut table = table(text, delimiter);
     let header = columns(&next(&mut table).unwrap_or_default())?;
-    let open = unclosed_quote(&text, delimiter);
+    let open = unclosed_quote(text, delimiter).map(|line| line + usize::from(told.is_some()));
     let mut rows = Vec::new();
     while let Some(row) = next(&mut table) {
         if row.iter().all(str::is_empty) {
@@ -56,7 +58,22 @@ pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
 
 /// Whether the first row of a text names a column `name`, with any of the delimiters.
 pub(in crate::formats) fn has_name_column(text: &str) -> bool {
-    first_row(text, delimiter(text)).iter().any(|cell| column(cell) == fields::NAME)
+    let (told, text) = told_delimiter(text);
+    let row = first_row(text, told.unwrap_or_else(|| delimiter(text)));
+    row.iter().any(|cell| column(cell) == fields::NAME)
+}
+
+/// What Excel's line `sep=;` says, and the table below it. Excel does not show that line as a row.
+fn told_delimiter(text: &str) -> (Option<u8>, &str) {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let line = first.trim_end_matches('\r');
+    let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
+    let sign =
+        line.get(..4).filter(|start| start.eq_ignore_ascii_case("sep=")).map(|_| &line.as_bytes()[4..]);
+    match sign {
+        Some([sign]) if sign.is_ascii() && *sign != b'"' => (Some(*sign), rest),
+        _ => (None, text),
+    }
 }
 
 fn table(text: &str, delimiter: u8) -> ::csv::Reader<&[u8]> {
@@ -89,18 +106,25 @@ fn delimiter(text: &str) -> u8 {
     DELIMITERS.into_iter().rev().max_by_key(|delimiter| worth(*delimiter)).unwrap_or(b',')
 }
 
-/// The field a cell of the first row names. White space counts only in names that mean nothing to
-/// AutoKit: a space after a comma is common.
+/// The field a cell of the first row names. White space and capitals count only in names that mean
+/// nothing to AutoKit: a space after a comma is common, and so is a capital at the head of a column.
 fn column(cell: &str) -> &str {
     let cell = unguard(cell);
-    if fields::ALL.contains(&cell.trim()) { cell.trim() } else { cell }
+    let known = fields::ALL.into_iter().find(|field| field.eq_ignore_ascii_case(cell.trim()));
+    known.unwrap_or(cell)
 }
 
 fn columns(row: &StringRecord) -> Result<Vec<String>, FormatError> {
     if row.len() > MOST_COLUMNS {
         return Err(FormatError::TooManyColumns { found: row.len(), most: MOST_COLUMNS });
     }
-    let columns: Vec<String> = row.iter().map(|cell| column(cell).to_owned()).collect();
+    // Beside a column `name`, one called `Name` is a field of its own.
+    let exact: HashSet<&str> = row.iter().map(|cell| unguard(cell).trim()).collect();
+    let named = |cell| {
+        let (own, known) = (unguard(cell), column(cell));
+        if own.trim() != known && exact.contains(known) { own } else { known }
+    };
+    let columns: Vec<String> = row.iter().map(|cell| named(cell).to_owned()).collect();
     if !columns.iter().any(|column| column == fields::NAME) {
         let found: Vec<String> = columns.iter().take(8).map(|column| short(column)).collect();
         let more = if columns.len() > 8 { " …" } else { "" };
@@ -149,7 +173,8 @@ fn candidate(
         let sign = match delimiter {
             b';' => "semicolon",
             b'\t' => "tab",
-            _ => "comma",
+            b',' => "comma",
+            _ => "delimiter",
         };
         let reason = format!(
             "has {} cells where the first row has {}; put texts with a {sign} in quotation marks",

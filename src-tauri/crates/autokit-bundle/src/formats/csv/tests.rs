@@ -183,3 +183,25 @@ proptest! {
         let _ = read_csv(&[&b"name,tags;\n"[..], &bytes].concat()[..]);
     }
 }
+
+#[test]
+fn headings_may_have_capitals_and_excel_may_name_the_delimiter() {
+    let expected = [json!({"name": "Search, fast", "provider": "P", "tags": ["a"]})];
+    for text in [
+        "Name;Provider;TAGS\nSearch, fast;P;a\n",
+        "sep=;\nName;Provider;Tags\nSearch, fast;P;a\n",
+        "\u{feff}\"SEP=;\"\r\nname;provider;tags\r\nSearch, fast;P;a\r\n",
+        "sep=|\nname|provider|tags\nSearch, fast|P|a\n",
+    ] {
+        assert_eq!(objects(&read(text)), expected, "{text}");
+        assert!(has_name_column(text.trim_start_matches('\u{feff}')), "{text}");
+    }
+    // The line is one of the file when it comes to telling where something is.
+    let open = read("sep=;\nname;provider\na;\"b\n");
+    assert!(refused(&open)[0].1.contains("on line 3"), "{:?}", refused(&open));
+    // Two columns that would be one field.
+    assert!(matches!(read_csv(&b"Name,NAME\na,b\n"[..]), Err(FormatError::RepeatedColumn { .. })));
+    // A field that differs from a known one in capitals comes back as it was.
+    let odd = [card(json!({"name": "a", "Name": "b", "Kind": "c"}))];
+    assert_eq!(objects(&read(&written(&odd))), [json!({"name": "a", "Name": "b", "Kind": "c"})]);
+}

@@ -32,9 +32,16 @@ pub fn write_csv(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
 fn columns(cards: &[Toolcard]) -> Vec<&str> {
     let mut seen: std::collections::HashSet<&str> = fields::ALL.into_iter().collect();
     let used = |field: &str| cards.iter().any(|card| card.object().contains_key(field));
+    // A field `Kind` is read as the field `kind`, unless that has a column too.
+    let mistaken = |field: &str| {
+        let mut fields = cards.iter().flat_map(|card| card.object().keys());
+        fields.any(|other| other != field && other.trim().eq_ignore_ascii_case(field))
+    };
     // The name stands even over no cards: the file is a table to fill in.
-    let mut columns: Vec<&str> =
-        fields::ALL.into_iter().filter(|field| *field == fields::NAME || used(field)).collect();
+    let mut columns: Vec<&str> = fields::ALL
+        .into_iter()
+        .filter(|field| *field == fields::NAME || used(field) || mistaken(field))
+        .collect();
     for field in cards.iter().flat_map(|card| card.object().keys()) {
         if seen.insert(field) {
             columns.push(field);
