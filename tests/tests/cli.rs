@@ -151,7 +151,7 @@ fn text_is_for_people_and_json_for_programs() -> Result<()> {
     let shown = place.run(&["cards", "show", "Steer\u{202e}"])?;
     let text = String::from_utf8(shown.stdout)?;
     assert!(!text.contains('\u{1b}'), "no colours into a pipe, no escapes from a card: {text:?}");
-    assert!(text.contains("␛[31mred"), "{text}");
+    assert!(text.contains("‹U+001B›[31mred"), "{text}");
     let usage = place.run(&["cards", "frobnicate"])?;
     assert_eq!(usage.status.code(), Some(2));
     let completions = place.run(&["completions", "bash"])?;
@@ -176,6 +176,7 @@ fn what_cannot_work_is_refused_with_a_remedy_of_the_terminal() -> Result<()> {
     assert!(remedy(&["providers", "llm", "openai"], 2)?.contains("--model"));
     assert_eq!(place.json(&["providers", "show"])?["settings"]["search"]["kind"], "none");
 
+    place.json(&["cards", "add", "--set", "name=One to export"])?;
     // Places of the window have their commands here.
     let remedies = [
         (vec!["sessions", "nope"], 3, "`autokit sessions`"),

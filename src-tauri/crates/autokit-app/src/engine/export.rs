@@ -231,11 +231,14 @@ fn licence_of(card: &Toolcard) -> Option<String> {
 
 fn refused(error: &autokit_bundle::Error, place: &str) -> ApiError {
     match error {
-        autokit_bundle::Error::Secrets(_) => ApiError::new(
-            ErrorCode::Invalid,
-            error.to_string(),
-            "Take the key out of the card, or leave the card out; leave the history out if it is there.",
-        ),
+        autokit_bundle::Error::Secrets(secrets) => {
+            let remedy = if secrets.iter().all(|secret| secret.card.as_str().is_empty()) {
+                "Take the key out of what you say about the export."
+            } else {
+                "Take the key out of the card, or leave the card out; leave the history out if it is there."
+            };
+            ApiError::new(ErrorCode::Invalid, error.to_string(), remedy)
+        }
         autokit_bundle::Error::Io(error) => unwritable(place, error),
         other => ApiError::new(
             ErrorCode::BadRequest,
@@ -388,7 +391,7 @@ fn write(request: &ExportRequest, contents: &Contents, key: Option<&SigningKey>)
             ));
         }
         (format, path) => {
-            let secrets = secrets_of(&contents.cards);
+            let secrets = [secrets_of(&contents.cards), secrets_in_about(&contents.about)].concat();
             if !secrets.is_empty() {
                 return Err(refused(&autokit_bundle::Error::Secrets(secrets), path.unwrap_or_default()));
             }

@@ -102,6 +102,11 @@ fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError {
 fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
     let remedy = match error {
         autokit_bundle::Error::Newer { .. } => "Update AutoKit to read it.",
+        autokit_bundle::Error::Unfinished => "Export into it again, or ask whoever did to.",
+        autokit_bundle::Error::Signature(_) if Path::new(source).is_dir() => {
+            "If version control merged it, remove its `signature.json`: nobody signed what came of that. \
+             Otherwise do not use it as it is."
+        }
         autokit_bundle::Error::Signature(_) | autokit_bundle::Error::Damaged { .. } => {
             "Get it again from whoever made it; do not use it as it is."
         }

@@ -85,6 +85,7 @@ impl Core {
         let is_wanted = |one: &Subscription| only.as_ref().is_none_or(|only| only.contains(&one.id));
         let wanted: Vec<Subscription> = self.subscriptions().await?.into_iter().filter(is_wanted).collect();
         let (total, mut told) = (wanted.len() as u64, Vec::new());
+        let mut failures = Vec::new();
         for (done, mut one) in wanted.into_iter().enumerate() {
             progress.check()?;
             progress.at(done as u64, total);
@@ -97,6 +98,7 @@ impl Core {
                 Err(error) => {
                     told.push(error.message.clone());
                     one.failed = Some(error.sentence());
+                    failures.push(error);
                 }
             }
             one.checked_at = Some(self.options.clock.stamp());
@@ -110,6 +112,11 @@ impl Core {
             .await?;
         }
         progress.at(total, total);
+        if failures.len() as u64 == total
+            && let Some(first) = failures.into_iter().next()
+        {
+            return Err(first);
+        }
         let summary = if told.is_empty() { "Nothing new".to_owned() } else { told.join("; ") };
         Ok(Outcome { summary, tally: None })
     }
