@@ -229,6 +229,6 @@ async fn one_person_is_one_reviewer_however_the_name_is_typed() -> Result<()> {
     // Escapes in a name do not reach the terminal.
     let policy = place.run(&["review", "policy", "--reviewer", "a\u{1b}[31mb"])?;
     let policy = String::from_utf8(policy.stdout)?;
-    ensure!(!policy.contains('\u{1b}') && policy.contains("a␛[31mb"), "{policy:?}");
+    ensure!(!policy.contains('\u{1b}') && policy.contains("a‹U+001B›[31mb"), "{policy:?}");
     Ok(())
 }

@@ -120,7 +120,7 @@ impl Library {
     /// [`LibraryError::NothingToUndo`]; [`LibraryError::ChangedSince`] when all of them would be kept;
     /// otherwise as [`Library::commit`].
     pub async fn undo(&self, change: &str, author: Author, request: Option<String>) -> Result<Undone> {
-        self.undo_of(change, None, author, request).await
+        self.undo_of(change, None, false, author, request).await
     }
 
     /// Takes back what accepting a proposal wrote, and lets it wait again. Of a change that took over
@@ -136,7 +136,8 @@ impl Library {
         let only = others.iter().any(|revision| revision.card != card).then_some(&card);
         // A new card may have been accepted under another name: then it is alone in its change.
         let only = only.filter(|card| others.iter().any(|revision| revision.card == **card));
-        self.undo_of(&change, only, author, request).await
+        // The proposal waits again even where its card went on and stays as it is.
+        self.undo_of(&change, only, true, author, request).await
     }
 
     /// The texts of cards before these revisions; none where a card was not there.
@@ -189,6 +190,7 @@ impl Library {
         &self,
         change: &str,
         only: Option<&CardId>,
+        reopens: bool,
         author: Author,
         request: Option<String>,
     ) -> Result<Undone> {
@@ -233,7 +235,7 @@ impl Library {
             }
             cards.push(first.card.clone());
         }
-        if cards.is_empty() && !kept.is_empty() {
+        if cards.is_empty() && !kept.is_empty() && !reopens {
             return Err(LibraryError::ChangedSince { cards: kept.len() });
         }
         let meta = Meta {
@@ -245,7 +247,8 @@ impl Library {
         };
         let (rows, proposals) = self.rows_to_reopen(change, only, &meta.author).await?;
         // What was kept can still be taken back, once what came after it is.
-        let undoes = Undoes { change, whole: only.is_none() && kept.is_empty(), proposals: &proposals };
+        let undoes =
+            Undoes { change, whole: only.is_none() && (reopens || kept.is_empty()), proposals: &proposals };
         let rows = |_: Option<&str>| Ok(rows.clone());
         let beside = Beside { undoes: Some(undoes), also: Some(&rows), ..Beside::default() };
         self.commit_with(&meta, &writes, beside).await?;
