@@ -63,6 +63,7 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     // More cards than are looked at at a time, whose pages take as long as this test likes.
     let release;
     web.held = new Promise((done) => (release = done));
+    const begun = new Promise((done) => (web.asked = done));
     const file = join(folder, "held.json");
     const held = Array.from({ length: 12 }, (_, at) => ({ name: `held ${at}`, provider: "Pantry", documentation: `${web.base}/held/${at}` }));
     writeFileSync(file, JSON.stringify(held));
@@ -70,6 +71,8 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     await page.getByLabel("Filter by name, provider or description").fill("pantry");
     await page.getByText(/^12 cards of/).waitFor();
     await page.getByRole("button", { name: "Check these" }).click();
+    // Something has to be under way that the pause waits for.
+    await begun;
     await page.getByRole("button", { name: "Pause: Checking cards" }).click();
     await page.getByRole("button", { name: "Pausing: Checking cards" }).waitFor();
     release();

@@ -54,9 +54,9 @@ function answer(body, base) {
   return { call: { id: `call-${steps}`, type: "function", function: { name, arguments: JSON.stringify(given) } }, thought };
 }
 
-/** Starts them. `pause` is how long the model thinks; pages below /held/ come once `held` is over. */
+/** Starts them. `pause` is how long the model thinks; pages below /held/ tell `asked` and come once `held` is over. */
 export async function services() {
-  const state = { pause: 0, keys: [], held: Promise.resolve() };
+  const state = { pause: 0, keys: [], held: Promise.resolve(), asked: () => {} };
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url, "http://here");
     const json = (body) => {
@@ -86,6 +86,7 @@ export async function services() {
     } else if (pathname === "/old/kettle") {
       response.writeHead(301, { location: "/docs/tools/kettle" }).end();
     } else if (pathname.startsWith("/held/")) {
+      state.asked();
       await state.held;
       response.statusCode = 404;
       response.end("gone");
