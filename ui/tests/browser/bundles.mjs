@@ -147,7 +147,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await page.getByText("cards changed by hand later stay").waitFor();
       await show(page, "43-browser-imports.png");
       await page.getByRole("button", { name: "Take it back" }).click();
-      await list.getByText("taken back").waitFor();
+      await page.getByText("Breakfast was taken back").waitFor();
       assert.equal(field("Egg Timer", "class"), "EggWatch");
       assert.equal(field("Toaster", "description"), "Toasts slices.");
       assert.equal(autokit("cards", "list", "--text", "Waffle").rows.length, 0);

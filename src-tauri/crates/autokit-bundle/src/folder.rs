@@ -203,18 +203,21 @@ fn is_ours(dir: &Path, name: &str) -> Result<bool> {
     })
 }
 
-/// The names in a folder; none if there is no such folder.
-fn names_in(dir: &Path) -> Result<Vec<String>> {
+/// What is in a folder; nothing if there is no such folder.
+fn entries_of(dir: &Path) -> Result<impl Iterator<Item = io::Result<fs::DirEntry>>> {
     let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error.into()),
     };
-    let mut names = Vec::new();
-    for entry in entries {
-        // None of our names has a character that this would change.
-        names.push(entry?.file_name().to_string_lossy().into_owned());
-    }
+    Ok(entries.into_iter().flatten())
+}
+
+/// The names in a folder.
+fn names_in(dir: &Path) -> Result<Vec<String>> {
+    // None of our names has a character that reading it so would change.
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    let mut names = entries_of(dir)?.map(name).collect::<Result<Vec<String>>>()?;
     names.sort();
     Ok(names)
 }
@@ -255,13 +258,8 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// The files of a folder with this ending, by name, with their sizes.
 fn files_in(dir: &Path, ending: &str) -> Result<Vec<(String, u64)>> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
     let mut files = Vec::new();
-    for entry in entries {
+    for entry in entries_of(dir)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         if !name.ends_with(ending) || name.starts_with('.') {

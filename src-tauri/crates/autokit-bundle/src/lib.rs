@@ -26,6 +26,7 @@ pub mod plan;
 mod secrets;
 mod sign;
 mod visible;
+mod words;
 
 use autokit_toolcard::Rejected;
 

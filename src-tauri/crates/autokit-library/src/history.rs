@@ -186,6 +186,8 @@ impl Library {
     }
 
     /// Takes a change back, or what it did to one card; then the change itself still counts as made.
+    /// `reopens` is for a proposal that is to wait again: that is something to take back even where
+    /// every card went on and is kept.
     async fn undo_of(
         &self,
         change: &str,

@@ -249,7 +249,7 @@ impl Sources {
         if trimmed.is_empty() {
             return true;
         }
-        if trimmed.chars().any(is_unseen) {
+        if trimmed.chars().any(misleads) {
             return false;
         }
         if !addresses(trimmed).all(|url| leads_to(&self.shown_addresses, url)) {
@@ -286,7 +286,7 @@ impl Sources {
             let inner = word.chars().skip(1).any(char::is_uppercase);
             word.chars().next().is_some_and(char::is_uppercase) && (inner || word.chars().count() > 1)
         };
-        if sentence.chars().any(is_unseen) {
+        if sentence.chars().any(misleads) {
             return false;
         }
         let mut first = true;
@@ -337,7 +337,7 @@ impl Sources {
 
 /// Whether a character makes a text read otherwise than it is (Boucher and Anderson, "Trojan Source",
 /// 2021): turned directions, letters without a shape, controls of a terminal.
-fn is_unseen(c: char) -> bool {
+fn misleads(c: char) -> bool {
     let tag = ('\u{e0000}'..='\u{e007f}').contains(&c);
     let turning = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
     let shapeless = matches!(

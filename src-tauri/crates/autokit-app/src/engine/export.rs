@@ -99,9 +99,7 @@ impl Core {
             history: request.history,
         })
     }
-}
 
-impl Core {
     /// Makes an export go on from the bundle that is in its folder, as one does in version control: what
     /// others put there is not written over unseen, and the date stays while nothing changes.
     async fn goes_on_from(&self, path: &str, contents: &mut Contents) -> Result<()> {

@@ -37,6 +37,11 @@ impl KnownKey {
     }
 }
 
+/// Whether another key than this one signed for an author before.
+fn another_signed(keys: &[KnownKey], key: PublicKey, author: &str) -> bool {
+    keys.iter().any(|other| other.key != key && other.is_of(author))
+}
+
 /// A name as it is read aloud: what does not show, capitals and spaces make no other name of it.
 pub(crate) fn spoken(name: &str) -> String {
     let shown: String = name.chars().filter(|c| !is_unseen(*c)).collect();
@@ -74,9 +79,8 @@ impl Core {
     pub(crate) async fn signature_view(&self, incoming: &Incoming) -> Result<SignatureView> {
         let keys = self.known_keys().await?;
         let author = &incoming.about.author;
-        let of_author = |known: &&KnownKey| known.is_of(author);
         let Some(signature) = &incoming.signature else {
-            let stripped = incoming.bundled && keys.iter().any(|known| of_author(&known));
+            let stripped = incoming.bundled && keys.iter().any(|known| known.is_of(author));
             let trust = if stripped { Trust::Stripped } else { Trust::Unsigned };
             return Ok(SignatureView {
                 trust,
@@ -87,7 +91,7 @@ impl Core {
         };
         let known = keys.iter().find(|known| known.key == signature.key);
         // A key vouches for those it signed for before, not for whoever a bundle says made it.
-        let elsewhere = keys.iter().any(|other| other.key != signature.key && other.is_of(author));
+        let elsewhere = another_signed(&keys, signature.key, author);
         let trust = match known {
             Some(known) if elsewhere && !known.is_of(author) => Trust::OtherKey,
             None if elsewhere => Trust::OtherKey,
@@ -108,7 +112,7 @@ impl Core {
     pub(crate) async fn remember_key(&self, seen: &Seen) -> Result<()> {
         let Some(signature) = &seen.signature else { return Ok(()) };
         let mut keys = self.known_keys().await?;
-        let elsewhere = keys.iter().any(|other| other.key != signature.key && other.is_of(&seen.author));
+        let elsewhere = another_signed(&keys, signature.key, &seen.author);
         // Under another key than before it is not this author's until a person says so.
         let authors = if elsewhere { Vec::new() } else { vec![seen.author.clone()] };
         match keys.iter_mut().find(|known| known.key == signature.key) {
@@ -177,6 +181,10 @@ fn key_from(text: &str) -> Result<PublicKey> {
     })
 }
 
+fn never_seen(remedy: &str) -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "this key was never seen here", remedy)
+}
+
 impl Handle<ListKeys> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
         self.core.signing_keys().await
@@ -204,11 +212,7 @@ impl Handle<SetKeyTrust> for Engine {
                 }
             }
             None if !request.trusted => {
-                return Err(ApiError::new(
-                    ErrorCode::NotFound,
-                    "this key was never seen here",
-                    "Nothing is trusted that was not said to be.",
-                ));
+                return Err(never_seen("Nothing is trusted that was not said to be."));
             }
             // Somebody may tell their key before they send anything.
             None => keys.push(KnownKey {
@@ -231,11 +235,7 @@ impl Handle<ForgetKey> for Engine {
         let were = keys.len();
         keys.retain(|known| known.key != key);
         if keys.len() == were {
-            return Err(ApiError::new(
-                ErrorCode::NotFound,
-                "this key was never seen here",
-                "See which there are in the list of keys.",
-            ));
+            return Err(never_seen("See which there are in the list of keys."));
         }
         self.core.keep_keys(&keys).await?;
         self.core.signing_keys().await

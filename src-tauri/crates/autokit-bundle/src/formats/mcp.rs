@@ -2,7 +2,7 @@
 //! card a server.
 //!
 //! Settings are private. Of environment variables and headers only the names are kept, keys in
-//! arguments and addresses are replaced (see [`super::secrets`]), and what this module does not know
+//! arguments and addresses are replaced (see [`super::conceal`]), and what this module does not know
 //! is left out rather than copied, with a word about it.
 
 use std::io::Read;
@@ -11,10 +11,10 @@ use autokit_toolcard::{Candidate, Kind, Problem, ReadCards, Rejected, fields, re
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::conceal::{self, PLACEHOLDER};
 use super::error::{self, FormatError};
 use super::json::{self, Entries};
 use super::run;
-use super::secrets::{self, PLACEHOLDER};
 
 /// Keys of a server that are understood; `serverUrl` and `httpUrl` are what some clients call `url`.
 const URL: [&str; 3] = ["url", "serverUrl", "httpUrl"];
@@ -131,7 +131,7 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
             _ => Err(Problem::error("args", "holds something else than strings")),
         })
         .collect::<Result<_, _>>()?;
-    let (concealed, found) = secrets::conceal_all(&plain.iter().map(String::as_str).collect::<Vec<_>>());
+    let (concealed, found) = conceal::conceal_all(&plain.iter().map(String::as_str).collect::<Vec<_>>());
     if !found.is_empty() {
         let places: Vec<String> = found.iter().map(usize::to_string).collect();
         notes.push(replaced("args", &format!(" (argument {})", places.join(", "))));
@@ -140,7 +140,7 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
 }
 
 fn concealed(field: &str, text: &str, notes: &mut Vec<Problem>) -> String {
-    let concealed = secrets::conceal(text);
+    let concealed = conceal::conceal(text);
     if concealed != text {
         notes.push(replaced(field, ""));
     }
@@ -166,7 +166,7 @@ fn names(entry: &Map<String, Value>, key: &str, notes: &mut Vec<Problem>) -> Opt
         }
     };
     // A key that stands where a name belongs would otherwise pass for one.
-    let concealed: Vec<String> = names.iter().map(|name| secrets::conceal(name).into_owned()).collect();
+    let concealed: Vec<String> = names.iter().map(|name| conceal::conceal(name).into_owned()).collect();
     if concealed != names {
         notes.push(replaced(key, ""));
     }
@@ -178,7 +178,7 @@ fn left_out(entry: &Map<String, Value>, notes: &mut Vec<Problem>) {
     let unknown: Vec<String> = entry
         .keys()
         .filter(|key| !known(key))
-        .map(|key| secrets::conceal(key).chars().take(40).collect())
+        .map(|key| conceal::conceal(key).chars().take(40).collect())
         .collect();
     if !unknown.is_empty() {
         let reason =

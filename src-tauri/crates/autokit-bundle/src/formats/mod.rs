@@ -7,6 +7,7 @@
 //! it are not kept, and what goes out cannot act in the program that opens it.
 
 mod catalogue;
+mod conceal;
 mod csv;
 mod detect;
 mod error;
@@ -16,7 +17,6 @@ mod markdown;
 mod mcp;
 mod registry;
 mod run;
-pub(crate) mod secrets;
 
 pub use self::csv::{read_csv, write_csv};
 pub use self::detect::{Format, detect};

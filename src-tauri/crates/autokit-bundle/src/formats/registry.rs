@@ -14,10 +14,10 @@ use autokit_toolcard::{Candidate, Kind, Problem, ReadCards, Rejected, fields, re
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::conceal;
 use super::error::{self, FormatError};
 use super::json::{self, Entries};
 use super::mcp::replaced;
-use super::secrets;
 
 /// Where the official registry writes what it knows of a server.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
@@ -199,7 +199,7 @@ fn summary(remote: &Map<String, Value>, notes: &mut Vec<Problem>) -> Value {
         short.insert("type".into(), transport.into());
     }
     if let Some(url) = json::text(remote, &["url"]) {
-        let concealed = secrets::conceal(url);
+        let concealed = conceal::conceal(url);
         if concealed != url {
             notes.push(replaced("remotes", ""));
         }

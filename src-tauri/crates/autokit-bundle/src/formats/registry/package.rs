@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::formats::conceal::{self, PLACEHOLDER};
 use crate::formats::json;
 use crate::formats::run;
-use crate::formats::secrets::{self, PLACEHOLDER};
 
 /// An entry of `packages`.
 pub(super) struct Package<'a>(pub(super) &'a Map<String, Value>);
@@ -99,7 +99,7 @@ impl<'a> Package<'a> {
             words.push("--yes".into());
         }
         words.extend(arguments(self.0, &["packageArguments", "package_arguments"]));
-        let (concealed, found) = secrets::conceal_all(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let (concealed, found) = conceal::conceal_all(&words.iter().map(String::as_str).collect::<Vec<_>>());
         Some(Run { line: run::line(concealed.iter().map(String::as_str)), concealed: !found.is_empty() })
     }
 

@@ -3,12 +3,15 @@
 //! A card is shared; the settings of an MCP client hold what its owner would never share. Values of
 //! environment variables and headers are dropped unseen by the callers. Here is what is left: keys
 //! that people put into arguments and addresses. It errs on the side of replacing: a placeholder in
-//! a card is repaired in a minute, a published key is not.
+//! a card is repaired in a minute, a published key is not. What leaves with a bundle is searched by
+//! `crate::secrets` instead, which asks a person and so must not cry wolf.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+
+use crate::words::split_words;
 
 /// What stands in place of a key.
 pub(super) const PLACEHOLDER: &str = "<secret>";
@@ -202,26 +205,6 @@ fn names_key(name: &str) -> bool {
     let whole: String = words.concat();
     words.iter().any(|word| KEY_WORDS.contains(&word.as_str()))
         || KEY_ENDINGS.iter().any(|ending| whole.ends_with(ending))
-}
-
-/// `--apiKey_file` → `api`, `key`, `file`.
-pub(crate) fn split_words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut lower_before = false;
-    for c in name.chars() {
-        let breaks = !c.is_alphanumeric() || (c.is_uppercase() && lower_before);
-        if breaks {
-            words.push(String::new());
-        }
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(c.to_lowercase());
-        }
-        lower_before = c.is_lowercase() || c.is_ascii_digit();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// A place where a value is filled in, not a value: `${TOKEN}`, `$TOKEN`, `%TOKEN%`, `{token}`, `<token>`.

@@ -1,0 +1,82 @@
+//! What the name of a field, an option or a header says of its value.
+
+use crate::words::split_words;
+
+/// What the name of a field says of its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// Nothing.
+    Otherwise,
+    /// It may be a key: it is one if it looks like chance made it.
+    Perhaps,
+    /// It is a key or token unless it stands for one.
+    Key,
+    /// It is a password or the like, which people choose and which may be short.
+    Password,
+}
+
+/// What a name says: by its last word, for `token_count` is a number and `max_tokens` a limit.
+pub(super) fn named(name: &str) -> Named {
+    let mut words = split_words(name);
+    while words.len() > 1 && words.last().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit())) {
+        words.pop();
+    }
+    let Some(last) = words.last() else { return Named::Otherwise };
+    let before = words.len().checked_sub(2).map_or("", |at| words[at].as_str());
+    let whole = words.concat();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| whole.ends_with(ending));
+    // What language models and lists call a token is a piece of text or a place in a list.
+    let pieces = [
+        "page",
+        "next",
+        "eos",
+        "bos",
+        "pad",
+        "unk",
+        "mask",
+        "sep",
+        "cls",
+        "stop",
+        "special",
+        "end",
+        "start",
+        "sync",
+        "continuation",
+        "max",
+        "min",
+        "previous",
+    ];
+    match last.as_str() {
+        "password" | "passwd" | "pwd" | "passphrase" | "passcode" | "secret" | "cookie" | "cookies"
+        | "authorization" | "credential" | "credentials" => Named::Password,
+        "pass" if words.len() > 1 => Named::Password,
+        "token" if pieces.contains(&before) => Named::Otherwise,
+        "token" | "bearer" | "pat" | "jwt" => Named::Key,
+        "key" if ["public", "primary", "foreign", "sort"].contains(&before) => Named::Otherwise,
+        _ if ends(&["password", "passwd", "passphrase", "connectionstring", "clientsecret", "setcookie"]) => {
+            Named::Password
+        }
+        _ if ends(&[
+            "apikey",
+            "accesskey",
+            "secretkey",
+            "privatekey",
+            "accountkey",
+            "authkey",
+            "signingkey",
+            "encryptionkey",
+            "masterkey",
+            "subscriptionkey",
+            "accesstoken",
+            "authtoken",
+            "bearertoken",
+            "refreshtoken",
+            "apitoken",
+        ]) =>
+        {
+            Named::Key
+        }
+        "key" | "auth" | "sig" | "signature" => Named::Perhaps,
+        _ => Named::Otherwise,
+    }
+}

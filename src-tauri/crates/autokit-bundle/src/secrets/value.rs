@@ -1,0 +1,155 @@
+//! Whether a value is a key, or stands where a key will be.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::names::Named;
+use super::regex;
+use crate::words::split_words;
+
+/// What no chance puts into a key: code that fetches one, marks of something left out, and what
+/// documentation writes into its examples.
+static LEFT_OUT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)example|placeholder|changeme|change[_-]me|redacted|xxxx|\*\*\*|\.\.\.|…|environ\b|getenv|process\.env|secretstr|optional\[",
+    )
+});
+
+/// Words by which a text says that the key is still to be put there.
+static ASKED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)^(?:your?|insert|sample|dummy|replace|replaceme|fake|here|enter|put|paste|todo|tbd|test)$")
+});
+
+/// A text made of nothing but words about keys is the name of one.
+static ABOUT_KEYS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)^(?:api|key|access|secret|token|passw(?:or)?d|pass|pwd|auth|authorization|bearer|basic|oauth|jwt|cookie|session|credentials?|client|private|personal|public|user|name|value|id|my|your|the|some|a|an|here|insert|enter|test|foo|bar|none|null|true|false|string|str|required|optional|undefined|any|env|[^\p{L}\p{N}])+[0-9]?$",
+    )
+});
+
+/// Words of a sentence, which a phrase that is a password hardly has.
+static SENTENCE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\b(?:the|your|an?|of|for|from|to|is|are|key|token|password|secret|credentials?|required|optional|string|see|api|via|with|in|or|and|if|not|used?|oauth2?|auth|authentication|keys|tokens|secrets|service|account|manager|vault|environment|variable)\b",
+    )
+});
+
+/// Code that fetches a key: a call, or a field called after one.
+static CODE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)^[a-z_]\w*(?:\.\w+)*\(.*\)$|^[a-z_]\w*(?:\.\w+)*\.\w*(?:token|key|secret|passw(?:or)?d|credential|auth)\w*$",
+    )
+});
+
+/// A text that is a path or the name of a file.
+static FILE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)^(?:~|\.{1,2})?/|^[a-z]:\\|\.(?:json|pem|key|txt|ya?ml|toml|env|crt|p12)$"));
+
+/// Bits a character below which a text is words rather than a key.
+const BITS: f64 = 3.0;
+
+/// Characters below which a value of a field called after a key is none.
+pub(super) const SHORTEST: usize = 8;
+
+/// Characters below which a password is none.
+const SHORTEST_PASSWORD: usize = 6;
+
+/// Characters from which a run of letters and digits is long enough to be a key without a mark.
+pub(super) const RUN: usize = 16;
+
+/// Whether a value is a key under a name that says so.
+pub(super) fn is_value(named: Named, text: &str) -> bool {
+    let text = without_scheme(text.trim().trim_matches(['"', '\'']));
+    let (long, distinct) = (text.chars().count(), text.chars().collect::<HashSet<_>>().len());
+    let least = match named {
+        Named::Otherwise => return false,
+        Named::Perhaps => return !stands_for(text) && has_random_run(text),
+        Named::Key => SHORTEST,
+        Named::Password => SHORTEST_PASSWORD,
+    };
+    // Addresses are looked through for what is in them.
+    if long < least || distinct < 4 || stands_for(text) || text.contains("://") {
+        return false;
+    }
+    let sentence = text.contains(char::is_whitespace) && SENTENCE.is_match(text);
+    let file = FILE.is_match(text) && !has_random_run(text);
+    !sentence && !file
+}
+
+/// The value without `Bearer` and the like before it.
+pub(super) fn without_scheme(text: &str) -> &str {
+    match text.split_once(' ') {
+        Some((scheme, rest))
+            if ["bearer", "basic", "token"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) =>
+        {
+            rest.trim()
+        }
+        _ => text,
+    }
+}
+
+/// Whether a text stands where a key will be: a placeholder, the name of a variable, or code.
+pub(super) fn stands_for(text: &str) -> bool {
+    let text = text.trim();
+    // <token>, {token}, $TOKEN, %TOKEN%: filled in later.
+    let within = [('<', '>'), ('{', '}'), ('[', ']'), ('(', ')'), ('%', '%')];
+    let word =
+        |rest: &str| rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | ' ' | '-'));
+    let inner = text.strip_prefix('$').unwrap_or(text);
+    let wrapped = within.iter().any(|(open, close)| inner.starts_with(*open) && inner.ends_with(*close));
+    if wrapped && !has_random_run(inner) || inner.len() < text.len() && word(inner) && !has_random_run(inner)
+    {
+        return true;
+    }
+    if ABOUT_KEYS.is_match(text) || CODE.is_match(text) && !has_random_run(text) {
+        return true;
+    }
+    if LEFT_OUT.is_match(text) {
+        // The examples of one provider end in this word, which stands in for a part of the key.
+        return text.contains("EXAMPLE") || !LEFT_OUT.split(text).any(has_random_run);
+    }
+    let shouted = text.contains('_')
+        && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        && text.split('_').all(|part| {
+            part.len() <= 4
+                || part.bytes().all(|b| b.is_ascii_alphabetic())
+                || part.bytes().all(|b| b.is_ascii_digit())
+        });
+    let asked = split_words(text).iter().any(|word| ASKED.is_match(word)) && {
+        // Of a key made by chance, a part may look like a word: the rest then does not.
+        let delimited = text.split(|c: char| !c.is_alphanumeric());
+        let mut rest = delimited.filter(|part| !ASKED.is_match(part));
+        !rest.any(|run| has_random_run(run) || is_mixed(run))
+    };
+    shouted || asked
+}
+
+/// Whether a text has as much in it as only chance puts there.
+pub(super) fn is_random(text: &str) -> bool {
+    let letters = text.chars().any(char::is_alphabetic);
+    let digits = text.chars().any(|c| c.is_ascii_digit());
+    let mut counts = HashMap::new();
+    for c in text.chars() {
+        *counts.entry(c).or_insert(0u32) += 1;
+    }
+    let total = text.chars().count() as f64;
+    let bits: f64 = counts.values().map(|count| f64::from(*count) / total).map(|p| -p * p.log2()).sum();
+    letters && digits && bits >= BITS
+}
+
+/// Whether letters, digits and capitals take turns as they do in no word.
+fn is_mixed(run: &str) -> bool {
+    const LONG: usize = 10;
+    const TURNS: usize = 3;
+    let kind = |c: char| (c.is_ascii_digit(), c.is_uppercase());
+    let chars: Vec<char> = run.chars().collect();
+    let turns = chars.windows(2).filter(|pair| kind(pair[0]) != kind(pair[1])).count();
+    chars.len() >= LONG && turns >= TURNS && chars.iter().any(char::is_ascii_digit)
+}
+
+/// Whether a text has a run of letters and digits that is long and made by chance.
+fn has_random_run(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).any(|run| run.chars().count() >= RUN && is_random(run))
+}
