@@ -1,0 +1,185 @@
+//! When two calls are the same call.
+//!
+//! Models that are stuck vary what makes no difference: a slash at the end of an address, parameters
+//! that only count visitors, the order of fields. Arguments are brought to one form before they are
+//! compared (Kaman, section 7.2).
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+/// Parameters of addresses by which visitors are counted; they lead nowhere else.
+const TRACKING: [&str; 17] = [
+    "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igshid",
+    "mc_cid", "mc_eid", "_ga", "_gl", "ref_src", "vero_id", "spm",
+];
+
+/// The arguments in the form in which equal ones are equal: fields in order, addresses without what
+/// leads nowhere else, texts without spaces around them, `1.0` as `1`, fields that are `null` left out.
+pub fn normalised(arguments: &Map<String, Value>) -> Value {
+    object(arguments)
+}
+
+/// A short name for a call: the same for the same tool with the same normalised arguments.
+pub fn mark(tool: &str, arguments: &Map<String, Value>) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(tool.as_bytes());
+    hasher.update([0]);
+    hasher.update(normalised(arguments).to_string().as_bytes());
+    hex::encode(&hasher.finalize()[..16])
+}
+
+fn object(map: &Map<String, Value>) -> Value {
+    let mut fields: Vec<(&String, &Value)> = map.iter().filter(|(_, value)| !value.is_null()).collect();
+    fields.sort_by_key(|(name, _)| *name);
+    Value::Object(fields.into_iter().map(|(name, value)| (name.clone(), one(value))).collect())
+}
+
+fn one(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text_of(text)),
+        Value::Array(items) => Value::Array(items.iter().map(one).collect()),
+        Value::Object(map) => object(map),
+        Value::Number(number) => match number.as_f64() {
+            // Beyond 2^53 a double no longer tells whole numbers apart.
+            Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole.abs() < 9e15 => {
+                Value::from(whole as i64)
+            }
+            _ => value.clone(),
+        },
+        Value::Bool(_) | Value::Null => value.clone(),
+    }
+}
+
+fn text_of(text: &str) -> String {
+    let text = text.trim();
+    address(text).unwrap_or_else(|| text.to_owned())
+}
+
+/// An address in its shortest form: host in small letters, no default port, no empty fragment, no slash at
+/// the end, parameters in order and without those that count visitors. A fragment stays: many pages are
+/// chosen by it.
+fn address(text: &str) -> Option<String> {
+    if !(text.starts_with("http://") || text.starts_with("https://") || text.starts_with("HTTP")) {
+        return None;
+    }
+    let mut url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let mut parameters: Vec<(String, String)> = url
+        .query_pairs()
+        .filter(|(name, _)| !is_tracking(name))
+        .map(|(name, value)| (name.into_owned(), value.into_owned()))
+        .collect();
+    // The order of one parameter's own values can mean something.
+    parameters.sort_by(|a, b| a.0.cmp(&b.0));
+    if parameters.is_empty() {
+        url.set_query(None);
+    } else {
+        url.query_pairs_mut().clear().extend_pairs(&parameters);
+    }
+    if url.fragment() == Some("") {
+        url.set_fragment(None);
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&path);
+    // A bare host has the path `/` whatever is set.
+    let text = url.to_string();
+    Some(match (url.path(), url.query(), url.fragment()) {
+        ("/", None, None) => text.trim_end_matches('/').to_owned(),
+        _ => text,
+    })
+}
+
+fn is_tracking(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("utm_") || TRACKING.contains(&name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn marked(arguments: &Value) -> String {
+        mark("browse", arguments.as_object().expect("an object"))
+    }
+
+    #[test]
+    fn what_makes_no_difference_is_not_seen() {
+        let plain = marked(&json!({"url": "https://example.org/a?x=1&y=2", "depth": 1}));
+        for same in [
+            json!({"depth": 1, "url": "https://example.org/a?x=1&y=2"}),
+            json!({"url": "https://example.org/a/?y=2&x=1", "depth": 1.0}),
+            json!({"url": " HTTPS://EXAMPLE.ORG:443/a?utm_source=q&x=1&y=2&fbclid=7#", "depth": 1}),
+            json!({"url": "https://example.org/a?x=1&y=2&UTM_Campaign=z", "depth": 1, "more": null}),
+        ] {
+            assert_eq!(marked(&same), plain, "{same}");
+        }
+        assert_eq!(marked(&json!({"u": "http://a.io"})), marked(&json!({"u": "http://a.io/"})));
+        assert_eq!(marked(&json!({"u": "http://a.io?gclid=1"})), marked(&json!({"u": "http://a.io/"})));
+    }
+
+    #[test]
+    fn what_makes_a_difference_is_seen() {
+        let all = [
+            json!({"url": "https://example.org/a"}),
+            json!({"url": "https://example.org/b"}),
+            json!({"url": "http://example.org/a"}),
+            json!({"url": "https://example.org/a?x=1"}),
+            json!({"url": "https://example.org/a?x=2"}),
+            json!({"url": "https://example.org/a?x=1&x=2"}),
+            json!({"url": "https://example.org/a?x=2&x=1"}),
+            json!({"url": "https://example.org/a#part"}),
+            json!({"url": ["https://example.org/a"]}),
+            json!({"link": "https://example.org/a"}),
+            json!({"url": "https://example.org/A"}),
+            json!({"url": "https://example.org/a?x=a%26b"}),
+            json!({"url": "https://example.org/a?x=a&b"}),
+            json!({"list": [1, 2]}),
+            json!({"list": [2, 1]}),
+            json!({"n": 1}),
+            json!({"n": "1"}),
+            json!({"n": 1.5}),
+            json!({}),
+        ];
+        let marks: std::collections::HashSet<String> = all.iter().map(marked).collect();
+        assert_eq!(marks.len(), all.len());
+        assert_ne!(mark("a", &Map::new()), mark("b", &Map::new()));
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            ".{0,12}".prop_map(Value::from),
+            "https?://[a-z]{1,5}\\.org/[a-z/%?&=#;+._~-]{0,20}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec(("[a-c]{1,2}", inner), 0..4)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_form_is_its_own_form(fields in prop::collection::vec(("[a-z]{1,3}", value()), 0..4)) {
+            let arguments: Map<String, Value> = fields.into_iter().collect();
+            let once = normalised(&arguments);
+            let twice = normalised(once.as_object().expect("an object"));
+            prop_assert_eq!(once, twice);
+        }
+
+        #[test]
+        fn order_does_not_matter(fields in prop::collection::btree_map("[a-z]{1,3}", value(), 0..5)) {
+            let there: Map<String, Value> = fields.clone().into_iter().collect();
+            let back: Map<String, Value> = fields.into_iter().rev().collect();
+            prop_assert_eq!(mark("t", &there), mark("t", &back));
+        }
+    }
+}

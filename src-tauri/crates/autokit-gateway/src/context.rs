@@ -1,0 +1,414 @@
+//! The tools one session has: what was discovered, when it was used, what has to go (Kaman, section 6).
+
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use rmcp::model::Tool;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::settings::Settings;
+use crate::tokens;
+
+/// A tool that can be called, defined in full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Id of its card, or of a tool of AutoKit's own.
+    pub id: String,
+    /// Its name on its card.
+    pub name: String,
+    /// Who offers it.
+    pub provider: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments: an object.
+    pub schema: Map<String, Value>,
+    /// MCP's hints on what it does to the world, as its server gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Value>,
+}
+
+/// A tool as a session has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// What it is.
+    pub definition: Definition,
+    /// When it was discovered first.
+    pub discovered: Timestamp,
+    /// When it was found or called last.
+    pub used: Timestamp,
+    /// How often it was called.
+    pub calls: u32,
+    /// Tokens its definition costs.
+    pub tokens: u32,
+}
+
+/// Why a tool went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gone {
+    /// It was not used for longer than the time to live.
+    Idle,
+    /// Others were used later, and there was no room for all.
+    LeastRecent,
+    /// All together cost more tokens than the budget allows.
+    Budget,
+    /// It was called in a loop.
+    Loop,
+}
+
+/// The tools a session has, by the names it calls them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolContext {
+    bound: IndexMap<String, Bound>,
+    /// Tools that went because of a loop, until a search finds them again.
+    evicted: Vec<String>,
+}
+
+/// What binding did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Binding {
+    /// The name to call each definition by, in their order.
+    pub names: Vec<String>,
+    /// What went to make room.
+    pub gone: Vec<(String, Gone)>,
+    /// Whether the names or definitions of the session's tools are others than before.
+    pub changed: bool,
+}
+
+/// Characters of a name by which a tool is called. Clients put the name of the server before it and allow
+/// 64 in all.
+const NAME_CHARS: usize = 46;
+
+impl ToolContext {
+    /// The tools, in the order of their discovery.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Bound)> {
+        self.bound.iter().map(|(name, bound)| (name.as_str(), bound))
+    }
+
+    /// Number of tools.
+    pub fn len(&self) -> usize {
+        self.bound.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bound.is_empty()
+    }
+
+    /// Tokens all of them cost.
+    pub fn tokens(&self) -> u32 {
+        self.bound.values().map(|bound| bound.tokens).sum()
+    }
+
+    /// The tool of this name.
+    pub fn get(&self, name: &str) -> Option<&Bound> {
+        self.bound.get(name)
+    }
+
+    /// Whether a tool went because of a loop and was not found again since.
+    pub fn is_evicted(&self, name: &str) -> bool {
+        self.evicted.iter().any(|evicted| evicted == name)
+    }
+
+    /// Binds what a search found. A tool that is bound already keeps its name, takes the new definition and
+    /// counts as used. What is found again after a loop may be called again. Of tools that are not among
+    /// `always`, those go that are over the limits; what was just bound stays.
+    pub fn bind(
+        &mut self,
+        settings: &Settings,
+        always: &[String],
+        found: Vec<Definition>,
+        now: Timestamp,
+    ) -> Binding {
+        let mut binding = Binding::default();
+        for definition in found {
+            let cost = tokens::of_tool(&definition.name, &definition.description, &definition.schema);
+            let there = self.bound.iter_mut().find(|(_, bound)| bound.definition.id == definition.id);
+            let name = match there {
+                Some((name, bound)) => {
+                    bound.used = bound.used.max(now);
+                    if bound.definition != definition {
+                        (bound.definition, bound.tokens) = (definition, cost);
+                        binding.changed = true;
+                    }
+                    name.clone()
+                }
+                None => {
+                    let name = self.free_name(&definition);
+                    let bound = Bound { definition, discovered: now, used: now, calls: 0, tokens: cost };
+                    self.bound.insert(name.clone(), bound);
+                    binding.changed = true;
+                    name
+                }
+            };
+            self.evicted.retain(|evicted| *evicted != name);
+            binding.names.push(name);
+        }
+        binding.gone = self.make_room(settings, always, &binding.names, now);
+        binding.changed |= !binding.gone.is_empty();
+        binding
+    }
+
+    /// Notes that a tool was called.
+    pub fn called(&mut self, name: &str, now: Timestamp) {
+        if let Some(bound) = self.bound.get_mut(name) {
+            bound.used = bound.used.max(now);
+            bound.calls += 1;
+        }
+    }
+
+    /// Takes a tool out because of a loop. It is not searched for again by itself. Gives whether it was there.
+    pub fn evict(&mut self, name: &str) -> bool {
+        let there = self.bound.shift_remove(name).is_some();
+        if there && !self.is_evicted(name) {
+            self.evicted.push(name.to_owned());
+        }
+        there
+    }
+
+    /// Gives a tool a newer definition; gives whether it is there and another one than before.
+    pub fn renew(&mut self, name: &str, definition: Definition) -> bool {
+        let Some(bound) = self.bound.get_mut(name).filter(|bound| bound.definition != definition) else {
+            return false;
+        };
+        bound.tokens = tokens::of_tool(&definition.name, &definition.description, &definition.schema);
+        bound.definition = definition;
+        true
+    }
+
+    /// Takes out a tool that is no more; gives whether it was there.
+    pub fn remove(&mut self, name: &str) -> bool {
+        self.bound.shift_remove(name).is_some()
+    }
+
+    /// Lets go what was not used for longer than the time to live (section 6.3, phase 1), then, while there
+    /// are more than fit, what was used longest ago (phase 2); the same while they cost more than the budget.
+    fn make_room(
+        &mut self,
+        settings: &Settings,
+        always: &[String],
+        fresh: &[String],
+        now: Timestamp,
+    ) -> Vec<(String, Gone)> {
+        let keeps = |name: &String, bound: &Bound| {
+            let named = |other: &String| *other == *name || *other == bound.definition.name;
+            settings.always.iter().chain(always).any(named)
+        };
+        let mut gone = Vec::new();
+        let over = |context: &ToolContext| {
+            let counted = context.bound.iter().filter(|(name, bound)| !keeps(name, bound)).count();
+            if counted > settings.capacity {
+                Some(Gone::LeastRecent)
+            } else if context.tokens() > settings.budget() {
+                Some(Gone::Budget)
+            } else {
+                None
+            }
+        };
+        if over(self).is_none() {
+            return gone;
+        }
+        let ttl = settings.ttl_secs as i64;
+        self.bound.retain(|name, bound| {
+            let idle = now.as_second() - bound.used.as_second() > ttl;
+            let goes = idle && !keeps(name, bound) && !fresh.contains(name);
+            if goes {
+                gone.push((name.clone(), Gone::Idle));
+            }
+            !goes
+        });
+        while let Some(why) = over(self) {
+            let oldest = self
+                .bound
+                .iter()
+                .filter(|(name, bound)| !keeps(name, bound) && !fresh.contains(name))
+                .min_by_key(|(_, bound)| bound.used)
+                .map(|(name, _)| name.clone());
+            // Nothing left but what was just found and what always stays.
+            let Some(name) = oldest else { break };
+            self.bound.shift_remove(&name);
+            gone.push((name, why));
+        }
+        gone
+    }
+
+    /// A name no other tool of the session has: that of the card, else with its provider before it, else
+    /// with a part of its id behind it.
+    fn free_name(&self, definition: &Definition) -> String {
+        let own = plain(&definition.name);
+        let full = plain(&format!("{}_{}", definition.provider, definition.name));
+        let with_id = |length: usize| {
+            let id: String = definition.id.chars().filter(char::is_ascii_alphanumeric).take(length).collect();
+            let short: String = own.chars().take(NAME_CHARS - id.len() - 1).collect();
+            format!("{short}_{id}")
+        };
+        let free = |name: &String| !name.is_empty() && !self.bound.contains_key(name) && !is_own(name);
+        [own.clone(), full, with_id(8)].into_iter().find(free).unwrap_or_else(|| with_id(24))
+    }
+}
+
+/// Names of tools every session has; a discovered one must not pass for one of them.
+fn is_own(name: &str) -> bool {
+    crate::OWN_TOOLS.contains(&name)
+}
+
+/// A name of letters, digits, `_` and `-`, which is all that some clients allow.
+fn plain(name: &str) -> String {
+    let mut plain = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || c == '-' {
+            plain.push(c);
+        } else if !plain.ends_with('_') {
+            plain.push('_');
+        }
+    }
+    plain.trim_matches('_').chars().take(NAME_CHARS).collect()
+}
+
+/// The tool as MCP lists it.
+pub fn listed(name: &str, definition: &Definition) -> Tool {
+    let mut tool = Tool::new(name.to_owned(), definition.description.clone(), definition.schema.clone());
+    // Hints that do not read as hints are left out: they are only hints.
+    tool.annotations = definition.annotations.clone().and_then(|hints| serde_json::from_value(hints).ok());
+    tool
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + second).expect("a time")
+    }
+
+    fn tool(id: &str, name: &str) -> Definition {
+        Definition {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            provider: "Acme Inc.".to_owned(),
+            description: format!("Does {name}."),
+            schema: json!({"type": "object"}).as_object().cloned().unwrap_or_default(),
+            annotations: None,
+        }
+    }
+
+    fn names(context: &ToolContext) -> Vec<&str> {
+        context.iter().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn binding_twice_is_binding_once() {
+        let (mut context, settings) = (ToolContext::default(), Settings::default());
+        let first = context.bind(&settings, &[], vec![tool("1", "get weather!")], at(0));
+        assert_eq!((first.names, first.changed), (vec!["get_weather".to_owned()], true));
+        let again = context.bind(&settings, &[], vec![tool("1", "get weather!")], at(9));
+        assert_eq!((again.names.len(), again.changed, context.len()), (1, false, 1));
+        let bound = context.get("get_weather").expect("bound");
+        assert_eq!((bound.discovered, bound.used), (at(0), at(9)));
+        // Its card changed: the name stays, the definition is the new one.
+        let newer = Definition { description: "New.".to_owned(), ..tool("1", "get weather!") };
+        assert!(context.bind(&settings, &[], vec![newer], at(10)).changed);
+        assert_eq!(context.get("get_weather").map(|b| b.definition.description.as_str()), Some("New."));
+    }
+
+    #[test]
+    fn names_never_clash_and_fit_every_client() {
+        let (mut context, settings) =
+            (ToolContext::default(), Settings { capacity: 99, ..Settings::default() });
+        let long = "x".repeat(300);
+        let found = ["send", "send", "send", "search_tools", "call_tool", "Grüße 🎉", "…", &long, &long]
+            .iter()
+            .enumerate()
+            .map(|(id, name)| tool(&format!("card-number-{id:04}"), name))
+            .collect();
+        let names = context.bind(&settings, &[], found, at(0)).names;
+        let different: std::collections::HashSet<&String> = names.iter().collect();
+        assert_eq!(different.len(), 9, "{names:?}");
+        assert_eq!(&names[..3], ["send", "Acme_Inc_send", "send_cardnumb"]);
+        for name in &names {
+            let fits =
+                name.len() <= 46 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+            assert!(fits && !name.is_empty() && !is_own(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_idle_goes_first_then_what_was_used_longest_ago() {
+        let settings = Settings { capacity: 3, ttl_secs: 100, ..Settings::default() };
+        let mut context = ToolContext::default();
+        for (second, name) in [(0, "a"), (1, "b"), (2, "c")] {
+            context.bind(&settings, &[], vec![tool(name, name)], at(second));
+        }
+        context.called("a", at(50));
+        // All fit: nothing goes, however idle.
+        assert!(context.bind(&settings, &[], vec![tool("c", "c")], at(200)).gone.is_empty());
+        let binding = context.bind(&settings, &[], vec![tool("d", "d")], at(140));
+        assert_eq!(binding.gone, [("b".to_owned(), Gone::Idle)]);
+        let binding = context.bind(&settings, &[], vec![tool("e", "e"), tool("f", "f")], at(141));
+        assert_eq!(binding.gone, [("a".to_owned(), Gone::LeastRecent), ("d".to_owned(), Gone::LeastRecent)]);
+        assert_eq!(names(&context), ["c", "e", "f"]);
+        // One search that finds more than fit keeps what it found.
+        let many = (0..5).map(|n| tool(&n.to_string(), &format!("t{n}"))).collect();
+        context.bind(&settings, &[], many, at(142));
+        assert_eq!(context.len(), 5);
+    }
+
+    #[test]
+    fn some_tools_always_stay_and_do_not_count() {
+        let settings =
+            Settings { capacity: 1, ttl_secs: 1, always: vec!["core".to_owned()], ..Settings::default() };
+        let mut context = ToolContext::default();
+        let profile = ["expert".to_owned()];
+        for (second, name) in [(0, "core"), (1, "expert"), (2, "x"), (100, "y")] {
+            context.bind(&settings, &profile, vec![tool(name, name)], at(second));
+        }
+        assert_eq!(names(&context), ["core", "expert", "y"]);
+    }
+
+    #[test]
+    fn the_budget_holds() {
+        let settings = Settings { context_tokens: 1_100, reserved_tokens: 1_000, ..Settings::default() };
+        let mut context = ToolContext::default();
+        for n in 0..10 {
+            let big = Definition { description: "x".repeat(160), ..tool(&n.to_string(), &format!("t{n}")) };
+            let binding = context.bind(&settings, &[], vec![big], at(n));
+            assert!(context.tokens() <= 100, "{}", context.tokens());
+            assert!(binding.gone.iter().all(|(_, why)| *why == Gone::Budget));
+        }
+        assert_eq!(names(&context), ["t8", "t9"]);
+    }
+
+    #[test]
+    fn a_search_brings_back_what_went_by_a_loop() {
+        let (mut context, settings) = (ToolContext::default(), Settings::default());
+        context.bind(&settings, &[], vec![tool("1", "a")], at(0));
+        assert!(context.evict("a") && context.is_evicted("a") && context.get("a").is_none());
+        assert!(!context.evict("a"));
+        context.bind(&settings, &[], vec![tool("1", "a")], at(1));
+        assert!(!context.is_evicted("a") && context.get("a").is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn limits_hold_after_any_history(steps in prop::collection::vec((0u8..3, 0usize..20, 0i64..400), 1..60)) {
+            let settings = Settings { capacity: 4, ttl_secs: 300, always: vec!["t0".to_owned()], ..Settings::default() };
+            let mut context = ToolContext::default();
+            let mut now = 0;
+            for (what, which, later) in steps {
+                now += later;
+                let name = format!("t{which}");
+                match what {
+                    0 => { context.bind(&settings, &[], vec![tool(&name, &name)], at(now)); }
+                    1 => context.called(&name, at(now)),
+                    _ => { if which > 0 { context.evict(&name); } }
+                }
+                prop_assert!(context.iter().filter(|(name, _)| *name != "t0").count() <= 4);
+                let text = serde_json::to_string(&context).expect("JSON");
+                prop_assert_eq!(&serde_json::from_str::<ToolContext>(&text).expect("the same"), &context);
+            }
+        }
+    }
+}

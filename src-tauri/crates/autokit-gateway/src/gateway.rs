@@ -1,0 +1,398 @@
+//! Searches, calls and lists for agents, whatever they are connected by.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use rmcp::model::{CallToolResult, ContentBlock, Tool};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::{Definition, Gone, listed};
+use crate::guard::{Loop, Outcome};
+use crate::session::{Session, SessionRecord, Sessions, is_over, new_handle};
+use crate::settings::Settings;
+use crate::toolbox::{Call, Event, Progress, Refusal, Search, Target, Toolbox, What};
+use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS, arguments, reply, tokens};
+
+/// Results a search may be asked for.
+const MOST_RESULTS: usize = 20;
+
+/// Tells the time.
+pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// A toolbox with the sessions of the agents that use it. Clones share both.
+pub struct Gateway<T> {
+    inner: Arc<Inner<T>>,
+}
+
+struct Inner<T> {
+    toolbox: T,
+    settings: Settings,
+    sessions: Sessions,
+    now: Now,
+}
+
+impl<T> Clone for Gateway<T> {
+    fn clone(&self) -> Gateway<T> {
+        Gateway { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<T> std::fmt::Debug for Gateway<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gateway").field("sessions", &self.inner.sessions.len()).finish_non_exhaustive()
+    }
+}
+
+/// What an agent is answered.
+#[derive(Debug)]
+pub struct Answered {
+    /// For the agent.
+    pub result: CallToolResult,
+    /// Whether the tools of its session are others than before.
+    pub changed: bool,
+}
+
+impl Answered {
+    fn same(result: CallToolResult) -> Answered {
+        Answered { result, changed: false }
+    }
+}
+
+/// A call as an agent makes it.
+#[derive(Debug)]
+pub struct Wish {
+    /// Name of the tool, as the session knows it.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+    /// Cancelled when the agent takes the call back or is gone.
+    pub cancel: CancellationToken,
+    /// Takes what the tool tells on its way.
+    pub progress: UnboundedSender<Progress>,
+}
+
+impl<T: Toolbox> Gateway<T> {
+    /// A gateway without sessions.
+    pub fn new(toolbox: T, settings: Settings, now: Now) -> Gateway<T> {
+        Gateway { inner: Arc::new(Inner { toolbox, settings, sessions: Sessions::default(), now }) }
+    }
+
+    /// What it stands in front of.
+    pub fn toolbox(&self) -> &T {
+        &self.inner.toolbox
+    }
+
+    /// The sessions as they stand, the one used last first.
+    pub fn records(&self) -> Vec<SessionRecord> {
+        self.inner.sessions.records()
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.inner.now)()
+    }
+
+    /// The session of a connection: the one that is there, the one that was kept, or a new one.
+    pub async fn session(&self, id: &str, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
+        if let Some(session) = self.context(id).await {
+            return session;
+        }
+        self.begin(id.to_owned(), profile, client, protocol)
+    }
+
+    /// The context of a handle; none if there never was one or it is too old.
+    pub async fn context(&self, handle: &str) -> Option<Arc<Session>> {
+        let inner = &*self.inner;
+        if let Some(session) = inner.sessions.get(&inner.settings, handle, self.now()) {
+            return Some(session);
+        }
+        let mut record = inner.toolbox.kept(handle).await?;
+        let now = self.now();
+        if is_over(&inner.settings, &record, now) {
+            return None;
+        }
+        record.used = record.used.max(now);
+        Some(inner.sessions.insert(&inner.settings, record, now))
+    }
+
+    /// A new context with a handle of its own.
+    ///
+    /// # Errors
+    /// When the system has no randomness to give.
+    pub fn new_context(&self, profile: &str, client: &str, protocol: &str) -> Result<Arc<Session>, Refusal> {
+        let handle = new_handle().map_err(|error| Refusal::Failed(error.to_string()))?;
+        Ok(self.begin(handle, profile, client, protocol))
+    }
+
+    fn begin(&self, id: String, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
+        let inner = &*self.inner;
+        let began = Event::Began { client: client.to_owned(), protocol: protocol.to_owned() };
+        inner.toolbox.note(&id, began);
+        let record = SessionRecord::new(id, profile.to_owned(), client.to_owned(), self.now());
+        inner.sessions.insert(&inner.settings, record, self.now())
+    }
+
+    /// The tools every session has.
+    pub fn own_tools(&self) -> Vec<Tool> {
+        let mut tools = vec![search_tools(), call_tool()];
+        tools.extend(self.inner.toolbox.own_tools().iter().map(|own| listed(&own.name, own)));
+        tools
+    }
+
+    /// The tools of a session.
+    pub fn tools(&self, session: &Session) -> Vec<Tool> {
+        let mut tools = self.own_tools();
+        tools.extend(session.lock().tools.iter().map(|(name, bound)| listed(name, &bound.definition)));
+        tools
+    }
+
+    /// Searches and binds what can be called. `handle` is whether the agent has to name its context.
+    pub async fn search(&self, session: &Session, arguments: &Map<String, Value>, handle: bool) -> Answered {
+        let began = Instant::now();
+        let inner = &*self.inner;
+        let settings = &inner.settings;
+        let query = arguments.get("query").and_then(Value::as_str).unwrap_or("").trim();
+        if query.is_empty() {
+            return Answered::same(problem("`query` is missing: say in words what the tool should do."));
+        }
+        let limit = match arguments.get("limit") {
+            None | Some(Value::Null) => settings.results,
+            Some(limit) => match limit.as_u64() {
+                Some(limit) if (1..=MOST_RESULTS as u64).contains(&limit) => limit as usize,
+                _ => return Answered::same(problem(&format!("`limit` has to be from 1 to {MOST_RESULTS}."))),
+            },
+        };
+        let (id, profile) = {
+            let record = session.lock();
+            (record.id.clone(), record.profile.clone())
+        };
+        let search = Search { query: query.to_owned(), limit, threshold: settings.threshold, profile };
+        let found = match inner.toolbox.search(search).await {
+            Ok(found) => found,
+            Err(refusal) => return Answered::same(problem(&refusal.to_string())),
+        };
+        let now = self.now();
+        let definitions: Vec<Definition> = found
+            .hits
+            .iter()
+            .filter_map(|hit| match &hit.what {
+                What::Callable(definition) => Some((**definition).clone()),
+                What::Reference { .. } | What::Installable { .. } => None,
+            })
+            .collect();
+        let ids: Vec<String> = found.hits.iter().map(|hit| hit.id.clone()).collect();
+        let mut notes = found.notes;
+        let (binding, fresh, repeated, gone, record) = {
+            let mut record = session.lock();
+            let repeated = record.searches.note(settings, query, ids.clone(), now);
+            let bound: Vec<String> = definitions.iter().map(|definition| definition.id.clone()).collect();
+            let had: Vec<String> =
+                record.tools.iter().map(|(_, bound)| bound.definition.id.clone()).collect();
+            let before = record.tools.clone();
+            let binding = record.tools.bind(settings, &[], definitions, now);
+            for name in &binding.names {
+                record.guard.forget(name);
+            }
+            record.discovered.extend(bound.iter().cloned());
+            let fresh: Vec<String> = bound.into_iter().filter(|id| !had.contains(id)).collect();
+            let card = |name: &String| before.get(name).map(|bound| bound.definition.id.clone());
+            let gone: Vec<(String, Gone)> =
+                binding.gone.iter().map(|(name, why)| (card(name).unwrap_or_default(), *why)).collect();
+            (binding, fresh, repeated, gone, record.clone())
+        };
+        if let Some(earlier) = &repeated {
+            notes.push(format!(
+                "These are mostly the results of \u{201c}{earlier}\u{201d} again, and they are ready to be called. If you need others, say more exactly what the tool should do."
+            ));
+        }
+        if !binding.gone.is_empty() {
+            let names: Vec<&str> = binding.gone.iter().map(|(name, _)| name.as_str()).collect();
+            notes.push(format!("To make room, these went: {}. A search brings them back.", names.join(", ")));
+        }
+        let handle = handle.then_some(id.as_str());
+        let reply = reply::write(&found.hits, &binding.names, handle, &notes, settings.reply_tokens);
+        for (tool, why) in gone {
+            inner.toolbox.note(&id, Event::Gone { tool, why });
+        }
+        inner.toolbox.note(
+            &id,
+            Event::Searched {
+                query: query.to_owned(),
+                found: ids,
+                bound: fresh,
+                took_ms: began.elapsed().as_secs_f64() * 1e3,
+                tiers: found.took_ms,
+                tokens: reply.tokens,
+                repeated: repeated.is_some(),
+            },
+        );
+        inner.toolbox.keep(record);
+        Answered {
+            result: CallToolResult::success(vec![ContentBlock::text(reply.text)]),
+            changed: binding.changed,
+        }
+    }
+
+    /// Calls a tool of a session: one of its own or a discovered one.
+    pub async fn call(&self, session: &Session, wish: Wish) -> Answered {
+        let inner = &*self.inner;
+        let (id, profile, bound) = {
+            let record = session.lock();
+            (record.id.clone(), record.profile.clone(), record.tools.get(&wish.name).cloned())
+        };
+        let mut changed = false;
+        let target = if OWN_TOOLS.contains(&wish.name.as_str()) {
+            Target::Own(wish.name.clone())
+        } else {
+            let Some(bound) = bound else { return Answered::same(not_there(session, &wish.name)) };
+            // The card may have changed since it was bound.
+            match inner.toolbox.resolve(&bound.definition, &profile).await {
+                Ok(Some(definition)) => {
+                    if definition != bound.definition {
+                        let mut record = session.lock();
+                        changed = record.tools.renew(&wish.name, definition.clone());
+                    }
+                    Target::Discovered(Box::new(definition))
+                }
+                Ok(None) => {
+                    let changed = session.lock().tools.remove(&wish.name);
+                    let words = format!(
+                        "`{}` can no longer be called: it was removed or waits for a person. Use {SEARCH_TOOLS} to find another.",
+                        wish.name
+                    );
+                    return Answered { result: problem(&words), changed };
+                }
+                Err(refusal) => return Answered::same(problem(&refusal.to_string())),
+            }
+        };
+        let began = Instant::now();
+        let mark = arguments::mark(&wish.name, &wish.arguments);
+        let call = Call {
+            session: id.clone(),
+            profile: profile.clone(),
+            tool: target.clone(),
+            arguments: wish.arguments,
+            cancel: wish.cancel,
+            progress: wish.progress,
+        };
+        let (mut result, outcome) = match inner.toolbox.call(call).await {
+            Ok(result) => (result, Some(Outcome::Answered)),
+            Err(refusal @ Refusal::NotMade(_)) => (problem(&refusal.to_string()), Some(Outcome::Answered)),
+            Err(refusal @ Refusal::Failed(_)) => (problem(&refusal.to_string()), Some(Outcome::Failed)),
+            // Nobody waits for it.
+            Err(refusal @ Refusal::Cancelled) => (problem(&refusal.to_string()), None),
+        };
+        let took_ms = began.elapsed().as_secs_f64() * 1e3;
+        let now = self.now();
+        let (looped, record) = {
+            let mut record = session.lock();
+            record.tools.called(&wish.name, now);
+            if let Target::Discovered(definition) = &target {
+                let id = definition.id.clone();
+                record.called.insert(id);
+            }
+            let guard = &inner.settings.guard;
+            let looped =
+                outcome.and_then(|outcome| record.guard.note(guard, &wish.name, &mark, outcome, now));
+            if looped.is_some() {
+                changed |= record.tools.evict(&wish.name);
+            }
+            (looped, record.clone())
+        };
+        let tool = match &target {
+            Target::Own(name) => name.clone(),
+            Target::Discovered(definition) => definition.id.clone(),
+        };
+        let good = result.is_error != Some(true);
+        let event = Event::Called { tool: tool.clone(), took_ms, good, tokens: tokens_of(&result) };
+        inner.toolbox.note(&id, event);
+        if let Some(looped) = looped {
+            let guidance = self.guidance(&wish.name, &target, &profile, looped).await;
+            result.content.push(ContentBlock::text(guidance));
+            inner.toolbox.note(&id, Event::Gone { tool, why: Gone::Loop });
+        }
+        inner.toolbox.keep(record);
+        Answered { result, changed }
+    }
+
+    /// What to do instead of calling the same thing again (section 7.3).
+    async fn guidance(&self, name: &str, target: &Target, profile: &str, looped: Loop) -> String {
+        let calls = looped.calls();
+        let start = format!("You called `{name}` {calls} times with the same arguments.");
+        let Target::Discovered(definition) = target else {
+            return format!(
+                "{start} The answer will not be another one: go on with what you have, or change what you ask."
+            );
+        };
+        let others = self.inner.toolbox.alternatives(definition, profile).await;
+        let instead = if others.is_empty() {
+            format!("Use {SEARCH_TOOLS} to look for another tool.")
+        } else {
+            format!("Use {SEARCH_TOOLS} to look for another, such as {}.", others.join(" or "))
+        };
+        format!(
+            "{start} It was taken out of your tools; the result above counts. Think again about what you want to achieve. {instead} If you need this one with other arguments, a search brings it back."
+        )
+    }
+}
+
+fn not_there(session: &Session, name: &str) -> CallToolResult {
+    problem(&if session.lock().tools.is_evicted(name) {
+        format!(
+            "`{name}` was taken out of your tools, for you called it in a loop. Use {SEARCH_TOOLS} to find another, or to bring it back with a new plan."
+        )
+    } else {
+        format!(
+            "You have no tool `{name}`. Find it with {SEARCH_TOOLS} first, then call it by the name the result gives."
+        )
+    })
+}
+
+/// A result that says what is wrong, for the agent to read.
+pub(crate) fn problem(words: &str) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(words)])
+}
+
+fn tokens_of(result: &CallToolResult) -> u32 {
+    let text = |block: &ContentBlock| block.as_text().map_or(0, |text| tokens::of_text(&text.text));
+    result.content.iter().map(text).sum()
+}
+
+fn own(name: &'static str, description: &'static str, schema: Value) -> Tool {
+    let Value::Object(schema) = schema else { return Tool::new(name, description, Map::new()) };
+    Tool::new(name, description, schema)
+}
+
+fn search_tools() -> Tool {
+    own(
+        SEARCH_TOOLS,
+        "Finds tools for what you want to do and makes them callable. Ask for one ability at a time, in words. Results marked callable can then be called, by name or with call_tool; references are to be used in code.",
+        json!({
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "What the tool should do, e.g. \"query a PostgreSQL database\""},
+                "context": {"type": "string", "description": "The context an earlier search gave, to go on in it"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": MOST_RESULTS}
+            },
+            "required": ["query"]
+        }),
+    )
+}
+
+fn call_tool() -> Tool {
+    own(
+        CALL_TOOL,
+        "Calls a tool that search_tools found.",
+        json!({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "As the search result names it"},
+                "arguments": {"type": "object", "description": "By the tool's input_schema"},
+                "context": {"type": "string", "description": "The context the search gave, if it gave one"}
+            },
+            "required": ["name"]
+        }),
+    )
+}

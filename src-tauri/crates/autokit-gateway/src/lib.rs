@@ -1,0 +1,53 @@
+//! Serves agents over MCP: one meta-tool, `search_tools`, in front of any number of tools.
+//!
+//! An agent begins with a handful of tools. What it needs beyond, it searches for; what is found is bound
+//! to its session and can be called, until it was idle for too long, others need the room, or it was
+//! called in a loop (Kaman, "Semantic Tool Discovery and Context-Aware Binding", 2026).
+//!
+//! Two generations of the protocol are spoken. Up to 2025-11-25 a connection is a session: the list of
+//! tools changes with what was found, and the client is told. From 2026-07-28 every request stands
+//! alone and the list is the same for everybody: a search gives a handle, with which `call_tool` calls
+//! what it found.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`toolbox`] | what the gateway needs from whoever knows the tools |
+//! | [`gateway`] | searches, calls and lists, whatever the connection |
+//! | [`server`] | the MCP server: both generations of the protocol |
+//! | [`context`] | the tools of a session: binding, time to live, least recently used, budget |
+//! | [`guard`], [`arguments`] | loops, and when two calls are the same |
+//! | [`searches`] | searches that find the same again |
+//! | [`reply`], [`tokens`] | answers within a budget |
+//! | [`session`] | sessions, bounded in number and age |
+//! | [`settings`] | every parameter, with why it is what it is |
+
+pub mod arguments;
+pub mod context;
+pub mod gateway;
+pub mod guard;
+pub mod reply;
+pub mod searches;
+pub mod server;
+pub mod session;
+pub mod settings;
+pub mod tokens;
+pub mod toolbox;
+
+pub use context::{Definition, Gone};
+pub use gateway::{Answered, Gateway, Now, Wish};
+pub use server::Server;
+pub use session::SessionRecord;
+pub use settings::{GuardSettings, Settings};
+pub use toolbox::{Call, Event, Found, Hit, Progress, Refusal, Search, Target, Tier, Toolbox, What};
+
+/// Finds tools and binds them.
+pub const SEARCH_TOOLS: &str = "search_tools";
+/// Calls a tool that was found, for clients whose list of tools does not change.
+pub const CALL_TOOL: &str = "call_tool";
+
+/// Names of the tools every session has. A discovered tool never has one of them.
+pub const OWN_TOOLS: [&str; 6] =
+    [SEARCH_TOOLS, CALL_TOOL, "ask", "discover", "propose_card", "report_outcome"];
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;

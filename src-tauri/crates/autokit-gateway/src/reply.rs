@@ -1,0 +1,213 @@
+//! What a search answers with: every result, its schema where it can be called, all within a budget.
+
+use serde_json::{Map, Value, json};
+
+use crate::tokens;
+use crate::toolbox::{Hit, What};
+
+/// A search's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// JSON for the model.
+    pub text: String,
+    /// Tokens of it.
+    pub tokens: u32,
+}
+
+/// Parts of a schema that only explain; a call can be written without them.
+const EXPLAINING: [&str; 7] =
+    ["description", "title", "examples", "example", "$comment", "default", "deprecated"];
+
+/// Writes the answer. `names` are the names to call the callable results by, in their order; `handle` is
+/// the context they were bound in, where the agent has to name it.
+///
+/// The best callable result has its whole schema, unless it alone is over the budget. The others have
+/// theirs as far as the budget goes: whole, then without explanations, then not at all, which is said.
+pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[String], budget: u32) -> Reply {
+    let mut names = names.iter();
+    let mut left = i64::from(budget) - notes.iter().map(|note| i64::from(tokens::of_text(note))).sum::<i64>();
+    let mut rows = Vec::new();
+    let (mut shortened, mut left_out) = (Vec::new(), Vec::new());
+    let mut first = true;
+    for hit in hits {
+        let mut row = Map::new();
+        let mut put = |key: &str, value: Value| row.insert(key.to_owned(), value);
+        let callable = match &hit.what {
+            What::Callable(definition) => names.next().map(|name| (name, definition)),
+            What::Reference { .. } | What::Installable { .. } => None,
+        };
+        put("name", callable.map_or(hit.name.as_str(), |(name, _)| name).into());
+        put("id", hit.id.as_str().into());
+        if !hit.provider.is_empty() {
+            put("provider", hit.provider.as_str().into());
+        }
+        put("about", hit.line.as_str().into());
+        put("tier", json!(hit.tier));
+        put("score", json!((f64::from(hit.score) * 100.0).round() / 100.0));
+        put("callable", callable.is_some().into());
+        match &hit.what {
+            What::Callable(_) => {}
+            What::Reference { stub, documentation } => {
+                put("reference", true.into());
+                let mut some = |key: &str, text: &Option<String>| {
+                    if let Some(text) = text {
+                        put(key, text.as_str().into());
+                    }
+                };
+                some("stub", stub);
+                some("documentation", documentation);
+            }
+            What::Installable { facts } => {
+                put("installable", true.into());
+                for (key, value) in facts {
+                    if key != "name" {
+                        put(key, value.clone());
+                    }
+                }
+            }
+        }
+        left -= cost(&Value::Object(row.clone()));
+        if let Some((name, definition)) = callable {
+            let whole = Value::Object(definition.schema.clone());
+            let bare = without_explanations(&whole);
+            if cost(&whole) <= left || (first && cost(&whole) <= i64::from(budget)) {
+                left -= cost(&whole);
+                row.insert("input_schema".to_owned(), whole);
+            } else if cost(&bare) <= left || (first && cost(&bare) <= i64::from(budget)) {
+                left -= cost(&bare);
+                row.insert("input_schema".to_owned(), bare);
+                shortened.push(name.as_str());
+            } else {
+                left_out.push(name.as_str());
+            }
+            first = false;
+        }
+        rows.push(Value::Object(row));
+    }
+    let mut notes = notes.to_vec();
+    if !shortened.is_empty() {
+        notes.push(format!("Explanations are left out of the schemas of: {}.", shortened.join(", ")));
+    }
+    if !left_out.is_empty() {
+        notes.push(format!(
+            "There was no room for the schemas of: {}. Search for one by its name to see it.",
+            left_out.join(", ")
+        ));
+    }
+    if rows.is_empty() {
+        notes.push("Nothing fits. Say what the tool should do in other words.".to_owned());
+    }
+    let mut answer = Map::new();
+    if let Some(handle) = handle {
+        answer.insert("context".to_owned(), handle.into());
+    }
+    answer.insert("results".to_owned(), rows.into());
+    if !notes.is_empty() {
+        answer.insert("notes".to_owned(), notes.into());
+    }
+    let text = Value::Object(answer).to_string();
+    Reply { tokens: tokens::of_text(&text), text }
+}
+
+fn cost(value: &Value) -> i64 {
+    i64::from(tokens::of_text(&value.to_string()))
+}
+
+/// The schema without what only explains. Properties that happen to be called `description` stay.
+fn without_explanations(schema: &Value) -> Value {
+    let Value::Object(map) = schema else { return schema.clone() };
+    let kept = map.iter().filter(|(key, _)| !EXPLAINING.contains(&key.as_str()));
+    let inner = |(key, value): (&String, &Value)| {
+        let value = match (key.as_str(), value) {
+            (
+                "properties" | "$defs" | "definitions" | "patternProperties" | "dependentSchemas",
+                Value::Object(named),
+            ) => Value::Object(
+                named.iter().map(|(name, schema)| (name.clone(), without_explanations(schema))).collect(),
+            ),
+            ("enum" | "const" | "required", value) => value.clone(),
+            (_, Value::Array(items)) => Value::Array(items.iter().map(without_explanations).collect()),
+            (_, value) => without_explanations(value),
+        };
+        (key.clone(), value)
+    };
+    Value::Object(kept.map(inner).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Definition;
+    use crate::toolbox::Tier;
+
+    fn hit(name: &str, schema: &Value) -> Hit {
+        let definition = Definition {
+            id: format!("id-{name}"),
+            name: name.to_owned(),
+            provider: "Acme".to_owned(),
+            description: "Does it.".to_owned(),
+            schema: schema.as_object().cloned().unwrap_or_default(),
+            annotations: None,
+        };
+        Hit {
+            id: definition.id.clone(),
+            name: name.to_owned(),
+            provider: "Acme".to_owned(),
+            line: "Does it.".to_owned(),
+            tier: Tier::Library,
+            score: 0.734_5,
+            what: What::Callable(Box::new(definition)),
+        }
+    }
+
+    fn schema(length: usize) -> Value {
+        json!({"type": "object", "properties": {"description": {"type": "string", "description": "x".repeat(length)}}})
+    }
+
+    fn read(reply: &Reply) -> Value {
+        serde_json::from_str(&reply.text).expect("JSON")
+    }
+
+    #[test]
+    fn results_say_what_can_be_done_with_them() {
+        let reference = Hit {
+            what: What::Reference { stub: Some("import x".to_owned()), documentation: None },
+            ..hit("book", &json!({}))
+        };
+        let reply =
+            write(&[hit("send", &schema(10)), reference], &["send_2".to_owned()], Some("ctx_1"), &[], 1_000);
+        assert_eq!(
+            read(&reply),
+            json!({"context": "ctx_1", "results": [
+                {"name": "send_2", "id": "id-send", "provider": "Acme", "about": "Does it.", "tier": "library",
+                    "score": 0.73, "callable": true, "input_schema": schema(10)},
+                {"name": "book", "id": "id-book", "provider": "Acme", "about": "Does it.", "tier": "library",
+                    "score": 0.73, "callable": false, "reference": true, "stub": "import x"},
+            ]})
+        );
+        assert_eq!(reply.tokens as usize, reply.text.chars().count().div_ceil(4));
+        let nothing = read(&write(&[], &[], None, &[], 1_000));
+        assert!(nothing["notes"][0].as_str().is_some_and(|note| note.contains("other words")));
+    }
+
+    #[test]
+    fn schemas_are_shortened_as_the_budget_goes_and_that_is_said() {
+        let hits: Vec<Hit> = ["a", "b", "c", "d"].map(|name| hit(name, &schema(800))).into();
+        let names: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).into();
+        let bare = json!({"type": "object", "properties": {"description": {"type": "string"}}});
+        let full = read(&write(&hits, &names, None, &[], 10_000));
+        assert!(full.get("notes").is_none() && full["results"][3]["input_schema"] == schema(800));
+        let reply = write(&hits, &names, None, &[], 400);
+        let shortened = read(&reply);
+        assert_eq!(shortened["results"][0]["input_schema"], schema(800));
+        assert_eq!(shortened["results"][1]["input_schema"], bare);
+        assert!(shortened["notes"][0].as_str().is_some_and(|note| note.contains("of: b, c")), "{shortened}");
+        let tight = read(&write(&hits, &names, None, &[], 60));
+        assert_eq!(tight["results"][0]["input_schema"], bare);
+        assert!(tight["results"][1].get("input_schema").is_none());
+        assert!(tight["notes"][1].as_str().is_some_and(|note| note.contains("b, c, d")), "{tight}");
+        // However large a schema is, the answer stays within a few times the budget.
+        let huge: Vec<Hit> = ["a", "b", "c", "d"].map(|name| hit(name, &schema(1_000_000))).into();
+        assert!(write(&huge, &names, None, &[], 400).tokens < 800);
+    }
+}

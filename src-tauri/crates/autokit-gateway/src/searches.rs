@@ -1,0 +1,77 @@
+//! Notices a search that finds what an earlier one found (Kaman, section 8).
+
+use std::collections::{HashSet, VecDeque};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::settings::Settings;
+
+/// What the latest searches of a session found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecentSearches {
+    kept: VecDeque<Search>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Search {
+    query: String,
+    at: Timestamp,
+    found: Vec<String>,
+}
+
+impl RecentSearches {
+    /// Notes a search with the ids it found; gives the query of an earlier one that found mostly the same.
+    /// A search that found nothing repeats none.
+    pub fn note(
+        &mut self,
+        settings: &Settings,
+        query: &str,
+        found: Vec<String>,
+        now: Timestamp,
+    ) -> Option<String> {
+        let oldest = now.as_second() - settings.search_secs as i64;
+        self.kept.retain(|search| search.at.as_second() >= oldest);
+        let new: HashSet<&String> = found.iter().collect();
+        let repeated = self.kept.iter().rev().find(|search| {
+            let old: HashSet<&String> = search.found.iter().collect();
+            let both = new.intersection(&old).count();
+            let union = new.union(&old).count();
+            union > 0 && both as f32 / union as f32 >= settings.overlap
+        });
+        let repeated = repeated.map(|search| search.query.clone());
+        if !found.is_empty() {
+            self.kept.push_back(Search { query: query.to_owned(), at: now, found });
+        }
+        while self.kept.len() > settings.recent_searches {
+            self.kept.pop_front();
+        }
+        repeated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_that_finds_the_same_again_is_noticed() {
+        let settings = Settings { recent_searches: 2, search_secs: 100, ..Settings::default() };
+        let mut searches = RecentSearches::default();
+        let at = |second: i64| Timestamp::from_second(1_700_000_000 + second).expect("a time");
+        let mut note = |query: &str, found: &str, second| {
+            searches.note(&settings, query, found.chars().map(String::from).collect(), at(second))
+        };
+        assert_eq!(note("mail", "abcd", 0), None);
+        assert_eq!(note("send mail", "abcd", 1).as_deref(), Some("mail"));
+        // Three of five are not most.
+        assert_eq!(note("letters", "abce", 2), None);
+        assert_eq!(note("nothing", "", 3), None);
+        assert_eq!(note("nothing again", "", 4), None);
+        assert_eq!(note("post", "ecba", 5).as_deref(), Some("letters"));
+        assert_eq!(note("calendar", "xyz", 6), None);
+        // Only the latest are remembered, and only for a while.
+        assert_eq!(note("mail", "abcd", 7), None);
+        assert_eq!(note("mail", "abcd", 207), None);
+    }
+}

@@ -1,0 +1,250 @@
+//! The MCP server, for both generations of the protocol.
+//!
+//! Up to 2025-11-25 the connection is the session. From 2026-07-28 a request says itself which version it
+//! speaks; nothing is kept for its connection, and the context is the handle among its arguments.
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProtocolVersion, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+use crate::gateway::{Answered, Gateway, Wish, problem};
+use crate::session::Session;
+use crate::toolbox::{Progress, Toolbox};
+use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
+
+use std::sync::Arc;
+
+/// Header in which a client of Streamable HTTP names its session.
+const SESSION_HEADER: &str = "mcp-session-id";
+
+/// One connection to the gateway.
+pub struct Server<T> {
+    gateway: Gateway<T>,
+    /// Session of this connection, where HTTP does not name one.
+    connection: String,
+    profile: String,
+}
+
+impl<T> Clone for Server<T> {
+    fn clone(&self) -> Server<T> {
+        Server {
+            gateway: self.gateway.clone(),
+            connection: self.connection.clone(),
+            profile: self.profile.clone(),
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for Server<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("profile", &self.profile).finish_non_exhaustive()
+    }
+}
+
+/// Which tools a request is about.
+enum Scope {
+    /// The session of its connection.
+    Session(Arc<Session>),
+    /// The context it names, or that it begins.
+    Stateless,
+}
+
+impl<T: Toolbox> Server<T> {
+    /// A connection of an agent with this profile; `connection` names its session, also after it was lost
+    /// and made again.
+    pub fn new(gateway: Gateway<T>, connection: String, profile: String) -> Server<T> {
+        Server { gateway, connection, profile }
+    }
+
+    async fn scope(&self, context: &RequestContext<RoleServer>) -> Scope {
+        let declared = context.meta.protocol_version();
+        // Dates compare as texts do. A request of this generation without its version is refused before.
+        let newest = ProtocolVersion::V_2026_07_28;
+        if declared.as_ref().is_some_and(|version| version.as_str() >= newest.as_str()) {
+            return Scope::Stateless;
+        }
+        let parts = context.extensions.get::<http::request::Parts>();
+        let named = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok());
+        let id = named.unwrap_or(&self.connection);
+        let (client, protocol) = who(context);
+        Scope::Session(self.gateway.session(id, &self.profile, &client, &protocol).await)
+    }
+
+    /// The context a stateless request names.
+    async fn named(&self, arguments: &Map<String, Value>) -> Result<Option<Arc<Session>>, Answered> {
+        let handle = match arguments.get("context") {
+            None | Some(Value::Null) => return Ok(None),
+            Some(handle) => handle.as_str().unwrap_or_default(),
+        };
+        match self.gateway.context(handle).await {
+            Some(session) => Ok(Some(session)),
+            None => Err(Answered {
+                result: problem(&format!(
+                    "There is no such context: it was mistyped, or it was not used for too long. Leave `context` out of {SEARCH_TOOLS} to begin a new one."
+                )),
+                changed: false,
+            }),
+        }
+    }
+
+    async fn search(
+        &self,
+        scope: &Scope,
+        arguments: &Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Answered {
+        match scope {
+            Scope::Session(session) => self.gateway.search(session, arguments, false).await,
+            Scope::Stateless => {
+                let session = match self.named(arguments).await {
+                    Ok(Some(session)) => session,
+                    Ok(None) => {
+                        let (client, protocol) = who(context);
+                        match self.gateway.new_context(&self.profile, &client, &protocol) {
+                            Ok(session) => session,
+                            Err(refusal) => {
+                                return Answered { result: problem(&refusal.to_string()), changed: false };
+                            }
+                        }
+                    }
+                    Err(answered) => return answered,
+                };
+                self.gateway.search(&session, arguments, true).await
+            }
+        }
+    }
+
+    /// Calls a tool by `call_tool`, or by its own name.
+    async fn call(
+        &self,
+        scope: &Scope,
+        name: String,
+        mut arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Answered {
+        let through = name == CALL_TOOL;
+        let session = match scope {
+            Scope::Session(session) => Arc::clone(session),
+            Scope::Stateless => match self.named(&arguments).await {
+                Ok(Some(session)) => session,
+                // AutoKit's own tools need no context; what they do is counted under none.
+                Ok(None) if !through && OWN_TOOLS.contains(&name.as_str()) => {
+                    let (client, protocol) = who(context);
+                    self.gateway.session("", &self.profile, &client, &protocol).await
+                }
+                Ok(None) => {
+                    let words = format!(
+                        "`context` is missing: {SEARCH_TOOLS} gives one with its results, and {CALL_TOOL} needs it."
+                    );
+                    return Answered { result: problem(&words), changed: false };
+                }
+                Err(answered) => return answered,
+            },
+        };
+        let (name, arguments) = if through {
+            let wrong = |words: &str| Answered { result: problem(words), changed: false };
+            let Some(name) = arguments.get("name").and_then(Value::as_str).map(str::to_owned) else {
+                return wrong("`name` is missing: the name of a tool that was found.");
+            };
+            if name == CALL_TOOL || name == SEARCH_TOOLS {
+                return wrong(&format!("`{name}` is called by itself, not through {CALL_TOOL}."));
+            }
+            match arguments.remove("arguments") {
+                None | Some(Value::Null) => (name, Map::new()),
+                Some(Value::Object(inner)) => (name, inner),
+                // Some models write the object as text.
+                Some(Value::String(text)) => match serde_json::from_str(&text) {
+                    Ok(Value::Object(inner)) => (name, inner),
+                    _ => return wrong("`arguments` has to be an object."),
+                },
+                Some(_) => return wrong("`arguments` has to be an object."),
+            }
+        } else {
+            (name, arguments)
+        };
+        let (progress, told) = mpsc::unbounded_channel();
+        let wish = Wish { name, arguments, cancel: context.ct.clone(), progress };
+        let telling = tell(context.clone(), told);
+        // The channel closes with the call, and then there is nothing left to tell.
+        let (answered, ()) = tokio::join!(self.gateway.call(&session, wish), telling);
+        answered
+    }
+}
+
+/// Passes on how far a call has come, if the client asked for it.
+async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::UnboundedReceiver<Progress>) {
+    let token = context.meta.get_progress_token();
+    let mut last = f64::NEG_INFINITY;
+    while let Some(progress) = told.recv().await {
+        let Some(token) = &token else { continue };
+        // The protocol wants it to grow with each word of it.
+        if progress.done <= last {
+            continue;
+        }
+        last = progress.done;
+        let mut param = ProgressNotificationParam::new(token.clone(), progress.done);
+        (param.total, param.message) = (progress.total, progress.message);
+        if let Err(error) = context.peer.notify_progress(param).await {
+            tracing::debug!(%error, "the client does not hear how far a call has come");
+        }
+    }
+}
+
+/// The client as it calls itself, and the protocol it speaks.
+fn who(context: &RequestContext<RoleServer>) -> (String, String) {
+    let client = context.client_info().map_or_else(String::new, |client| {
+        let words = format!("{} {}", client.name, client.version);
+        words.chars().filter(|c| !c.is_control()).take(80).collect()
+    });
+    (client, context.protocol_version().map_or_else(String::new, |version| version.to_string()))
+}
+
+impl<T: Toolbox> ServerHandler for Server<T> {
+    fn get_info(&self) -> ServerConfig {
+        let tools = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let mut info = ServerConfig::new(tools).with_instructions(
+            "AutoKit knows many tools. Use search_tools to find the one you need; what it finds can then be called.",
+        );
+        info.server_info = Implementation::new("autokit", env!("CARGO_PKG_VERSION")).with_title("AutoKit");
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = match self.scope(&context).await {
+            Scope::Session(session) => self.gateway.tools(&session),
+            Scope::Stateless => self.gateway.own_tools(),
+        };
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let scope = self.scope(&context).await;
+        let name = request.name.into_owned();
+        let arguments = request.arguments.unwrap_or_default();
+        let answered = if name == SEARCH_TOOLS {
+            self.search(&scope, &arguments, &context).await
+        } else {
+            self.call(&scope, name, arguments, &context).await
+        };
+        if answered.changed
+            && matches!(scope, Scope::Session(_))
+            && let Err(error) = context.peer.notify_tool_list_changed().await
+        {
+            tracing::debug!(%error, "the client does not hear that its tools changed");
+        }
+        Ok(answered.result.into())
+    }
+}

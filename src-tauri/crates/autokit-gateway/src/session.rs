@@ -1,0 +1,207 @@
+//! Sessions: what AutoKit keeps for each agent, and how many of them (Kaman, section 6.4).
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::context::ToolContext;
+use crate::guard::Guard;
+use crate::searches::RecentSearches;
+use crate::settings::Settings;
+
+/// All that is kept for one agent. It can be written down and go on in another process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// Its name: the handle of a context, or the id of a connection.
+    pub id: String,
+    /// Profile of the agent; empty for the one everybody has.
+    pub profile: String,
+    /// The program the agent runs in, as it calls itself.
+    pub client: String,
+    /// When it began.
+    pub began: Timestamp,
+    /// When anything was last asked in it.
+    pub used: Timestamp,
+    /// Its tools.
+    pub tools: ToolContext,
+    /// What breaks its loops.
+    pub guard: Guard,
+    /// What its latest searches found.
+    pub searches: RecentSearches,
+    /// Ids of all tools its searches bound.
+    pub discovered: BTreeSet<String>,
+    /// Of these, the ones it called.
+    pub called: BTreeSet<String>,
+}
+
+impl SessionRecord {
+    /// A session in which nothing happened yet.
+    pub fn new(id: String, profile: String, client: String, now: Timestamp) -> SessionRecord {
+        SessionRecord {
+            id,
+            profile,
+            client,
+            began: now,
+            used: now,
+            tools: ToolContext::default(),
+            guard: Guard::default(),
+            searches: RecentSearches::default(),
+            discovered: BTreeSet::new(),
+            called: BTreeSet::new(),
+        }
+    }
+
+    /// Called among discovered tools (equation 4); none where nothing was discovered.
+    pub fn accuracy(&self) -> Option<f64> {
+        (!self.discovered.is_empty()).then(|| self.called.len() as f64 / self.discovered.len() as f64)
+    }
+}
+
+/// A session that is shared by the calls made in it.
+#[derive(Debug)]
+pub struct Session(Mutex<SessionRecord>);
+
+impl Session {
+    /// The session, for a moment: nothing may be waited for meanwhile.
+    pub fn lock(&self) -> MutexGuard<'_, SessionRecord> {
+        // What panicked while it held the lock left a session that is still one.
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// The sessions of a process: no more, and none older, than the settings say.
+#[derive(Debug, Default)]
+pub struct Sessions {
+    kept: Mutex<HashMap<String, Arc<Session>>>,
+}
+
+impl Sessions {
+    /// The session of this name that was used lately enough, used now.
+    pub fn get(&self, settings: &Settings, id: &str, now: Timestamp) -> Option<Arc<Session>> {
+        let kept = self.lock();
+        let session = kept.get(id)?;
+        let mut record = session.lock();
+        if is_over(settings, &record, now) {
+            return None;
+        }
+        record.used = record.used.max(now);
+        drop(record);
+        Some(Arc::clone(session))
+    }
+
+    /// Takes a session in, unless there is one of its name: then that one. Those that are over go, and while
+    /// there are too many, the one that was idle longest.
+    pub fn insert(&self, settings: &Settings, record: SessionRecord, now: Timestamp) -> Arc<Session> {
+        let mut kept = self.lock();
+        kept.retain(|_, session| !is_over(settings, &session.lock(), now));
+        if let Some(there) = kept.get(&record.id) {
+            return Arc::clone(there);
+        }
+        while kept.len() >= settings.sessions.max(1) {
+            let oldest = kept.iter().min_by_key(|(_, session)| session.lock().used).map(|(id, _)| id.clone());
+            let Some(oldest) = oldest else { break };
+            kept.remove(&oldest);
+        }
+        let id = record.id.clone();
+        let session = Arc::new(Session(Mutex::new(record)));
+        kept.insert(id, Arc::clone(&session));
+        session
+    }
+
+    /// Forgets a session.
+    pub fn remove(&self, id: &str) {
+        self.lock().remove(id);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them as they stand, the one used last first.
+    pub fn records(&self) -> Vec<SessionRecord> {
+        let mut records: Vec<SessionRecord> =
+            self.lock().values().map(|session| session.lock().clone()).collect();
+        records.sort_by_key(|record| std::cmp::Reverse(record.used));
+        records
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Whether a session was idle for longer than sessions are kept.
+pub fn is_over(settings: &Settings, record: &SessionRecord, now: Timestamp) -> bool {
+    now.as_second() - record.used.as_second() > settings.session_secs as i64
+}
+
+/// A name for a new context that nobody can guess: who knows it may use its tools.
+///
+/// # Errors
+/// When the system has no randomness to give.
+pub fn new_handle() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(format!("ctx_{}", hex::encode(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + second).expect("a time")
+    }
+
+    #[test]
+    fn sessions_are_bounded_in_number_and_age() {
+        let settings = Settings { sessions: 3, session_secs: 100, ..Settings::default() };
+        let sessions = Sessions::default();
+        let new = |id: &str, second| {
+            sessions.insert(
+                &settings,
+                SessionRecord::new(id.to_owned(), String::new(), String::new(), at(second)),
+                at(second),
+            )
+        };
+        for (second, id) in [(0, "a"), (1, "b"), (2, "c")] {
+            new(id, second);
+        }
+        assert!(sessions.get(&settings, "a", at(10)).is_some());
+        // "b" was idle longest.
+        new("d", 11);
+        assert_eq!(
+            sessions.records().iter().map(|record| record.id.as_str()).collect::<Vec<_>>(),
+            ["d", "a", "c"]
+        );
+        assert!(sessions.get(&settings, "b", at(12)).is_none());
+        // Too old, though still there; then gone with the next that comes.
+        assert!(sessions.get(&settings, "c", at(103)).is_none());
+        assert!(sessions.get(&settings, "a", at(103)).is_some());
+        new("e", 150);
+        assert_eq!(
+            sessions.records().iter().map(|record| record.id.as_str()).collect::<Vec<_>>(),
+            ["e", "a"]
+        );
+        // The one that is there stays what it is.
+        new("a", 160).lock().client = "changed".to_owned();
+        assert_eq!(
+            sessions.get(&settings, "a", at(161)).map(|session| session.lock().client.clone()).as_deref(),
+            Some("changed")
+        );
+    }
+
+    #[test]
+    fn handles_are_long_and_never_the_same() {
+        let all: BTreeSet<String> = (0..100).map(|_| new_handle().expect("random")).collect();
+        assert!(all.len() == 100 && all.iter().all(|handle| handle.len() == 36));
+    }
+}

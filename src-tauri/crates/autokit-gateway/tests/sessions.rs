@@ -1,0 +1,369 @@
+//! Agents of both generations against the server, over a pipe, with tools that do what the test says.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use autokit_gateway::{
+    Call, Definition, Event, Found, Gateway, Hit, Refusal, Search, Server, SessionRecord, Settings, Target,
+    Tier, Toolbox, What,
+};
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, Implementation, InitializeRequestParams,
+    ProtocolVersion,
+};
+use rmcp::service::{NotificationContext, RunningService};
+use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient, ServiceExt};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+/// Tools whose names say what they do.
+#[derive(Default)]
+struct Fake {
+    /// What was kept, as a library would.
+    kept: Mutex<HashMap<String, SessionRecord>>,
+    events: Mutex<Vec<Event>>,
+    /// Ids of cards that are gone.
+    gone: Mutex<Vec<String>>,
+    /// What every description says, as if an update had come.
+    edition: AtomicI64,
+}
+
+impl Fake {
+    fn definition(&self, name: &str) -> Definition {
+        let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
+        Definition {
+            id: format!("card-{name}"),
+            name: name.to_owned(),
+            provider: "Acme".to_owned(),
+            description: format!("Does {name}, edition {}.", self.edition.load(Ordering::Relaxed)),
+            schema: schema.as_object().cloned().unwrap_or_default(),
+            annotations: None,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Toolkit(Arc<Fake>);
+
+impl Toolbox for Toolkit {
+    fn own_tools(&self) -> Vec<Definition> {
+        vec![Definition { id: "ask".to_owned(), ..self.0.definition("ask") }]
+    }
+
+    /// Every word of the query is a tool; "book" is one that is only for reading.
+    async fn search(&self, search: Search) -> Result<Found, Refusal> {
+        let hit = |name: &str| {
+            let definition = self.0.definition(name);
+            let what = if name == "book" {
+                What::Reference { stub: Some("import book".to_owned()), documentation: None }
+            } else {
+                What::Callable(Box::new(definition.clone()))
+            };
+            let line = definition.description.clone();
+            Hit {
+                id: definition.id,
+                name: name.to_owned(),
+                provider: String::new(),
+                line,
+                tier: Tier::Library,
+                score: 0.5,
+                what,
+            }
+        };
+        let words = search.query.split_whitespace().filter(|word| *word != "nothing");
+        Ok(Found { hits: words.take(search.limit).map(hit).collect(), ..Found::default() })
+    }
+
+    async fn resolve(&self, definition: &Definition, _: &str) -> Result<Option<Definition>, Refusal> {
+        let gone = self.0.gone.lock().unwrap().contains(&definition.id);
+        Ok((!gone).then(|| self.0.definition(&definition.name)))
+    }
+
+    async fn call(&self, call: Call) -> Result<CallToolResult, Refusal> {
+        let name = match &call.tool {
+            Target::Own(name) => name.clone(),
+            Target::Discovered(definition) => definition.name.clone(),
+        };
+        match name.as_str() {
+            "flaky" => Err(Refusal::Failed("the line is dead".to_owned())),
+            "slow" => {
+                call.cancel.cancelled().await;
+                Err(Refusal::Cancelled)
+            }
+            name => {
+                let text = format!("{name} {}", Value::Object(call.arguments));
+                Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+            }
+        }
+    }
+
+    async fn alternatives(&self, _: &Definition, _: &str) -> Vec<String> {
+        vec!["another_tool".to_owned()]
+    }
+
+    fn note(&self, _: &str, event: Event) {
+        self.0.events.lock().unwrap().push(event);
+    }
+
+    fn keep(&self, session: SessionRecord) {
+        self.0.kept.lock().unwrap().insert(session.id.clone(), session);
+    }
+
+    async fn kept(&self, id: &str) -> Option<SessionRecord> {
+        self.0.kept.lock().unwrap().get(id).cloned()
+    }
+}
+
+/// A client that counts how often it is told that its tools changed.
+#[derive(Clone)]
+struct Agent(Arc<watch::Sender<u32>>);
+
+impl ClientHandler for Agent {
+    fn get_info(&self) -> InitializeRequestParams {
+        let mut info = InitializeRequestParams::default();
+        info.client_info = Implementation::new("test agent", "1");
+        info
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.0.send_modify(|times| *times += 1);
+    }
+}
+
+struct Connection {
+    client: RunningService<RoleClient, Agent>,
+    told: watch::Receiver<u32>,
+}
+
+impl Connection {
+    async fn new(gateway: &Gateway<Toolkit>, id: &str, newest: bool) -> Connection {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let server = Server::new(gateway.clone(), id.to_owned(), String::new());
+        tokio::spawn(async move {
+            let served = server.serve(ours).await.expect("a handshake");
+            served.waiting().await.expect("an orderly end")
+        });
+        let (sender, told) = watch::channel(0);
+        let lifecycle = if newest {
+            ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+        } else {
+            ClientLifecycleMode::Initialize
+        };
+        let client =
+            Agent(Arc::new(sender)).serve_with_lifecycle(theirs, lifecycle).await.expect("a handshake");
+        Connection { client, told }
+    }
+
+    async fn names(&self) -> Vec<String> {
+        let tools = self.client.list_all_tools().await.expect("a list");
+        tools.iter().map(|tool| tool.name.to_string()).collect()
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> (String, bool) {
+        let mut params = CallToolRequestParams::new(name.to_owned());
+        params.arguments = arguments.as_object().cloned();
+        let result = self.client.call_tool(params).await.expect("a result");
+        let texts: Vec<&str> = result
+            .content
+            .iter()
+            .filter_map(|block| block.as_text().map(|text| text.text.as_str()))
+            .collect();
+        (texts.join("\n"), result.is_error == Some(true))
+    }
+
+    async fn search(&self, query: &str) -> Value {
+        let (text, failed) = self.call("search_tools", json!({"query": query})).await;
+        assert!(!failed, "{text}");
+        serde_json::from_str(&text).expect("JSON")
+    }
+}
+
+fn gateway(toolkit: &Toolkit) -> Gateway<Toolkit> {
+    let second = Arc::new(AtomicI64::new(1_700_000_000));
+    let now = move || jiff::Timestamp::from_second(second.fetch_add(1, Ordering::Relaxed)).expect("a time");
+    Gateway::new(toolkit.clone(), Settings { capacity: 3, ..Settings::default() }, Arc::new(now))
+}
+
+fn toolkit() -> Toolkit {
+    Toolkit(Arc::new(Fake::default()))
+}
+
+#[tokio::test]
+async fn a_session_gets_the_tools_it_searches_for() {
+    let toolkit = toolkit();
+    let gateway = gateway(&toolkit);
+    let mut agent = Connection::new(&gateway, "s1", false).await;
+    assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask"]);
+    let found = agent.search("send book").await;
+    assert_eq!(found["results"][0]["name"], "send");
+    assert_eq!(found["results"][0]["input_schema"]["type"], "object");
+    assert_eq!(
+        (&found["results"][1]["callable"], &found["results"][1]["stub"]),
+        (&json!(false), &json!("import book"))
+    );
+    assert!(found.get("context").is_none(), "the connection is the context");
+    agent.told.wait_for(|times| *times == 1).await.expect("told");
+    assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask", "send"]);
+    // By its own name, and for clients that ignore changes by call_tool.
+    assert_eq!(agent.call("send", json!({"x": 1})).await, ("send {\"x\":1}".to_owned(), false));
+    assert_eq!(
+        agent.call("call_tool", json!({"name": "send", "arguments": {"x": 2}})).await,
+        ("send {\"x\":2}".to_owned(), false)
+    );
+    // Finding the same again changes nothing, and says so.
+    let again = agent.search("send book").await;
+    assert!(again["notes"][0].as_str().is_some_and(|note| note.contains("again")), "{again}");
+    // Room for three: what was used longest ago goes.
+    agent.search("a b c").await;
+    agent.told.wait_for(|times| *times == 2).await.expect("told");
+    assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask", "a", "b", "c"]);
+    let (words, failed) = agent.call("send", json!({})).await;
+    assert!(failed && words.contains("search_tools"), "{words}");
+    // Another session has none of it.
+    let other = Connection::new(&gateway, "s2", false).await;
+    assert_eq!(other.names().await.len(), 3);
+    // The first goes on where it was after its connection is made again, and after a restart.
+    drop(agent);
+    let again = Connection::new(&self::gateway(&toolkit), "s1", false).await;
+    assert_eq!(again.names().await, ["search_tools", "call_tool", "ask", "a", "b", "c"]);
+    let record = toolkit.0.kept.lock().unwrap()["s1"].clone();
+    assert_eq!((record.accuracy(), record.client.as_str()), (Some(0.25), "test agent 1"));
+}
+
+#[tokio::test]
+async fn a_stateless_agent_names_its_context() {
+    let toolkit = toolkit();
+    let gateway = gateway(&toolkit);
+    let agent = Connection::new(&gateway, "connection", true).await;
+    let own = ["search_tools", "call_tool", "ask"];
+    assert_eq!(agent.names().await, own);
+    let found = agent.search("send mail").await;
+    let context = found["context"].as_str().expect("a context").to_owned();
+    assert_eq!(agent.names().await, own, "the list is the same for everybody");
+    let call = |name: &str, context: Value| json!({"name": name, "arguments": {"x": 1}, "context": context});
+    let right = agent.call("call_tool", call("send", json!(context))).await;
+    assert_eq!(right, ("send {\"x\":1}".to_owned(), false));
+    for (context, word) in
+        [(Value::Null, "missing"), (json!("ctx_0"), "no such context"), (json!(7), "no such")]
+    {
+        let (words, failed) = agent.call("call_tool", call("send", context)).await;
+        assert!(failed && words.contains(word), "{words}");
+    }
+    // A later search goes on in it; one without begins another.
+    let (text, _) = agent.call("search_tools", json!({"query": "post", "context": context})).await;
+    assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON")["context"], json!(context));
+    let other = agent.search("x").await;
+    assert_ne!(other["context"], json!(context));
+    let (words, failed) = agent.call("call_tool", call("send", other["context"].clone())).await;
+    assert!(failed && words.contains("no tool `send`"), "{words}");
+    // Any connection may use a context it knows, also after a restart.
+    let second = Connection::new(&self::gateway(&toolkit), "elsewhere", true).await;
+    assert_eq!(second.call("call_tool", call("post", json!(context))).await.0, "post {\"x\":1}");
+    assert_eq!(second.call("ask", json!({"question": "?"})).await.0, "ask {\"question\":\"?\"}");
+}
+
+#[tokio::test]
+async fn a_loop_costs_the_tool_and_a_search_brings_it_back() {
+    let toolkit = toolkit();
+    let gateway = gateway(&toolkit);
+    let mut agent = Connection::new(&gateway, "s", false).await;
+    agent.search("look").await;
+    agent.told.wait_for(|times| *times == 1).await.expect("told");
+    for _ in 0..2 {
+        assert_eq!(agent.call("look", json!({"x": 1})).await.0, "look {\"x\":1}");
+    }
+    let (words, failed) = agent.call("look", json!({"x": 1.0})).await;
+    assert!(!failed && words.starts_with("look {\"x\":1.0}\n"), "the call itself counts: {words}");
+    assert!(words.contains("3 times") && words.contains("another_tool"), "{words}");
+    agent.told.wait_for(|times| *times == 2).await.expect("told");
+    assert!(!agent.names().await.contains(&"look".to_owned()));
+    let (words, failed) = agent.call("look", json!({"x": 1})).await;
+    assert!(failed && words.contains("in a loop"), "{words}");
+    agent.search("look").await;
+    assert_eq!(agent.call("look", json!({"x": 1})).await.0, "look {\"x\":1}");
+    // What fails on its way may be tried again.
+    agent.search("flaky").await;
+    for _ in 0..5 {
+        let (words, failed) = agent.call("flaky", json!({})).await;
+        assert!(failed && !words.contains("times"), "{words}");
+    }
+    assert!(agent.call("flaky", json!({})).await.0.contains("6 times"));
+    let gone = |event: &Event| matches!(event, Event::Gone { why: autokit_gateway::Gone::Loop, .. });
+    assert_eq!(toolkit.0.events.lock().unwrap().iter().filter(|event| gone(event)).count(), 2);
+}
+
+#[tokio::test]
+async fn a_card_that_changed_or_went_is_noticed_at_the_call() {
+    let toolkit = toolkit();
+    let gateway = gateway(&toolkit);
+    let mut agent = Connection::new(&gateway, "s", false).await;
+    agent.search("send").await;
+    toolkit.0.edition.store(2, Ordering::Relaxed);
+    assert!(!agent.call("send", json!({})).await.1);
+    agent.told.wait_for(|times| *times == 2).await.expect("told");
+    let tools = agent.client.list_all_tools().await.expect("a list");
+    assert_eq!(tools[3].description.as_deref(), Some("Does send, edition 2."));
+    toolkit.0.gone.lock().unwrap().push("card-send".to_owned());
+    let (words, failed) = agent.call("send", json!({})).await;
+    assert!(failed && words.contains("no longer"), "{words}");
+    agent.told.wait_for(|times| *times == 3).await.expect("told");
+    assert_eq!(agent.names().await.len(), 3);
+}
+
+#[tokio::test]
+async fn what_is_asked_wrongly_is_answered_with_what_to_do() {
+    let toolkit = toolkit();
+    let gateway = gateway(&toolkit);
+    let agent = Connection::new(&gateway, "s", false).await;
+    for (tool, arguments, word) in [
+        ("search_tools", json!({}), "`query` is missing"),
+        ("search_tools", json!({"query": 7}), "`query` is missing"),
+        ("search_tools", json!({"query": "a", "limit": 0}), "`limit`"),
+        ("search_tools", json!({"query": "a", "limit": 1_000_000}), "`limit`"),
+        ("call_tool", json!({}), "`name` is missing"),
+        ("call_tool", json!({"name": "call_tool", "arguments": {"name": "call_tool"}}), "called by itself"),
+        ("call_tool", json!({"name": "send"}), "no tool `send`"),
+        ("call_tool", json!({"name": "ask", "arguments": [1]}), "has to be an object"),
+        ("no_such_tool", json!({}), "no tool `no_such_tool`"),
+    ] {
+        let (words, failed) = agent.call(tool, arguments).await;
+        assert!(failed && words.contains(word), "{tool}: {words}");
+    }
+    assert_eq!(agent.search("nothing").await["results"], json!([]));
+    // Arguments that a model wrote as text.
+    assert_eq!(
+        agent.call("call_tool", json!({"name": "ask", "arguments": "{\"x\": 1}"})).await.0,
+        "ask {\"x\":1}"
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_ends() {
+    let toolkit = toolkit();
+    let gateway = gateway(&toolkit);
+    let agent = Connection::new(&gateway, "s", false).await;
+    agent.search("slow").await;
+    let request = rmcp::model::ClientRequest::CallToolRequest(rmcp::model::CallToolRequest::new(
+        CallToolRequestParams::new("slow"),
+    ));
+    let waiting = agent
+        .client
+        .send_cancellable_request(request, rmcp::service::PeerRequestOptions::default())
+        .await
+        .expect("sent");
+    waiting.cancel(Some("enough".to_owned())).await.expect("cancelled");
+    // It was noted as ended, without a result that anybody waits for.
+    while !toolkit
+        .0
+        .events
+        .lock()
+        .unwrap()
+        .iter()
+        .any(|event| matches!(event, Event::Called { good: false, .. }))
+    {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(agent.names().await.len(), 4, "the connection goes on");
+}
