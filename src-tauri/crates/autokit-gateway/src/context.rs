@@ -124,22 +124,19 @@ impl ToolContext {
         for definition in found {
             let cost = tokens::of_tool(&definition.name, &definition.description, &definition.schema);
             let there = self.bound.iter_mut().find(|(_, bound)| bound.definition.id == definition.id);
-            let name = match there {
-                Some((name, bound)) => {
-                    bound.used = bound.used.max(now);
-                    if bound.definition != definition {
-                        (bound.definition, bound.tokens) = (definition, cost);
-                        binding.changed = true;
-                    }
-                    name.clone()
-                }
-                None => {
-                    let name = self.free_name(&definition);
-                    let bound = Bound { definition, discovered: now, used: now, calls: 0, tokens: cost };
-                    self.bound.insert(name.clone(), bound);
+            let name = if let Some((name, bound)) = there {
+                bound.used = bound.used.max(now);
+                if bound.definition != definition {
+                    (bound.definition, bound.tokens) = (definition, cost);
                     binding.changed = true;
-                    name
                 }
+                name.clone()
+            } else {
+                let name = self.free_name(&definition);
+                let bound = Bound { definition, discovered: now, used: now, calls: 0, tokens: cost };
+                self.bound.insert(name.clone(), bound);
+                binding.changed = true;
+                name
             };
             self.evicted.retain(|evicted| *evicted != name);
             binding.names.push(name);

@@ -19,9 +19,11 @@
 //! | [`searches`] | searches that find the same again |
 //! | [`reply`], [`tokens`] | answers within a budget |
 //! | [`session`] | sessions, bounded in number and age |
+//! | [`clients`] | AutoKit in the settings of the programs agents run in |
 //! | [`settings`] | every parameter, with why it is what it is |
 
 pub mod arguments;
+pub mod clients;
 pub mod context;
 pub mod gateway;
 pub mod guard;

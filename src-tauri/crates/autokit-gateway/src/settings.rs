@@ -63,7 +63,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             results: 5,
-            threshold: 0.3,
+            threshold: 0.2,
             capacity: 12,
             ttl_secs: 30 * 60,
             always: Vec::new(),

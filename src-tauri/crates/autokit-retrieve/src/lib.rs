@@ -27,6 +27,7 @@
 //! | `keyword` | BM25F over an inverted index |
 //! | `vector` | exact nearest neighbours by SIMD |
 //! | `names` | queries that name a tool |
+//! | [`tiers`] | the few tools found by keywords before the library is asked |
 //! | `query`, `text` | clauses, words, terms |
 //! | [`metrics`], [`eval`] | measuring it |
 
@@ -43,6 +44,7 @@ mod names;
 mod query;
 mod senses;
 mod text;
+pub mod tiers;
 mod vector;
 
 pub use bitset::BitSet;

@@ -1,4 +1,18 @@
 //! Tools that can be called: where they come from, how they run, what they may do.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`files`] | text below one folder, read by nobody who leaves it |
+//! | [`openapi`] | OpenAPI documents as cards, and requests made from such a card |
+//! | [`output`] | what a tool says, cut to a number of tokens, with what was cut |
+//! | [`sandbox`] | Python, JavaScript or shell with no network, no files and hard limits, or not at all |
+//! | [`upstream`] | MCP servers behind AutoKit: started when needed, shared, stopped when idle |
+
+pub mod files;
+pub mod openapi;
+pub mod output;
+pub mod sandbox;
+pub mod upstream;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

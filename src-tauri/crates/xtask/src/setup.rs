@@ -25,7 +25,8 @@ const APT_WINDOW: &[&str] = &[
     "file",
 ];
 /// Packages the tests use besides.
-const APT_TEST: &[&str] = &["webkit2gtk-driver", "xvfb", "xauth", "dbus-x11", "gnome-keyring", "chromium"];
+const APT_TEST: &[&str] =
+    &["webkit2gtk-driver", "xvfb", "xauth", "dbus-x11", "gnome-keyring", "chromium", "bubblewrap", "python3"];
 const DNF_WINDOW: &[&str] = &[
     "gcc",
     "gcc-c++",
@@ -36,11 +37,18 @@ const DNF_WINDOW: &[&str] = &[
     "libappindicator-gtk3-devel",
     "libxdo-devel",
 ];
-const DNF_TEST: &[&str] =
-    &["webkit2gtk4.1", "xorg-x11-server-Xvfb", "dbus-x11", "dbus-tools", "gnome-keyring", "chromium"];
+const DNF_TEST: &[&str] = &[
+    "webkit2gtk4.1",
+    "xorg-x11-server-Xvfb",
+    "dbus-x11",
+    "dbus-tools",
+    "gnome-keyring",
+    "chromium",
+    "bubblewrap",
+];
 const PACMAN_WINDOW: &[&str] =
     &["base-devel", "webkit2gtk-4.1", "librsvg", "libayatana-appindicator", "xdotool"];
-const PACMAN_TEST: &[&str] = &["xorg-server-xvfb", "dbus", "gnome-keyring", "chromium"];
+const PACMAN_TEST: &[&str] = &["xorg-server-xvfb", "dbus", "gnome-keyring", "chromium", "bubblewrap"];
 
 /// Whether there is a pip, from whichever Python: it brings the model where only package indexes
 /// are reached.

@@ -1,0 +1,301 @@
+//! AutoKit in the settings of the programs agents run in.
+//!
+//! Each keeps its MCP servers in a file of its own. What is in that file besides is somebody's work: it
+//! stays as it is, down to comments and spaces, or nothing is written and the lines to paste are shown
+//! instead. JSON is changed by `jsonc-parser`, TOML by `toml_edit`: both keep what they do not touch.
+
+use std::path::{Path, PathBuf};
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toml_edit::{Array, DocumentMut, Item, Table, value};
+
+/// What AutoKit is called there.
+pub const SERVER: &str = "autokit";
+
+/// A program agents run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Client {
+    /// Claude, the desktop app.
+    ClaudeDesktop,
+    /// Claude Code, for all projects of a person.
+    ClaudeCode,
+    /// Codex, in the terminal and in editors.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Gemini CLI.
+    Gemini,
+    /// Visual Studio Code.
+    VsCode,
+    /// Windsurf.
+    Windsurf,
+}
+
+/// Folders of a person's settings.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// Home.
+    pub home: PathBuf,
+    /// Where programs keep settings: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
+    pub config: PathBuf,
+}
+
+/// How AutoKit is started as an MCP server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The `autokit` program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+/// Why a file is not changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    /// It is not in the format it should be in, or has comments that would be lost.
+    #[error("{path} cannot be changed without losing something: {why}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Where a format keeps its servers.
+enum Layout {
+    /// JSON: an object of servers under this key; whether each says by what it is reached.
+    Json { key: &'static str, typed: bool },
+    /// TOML: a table for each server in this one.
+    Toml { table: &'static str },
+}
+
+impl Client {
+    /// All of them, by name.
+    pub const ALL: [Client; 7] = [
+        Client::ClaudeCode,
+        Client::ClaudeDesktop,
+        Client::Codex,
+        Client::Cursor,
+        Client::Gemini,
+        Client::VsCode,
+        Client::Windsurf,
+    ];
+
+    /// The program of this id, as serde writes it.
+    pub fn parse(id: &str) -> Option<Client> {
+        serde_json::from_value(id.into()).ok()
+    }
+
+    /// What it is called in requests.
+    pub fn id(self) -> String {
+        serde_json::to_value(self).ok().and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::ClaudeDesktop => "Claude Desktop",
+            Client::ClaudeCode => "Claude Code",
+            Client::Codex => "Codex",
+            Client::Cursor => "Cursor",
+            Client::Gemini => "Gemini CLI",
+            Client::VsCode => "Visual Studio Code",
+            Client::Windsurf => "Windsurf",
+        }
+    }
+
+    /// The file it keeps its servers in.
+    pub fn file(self, folders: &Folders) -> PathBuf {
+        let Folders { home, config } = folders;
+        match self {
+            Client::ClaudeDesktop => config.join("Claude").join("claude_desktop_config.json"),
+            Client::ClaudeCode => home.join(".claude.json"),
+            Client::Codex => home.join(".codex").join("config.toml"),
+            Client::Cursor => home.join(".cursor").join("mcp.json"),
+            Client::Gemini => home.join(".gemini").join("settings.json"),
+            Client::VsCode => config.join("Code").join("User").join("mcp.json"),
+            Client::Windsurf => home.join(".codeium").join("windsurf").join("mcp_config.json"),
+        }
+    }
+
+    /// Whether it seems to be used on this machine: the folder of its file is there, or the file itself
+    /// where that lies in the home folder.
+    pub fn is_here(self, folders: &Folders) -> bool {
+        let file = self.file(folders);
+        let own_folder = file.parent().filter(|parent| *parent != folders.home);
+        own_folder.map_or_else(|| file.is_file(), Path::is_dir)
+    }
+
+    fn layout(self) -> Layout {
+        match self {
+            Client::VsCode => Layout::Json { key: "servers", typed: true },
+            Client::ClaudeCode => Layout::Json { key: "mcpServers", typed: true },
+            Client::Codex => Layout::Toml { table: "mcp_servers" },
+            Client::ClaudeDesktop | Client::Cursor | Client::Gemini | Client::Windsurf => {
+                Layout::Json { key: "mcpServers", typed: false }
+            }
+        }
+    }
+
+    /// The lines for its file, to paste by hand.
+    pub fn snippet(self, start: &Start) -> String {
+        // An empty file can always be changed.
+        self.changed(None, Path::new(""), start).unwrap_or_default()
+    }
+
+    /// The file with AutoKit among its servers, instead of what it said of AutoKit before.
+    ///
+    /// # Errors
+    /// [`ClientError`] when it cannot be changed without losing something.
+    pub fn changed(self, before: Option<&str>, path: &Path, start: &Start) -> Result<String, ClientError> {
+        let unreadable = |why: String| ClientError::Unreadable { path: path.display().to_string(), why };
+        let before = before.unwrap_or_default();
+        match self.layout() {
+            Layout::Json { key, typed } => json_with(before, key, typed, start).map_err(unreadable),
+            Layout::Toml { table } => toml_with(before, table, start).map_err(unreadable),
+        }
+    }
+
+    /// Whether a file starts AutoKit this way already.
+    pub fn has(self, text: &str, start: &Start) -> bool {
+        let wanted = json!({"command": start.command, "args": start.args});
+        let there = match self.layout() {
+            Layout::Json { key, .. } => CstRootNode::parse(text, &ParseOptions::default())
+                .ok()
+                .and_then(|file| file.to_serde_value()?.get(key)?.get(SERVER).cloned()),
+            Layout::Toml { table } => {
+                text.parse::<DocumentMut>().ok().and_then(|file| Some(plain(file.get(table)?.get(SERVER)?)))
+            }
+        };
+        there.is_some_and(|there| there["command"] == wanted["command"] && there["args"] == wanted["args"])
+    }
+}
+
+fn plain(item: &Item) -> Value {
+    let text = |key: &str| item.get(key).and_then(Item::as_str).map(Value::from);
+    let args = item.get("args").and_then(Item::as_array);
+    let args =
+        args.map(|args| args.iter().filter_map(|arg| arg.as_str()).map(Value::from).collect::<Vec<_>>());
+    json!({"command": text("command"), "args": args})
+}
+
+fn json_with(before: &str, key: &str, typed: bool, start: &Start) -> Result<String, String> {
+    let empty = before.trim().is_empty();
+    let file = CstRootNode::parse(if empty { "{}\n" } else { before }, &ParseOptions::default())
+        .map_err(|error| format!("it is no JSON ({error})"))?;
+    let servers = file.object_value_or_create().ok_or("it is no JSON object")?;
+    let servers = servers.object_value_or_create(key).ok_or_else(|| format!("`{key}` in it is no object"))?;
+    let entry =
+        servers.object_value_or_create(SERVER).ok_or_else(|| format!("`{SERVER}` in it is no object"))?;
+    let put = |name: &str, value: CstInputValue| match entry.get(name) {
+        // What somebody set beside, a timeout say, stays.
+        Some(there) => there.set_value(value),
+        None => drop(entry.append(name, value)),
+    };
+    if typed {
+        put("type", "stdio".into());
+    }
+    put("command", start.command.as_str().into());
+    put("args", CstInputValue::Array(start.args.iter().map(|arg| arg.as_str().into()).collect()));
+    Ok(file.to_string())
+}
+
+fn toml_with(before: &str, table: &str, start: &Start) -> Result<String, String> {
+    let mut file: DocumentMut =
+        before.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
+    let mut hidden = Table::new();
+    // Only the tables of servers have a heading.
+    hidden.set_implicit(true);
+    let servers = file.entry(table).or_insert(Item::Table(hidden));
+    let servers = servers.as_table_like_mut().ok_or_else(|| format!("`{table}` in it is no table"))?;
+    let entry = servers.entry(SERVER).or_insert(Item::Table(Table::new()));
+    let entry = entry.as_table_like_mut().ok_or_else(|| format!("`{SERVER}` in it is no table"))?;
+    entry.insert("command", value(start.command.as_str()));
+    entry.insert("args", value(start.args.iter().map(String::as_str).collect::<Array>()));
+    Ok(file.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start() -> Start {
+        Start { command: "/opt/autokit".to_owned(), args: vec!["mcp".to_owned()] }
+    }
+
+    #[test]
+    fn every_client_gets_lines_it_reads_back() {
+        for client in Client::ALL {
+            let text = client.snippet(&start());
+            assert!(client.has(&text, &start()), "{client:?}: {text}");
+            assert!(!client.has(&text, &Start { args: Vec::new(), ..start() }), "{client:?}");
+            assert!(!client.has("", &start()), "{client:?}");
+            // Done twice is done once.
+            assert_eq!(
+                client.changed(Some(&text), Path::new("x"), &start()).as_ref(),
+                Ok(&text),
+                "{client:?}"
+            );
+        }
+        assert_eq!(
+            Client::VsCode.snippet(&start()),
+            "{\n  \"servers\": {\n    \"autokit\": {\n      \"type\": \"stdio\",\n      \"command\": \"/opt/autokit\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n"
+        );
+        assert_eq!(
+            Client::Codex.snippet(&start()),
+            "[mcp_servers.autokit]\ncommand = \"/opt/autokit\"\nargs = [\"mcp\"]\n"
+        );
+    }
+
+    #[test]
+    fn what_is_there_stays() {
+        // Down to tabs, comments and numbers as they are written.
+        let before = "{\n\t// mine\n\t\"z\": 1.50,\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"},\n\t\t\"autokit\": {\"timeout\": 9}\n\t}\n}\n";
+        let after = Client::Cursor.changed(Some(before), Path::new("x"), &start()).expect("changed");
+        let (kept, changed) = before.split_once("\"autokit\"").expect("parts");
+        assert!(after.starts_with(kept) && after.contains("\"timeout\": 9"), "{after}");
+        assert!(after.ends_with("\n\t}\n}\n") && changed.ends_with("\n\t}\n}\n"), "{after}");
+        assert!(Client::Cursor.has(&after, &start()), "{after}");
+
+        let before = "# mine\nmodel = \"x\" # the best\n\n[mcp_servers.other]\ncommand = 'y' # why\n";
+        let after = Client::Codex.changed(Some(before), Path::new("x"), &start()).expect("changed");
+        assert!(after.starts_with(before) && after.ends_with("args = [\"mcp\"]\n"), "{after}");
+    }
+
+    #[test]
+    fn what_would_be_lost_is_not_written() {
+        let refused = |client: Client, text: &str| {
+            client.changed(Some(text), Path::new("f"), &start()).expect_err("refused").to_string()
+        };
+        assert!(refused(Client::VsCode, "{ mine").contains("no JSON"));
+        assert!(refused(Client::Cursor, "[1]").contains("no JSON object"));
+        assert!(refused(Client::Cursor, "{\"mcpServers\": 7}").contains("no object"));
+        assert!(refused(Client::Codex, "= 1").starts_with("f cannot be changed"));
+        assert!(refused(Client::Codex, "mcp_servers = 1").contains("no table"));
+    }
+
+    #[test]
+    fn files_are_where_the_programs_look() {
+        let folders = Folders { home: "/h".into(), config: "/h/.config".into() };
+        let files: Vec<String> =
+            Client::ALL.iter().map(|client| client.file(&folders).display().to_string()).collect();
+        assert_eq!(
+            files,
+            [
+                "/h/.claude.json",
+                "/h/.config/Claude/claude_desktop_config.json",
+                "/h/.codex/config.toml",
+                "/h/.cursor/mcp.json",
+                "/h/.gemini/settings.json",
+                "/h/.config/Code/User/mcp.json",
+                "/h/.codeium/windsurf/mcp_config.json",
+            ]
+        );
+        assert!(Client::ALL.iter().all(|client| !client.is_here(&folders)));
+    }
+}

@@ -1,0 +1,164 @@
+//! Reads text below one folder, and cannot be led out of it.
+//!
+//! A name is followed by the kernel itself (`openat2` with `RESOLVE_BENEATH` and
+//! `RESOLVE_NO_MAGICLINKS`, through `rustix`): a link may lead elsewhere *within* the folder, and
+//! nothing can be swapped between a check and the use, because there is no check. A Linux older than
+//! 5.6, and other Unix systems, go part by part and follow no link at all. Elsewhere the path is
+//! resolved, checked, opened and compared with what is there afterwards; somebody who swaps folders
+//! at the right moments could win there, which is why such systems are the weaker ones.
+//!
+//! What opens is refused unless it is an ordinary file, without ever waiting for it (FIFOs) or
+//! waking a device. Files that hold secrets are refused by name and by content unless they are
+//! asked for. A hard link cannot be told from the file itself: below the folder it belongs there.
+
+mod error;
+mod private;
+mod text;
+#[cfg(unix)]
+mod unix;
+#[cfg(not(unix))]
+mod weaker;
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+
+pub use error::FileError;
+pub use text::{FileText, Lines};
+
+#[cfg(unix)]
+use unix as platform;
+#[cfg(not(unix))]
+use weaker as platform;
+
+/// A folder whose texts can be read.
+#[derive(Debug)]
+pub struct ProjectRoot {
+    path: PathBuf,
+    root: platform::Root,
+    allow_private: bool,
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name; bytes that are not UTF-8 are shown as U+FFFD.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What an entry is. A link is not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// An ordinary file.
+    File,
+    /// A folder.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A FIFO, a socket, a device.
+    Other,
+}
+
+/// What a folder holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// By name.
+    pub entries: Vec<Entry>,
+    /// How many more there are.
+    pub left_out: usize,
+    /// There are even more than were looked at ([`ProjectRoot::MOST_ENTRIES`]): which ones are shown
+    /// is the system's choice.
+    pub more: bool,
+}
+
+impl ProjectRoot {
+    /// How many entries of one folder are looked at, so that a listing ends.
+    pub const MOST_ENTRIES: usize = 100_000;
+    /// How many bytes of a file are gone through to reach a line, so that a search for one ends.
+    pub const MOST_SCANNED: u64 = 64 << 20;
+
+    /// Takes a folder. It is held open: what is at its path later makes no difference on Unix.
+    pub fn open(path: impl AsRef<Path>) -> Result<ProjectRoot, FileError> {
+        let path = path.as_ref().to_owned();
+        let root = platform::Root::open(&path)?;
+        Ok(ProjectRoot { path, root, allow_private: false })
+    }
+
+    /// Lets keys and passwords be read as well.
+    #[must_use]
+    pub fn allow_private(mut self) -> ProjectRoot {
+        self.allow_private = true;
+        self
+    }
+
+    /// The folder as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads a file from its start, at most `max_bytes`.
+    pub fn read(&self, relative: &str, max_bytes: usize) -> Result<FileText, FileError> {
+        self.read_lines(relative, Lines::ALL, max_bytes)
+    }
+
+    /// Reads some lines of a file, at most `max_bytes` of them.
+    pub fn read_lines(&self, relative: &str, lines: Lines, max_bytes: usize) -> Result<FileText, FileError> {
+        let parts = parts(relative)?;
+        if parts.is_empty() {
+            return Err(FileError::NotAFile { name: relative.to_owned(), what: "a folder" });
+        }
+        self.refuse_private_name(relative, Path::new(relative))?;
+        let (file, real) = self.root.open_file(relative, &parts)?;
+        if let Some(real) = real {
+            self.refuse_private_name(relative, &real)?;
+        }
+        self.text(relative, file, lines, max_bytes)
+    }
+
+    fn text(&self, name: &str, file: File, lines: Lines, max_bytes: usize) -> Result<FileText, FileError> {
+        let failed = |source| FileError::System { name: name.to_owned(), source };
+        let total = file.metadata().map_err(failed)?.len();
+        let mut start = Vec::new();
+        (&file).take(private::KEY_BYTES).read_to_end(&mut start).map_err(failed)?;
+        (&file).rewind().map_err(failed)?;
+        if !self.allow_private && private::holds_a_key(&start) {
+            return Err(FileError::Private { name: name.to_owned(), why: "it holds a private key" });
+        }
+        text::read(name, file, total, lines, max_bytes)
+    }
+
+    fn refuse_private_name(&self, asked: &str, path: &Path) -> Result<(), FileError> {
+        match private::name(path) {
+            Some(why) if !self.allow_private => Err(FileError::Private { name: asked.to_owned(), why }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a folder holds, at most `max_entries`; the root itself is `""` or `"."`.
+    pub fn list(&self, relative: &str, max_entries: usize) -> Result<Listing, FileError> {
+        let parts = parts(relative)?;
+        let (mut entries, more) = self.root.entries(relative, &parts, Self::MOST_ENTRIES)?;
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        let left_out = entries.len().saturating_sub(max_entries);
+        entries.truncate(max_entries);
+        Ok(Listing { entries, left_out, more })
+    }
+}
+
+/// The parts of a relative name. `..` is refused even where it would stay inside: nobody needs it,
+/// and a link before it would change what it means.
+fn parts(relative: &str) -> Result<Vec<&str>, FileError> {
+    let outside = || FileError::Outside { name: relative.to_owned() };
+    // On Windows a name can also begin with a drive, and `\` separates.
+    let foreign = cfg!(windows) && relative.contains(['\\', ':']);
+    if relative.starts_with('/') || relative.contains('\0') || foreign {
+        return Err(outside());
+    }
+    let parts: Vec<&str> = relative.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    if parts.contains(&"..") { Err(outside()) } else { Ok(parts) }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

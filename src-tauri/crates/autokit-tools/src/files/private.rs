@@ -1,0 +1,48 @@
+//! Files that are there to keep a secret.
+
+use std::path::Path;
+
+/// How much of a file is searched for a key, in bytes: a key file begins with its key, after a few
+/// certificates at most.
+pub(super) const KEY_BYTES: u64 = 256 << 10;
+
+/// Why a file of this name is private, if it is.
+pub(super) fn name(path: &Path) -> Option<&'static str> {
+    // Systems that ignore case would open them all the same.
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().to_lowercase());
+    let folder = folder.unwrap_or_default();
+    let example = [".example", ".sample", ".template", ".dist", ".defaults"];
+    // `prod.env` is one as much as `.env`.
+    if name == ".envrc" || name.rsplit_once('.').is_some_and(|(_, end)| end == "env") {
+        return Some("it holds the settings of an environment");
+    }
+    if name.starts_with(".env.") && !example.iter().any(|end| name.ends_with(end)) {
+        return Some("it holds the settings of an environment");
+    }
+    if matches!(
+        name.as_str(),
+        "id_rsa" | "id_dsa" | "id_ecdsa" | "id_ed25519" | "id_ecdsa_sk" | "id_ed25519_sk"
+    ) {
+        return Some("it is a private key");
+    }
+    if [".p12", ".pfx", ".jks", ".keystore", ".ppk", ".kdbx"].iter().any(|end| name.ends_with(end)) {
+        return Some("it is a store of keys");
+    }
+    let logins = [".netrc", "_netrc", ".pgpass", ".git-credentials", ".htpasswd", ".pypirc", ".dockercfg"];
+    let in_folder = [(".aws", "credentials"), (".docker", "config.json"), (".kube", "config")];
+    if logins.contains(&name.as_str()) || in_folder.contains(&(folder.as_str(), name.as_str())) {
+        return Some("it holds logins");
+    }
+    None
+}
+
+/// Whether a file begins with a private key in text form, whatever its name.
+pub(super) fn holds_a_key(start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    text.lines().map(str::trim).any(|line| {
+        // In two parts, so that this very file can be read.
+        let label = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.strip_suffix("-----"));
+        label.is_some_and(|label| label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK"))
+    })
+}

@@ -1,0 +1,80 @@
+//! Opening below a folder where the system cannot be told to stay in it: resolve, check, open, and
+//! compare what was opened with what is there. Somebody who swaps a folder and swaps it back at the
+//! right two moments could win; the systems of `unix.rs` leave no such moments.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use same_file::Handle;
+
+use super::{Entry, EntryKind, FileError};
+
+/// A folder by its real path.
+#[derive(Debug)]
+pub(super) struct Root(PathBuf);
+
+impl Root {
+    pub(super) fn open(path: &Path) -> Result<Root, FileError> {
+        let failed = |source| FileError::System { name: path.display().to_string(), source };
+        let real = fs::canonicalize(path).map_err(failed)?;
+        if real.is_dir() {
+            Ok(Root(real))
+        } else {
+            Err(FileError::NotAFolder { name: path.display().to_string() })
+        }
+    }
+
+    /// Opens an ordinary file, and says where it really is.
+    pub(super) fn open_file(&self, name: &str, parts: &[&str]) -> Result<(File, Option<PathBuf>), FileError> {
+        let failed = |source| FileError::System { name: name.to_owned(), source };
+        let real = self.resolve(name, parts)?;
+        if !fs::metadata(&real).map_err(failed)?.is_file() {
+            return Err(FileError::NotAFile { name: name.to_owned(), what: "a folder or a device" });
+        }
+        let file = File::open(&real).map_err(failed)?;
+        let opened = Handle::from_file(file.try_clone().map_err(failed)?).map_err(failed)?;
+        let there = self.resolve(name, parts)?;
+        if there != real || Handle::from_path(&there).map_err(failed)? != opened {
+            return Err(FileError::Changing { name: name.to_owned() });
+        }
+        Ok((file, Some(real)))
+    }
+
+    /// Entries of a folder, at most so many, and whether there are more.
+    pub(super) fn entries(
+        &self,
+        name: &str,
+        parts: &[&str],
+        most: usize,
+    ) -> Result<(Vec<Entry>, bool), FileError> {
+        let failed = |source| FileError::System { name: name.to_owned(), source };
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(self.resolve(name, parts)?).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entries.len() == most {
+                return Ok((entries, true));
+            }
+            let kind = entry.file_type().map_err(failed)?;
+            let kind = if kind.is_symlink() {
+                EntryKind::Symlink
+            } else if kind.is_dir() {
+                EntryKind::Directory
+            } else if kind.is_file() {
+                EntryKind::File
+            } else {
+                EntryKind::Other
+            };
+            entries.push(Entry { name: entry.file_name().to_string_lossy().into_owned(), kind });
+        }
+        Ok((entries, false))
+    }
+
+    fn resolve(&self, name: &str, parts: &[&str]) -> Result<PathBuf, FileError> {
+        let path = parts.iter().fold(self.0.clone(), |path, part| path.join(part));
+        let real = fs::canonicalize(path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => FileError::NotFound { name: name.to_owned() },
+            _ => FileError::System { name: name.to_owned(), source },
+        })?;
+        if real.starts_with(&self.0) { Ok(real) } else { Err(FileError::Outside { name: name.to_owned() }) }
+    }
+}

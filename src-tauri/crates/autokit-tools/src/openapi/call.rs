@@ -1,0 +1,271 @@
+//! What a card keeps so that its operation can be called later, on its own, without the document
+//! it was read from.
+
+use autokit_toolcard::Toolcard;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::error::CallError;
+
+/// Field of a card that holds its [`Call`].
+pub const CALL_FIELD: &str = "call";
+/// Version of [`Call`] that is written and understood.
+pub const CALL_VERSION: u64 = 1;
+/// The argument that holds the request body.
+pub const BODY_ARGUMENT: &str = "body";
+
+/// One HTTP operation: where it is sent and where each argument goes.
+///
+/// Kept on a card as JSON with the names of these fields; fields of later versions are ignored as
+/// long as the version stays the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// [`CALL_VERSION`].
+    pub version: u64,
+    /// The method in upper case, e.g. `GET`.
+    pub method: String,
+    /// Where it can be sent, the default first. Absolute, without a slash at the end.
+    pub servers: Vec<Server>,
+    /// The path with `{name}` for each path parameter by its wire name; starts with `/`. What
+    /// follows a `?` in it is sent with every request.
+    pub path: String,
+    /// Where each argument goes, the body apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<Parameter>,
+    /// The request body, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+    /// The `Accept` header, where the document says what is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept: Option<String>,
+    /// Headers sent with every request, name and value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed_headers: Vec<(String, String)>,
+    /// Alternatives, of which one is enough; everything within one is needed. No alternative at all,
+    /// and an empty one, mean that nothing is needed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub security: Vec<Vec<Requirement>>,
+}
+
+/// A base address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Server {
+    /// Absolute `http` or `https` address without query and without a slash at the end.
+    pub url: String,
+    /// What it is for, as the document says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Where one argument goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// The argument's name in the card's `parameters`.
+    pub name: String,
+    /// The name it is sent under, which differs when two places share one.
+    pub wire_name: String,
+    /// The part of the request.
+    #[serde(rename = "in")]
+    pub place: Place,
+    /// How lists and objects are written.
+    pub style: Style,
+    /// Whether each item of a list or object is written on its own.
+    pub explode: bool,
+    /// Whether characters with a meaning in addresses are left as they are (query only).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_reserved: bool,
+    /// Whether a request without it is refused.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub required: bool,
+    /// Media type the value is encoded in before it is written, for parameters described by
+    /// `content`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// Part of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// A part of the path.
+    Path,
+    /// After the `?`.
+    Query,
+    /// A header.
+    Header,
+    /// The `Cookie` header.
+    Cookie,
+}
+
+impl Place {
+    /// The name used in documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Place::Path => "path",
+            Place::Query => "query",
+            Place::Header => "header",
+            Place::Cookie => "cookie",
+        }
+    }
+
+    /// The style that holds when none is written (OpenAPI 3, Parameter Object, `style`).
+    pub fn style(self) -> Style {
+        match self {
+            Place::Path | Place::Header => Style::Simple,
+            Place::Query | Place::Cookie => Style::Form,
+        }
+    }
+
+    /// Whether a style exists for this place (OpenAPI 3, Style Values).
+    pub fn allows(self, style: Style) -> bool {
+        match self {
+            Place::Path => matches!(style, Style::Simple | Style::Label | Style::Matrix),
+            Place::Query => !matches!(style, Style::Simple | Style::Label | Style::Matrix),
+            Place::Header => style == Style::Simple,
+            Place::Cookie => style == Style::Form,
+        }
+    }
+}
+
+/// How a value is written (OpenAPI 3, Style Values).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Style {
+    /// `blue,black`.
+    Simple,
+    /// `.blue.black`.
+    Label,
+    /// `;color=blue;color=black`.
+    Matrix,
+    /// `color=blue&color=black`.
+    Form,
+    /// `color=blue%20black`.
+    SpaceDelimited,
+    /// `color=blue%7Cblack`.
+    PipeDelimited,
+    /// `color[R]=100`.
+    DeepObject,
+}
+
+impl Style {
+    /// Reads the name used in documents.
+    pub fn parse(text: &str) -> Option<Style> {
+        serde_json::from_value(Value::from(text)).ok()
+    }
+}
+
+/// The request body; its value is the argument [`BODY_ARGUMENT`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Body {
+    /// The argument's name in the card's `parameters`.
+    pub argument: String,
+    /// The media type that is sent. It decides how the argument is written: JSON as it is, forms
+    /// from an object, texts from a string, everything else from a string in Base64.
+    pub media_type: String,
+    /// Whether a request without a body is refused.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub required: bool,
+    /// How single properties of a form are written, where that differs from the default.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub encoding: IndexMap<String, PartEncoding>,
+}
+
+/// How one property of a form is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartEncoding {
+    /// Media type of the part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// How lists and objects are written in a URL-encoded form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<Style>,
+    /// As for parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explode: Option<bool>,
+    /// As for parameters.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_reserved: bool,
+    /// Whether the argument holds the bytes of a file in Base64.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub base64: bool,
+}
+
+/// One thing that is needed to be let in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// Name of the scheme in the document: the name its secret is kept under elsewhere.
+    pub key: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub scheme: Scheme,
+}
+
+/// How a secret is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Scheme {
+    /// A key at a named place.
+    ApiKey {
+        /// Header, query or cookie.
+        #[serde(rename = "in")]
+        place: Place,
+        /// The name it is sent under.
+        name: String,
+    },
+    /// User name and password (RFC 7617).
+    Basic,
+    /// A token in the `Authorization` header (RFC 6750).
+    Bearer,
+    /// An access token of OAuth 2.0 or OpenID Connect, sent like [`Scheme::Bearer`].
+    Oauth2 {
+        /// Where a program fetches one itself (RFC 6749 section 4.4), for the client credentials flow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token_url: Option<String>,
+        /// What the token has to allow.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scopes: Vec<String>,
+        /// The flows the document offers. Without `clientCredentials` a person has to get the token.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        flows: Vec<String>,
+    },
+    /// Something that cannot be sent here, such as a client certificate.
+    Unsupported {
+        /// What it is, in words.
+        reason: String,
+    },
+}
+
+impl Call {
+    /// The call a card holds; `None` when it has none.
+    ///
+    /// # Errors
+    /// [`CallError::Version`] for one of a newer program, [`CallError::Malformed`] for anything else
+    /// that is no call.
+    pub fn from_card(card: &Toolcard) -> Result<Option<Call>, CallError> {
+        let Some(value) = card.object().get(CALL_FIELD).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        match value.get("version").and_then(Value::as_u64) {
+            Some(CALL_VERSION) => {}
+            Some(version) => return Err(CallError::Version { version }),
+            None => return Err(CallError::Malformed { reason: "it has no version".to_owned() }),
+        }
+        match Call::deserialize(value) {
+            Ok(call) => Ok(Some(call)),
+            Err(error) => Err(CallError::Malformed { reason: error.to_string() }),
+        }
+    }
+
+    /// The line a person reads: `GET https://api.example.org/things/{id}`.
+    pub fn usage(&self) -> String {
+        let server = self.servers.first().map_or("", |server| server.url.as_str());
+        format!("{} {server}{}", self.method, self.path)
+    }
+}
+
+/// For fields that are left out when they say nothing.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_false(value: &bool) -> bool {
+    !value
+}

@@ -1,0 +1,191 @@
+//! Secrets given along with a call, and the request that fetches an access token.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use url::Url;
+
+use super::call::{Place, Requirement, Scheme};
+use super::error::CallError;
+use super::request::HttpRequest;
+
+/// A secret. It can be sent; it cannot be printed or written to a file by accident.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a secret.
+    pub fn new(text: impl Into<String>) -> Secret {
+        Secret(text.into())
+    }
+
+    /// The secret, to be sent.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// What is known for one scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// For [`Scheme::ApiKey`].
+    ApiKey(Secret),
+    /// For [`Scheme::Basic`].
+    Basic {
+        /// User name, without a colon.
+        user: String,
+        /// Password.
+        password: Secret,
+    },
+    /// For [`Scheme::Bearer`], and a ready access token for [`Scheme::Oauth2`].
+    Token(Secret),
+}
+
+/// Credentials by [`Requirement::key`], for one card. Two documents may give two things the same
+/// name, so whoever keeps secrets keeps them by provider as well.
+pub type Credentials = BTreeMap<String, Credential>;
+
+/// What is added to a request so that it is let in.
+#[derive(Default)]
+pub(super) struct Admission {
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) query: Vec<(String, String)>,
+    pub(super) cookies: Vec<(String, String)>,
+}
+
+/// Chooses the first alternative whose credentials are all there. An empty one counts last, so that
+/// a request is sent with credentials where there are some.
+pub(super) fn admit(
+    alternatives: &[Vec<Requirement>],
+    credentials: &Credentials,
+) -> Result<Admission, CallError> {
+    let fits = |requirement: &Requirement| {
+        matches!(
+            (&requirement.scheme, credentials.get(&requirement.key)),
+            (Scheme::ApiKey { .. }, Some(Credential::ApiKey(_)))
+                | (Scheme::Basic, Some(Credential::Basic { .. }))
+                | (Scheme::Bearer | Scheme::Oauth2 { .. }, Some(Credential::Token(_)))
+        )
+    };
+    let usable = alternatives.iter().find(|all| !all.is_empty() && all.iter().all(fits));
+    if let Some(all) = usable {
+        return all.iter().try_fold(Admission::default(), |admission, requirement| {
+            add(admission, requirement, credentials)
+        });
+    }
+    if alternatives.is_empty() || alternatives.iter().any(Vec::is_empty) {
+        return Ok(Admission::default());
+    }
+    let unsupported = |requirement: &Requirement| match &requirement.scheme {
+        Scheme::Unsupported { reason } => Some(format!("{} ({reason})", requirement.key)),
+        _ => None,
+    };
+    let possible: Vec<String> = alternatives
+        .iter()
+        .filter(|all| all.iter().all(|one| unsupported(one).is_none()))
+        .map(|all| all.iter().map(wanted).collect::<Vec<_>>().join(" and "))
+        .collect();
+    if possible.is_empty() {
+        let reasons: Vec<String> = alternatives.iter().flatten().filter_map(unsupported).collect();
+        return Err(CallError::UnsupportedSecurity { reason: reasons.join(", ") });
+    }
+    Err(CallError::MissingCredentials { needed: possible.join(", or ") })
+}
+
+fn wanted(requirement: &Requirement) -> String {
+    let what = match &requirement.scheme {
+        Scheme::ApiKey { .. } => "an API key".to_owned(),
+        Scheme::Basic => "a user name and password".to_owned(),
+        Scheme::Bearer => "a token".to_owned(),
+        Scheme::Oauth2 { token_url: Some(_), .. } => {
+            "an access token, fetched with a client id and secret".to_owned()
+        }
+        Scheme::Oauth2 { flows, .. } => {
+            format!("an access token, which a person gets by signing in: {}", flows.join(", "))
+        }
+        Scheme::Unsupported { reason } => reason.clone(),
+    };
+    format!("{} ({what})", requirement.key)
+}
+
+fn add(
+    mut admission: Admission,
+    requirement: &Requirement,
+    credentials: &Credentials,
+) -> Result<Admission, CallError> {
+    match (&requirement.scheme, credentials.get(&requirement.key)) {
+        (Scheme::ApiKey { place, name }, Some(Credential::ApiKey(key))) => {
+            let pair = (name.clone(), key.expose().to_owned());
+            match place {
+                Place::Query => admission.query.push(pair),
+                Place::Cookie => admission.cookies.push(pair),
+                Place::Header | Place::Path => admission.headers.push(pair),
+            }
+        }
+        (Scheme::Basic, Some(Credential::Basic { user, password })) => {
+            if user.contains(':') {
+                let reason = "a user name with a colon cannot be sent with Basic (RFC 7617)".to_owned();
+                return Err(CallError::Header { name: "Authorization".to_owned(), reason });
+            }
+            admission.headers.push(("Authorization".to_owned(), basic(user, password.expose())));
+        }
+        (_, Some(Credential::Token(token))) => {
+            admission.headers.push(("Authorization".to_owned(), format!("Bearer {}", token.expose())));
+        }
+        _ => return Err(CallError::MissingCredentials { needed: wanted(requirement) }),
+    }
+    Ok(admission)
+}
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+/// The request that fetches an access token with the client credentials grant (RFC 6749 section
+/// 4.4), the client named by Basic authentication as section 2.3.1 has it. The token stands in
+/// the answer's JSON under `access_token`.
+///
+/// # Errors
+/// [`CallError::Url`] when the address is no `https` address. Plain `http` is taken only for this
+/// machine, because the secret would be readable on the way.
+pub fn client_credentials_form(
+    token_url: &str,
+    client_id: &str,
+    client_secret: &Secret,
+    scopes: &[String],
+) -> Result<HttpRequest, CallError> {
+    let url = Url::parse(token_url).map_err(|error| CallError::Url { reason: error.to_string() })?;
+    let this_machine = match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    if !(url.scheme() == "https" || url.scheme() == "http" && this_machine) {
+        return Err(CallError::Url { reason: "a secret is only sent to an https address".to_owned() });
+    }
+    let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let mut form = url::form_urlencoded::Serializer::new(String::new());
+    form.append_pair("grant_type", "client_credentials");
+    if !scopes.is_empty() {
+        form.append_pair("scope", &scopes.join(" "));
+    }
+    Ok(HttpRequest {
+        method: "POST".to_owned(),
+        url: url.into(),
+        headers: vec![
+            ("Authorization".to_owned(), basic(&encode(client_id), &encode(client_secret.expose()))),
+            ("Accept".to_owned(), "application/json".to_owned()),
+            ("Content-Type".to_owned(), "application/x-www-form-urlencoded".to_owned()),
+        ],
+        body: Some(form.finish().into_bytes()),
+    })
+}

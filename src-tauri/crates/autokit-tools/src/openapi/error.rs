@@ -1,0 +1,151 @@
+//! Why a document could not be read, and why a request could not be made.
+
+use std::io;
+
+/// Largest document that is read: GitHub's has 13 MB, the largest published ones have about 40.
+pub const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
+
+/// Nothing in the document can be used. A bad operation among good ones is not this: it is
+/// [`Rejected`](autokit_toolcard::Rejected).
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    /// The disk or pipe failed.
+    #[error("the document could not be read: {0}")]
+    Io(#[from] io::Error),
+    /// More than [`MAX_DOCUMENT_BYTES`].
+    #[error("the document is larger than {} MiB; split it by tags or paths and import the parts", MAX_DOCUMENT_BYTES >> 20)]
+    TooLarge,
+    /// Not text.
+    #[error("the document is not UTF-8 text: the byte at offset {offset} does not belong; save it as UTF-8")]
+    NotUtf8 {
+        /// Offset of the first bad byte.
+        offset: usize,
+    },
+    /// Nothing but white space.
+    #[error("the document is empty; download it again")]
+    Empty,
+    /// Neither JSON nor YAML, nested too deep, or YAML that grows too large when its aliases are filled in.
+    #[error("the document is not valid {format}: {reason}; correct it there and import it again")]
+    Syntax {
+        /// `JSON` or `YAML`.
+        format: &'static str,
+        /// What the parser says, with the place.
+        reason: String,
+    },
+    /// Swagger 2.0 or older.
+    #[error(
+        "the document is Swagger {version}; convert it to OpenAPI 3 first, for example with https://converter.swagger.io, and import the result"
+    )]
+    Swagger {
+        /// The version as written.
+        version: String,
+    },
+    /// An OpenAPI version whose rules are not known here.
+    #[error("the document says it is OpenAPI {version:?}; versions 3.0, 3.1 and 3.2 are read")]
+    Version {
+        /// The version as written.
+        version: String,
+    },
+    /// Something else.
+    #[error(
+        "the document is no OpenAPI document: it is {found}; one starts with an object that has \"openapi\": \"3.…\""
+    )]
+    NotOpenApi {
+        /// What it is.
+        found: &'static str,
+    },
+    /// Not what RapidAPI shows of an API.
+    #[error(
+        "the file holds no RapidAPI documentation: that is an object, or a list of them, with endpoints under \"api_list\""
+    )]
+    NotRapidApi,
+    /// The address it is said to come from is none.
+    #[error(
+        "{source_url:?} is not the address of a document ({reason}); give a full http or https address or none"
+    )]
+    Source {
+        /// The address as given.
+        source_url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Why a request could not be made from a call and its arguments. No message holds the value of an
+/// argument or a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// Made by a newer program.
+    #[error("the card's `call` has version {version}, this program knows version 1; update AutoKit")]
+    Version {
+        /// The version as written.
+        version: u64,
+    },
+    /// Not a call.
+    #[error("the card's `call` cannot be understood: {reason}; import the card again")]
+    Malformed {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no server to send it to.
+    #[error("the card's `call` names no server; add one under `call.servers`")]
+    NoServer,
+    /// A server that the card does not have.
+    #[error(
+        "{server} is not one of the card's servers ({known}); choose one of them or add it under `call.servers`"
+    )]
+    UnknownServer {
+        /// The server asked for.
+        server: String,
+        /// Those of the card, separated by commas.
+        known: String,
+    },
+    /// The address made from server, path and arguments is none.
+    #[error("no valid address comes of the server and the path: {reason}; correct `call` on the card")]
+    Url {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A required argument is not there.
+    #[error("the argument `{name}` is missing; the operation requires it")]
+    MissingArgument {
+        /// The argument.
+        name: String,
+    },
+    /// An argument that the operation does not have.
+    #[error("there is no argument `{name}`; leave it out or use one of: {known}")]
+    UnknownArgument {
+        /// The argument given.
+        name: String,
+        /// The arguments there are.
+        known: String,
+    },
+    /// A value that cannot be written at its place in the request.
+    #[error("the argument `{name}` cannot be sent: {reason}")]
+    Argument {
+        /// The argument.
+        name: String,
+        /// Why, with what to do about it.
+        reason: String,
+    },
+    /// A header that may not be set or that would break the request.
+    #[error("the header {name} cannot be sent: {reason}")]
+    Header {
+        /// The header's name.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// The operation wants credentials that are not there.
+    #[error("credentials are missing; needed: {needed}; add them to the settings under these names")]
+    MissingCredentials {
+        /// What would do, as alternatives.
+        needed: String,
+    },
+    /// The operation can only be called with something this program cannot do.
+    #[error("the operation wants a sign-in that cannot be made here: {reason}")]
+    UnsupportedSecurity {
+        /// Which.
+        reason: String,
+    },
+}

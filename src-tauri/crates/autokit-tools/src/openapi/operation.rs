@@ -1,0 +1,279 @@
+//! One operation of a document as a card.
+
+use autokit_toolcard::{Candidate, Kind, Limits, Problem, Severity, check, fields};
+use serde_json::{Map, Value, json};
+
+use super::body;
+use super::call::{CALL_FIELD, CALL_VERSION, Call, Place};
+use super::document::Document;
+use super::media::{self, Media};
+use super::parameters::{self, Argument};
+use super::schema::{Detail, Refused, SchemaError, Schemas};
+use super::security::security;
+use super::servers::servers;
+
+/// An operation found in the document.
+pub(super) struct Operation<'d> {
+    /// Position in the document, from 1.
+    pub(super) position: usize,
+    /// The method in upper case.
+    pub(super) method: String,
+    pub(super) path: &'d str,
+    pub(super) path_item: &'d Map<String, Value>,
+    pub(super) value: &'d Value,
+    /// What the card is called; no other of the document has it.
+    pub(super) name: String,
+}
+
+impl Operation<'_> {
+    /// What it is called when it is refused: `GET /things`.
+    pub(super) fn label(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.value.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+    }
+}
+
+/// Makes the card. Writes schemas out in place as long as that fits, then shares them, then drops
+/// their descriptions.
+pub(super) fn card(document: &Document, operation: &Operation<'_>) -> Result<Candidate, Problem> {
+    let mut reason = Problem::error("", SchemaError::TooLarge.to_string());
+    for detail in [Detail::Inline, Detail::Shared, Detail::Bare] {
+        match attempt(document, operation, detail) {
+            Ok(Some(candidate)) => {
+                let too_much =
+                    check(&candidate.object).into_iter().find(|problem| problem.severity == Severity::Error);
+                match too_much {
+                    None => return Ok(candidate),
+                    Some(problem) => reason = problem,
+                }
+            }
+            Ok(None) => {}
+            Err(refused) => return Err(Problem::error("", refused)),
+        }
+    }
+    Err(reason)
+}
+
+/// `None` when the schemas do not fit in this detail.
+fn attempt(
+    document: &Document,
+    operation: &Operation<'_>,
+    detail: Detail,
+) -> Result<Option<Candidate>, String> {
+    let mut notes = Vec::new();
+    let (item, value) = (operation.path_item, operation.value);
+    let servers = servers(
+        document,
+        [value.get("servers"), item.get("servers"), document.root.get("servers")],
+        &mut notes,
+    )?;
+    let security = security(document, value);
+    let found =
+        parameters::find(document, [item.get("parameters"), value.get("parameters")], &security, &mut notes)?;
+    let mut schemas = Schemas::new(document, detail);
+    // A fragment is how some documents tell two operations on one path apart; it is never sent.
+    let sent = operation.path.split('#').next().unwrap_or("");
+    let path = if sent.starts_with('/') { sent.to_owned() } else { format!("/{sent}") };
+    let made = parameters::arguments(&found, &path, &mut schemas, &mut notes).and_then(|arguments| {
+        let body = body::body(document, value.get("requestBody"), &mut schemas, &mut notes)?;
+        Ok((arguments, body))
+    });
+    let (arguments, body) = match made {
+        Ok(made) => made,
+        Err(Refused::TooLarge) => return Ok(None),
+        Err(Refused::Because(reason)) => return Err(reason),
+    };
+    let (defs, left_out) = match schemas.finish() {
+        Ok(finished) => finished,
+        Err(SchemaError::TooLarge) => return Ok(None),
+        Err(error) => return Err(format!("has a schema that {error}")),
+    };
+    notes.extend(left_out);
+    if detail == Detail::Bare {
+        notes.push(
+            "leaves out descriptions and examples within its schemas, which would be too large".to_owned(),
+        );
+    }
+    if body.is_some() && matches!(operation.method.as_str(), "GET" | "HEAD") {
+        notes.push(format!("sends a body with {}, which some servers ignore", operation.method));
+    }
+
+    let call = Call {
+        version: CALL_VERSION,
+        method: operation.method.clone(),
+        servers,
+        path,
+        parameters: arguments.iter().map(|argument| argument.parameter.clone()).collect(),
+        body: body.as_ref().map(|(body, _)| body.clone()),
+        accept: accept(document, value),
+        fixed_headers: Vec::new(),
+        security,
+    };
+    let mut object = Map::new();
+    describe(document, operation, &call, &mut object, &mut notes);
+    let body = body.map(|(body, schema)| (body.argument, body.required, schema));
+    object.insert(fields::PARAMETERS.to_owned(), parameters_schema(arguments, body, defs));
+    let written = serde_json::to_value(&call).map_err(|error| error.to_string())?;
+    object.insert(CALL_FIELD.to_owned(), written);
+    let notes = notes.into_iter().map(|note| Problem::warning("", note)).collect();
+    Ok(Some(Candidate { position: operation.position, object, notes }))
+}
+
+/// The fields people read.
+fn describe(
+    document: &Document,
+    operation: &Operation<'_>,
+    call: &Call,
+    object: &mut Map<String, Value>,
+    notes: &mut Vec<String>,
+) {
+    let mut put = |field: &str, value: Value| {
+        object.insert(field.to_owned(), value);
+    };
+    put(fields::NAME, operation.name.as_str().into());
+    let title = document.root.pointer("/info/title").and_then(Value::as_str).map(str::trim);
+    let host = || {
+        call.servers
+            .first()
+            .and_then(|server| url::Url::parse(&server.url).ok()?.host_str().map(str::to_owned))
+    };
+    if let Some(provider) = title.filter(|title| !title.is_empty()).map(str::to_owned).or_else(host) {
+        let most = Limits::CARD.name_chars;
+        if provider.chars().count() > most {
+            notes.push(format!("has the title of its document as provider, cut to {most} characters"));
+        }
+        put(fields::PROVIDER, provider.chars().take(most).collect::<String>().into());
+    }
+    put(fields::KIND, Kind::RestOperation.as_str().into());
+    put(fields::DESCRIPTION, description(operation, notes).into());
+    put(fields::USAGE, call.usage().into());
+    if operation.value.get("deprecated") == Some(&Value::Bool(true)) {
+        put("deprecated", true.into());
+    }
+    if let Some(source) = &document.source {
+        put(fields::OPENAPI, source.as_str().into());
+    }
+    let mut tags: Vec<&str> = Vec::new();
+    for tag in operation.value.get("tags").and_then(Value::as_array).into_iter().flatten() {
+        if let Some(tag) = tag.as_str().filter(|tag| !tags.contains(tag)) {
+            tags.push(tag);
+        }
+    }
+    match documentation(document, operation.value, &tags) {
+        Some(Ok(url)) => put(fields::DOCUMENTATION, url.into()),
+        Some(Err(url)) => notes.push(format!("leaves out the documentation {url}, which is no web address")),
+        None => {}
+    }
+    if !tags.is_empty() {
+        put(fields::TAGS, tags.into());
+    }
+}
+
+/// Summary and description, without saying the same twice.
+fn description(operation: &Operation<'_>, notes: &mut Vec<String>) -> String {
+    let from_path = |key: &str| {
+        operation.path_item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+    };
+    let summary = operation.text("summary").or_else(|| from_path("summary"));
+    let description = operation.text("description").or_else(|| from_path("description"));
+    let mut text = match (summary, description) {
+        (Some(summary), Some(description)) if description.starts_with(summary) => description.to_owned(),
+        (Some(summary), Some(description)) => format!("{summary}\n\n{description}"),
+        (Some(one), None) | (None, Some(one)) => one.to_owned(),
+        (None, None) => String::new(),
+    };
+    let most = Limits::CARD.string_bytes;
+    if text.len() > most {
+        notes.push(format!("has a description of {} bytes, cut to {most}", text.len()));
+        text.truncate(text.floor_char_boundary(most));
+    }
+    text
+}
+
+/// The page about the operation, else about its first tag that has one, else about the whole.
+fn documentation(document: &Document, operation: &Value, tags: &[&str]) -> Option<Result<String, String>> {
+    fn page(value: &Value) -> Option<&str> {
+        value.get("externalDocs")?.get("url")?.as_str().filter(|url| !url.trim().is_empty())
+    }
+    let described = document.root.get("tags").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let by_tag = || {
+        tags.iter().find_map(|tag| {
+            page(described.iter().find(|one| one.get("name").and_then(Value::as_str) == Some(tag))?)
+        })
+    };
+    let written = page(operation).or_else(by_tag).or_else(|| page(&document.root))?;
+    let url = match &document.source {
+        Some(source) => source.join(written.trim()),
+        None => url::Url::parse(written.trim()),
+    };
+    Some(match url {
+        // As written where nothing had to be added.
+        Ok(url) if matches!(url.scheme(), "http" | "https") => {
+            Ok(if written.contains("://") { written.trim().to_owned() } else { url.into() })
+        }
+        _ => Err(written.to_owned()),
+    })
+}
+
+/// What successful answers are made of, JSON first. An answer that cannot be looked up is no reason
+/// to refuse the call.
+fn accept(document: &Document, operation: &Value) -> Option<String> {
+    let mut types: Vec<&str> = Vec::new();
+    for (status, response) in operation.get("responses")?.as_object()? {
+        if !(status.starts_with('2') || status == "default") {
+            continue;
+        }
+        let Ok(response) = document.resolve(response) else { continue };
+        for name in response.get("content").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+            if !types.contains(&name.as_str()) && super::request::header_value(name) {
+                types.push(name);
+            }
+        }
+    }
+    let first = types.iter().find(|name| media::of(name) == Media::Json).or(types.first())?;
+    Some(if *first == "*/*" { "*/*".to_owned() } else { format!("{first}, */*;q=0.5") })
+}
+
+/// The JSON Schema of all arguments together.
+fn parameters_schema(
+    arguments: Vec<Argument>,
+    body: Option<(String, bool, Value)>,
+    defs: Map<String, Value>,
+) -> Value {
+    let mut properties = Map::new();
+    let mut required: Vec<String> = Vec::new();
+    // In the order in which they are read in an address.
+    let mut arguments = arguments;
+    arguments.sort_by_key(|argument| match argument.parameter.place {
+        Place::Path => 0,
+        Place::Query => 1,
+        Place::Header => 2,
+        Place::Cookie => 3,
+    });
+    let places = arguments
+        .into_iter()
+        .map(|Argument { parameter, schema }| (parameter.name, parameter.required, schema))
+        .chain(body);
+    for (name, needed, schema) in places {
+        if needed {
+            required.push(name.clone());
+        }
+        properties.insert(name, schema);
+    }
+    let mut out = Map::from_iter([
+        ("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema")),
+        ("type".to_owned(), json!("object")),
+        ("properties".to_owned(), Value::Object(properties)),
+    ]);
+    if !required.is_empty() {
+        out.insert("required".to_owned(), required.into());
+    }
+    out.insert("additionalProperties".to_owned(), false.into());
+    if !defs.is_empty() {
+        out.insert("$defs".to_owned(), Value::Object(defs));
+    }
+    Value::Object(out)
+}

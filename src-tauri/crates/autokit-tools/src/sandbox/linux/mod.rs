@@ -1,0 +1,191 @@
+//! The sandbox on Linux.
+
+mod calls;
+mod cgroup;
+mod command;
+mod limits;
+mod sample;
+mod seccomp;
+mod stream;
+mod supervise;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Exit, Job, Language, Outcome, SandboxError, Total};
+
+/// What a run needs to know about this system.
+#[derive(Clone, Debug)]
+pub(super) struct Sandbox {
+    bwrap: PathBuf,
+    /// Where control groups can be made.
+    groups: Option<cgroup::Place>,
+    /// The caller is root, whom some limits do not bind.
+    as_nobody: bool,
+}
+
+/// The folders `bwrap` is looked for in. Not `PATH`: what holds code in must not be something the
+/// environment chose.
+const PLACES: [&str; 3] = ["/usr/bin", "/usr/local/bin", "/bin"];
+
+/// The trial run's program: says what holds it. Nothing but the shell's own words, so that it shows
+/// what the system allows and not what is installed.
+const TRIAL: &str = r#"
+for file in status limits uid_map net/dev mounts; do
+    while read -r line; do echo "$file: $line"; done < "/proc/self/$file"
+done
+"#;
+
+/// The other trial's program: the kernel exempts some users from the bound on processes, whatever
+/// it says the bound is.
+const CROWD: &str = "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5 & echo $n; done";
+
+impl Sandbox {
+    pub(super) fn available() -> Result<Sandbox, SandboxError> {
+        let bwrap = PLACES.iter().map(|place| Path::new(place).join("bwrap")).find(|path| path.is_file());
+        let bwrap = bwrap.ok_or(SandboxError::NoBubblewrap)?;
+        check_version(&bwrap)?;
+        if !Path::new(limits::PRLIMIT).is_file() {
+            let reason = format!("`{}` (util-linux) is not installed", limits::PRLIMIT);
+            return Err(SandboxError::NoIsolation { reason });
+        }
+        let as_nobody = rustix::process::geteuid().is_root() && is_the_machines_root()?;
+        let plain = Sandbox { bwrap, groups: None, as_nobody };
+        let mut candidates = vec![];
+        if let Some(groups) = cgroup::Place::find() {
+            candidates.push(Sandbox { groups: Some(groups), ..plain.clone() });
+        }
+        candidates.push(plain);
+        let mut reason = String::new();
+        for candidate in candidates {
+            match candidate.trial() {
+                Ok(()) => return Ok(candidate),
+                Err(error @ SandboxError::OtherProcessor { .. }) => return Err(error),
+                Err(error) => {
+                    tracing::debug!("no sandbox with {candidate:?}: {error}");
+                    reason = error.to_string();
+                }
+            }
+        }
+        Err(SandboxError::NoIsolation { reason })
+    }
+
+    /// The same without a control group, to test what the sampler holds.
+    #[cfg(test)]
+    pub(super) fn without_groups(&self) -> Sandbox {
+        Sandbox { groups: None, ..self.clone() }
+    }
+
+    pub(super) fn total(&self) -> Total {
+        if self.groups.is_some() { Total::ControlGroup } else { Total::Sampler }
+    }
+
+    pub(super) async fn run(
+        &self,
+        job: Job,
+        cancel: impl Future<Output = ()>,
+    ) -> Result<Outcome, SandboxError> {
+        // The supervisor sees the other end close, whether we say so or are dropped.
+        let (stopped, stop) = supervise::pipe()?;
+        let (done, mut outcome) = tokio::sync::oneshot::channel();
+        let sandbox = self.clone();
+        // A thread of its own for the whole run: bubblewrap's life is bound to the thread that
+        // started it, and a runtime's threads come and go.
+        let thread = std::thread::Builder::new().name("sandbox".to_owned());
+        let supervisor = move || {
+            if done.send(supervise::run(&sandbox, &job, &stopped)).is_err() {
+                tracing::debug!("nobody waits for the outcome of a job");
+            }
+        };
+        thread.spawn(supervisor).map_err(SandboxError::io("starting the supervisor"))?;
+        tokio::pin!(cancel);
+        let ended = tokio::select! {
+            ended = &mut outcome => ended,
+            () = &mut cancel => {
+                drop(stop);
+                outcome.await
+            }
+        };
+        ended.unwrap_or_else(|_| Err(SandboxError::Internal("the supervisor ended early".to_owned())))
+    }
+
+    /// Runs a program that tells what it is held by, and one that starts too many processes, and
+    /// believes nothing else.
+    fn trial(&self) -> Result<(), SandboxError> {
+        let (stopped, stop) = supervise::pipe()?;
+        let mut crowd = Job::new(Language::Shell, CROWD);
+        crowd.limits.processes = 6;
+        // Some shells try again for seconds.
+        crowd.limits.wall = Duration::from_millis(500);
+        let outcome = supervise::run(self, &crowd, &stopped)?;
+        if outcome.exit == Exit::TooManyProcesses || outcome.stdout.text().contains("12") {
+            let reason = "the number of processes is not bounded".to_owned();
+            return Err(SandboxError::NoIsolation { reason });
+        }
+        let mut job = Job::new(Language::Shell, TRIAL);
+        job.limits.wall = Duration::from_secs(5);
+        let outcome = supervise::run(self, &job, &stopped)?;
+        drop(stop);
+        let fails = |reason: String| Err(SandboxError::NoIsolation { reason });
+        if outcome.exit != Exit::Code(0) {
+            return fails(format!("a trial ended with {:?}: {}", outcome.exit, outcome.stderr.text().trim()));
+        }
+        let said = outcome.stdout.text();
+        let words = |name: &str| {
+            let line = said.lines().find_map(|line| line.strip_prefix(name));
+            line.map(|line| line.split_whitespace().collect::<Vec<_>>()).unwrap_or_default()
+        };
+        let limits = &job.limits;
+        let expected = [
+            ("status: Seccomp:", "2".to_owned()),
+            ("status: Seccomp_filters:", "2".to_owned()),
+            ("status: NoNewPrivs:", "1".to_owned()),
+            ("status: CapEff:", "0000000000000000".to_owned()),
+            ("status: CapBnd:", "0000000000000000".to_owned()),
+            ("limits: Max data size", limits.memory_bytes.to_string()),
+            ("limits: Max processes", limits::tasks(limits).to_string()),
+            ("limits: Max file size", limits.file_bytes.to_string()),
+            ("limits: Max cpu time", limits::cpu_seconds(limits).to_string()),
+            ("uid_map:", "1000".to_owned()),
+        ];
+        for (name, value) in expected {
+            if words(name).first() != Some(&value.as_str()) {
+                return fails(format!("`{name}` is {:?} in a trial, not {value}", words(name)));
+            }
+        }
+        // The machine's settings can be changed there by whoever is its root.
+        if words("mounts: proc /proc proc").first().is_none_or(|options| !options.starts_with("ro,")) {
+            return fails("a trial can write to /proc".to_owned());
+        }
+        let networks = said.lines().filter_map(|line| line.strip_prefix("net/dev: ")?.split_once(':'));
+        if let Some((name, _)) = networks.into_iter().find(|(name, _)| *name != "lo") {
+            return fails(format!("a trial sees the network `{name}`"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether user 0 here is user 0 of the machine. In a container with users of its own it is not; the
+/// kernel treats it like anybody then, and there may be no `nobody` to become.
+fn is_the_machines_root() -> Result<bool, SandboxError> {
+    let map =
+        std::fs::read_to_string("/proc/self/uid_map").map_err(SandboxError::io("reading the user map"))?;
+    Ok(map.lines().any(|line| line.split_whitespace().take(2).eq(["0", "0"])))
+}
+
+/// Refuses a bubblewrap that lacks an option we need, with its version rather than its usage.
+fn check_version(bwrap: &Path) -> Result<(), SandboxError> {
+    let output = std::process::Command::new(bwrap).arg("--version").env_clear().output();
+    let output = output.map_err(SandboxError::io("asking bwrap for its version"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found = text.trim().trim_start_matches("bubblewrap ").to_owned();
+    if numbers(&found) < numbers(SandboxError::BUBBLEWRAP) {
+        return Err(SandboxError::OldBubblewrap { found });
+    }
+    Ok(())
+}
+
+/// The numbers of a version, up to the first part that is none.
+fn numbers(version: &str) -> Vec<u32> {
+    version.split('.').map_while(|part| part.parse().ok()).collect()
+}
