@@ -108,6 +108,15 @@ fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
         ("page_get", json!({ "card": "NewsAPI" })),
         ("providers_get", json!({})),
         ("connection_test", json!({ "connection": "llm" })),
+        ("servers", json!({})),
+        (
+            "server_add",
+            json!({ "name": "none", "reach": { "transport": "stdio", "command": "no-such-program-here" } }),
+        ),
+        ("clients", json!({})),
+        ("client_connect", json!({ "id": "none", "seen": "" })),
+        ("server_refresh", json!({ "name": "none" })),
+        ("server_remove", json!({ "name": "none" })),
         ("doctor", json!({})),
     ]
 }

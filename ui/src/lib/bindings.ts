@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /**
  * What accepting the safe ones among some proposals would do.
@@ -32,6 +32,48 @@ session: string,
  * Its page.
  */
 url: string, };
+
+/**
+ * A program agents run in, and AutoKit in its settings.
+ */
+export type AgentClient = { 
+/**
+ * Names it in requests.
+ */
+id: string, 
+/**
+ * What it is called.
+ */
+name: string, 
+/**
+ * The file of its MCP servers.
+ */
+file: string, 
+/**
+ * Whether the program seems to be used on this machine.
+ */
+here: boolean, 
+/**
+ * Whether AutoKit is among its servers, as it should be.
+ */
+connected: boolean, 
+/**
+ * The lines to paste by hand.
+ */
+lines: string, 
+/**
+ * What connecting would change in the file, with a few lines around it; the rest may hold what is
+ * nobody's business. None if it cannot be changed without losing something.
+ */
+change: Array<ChangedLine> | null, 
+/**
+ * Names the file as it is: what is written later has to start from the same.
+ */
+seen: string, 
+/**
+ * Why it cannot be changed.
+ */
+problem: string | null, };
 
 /**
  * A question for the agent.
@@ -487,6 +529,19 @@ descending: boolean, };
 export type ChangeKind = "added" | "removed" | "changed";
 
 /**
+ * A line of a file that is about to change.
+ */
+export type ChangedLine = { 
+/**
+ * What becomes of it.
+ */
+fate: LineFate, 
+/**
+ * The line without its end.
+ */
+text: string, };
+
+/**
  * One thing looked at.
  */
 export type Check = { 
@@ -601,9 +656,35 @@ confidence: number,
 by_model: boolean, };
 
 /**
+ * A program that was connected.
+ */
+export type ClientConnected = { 
+/**
+ * The program, as it is now.
+ */
+client: AgentClient, 
+/**
+ * Copy of its file as it was before; none if there was none.
+ */
+backup: string | null, };
+
+/**
  * What sort of page it is.
  */
 export type Condition = "content" | "not_found" | "parked" | "empty";
+
+/**
+ * Puts AutoKit among the servers of a program, as previewed.
+ */
+export type ConnectClient = { 
+/**
+ * The program.
+ */
+id: string, 
+/**
+ * Names the file as it was when it was looked at.
+ */
+seen: string, };
 
 /**
  * Which connection to try.
@@ -1037,7 +1118,7 @@ draft: Draft, };
 /**
  * The format of a source or of an export.
  */
-export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "markdown" | "html";
+export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "open_api" | "markdown" | "html";
 
 /**
  * What the newest check of a card found, to filter by.
@@ -1631,6 +1712,11 @@ never_checked: number,
  * The days that were recorded, oldest first.
  */
 trend: Array<HealthPoint>, };
+
+/**
+ * What becomes of a line.
+ */
+export type LineFate = "stays" | "comes" | "goes";
 
 /**
  * How an address fares, with what it answered.
@@ -2851,6 +2937,95 @@ kind: string,
 in_history: boolean, };
 
 /**
+ * An MCP server.
+ */
+export type Server = { 
+/**
+ * What it is called here.
+ */
+name: string, 
+/**
+ * How it is reached.
+ */
+reach: ServerReach, 
+/**
+ * Names of the variables or headers it is given.
+ */
+secrets: Array<string>, 
+/**
+ * Whether its tools are taken over without review.
+ */
+trusted: boolean, 
+/**
+ * Whether it runs now.
+ */
+running: boolean, 
+/**
+ * Its tools in the library: they can be called.
+ */
+tools: number, 
+/**
+ * When its tools were last looked at, RFC 3339 in UTC.
+ */
+checked_at: string | null, 
+/**
+ * Why the last look failed, if it did.
+ */
+failed: string | null, };
+
+/**
+ * Adds an MCP server, or changes one.
+ */
+export type ServerAdd = { 
+/**
+ * What it is called here; provider of its cards.
+ */
+name: string, 
+/**
+ * How it is reached.
+ */
+reach: ServerReach, 
+/**
+ * Variables (of a program) or headers (of an address) it is given. They are kept like keys and never
+ * shown again.
+ */
+secrets: { [key in string]: string }, 
+/**
+ * Whether its tools are taken over without review, now and when they change.
+ */
+trusted: boolean, };
+
+/**
+ * How an MCP server is reached.
+ */
+export type ServerReach = { "transport": "stdio", 
+/**
+ * The program.
+ */
+command: string, 
+/**
+ * Its arguments.
+ */
+args: Array<string>, 
+/**
+ * Folder it is started in; empty for the home folder.
+ */
+folder: string, } | { "transport": "http", 
+/**
+ * Address of its endpoint.
+ */
+url: string, };
+
+/**
+ * Names an MCP server.
+ */
+export type ServerRef = { 
+/**
+ * What it is called here.
+ */
+name: string, };
+
+/**
  * A conversation with the agent.
  */
 export type Session = { 
@@ -3681,6 +3856,18 @@ export interface Commands {
   set_secret: { request: SetSecret; response: Providers };
   /** Tries a connection with one real request. */
   connection_test: { request: TestRequest; response: TestOutcome };
+  /** The MCP servers behind AutoKit. */
+  servers: { request: Nothing; response: Array<Server> };
+  /** Adds an MCP server, or changes one, and looks at its tools: they wait in Review unless it is trusted. */
+  server_add: { request: ServerAdd; response: JobRef };
+  /** Stops an MCP server and forgets it; the cards of its tools stay. */
+  server_remove: { request: ServerRef; response: Array<Server> };
+  /** Looks again at the tools of an MCP server. */
+  server_refresh: { request: ServerRef; response: JobRef };
+  /** The programs agents run in, and what connecting AutoKit would change in their settings. */
+  clients: { request: Nothing; response: Array<AgentClient> };
+  /** Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside. */
+  client_connect: { request: ConnectClient; response: ClientConnected };
   /** Looks the installation over. */
   doctor: { request: Nothing; response: Doctor };
 }

@@ -22,6 +22,7 @@ export const FORMATS: Record<Format, string> = {
   csv: "CSV table",
   mcp_servers: "MCP servers of a client",
   server_json: "MCP registry entry",
+  open_api: "OpenAPI document",
   markdown: "Markdown",
   html: "HTML page",
 };

@@ -10,6 +10,7 @@ mod models;
 mod pages;
 mod providers;
 mod review;
+mod serve;
 mod system;
 mod transfer;
 mod verify;
@@ -35,6 +36,10 @@ pub use review::{
     AcceptPreview, CardDescribe, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
     ProposalReject, ProposalRow, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
     SafeProposal, UnsafeProposal,
+};
+pub use serve::{
+    AgentClient, ChangedLine, ClientConnected, ConnectClient, LineFate, Server, ServerAdd, ServerReach,
+    ServerRef,
 };
 pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Status};
 pub use transfer::{

@@ -12,16 +12,16 @@ use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::api::{
-    AcceptPreview, AddFinding, AgentQuestion, Answer, AskRequest, BundlePath, CardChange, CardCheck,
-    CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
-    CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, Doctor, Event, ExportOutcome,
-    ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRef,
-    ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, ModelChoice,
-    Models, Nothing, PagesFetch, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
-    ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
-    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Session, SessionRef, SessionWait, SetSecret,
-    SigningKeys, Status, Subscribe, Subscription, SubscriptionRef, TestOutcome, TestRequest, UndoOutcome,
-    VerifyStart,
+    AcceptPreview, AddFinding, AgentClient, AgentQuestion, Answer, AskRequest, BundlePath, CardChange,
+    CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
+    CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient,
+    Doctor, Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview,
+    ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef,
+    KeyTrust, LibraryHealth, ModelChoice, Models, Nothing, PagesFetch, ProposalAccept, ProposalComment,
+    ProposalDetail, ProposalLook, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery,
+    ProposalsRef, ProviderSettings, Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse,
+    Server, ServerAdd, ServerRef, Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status,
+    Subscribe, Subscription, SubscriptionRef, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -238,6 +238,18 @@ commands! {
     KeepSecret = "set_secret" (SetSecret) -> Providers;
     /// Tries a connection with one real request.
     TestConnection = "connection_test" (TestRequest) -> TestOutcome;
+    /// The MCP servers behind AutoKit.
+    ListServers = "servers" (Nothing) -> Vec<Server>;
+    /// Adds an MCP server, or changes one, and looks at its tools: they wait in Review unless it is trusted.
+    AddServer = "server_add" (ServerAdd) -> JobRef;
+    /// Stops an MCP server and forgets it; the cards of its tools stay.
+    RemoveServer = "server_remove" (ServerRef) -> Vec<Server>;
+    /// Looks again at the tools of an MCP server.
+    RefreshServer = "server_refresh" (ServerRef) -> JobRef;
+    /// The programs agents run in, and what connecting AutoKit would change in their settings.
+    ListClients = "clients" (Nothing) -> Vec<AgentClient>;
+    /// Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside.
+    ConnectAgent = "client_connect" (ConnectClient) -> ClientConnected;
     /// Looks the installation over.
     RunDoctor = "doctor" (Nothing) -> Doctor;
 }

@@ -4,6 +4,7 @@ mod agent;
 mod background;
 mod cards;
 mod catalogue;
+mod clients;
 mod decide;
 mod doctor;
 mod edit;
@@ -19,6 +20,8 @@ mod pages;
 mod providers;
 pub(crate) mod rerank;
 mod review;
+mod serve;
+mod servers;
 mod sessions;
 mod shelf;
 mod subscriptions;
@@ -26,6 +29,7 @@ mod taste;
 mod verify;
 
 pub use import::BATCH;
+pub use serve::Serving;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,6 +38,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use autokit_embed::{Embedder, ModelStore};
+use autokit_gateway::Gateway;
 use autokit_library::{Clock, Library, Ownership, Place};
 use tokio::sync::{broadcast, watch};
 
@@ -49,6 +54,8 @@ use import::PlanCache;
 use incoming::SourceCache;
 use providers::{Services, Spending};
 use rerank::Tokens;
+use serve::Journal;
+use servers::Servers;
 use sessions::Sessions;
 use shelf::Lore;
 use subscriptions::Subscriptions;
@@ -130,6 +137,7 @@ const STARTER_SETTING: &str = "starter";
 #[derive(Debug)]
 pub struct Engine {
     core: Arc<Core>,
+    gateway: Gateway<Serving>,
 }
 
 /// What jobs share with the commands.
@@ -161,6 +169,8 @@ pub(crate) struct Core {
     sources: Mutex<SourceCache>,
     plans: Mutex<PlanCache>,
     subscribed: Subscriptions,
+    servers: Servers,
+    journal: Journal,
     first_run: bool,
 }
 
@@ -221,6 +231,8 @@ impl Engine {
             sources: Mutex::default(),
             plans: Mutex::default(),
             subscribed: Subscriptions::default(),
+            servers: Servers::default(),
+            journal: Journal::default(),
             first_run,
         });
         core.load_services().await?;
@@ -238,7 +250,10 @@ impl Engine {
             core.library.set_setting(STARTER_SETTING, "loaded").await?;
             core.start_starter();
         }
-        Ok(Engine { core })
+        let gateway = Engine::gateway_of(&core);
+        let engine = Engine { core, gateway };
+        engine.keep_journal();
+        Ok(engine)
     }
 
     /// News of this library.
@@ -250,6 +265,7 @@ impl Engine {
     pub async fn stop_jobs(&self) {
         self.core.sessions.stop_all().await;
         self.core.jobs.stop_all().await;
+        self.core.servers.pool.stop_all().await;
     }
 
     /// Flushes the store and gives it up.
@@ -259,6 +275,7 @@ impl Engine {
     pub async fn close(&self) -> Result<()> {
         // The model may still be loading; it holds on to the library until it is done.
         self.core.model_settled().await;
+        self.core.journal.write(&self.core.library).await?;
         self.core.library.close().await.map_err(ApiError::from)
     }
 }

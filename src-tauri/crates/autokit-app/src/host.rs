@@ -4,6 +4,8 @@
 //! * `GET  /v1/hello` — who this is and which protocol it speaks
 //! * `POST /v1/call/{command}` — one command, JSON in and out
 //! * `GET  /v1/events` — news, one JSON object a line, until the caller leaves
+//! * `GET  /v1/mcp` — becomes a line to the MCP server, for `autokit mcp` in another process
+//! * `/mcp` — the MCP server itself, as Streamable HTTP
 //!
 //! Only loopback is bound. Every request carries the token from the endpoint file (readable by
 //! the person alone), and a `Host` header that names this machine, so that a web page cannot
@@ -16,6 +18,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use autokit_gateway::Server;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path as UrlPath, Request, State};
@@ -24,6 +27,8 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::{get, post};
 use futures_util::StreamExt as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -31,11 +36,12 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::{Context, dispatch};
-use crate::engine::Engine;
+use crate::engine::{Engine, Serving};
 use crate::error::{ApiError, ErrorCode, Result};
+use crate::mcp::MESSAGE_BYTES;
 
 /// Version of the protocol between processes. Raised when a command changes its shape.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Header with the key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";
@@ -43,6 +49,14 @@ pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";
 pub(crate) const AUTHOR_HEADER: &str = "x-autokit-author";
 /// Header with the protocol the caller speaks.
 pub(crate) const PROTOCOL_HEADER: &str = "x-autokit-protocol";
+
+/// Path of the line to the MCP server, and what the connection becomes.
+pub(crate) const MCP_LINE: &str = "/v1/mcp";
+pub(crate) const MCP_PROTOCOL: &str = "autokit-mcp";
+/// Header with the name of an agent's session.
+pub(crate) const CONNECTION_HEADER: &str = "x-autokit-connection";
+/// Header with an agent's profile.
+pub(crate) const PROFILE_HEADER: &str = "x-autokit-profile";
 
 /// Largest request: a pasted import.
 const MAX_BODY: usize = 256 << 20;
@@ -142,10 +156,13 @@ impl Host {
         };
         let stop = CancellationToken::new();
         let shared = Shared { engine, token: endpoint.token.as_str().into(), stop: stop.clone() };
+        let agents = shared.agents();
         let app = Router::new()
             .route("/v1/hello", get(hello))
             .route("/v1/call/{command}", post(call))
             .route("/v1/events", get(events))
+            .route(MCP_LINE, get(mcp_line))
+            .route_service("/mcp", agents)
             .layer(DefaultBodyLimit::max(MAX_BODY))
             .layer(middleware::from_fn_with_state(shared.clone(), admit))
             .with_state(shared);
@@ -168,6 +185,47 @@ impl Host {
             tracing::error!(%error, "the loopback host broke off");
         }
     }
+}
+
+impl Shared {
+    /// The MCP server as Streamable HTTP.
+    fn agents(&self) -> StreamableHttpService<Server<Serving>, LocalSessionManager> {
+        let engine = Arc::clone(&self.engine);
+        // HTTP names the session of each request itself, or the request stands alone.
+        let server = move || Ok(engine.mcp_server(&format!("http_{}", crate::token(16)), ""));
+        let config = StreamableHttpServerConfig::default()
+            .with_cancellation_token(self.stop.child_token())
+            .with_max_request_body_bytes(MESSAGE_BYTES);
+        StreamableHttpService::new(server, Arc::new(LocalSessionManager::default()), config)
+    }
+}
+
+/// Makes the connection a line to the MCP server.
+async fn mcp_line(State(shared): State<Shared>, mut request: Request) -> Response {
+    let named = |name: &str| {
+        request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+    };
+    let (connection, profile) = (named(CONNECTION_HEADER), named(PROFILE_HEADER));
+    let asked = named(header::UPGRADE.as_str());
+    let upgrade = request.extensions_mut().remove::<hyper::upgrade::OnUpgrade>();
+    let Some(upgrade) = upgrade.filter(|_| asked == MCP_PROTOCOL && !connection.is_empty()) else {
+        return StatusCode::UPGRADE_REQUIRED.into_response();
+    };
+    tokio::spawn(async move {
+        match upgrade.await {
+            Ok(line) => {
+                let line = hyper_util::rt::TokioIo::new(line);
+                shared.engine.serve_agent(line, &connection, &profile, shared.stop.child_token()).await;
+            }
+            Err(error) => tracing::info!(%error, "an agent was not served"),
+        }
+    });
+    let switched = Response::builder()
+        .status(StatusCode::SWITCHING_PROTOCOLS)
+        .header(header::CONNECTION, "upgrade")
+        .header(header::UPGRADE, MCP_PROTOCOL)
+        .body(Body::empty());
+    switched.unwrap_or_else(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response())
 }
 
 async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {

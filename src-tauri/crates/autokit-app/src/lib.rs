@@ -18,6 +18,7 @@ mod error;
 pub mod eval;
 pub mod host;
 pub mod jobs;
+pub mod mcp;
 pub mod node;
 pub mod paths;
 mod remote;

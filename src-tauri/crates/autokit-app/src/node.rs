@@ -17,6 +17,7 @@ use crate::commands::{Command, Context, dispatch};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::host::{Endpoint, Host};
+use crate::mcp::AnyLine;
 use crate::remote::{CallError, Remote};
 
 /// How long a caller waits for some owner to answer, hand-over included.
@@ -115,6 +116,30 @@ impl Node {
                 }
                 State::Client(remote) => match remote.call(name, &body, &request, &author).await {
                     Ok(value) => return Ok(value),
+                    Err(CallError::Answered(error)) => return Err(error),
+                    Err(CallError::Lost(reason)) => (remote.endpoint().clone(), reason),
+                },
+                State::Closed => return Err(ApiError::cancelled()),
+            };
+            if began.elapsed() > PATIENCE {
+                return Err(unreachable(self.inner.dir.root(), &lost.1));
+            }
+            Box::pin(self.inner.replace(&lost.0)).await?;
+        }
+    }
+
+    /// A line to the MCP server of the library, whoever owns it. `connection` names the agent's session,
+    /// also after the line was lost.
+    ///
+    /// # Errors
+    /// When no owner answers.
+    pub async fn mcp_line(&self, connection: &str, profile: &str) -> Result<AnyLine> {
+        let began = Instant::now();
+        loop {
+            let lost = match &*self.inner.state.read().await {
+                State::Owner { engine, .. } => return Ok(Box::pin(engine.line(connection, profile))),
+                State::Client(remote) => match remote.mcp_line(connection, profile).await {
+                    Ok(line) => return Ok(line),
                     Err(CallError::Answered(error)) => return Err(error),
                     Err(CallError::Lost(reason)) => (remote.endpoint().clone(), reason),
                 },
@@ -227,6 +252,7 @@ impl Inner {
         let host = Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await?;
         if self.options.standby {
             engine.keep_checking();
+            engine.keep_servers();
         }
         *self.state.write().await = State::Owner { engine, host };
         // Nobody listening is fine.

@@ -26,6 +26,11 @@ pub fn config_dir() -> PathBuf {
     env::var_os("AUTOKIT_CONFIG_DIR").map_or_else(|| config_home().join("autokit"), PathBuf::from)
 }
 
+/// Where the programs of agents keep their settings.
+pub fn client_folders() -> autokit_gateway::clients::Folders {
+    autokit_gateway::clients::Folders { home: home(), config: config_home() }
+}
+
 fn data_home() -> PathBuf {
     home_for("XDG_DATA_HOME", &[".local", "share"])
 }
@@ -34,11 +39,12 @@ fn config_home() -> PathBuf {
     home_for("XDG_CONFIG_HOME", &[".config"])
 }
 
+fn home() -> PathBuf {
+    env::var_os("HOME").or_else(|| env::var_os("USERPROFILE")).map_or_else(|| ".".into(), PathBuf::from)
+}
+
 /// macOS and Windows have one place for both; elsewhere XDG's variable or its default below the home.
 fn home_for(xdg: &str, below_home: &[&str]) -> PathBuf {
-    let home = || {
-        env::var_os("HOME").or_else(|| env::var_os("USERPROFILE")).map_or_else(|| ".".into(), PathBuf::from)
-    };
     if cfg!(target_os = "macos") {
         home().join("Library").join("Application Support")
     } else if cfg!(windows) {

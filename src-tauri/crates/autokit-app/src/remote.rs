@@ -9,8 +9,10 @@ use tokio::sync::broadcast;
 use crate::api::Event;
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::host::{
-    AUTHOR_HEADER, Endpoint, Hello, PROTOCOL, PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,
+    AUTHOR_HEADER, CONNECTION_HEADER, Endpoint, Hello, MCP_LINE, MCP_PROTOCOL, PROFILE_HEADER, PROTOCOL,
+    PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,
 };
+use crate::mcp::AnyLine;
 
 /// A connection to an owner.
 #[derive(Clone, Debug)]
@@ -96,6 +98,24 @@ impl Remote {
             // Not one of ours: something else took the port.
             Err(_) => Err(CallError::Lost(String::from_utf8_lossy(&bytes).chars().take(200).collect())),
         }
+    }
+
+    /// A line to the owner's MCP server.
+    pub(crate) async fn mcp_line(&self, connection: &str, profile: &str) -> Result<AnyLine, CallError> {
+        let lost = |error: reqwest::Error| CallError::Lost(error.to_string());
+        let response = self
+            .request(reqwest::Method::GET, MCP_LINE)
+            .header(reqwest::header::CONNECTION, "upgrade")
+            .header(reqwest::header::UPGRADE, MCP_PROTOCOL)
+            .header(CONNECTION_HEADER, connection)
+            .header(PROFILE_HEADER, profile)
+            .send()
+            .await
+            .map_err(lost)?;
+        if response.status() != reqwest::StatusCode::SWITCHING_PROTOCOLS {
+            return Err(CallError::Lost(format!("the owner answered {}", response.status())));
+        }
+        Ok(Box::pin(response.upgrade().await.map_err(lost)?))
     }
 
     /// Passes the owner's news on until the connection ends.

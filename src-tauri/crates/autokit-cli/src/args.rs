@@ -175,6 +175,18 @@ pub(crate) enum Command {
     Doctor,
     /// Hold the library open and serve it to other processes until interrupted.
     Serve,
+    /// Be the MCP server of an agent, over standard input and output.
+    Mcp {
+        /// Profile of the agent.
+        #[arg(long, default_value = "")]
+        profile: String,
+    },
+    /// AutoKit in the settings of Claude, Codex, Cursor, VS Code and others.
+    #[command(subcommand)]
+    Clients(crate::clients::ClientsCommand),
+    /// MCP servers whose tools agents can call through AutoKit.
+    #[command(subcommand)]
+    Servers(crate::mcp::ServersCommand),
     /// Print completions for a shell.
     Completions {
         /// The shell.

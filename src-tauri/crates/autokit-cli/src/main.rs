@@ -6,8 +6,10 @@ mod ask;
 mod bundle;
 mod cards;
 mod checks;
+mod clients;
 mod eval;
 mod jobs;
+mod mcp;
 mod models;
 mod output;
 mod places;
@@ -158,8 +160,12 @@ async fn run(cli: Cli) -> Result<End> {
         Command::Eval(command) => return Box::pin(eval::run(&cli.global, &out, command)).await,
         command => command,
     };
-    let node = open(&cli.global, matches!(command, Command::Serve)).await?;
-    let outcome = Box::pin(with_library(&node, &out, command)).await;
+    let node = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await?;
+    let outcome = match command {
+        // An agent is answered at once; nothing but answers goes out.
+        Command::Mcp { profile } => Box::pin(mcp::serve(&node, &profile)).await,
+        command => Box::pin(with_library(&node, &out, command)).await,
+    };
     let closed = node.close().await;
     let end = outcome?;
     closed?;
@@ -258,6 +264,8 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
             let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
             serve::run(node, out, &status).await
         }
-        Command::Completions { .. } | Command::Eval(_) => Ok(End::Done),
+        Command::Clients(command) => clients::run(node, out, command).await,
+        Command::Servers(command) => mcp::run(node, out, command).await,
+        Command::Completions { .. } | Command::Eval(_) | Command::Mcp { .. } => Ok(End::Done),
     }
 }

@@ -30,6 +30,9 @@ const PLACES: &[(&str, &str)] = &[
     ("Add its address in the Library", "Add its address with `autokit cards edit`"),
     ("Add their addresses in the Library", "Add their addresses with `autokit cards edit`"),
     ("in the Library", "with `autokit cards list`"),
+    ("See which there are in the list of servers", "See which there are with `autokit servers list`"),
+    ("See which there are in the list of programs", "See which there are with `autokit clients list`"),
+    ("Look at the change again.", "Look at the change again with `autokit clients list`."),
     ("See what waits in Review", "See what waits with `autokit review list`"),
     (
         "Accept the other fields alone, or give your own value for it",

@@ -34,7 +34,7 @@ pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<En
 }
 
 /// Returns when the person or the system asks this process to end.
-async fn interrupted() -> Result<()> {
+pub(crate) async fn interrupted() -> Result<()> {
     let failed = |error: std::io::Error| ApiError::internal(format!("signals cannot be received: {error}"));
     #[cfg(unix)]
     {

@@ -10,6 +10,7 @@
 //! SurrealDB objects do not keep the order of keys, so a card is stored as its JSON text next to
 //! the columns the database needs for uniqueness and access.
 
+mod activity;
 mod data_dir;
 mod error;
 mod health;
@@ -26,6 +27,7 @@ mod store;
 mod vectors;
 mod write;
 
+pub use activity::{Activity, AgentSession};
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
 pub use health::{Checks, HealthCounts, HealthDay, LastCheck, Verification};

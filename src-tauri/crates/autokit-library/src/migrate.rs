@@ -25,7 +25,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// 16,000 × 384, k = 10, on a 2-core machine, brute-force KNN takes 590 ms and HNSW 69–95 ms at
 /// the median and about 2 s at p95 with a filter (and filtered HNSW is reported to drop results,
 /// surrealdb/surrealdb#7423). Ranking happens in memory instead; vectors are packed bytes.
-const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO];
+const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS];
 
 /// Version 1: cards, their history and vectors.
 const CARDS: &str = "
@@ -191,6 +191,20 @@ const IMPORTS: &str = "
 const REDO: &str = "
     DEFINE TABLE redo SCHEMALESS;
     DEFINE TABLE redo_whole SCHEMAFULL;
+";
+
+/// Version 6: what agents did, and the sessions they can go on with.
+const AGENTS: &str = "
+    DEFINE TABLE agent SCHEMAFULL;
+    DEFINE FIELD used ON agent TYPE string;
+    DEFINE FIELD record ON agent TYPE string;
+    DEFINE INDEX agent_used ON agent FIELDS used;
+
+    DEFINE TABLE activity SCHEMAFULL;
+    DEFINE FIELD at ON activity TYPE string;
+    DEFINE FIELD session ON activity TYPE string;
+    DEFINE FIELD event ON activity TYPE string;
+    DEFINE INDEX activity_at ON activity FIELDS at;
 ";
 
 #[derive(Serialize, Deserialize)]

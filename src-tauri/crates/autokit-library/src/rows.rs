@@ -178,6 +178,16 @@ pub(crate) struct SessionRow {
     pub question: String,
 }
 
+/// What an agent did, as JSON of whoever recorded it.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct ActivityRow {
+    pub id: RecordId,
+    pub at: String,
+    pub session: String,
+    pub event: String,
+}
+
 /// The text of a string record id.
 pub(crate) fn key_text(id: &RecordId) -> String {
     match &id.key {

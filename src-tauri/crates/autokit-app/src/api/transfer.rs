@@ -126,6 +126,8 @@ pub enum Format {
     McpServers,
     /// A server as the MCP registry describes it.
     ServerJson,
+    /// An OpenAPI document: a card for each operation.
+    OpenApi,
     /// A catalogue to read; only out.
     Markdown,
     /// A page to search; only out.

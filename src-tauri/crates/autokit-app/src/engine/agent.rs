@@ -30,7 +30,7 @@ const LISTED: u32 = 200;
 
 impl Core {
     /// Carries a turn out to its end, whatever that is, and keeps it.
-    async fn carry_out(self: Arc<Self>, entry: Entry, at: usize, profile: String) {
+    pub(super) async fn carry_out(self: Arc<Self>, entry: Entry, at: usize, profile: String) {
         let began = Instant::now();
         // Looked at first, so that a turn that was stopped before it began does nothing.
         let outcome = tokio::select! {

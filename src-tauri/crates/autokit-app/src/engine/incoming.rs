@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use autokit_bundle::formats::{self, Format as Known, detect};
 use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
 use autokit_toolcard::{Author, ReadCards, Rejected, read_cards};
+use autokit_tools::openapi;
 
 use crate::api::{Format, ImportSource};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -173,6 +174,12 @@ impl Incoming {
     pub(crate) fn starter(read: ReadCards, by: &Author, at: &str) -> Incoming {
         from_cards(read, Format::Json, "the starter cards", b"starter", by, at)
     }
+
+    /// The tools of an MCP server.
+    pub(crate) fn of_server(read: ReadCards, server: &str, by: &Author, at: &str) -> Incoming {
+        let source = format!("the MCP server {server}");
+        from_cards(read, Format::McpServers, &source, source.as_bytes(), by, at)
+    }
 }
 
 fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
@@ -205,6 +212,14 @@ fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incom
         let bundle = autokit_bundle::read_file(std::io::Cursor::new(bytes))
             .map_err(|error| bundle_error(source, &error))?;
         return Ok(from_bundle(bundle, Format::Bundle, source));
+    }
+    if openapi::is_openapi(bytes) {
+        let address = Some(source).filter(|source| source.starts_with("http"));
+        let imported = openapi::read_openapi(bytes, address).map_err(|error| unreadable(source, &error))?;
+        let mut incoming = from_cards(imported.read, Format::OpenApi, source, bytes, by, at);
+        incoming.about.name = imported.title.unwrap_or_default();
+        incoming.about.note = imported.notes.join("; ");
+        return Ok(incoming);
     }
     let (read, format) = match detect(bytes, Some(source)) {
         Known::Csv => (formats::read_csv(bytes), Format::Csv),

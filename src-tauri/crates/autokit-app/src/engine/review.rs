@@ -140,26 +140,24 @@ impl Core {
     }
 }
 
-impl Handle<DescribeCard> for Engine {
-    async fn handle(&self, context: &Context, request: CardDescribe) -> Result<ProposalDetail> {
-        let core = &self.core;
-        let now = core.options.clock.stamp();
-        let services = core.services.load_full();
-        let embedder = core.embedder();
+impl Core {
+    /// A draft of a card from words that describe a tool: by the small model, else by rules.
+    pub(super) async fn described(&self, text: &str) -> Result<Draft> {
+        let now = self.options.clock.stamp();
+        let services = self.services.load_full();
+        let embedder = self.embedder();
         let is_word = |word: &str| embedder.as_ref().is_none_or(|embedder| embedder.knows_word(word));
         let draft = match &services.small {
             Some(small) => {
-                match autokit_agent::describe_with(small, &services.prompts, &request.text, &now, &is_word)
-                    .await
-                {
+                match autokit_agent::describe_with(small, &services.prompts, text, &now, &is_word).await {
                     Ok((draft, _)) => draft,
                     Err(error) => {
                         tracing::info!(%error, "the card is made by rules");
-                        autokit_agent::describe(&request.text, &now)
+                        autokit_agent::describe(text, &now)
                     }
                 }
             }
-            None => autokit_agent::describe(&request.text, &now),
+            None => autokit_agent::describe(text, &now),
         };
         if draft.key().is_none_or(|key| key.name.is_empty()) {
             return Err(ApiError::new(
@@ -168,6 +166,14 @@ impl Handle<DescribeCard> for Engine {
                 "Begin with its name, e.g. \u{201c}Weather Kit is a library that \u{2026}\u{201d}.",
             ));
         }
+        Ok(draft)
+    }
+}
+
+impl Handle<DescribeCard> for Engine {
+    async fn handle(&self, context: &Context, request: CardDescribe) -> Result<ProposalDetail> {
+        let core = &self.core;
+        let draft = core.described(&request.text).await?;
         let proposal = core.propose(draft, &Author(context.author.clone())).await?.proposal;
         core.proposal_detail(proposal.id).await
     }

@@ -1,0 +1,135 @@
+//! Tools behind AutoKit: the servers they come from.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// How an MCP server is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "transport", rename_all = "snake_case")]
+pub enum ServerReach {
+    /// A program that is started when it is needed.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        #[serde(default)]
+        args: Vec<String>,
+        /// Folder it is started in; empty for the home folder.
+        #[serde(default)]
+        folder: String,
+    },
+    /// Streamable HTTP.
+    Http {
+        /// Address of its endpoint.
+        url: String,
+    },
+}
+
+/// Adds an MCP server, or changes one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ServerAdd {
+    /// What it is called here; provider of its cards.
+    pub name: String,
+    /// How it is reached.
+    pub reach: ServerReach,
+    /// Variables (of a program) or headers (of an address) it is given. They are kept like keys and never
+    /// shown again.
+    #[serde(default)]
+    pub secrets: BTreeMap<String, String>,
+    /// Whether its tools are taken over without review, now and when they change.
+    #[serde(default)]
+    pub trusted: bool,
+}
+
+/// An MCP server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Server {
+    /// What it is called here.
+    pub name: String,
+    /// How it is reached.
+    pub reach: ServerReach,
+    /// Names of the variables or headers it is given.
+    pub secrets: Vec<String>,
+    /// Whether its tools are taken over without review.
+    pub trusted: bool,
+    /// Whether it runs now.
+    pub running: bool,
+    /// Its tools in the library: they can be called.
+    pub tools: u32,
+    /// When its tools were last looked at, RFC 3339 in UTC.
+    pub checked_at: Option<String>,
+    /// Why the last look failed, if it did.
+    pub failed: Option<String>,
+}
+
+/// Names an MCP server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ServerRef {
+    /// What it is called here.
+    pub name: String,
+}
+
+/// A program agents run in, and AutoKit in its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct AgentClient {
+    /// Names it in requests.
+    pub id: String,
+    /// What it is called.
+    pub name: String,
+    /// The file of its MCP servers.
+    pub file: String,
+    /// Whether the program seems to be used on this machine.
+    pub here: bool,
+    /// Whether AutoKit is among its servers, as it should be.
+    pub connected: bool,
+    /// The lines to paste by hand.
+    pub lines: String,
+    /// What connecting would change in the file, with a few lines around it; the rest may hold what is
+    /// nobody's business. None if it cannot be changed without losing something.
+    pub change: Option<Vec<ChangedLine>>,
+    /// Names the file as it is: what is written later has to start from the same.
+    pub seen: String,
+    /// Why it cannot be changed.
+    pub problem: Option<String>,
+}
+
+/// A line of a file that is about to change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ChangedLine {
+    /// What becomes of it.
+    pub fate: LineFate,
+    /// The line without its end.
+    pub text: String,
+}
+
+/// What becomes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum LineFate {
+    /// It stays.
+    Stays,
+    /// It comes.
+    Comes,
+    /// It goes.
+    Goes,
+}
+
+/// Puts AutoKit among the servers of a program, as previewed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ConnectClient {
+    /// The program.
+    pub id: String,
+    /// Names the file as it was when it was looked at.
+    pub seen: String,
+}
+
+/// A program that was connected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ClientConnected {
+    /// The program, as it is now.
+    pub client: AgentClient,
+    /// Copy of its file as it was before; none if there was none.
+    pub backup: Option<String>,
+}

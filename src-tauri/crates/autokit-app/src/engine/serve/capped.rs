@@ -1,0 +1,83 @@
+//! What a tool that is not AutoKit's own may answer at most: 12,000 tokens (AutoAgent, section on tools), so
+//! that one answer does not fill a model's context.
+
+use autokit_tools::output::{DEFAULT_TOKENS, cap};
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+
+/// The result with its texts cut to fit, each with a notice of what was cut. Pictures and the like stay.
+pub(super) fn capped(mut result: CallToolResult) -> CallToolResult {
+    if let Some(structured) = &result.structured_content {
+        let whole = cap(&structured.to_string(), DEFAULT_TOKENS);
+        if whole.cut.is_some() {
+            result.structured_content = None;
+            // Servers repeat it as text; one that does not would say nothing at all.
+            if texts(&mut result).is_empty() {
+                result.content.push(ContentBlock::text(whole.text));
+            }
+        }
+    }
+    let mut texts = texts(&mut result);
+    // A text never has more tokens than bytes: the small ones stay whole, the large ones share the rest.
+    let share = DEFAULT_TOKENS / texts.len().max(1);
+    let small: usize = texts.iter().map(|text| text.len()).filter(|bytes| *bytes <= share).sum();
+    let large = texts.iter().filter(|text| text.len() > share).count().max(1);
+    let room = (DEFAULT_TOKENS - small) / large;
+    for text in texts.iter_mut().filter(|text| text.len() > share) {
+        let cut = cap(text, room);
+        if cut.cut.is_some() {
+            **text = cut.text;
+        }
+    }
+    result
+}
+
+fn texts(result: &mut CallToolResult) -> Vec<&mut String> {
+    fn text(block: &mut ContentBlock) -> Option<&mut String> {
+        match block {
+            ContentBlock::Text(text) => Some(&mut text.text),
+            ContentBlock::Resource(embedded) => match &mut embedded.resource {
+                ResourceContents::TextResourceContents { text, .. } => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    result.content.iter_mut().filter_map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn all(result: &CallToolResult) -> Vec<String> {
+        texts(&mut result.clone()).into_iter().map(|text| text.clone()).collect()
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_short_ones_are_not() {
+        let (long, short) = ("lorem ipsum ".repeat(100_000), "short".to_owned());
+        let blocks = [&long, &short, &long].map(|text| ContentBlock::text(text.as_str()));
+        let picture = ContentBlock::image("AAAA", "image/png");
+        let given = CallToolResult::success([blocks.as_slice(), &[picture]].concat());
+        let cut = capped(given);
+        let texts = all(&cut);
+        assert_eq!((texts[1].as_str(), cut.content.len()), ("short", 4));
+        assert!(texts[0].len() < 40_000 && texts[0].contains("cut"), "{}", texts[0].len());
+        assert_eq!(texts[0], texts[2]);
+        let fits = CallToolResult::success(vec![ContentBlock::text("x y ".repeat(2_000))]);
+        assert_eq!(all(&capped(fits.clone())), all(&fits));
+    }
+
+    #[test]
+    fn structured_answers_count_as_well() {
+        let mut given = CallToolResult::success(Vec::new());
+        given.structured_content = Some(json!({"rows": vec!["a row of words"; 20_000]}));
+        let cut = capped(given);
+        assert!(cut.structured_content.is_none() && all(&cut)[0].contains("a row of words"));
+        let mut small = CallToolResult::success(Vec::new());
+        small.structured_content = Some(json!({"rows": 1}));
+        assert!(capped(small).structured_content.is_some());
+    }
+}

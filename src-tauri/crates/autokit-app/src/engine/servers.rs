@@ -1,0 +1,437 @@
+//! MCP servers behind AutoKit: which there are, and what of their tools is in the library.
+//!
+//! A tool of a server is a card. What the server says of it is taken over by review: a tool that is new,
+//! and one that says something else than when it was accepted, waits there as a proposal, and until then
+//! cannot be called. So a server cannot change what an agent reads behind a person's back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+
+use autokit_library::CardRecord;
+use autokit_toolcard::{Author, Kind, ReadCards, ReadItem, Rejected, Toolcard, fields};
+use autokit_tools::upstream::{Limits, Pool, Reach};
+use rmcp::model::Tool;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
+
+use crate::api::{
+    ExistingCards, ItemChoice, JobKind, JobRef, Landing, Nothing, Server, ServerAdd, ServerReach, ServerRef,
+};
+use crate::commands::{AddServer, Context, Handle, ListServers, RefreshServer, RemoveServer};
+use crate::error::{ApiError, ErrorCode, Result};
+use crate::jobs::{Outcome, Progress};
+use crate::secrets::Secret;
+
+use super::import::Wishes;
+use super::incoming::Incoming;
+use super::{Core, Engine};
+
+/// Setting: the servers.
+const SETTING: &str = "mcp_servers";
+/// Characters of a name.
+const NAME_CHARS: usize = 40;
+/// Field of a card: which tool of which server it is, and what that said when it was accepted.
+pub(super) const UPSTREAM: &str = "upstream";
+
+/// A server as it is kept; what is secret is kept elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) name: String,
+    reach: ServerReach,
+    secrets: Vec<String>,
+    trusted: bool,
+    checked_at: Option<String>,
+    failed: Option<String>,
+}
+
+/// What is known of the servers in this process.
+#[derive(Debug)]
+pub(super) struct Servers {
+    pub(super) pool: Pool,
+    changes: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
+    /// As kept, read once.
+    list: Mutex<Option<Arc<Vec<Kept>>>>,
+    /// One writer at a time.
+    writing: tokio::sync::Mutex<()>,
+    /// Of each server that was looked at in this process, what its tools say.
+    live: Mutex<HashMap<String, Arc<HashMap<String, String>>>>,
+}
+
+impl Default for Servers {
+    fn default() -> Servers {
+        let (pool, changes) = Pool::new(Limits::default());
+        Servers {
+            pool,
+            changes: Mutex::new(Some(changes)),
+            list: Mutex::default(),
+            writing: tokio::sync::Mutex::default(),
+            live: Mutex::default(),
+        }
+    }
+}
+
+/// What is kept secret for a server.
+type Secrets = BTreeMap<String, String>;
+
+/// Names of keys are small letters and digits; names of servers are not.
+fn secret_name(server: &str) -> String {
+    format!("mcp-server.{}", &hex::encode(Sha256::digest(server))[..24])
+}
+
+/// What a tool says of itself, in short: changes with every word of it.
+fn digest_of(tool: &Tool) -> String {
+    let said = json!({
+        "title": tool.title, "description": tool.description, "schema": &*tool.input_schema,
+        "annotations": tool.annotations,
+    });
+    hex::encode(Sha256::digest(said.to_string()))
+}
+
+/// The card of a tool.
+fn card_of(server: &Kept, tool: &Tool) -> Map<String, Value> {
+    let mut card = Map::new();
+    let mut put = |field: &str, value: Value| card.insert(field.to_owned(), value);
+    put(fields::NAME, tool.name.as_ref().into());
+    put(fields::PROVIDER, server.name.as_str().into());
+    put(fields::KIND, Kind::McpTool.as_str().into());
+    let words = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+    put(fields::DESCRIPTION, words.into());
+    put(fields::PARAMETERS, Value::Object((*tool.input_schema).clone()));
+    if let Some(hints) = tool.annotations.as_ref().and_then(|hints| serde_json::to_value(hints).ok()) {
+        put("annotations", hints);
+    }
+    put(UPSTREAM, json!({"server": server.name, "tool": tool.name, "digest": digest_of(tool)}));
+    card
+}
+
+/// Which tool of which server a card is, and what that said when the card was accepted.
+pub(super) struct Upstream {
+    pub(super) server: String,
+    pub(super) tool: String,
+    pub(super) digest: String,
+}
+
+impl Upstream {
+    pub(super) fn of(card: &Toolcard) -> Option<Upstream> {
+        let upstream = card.object().get(UPSTREAM)?;
+        let text = |key: &str| Some(upstream.get(key)?.as_str()?.to_owned());
+        Some(Upstream { server: text("server")?, tool: text("tool")?, digest: text("digest")? })
+    }
+}
+
+impl Core {
+    /// The servers.
+    pub(super) async fn servers(&self) -> Result<Arc<Vec<Kept>>> {
+        if let Some(list) = &*self.servers.list.lock().expect("no holder panics") {
+            return Ok(Arc::clone(list));
+        }
+        let list: Vec<Kept> = match self.library.setting(SETTING).await?.as_deref() {
+            None | Some("") => Vec::new(),
+            Some(text) => serde_json::from_str(text)
+                .map_err(|error| ApiError::internal(format!("the MCP servers: {error}")))?,
+        };
+        let list = Arc::new(list);
+        *self.servers.list.lock().expect("no holder panics") = Some(Arc::clone(&list));
+        Ok(list)
+    }
+
+    async fn change_servers(&self, change: impl FnOnce(&mut Vec<Kept>) -> Result<()>) -> Result<()> {
+        let _turn = self.servers.writing.lock().await;
+        let mut list = self.servers().await?.to_vec();
+        change(&mut list)?;
+        let text = serde_json::to_string(&list).map_err(|error| ApiError::internal(error.to_string()))?;
+        self.library.set_setting(SETTING, &text).await?;
+        *self.servers.list.lock().expect("no holder panics") = Some(Arc::new(list));
+        Ok(())
+    }
+
+    pub(super) async fn server(&self, name: &str) -> Result<Kept> {
+        let list = self.servers().await?;
+        list.iter().find(|server| server.name == name).cloned().ok_or_else(|| no_server(name))
+    }
+
+    /// How a server is reached, with what is secret filled in.
+    pub(super) async fn reach(&self, server: &Kept) -> Result<Reach> {
+        let secrets: Secrets = if server.secrets.is_empty() {
+            Secrets::new()
+        } else {
+            let kept = self.secrets(&self.services.load().settings);
+            let secret = kept.get(&secret_name(&server.name)).await?;
+            let secrets = secret.and_then(|secret| serde_json::from_str(secret.expose()).ok());
+            secrets.ok_or_else(|| {
+                ApiError::new(
+                    ErrorCode::WrongKey,
+                    format!("the keys of the MCP server {:?} are not kept on this machine", server.name),
+                    "Add the server again with its keys.",
+                )
+            })?
+        };
+        Ok(match &server.reach {
+            ServerReach::Stdio { command, args, folder } => Reach::Stdio {
+                command: command.clone(),
+                args: args.clone(),
+                env: secrets,
+                folder: Some(folder).filter(|folder| !folder.is_empty()).map(Into::into),
+            },
+            ServerReach::Http { url } => Reach::Http { url: url.clone(), headers: secrets },
+        })
+    }
+
+    /// Looks at the tools of a server in the background and brings in what is new or changed.
+    fn start_looking_at(self: &Arc<Self>, name: String) -> JobRef {
+        let core = Arc::clone(self);
+        let title = format!("Looking at the tools of {name}");
+        self.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
+            let looked = core.take_up(&name, &progress).await;
+            let failed = looked.as_ref().err().map(ApiError::sentence);
+            let at = core.options.clock.stamp();
+            core.change_servers(|list| {
+                // It may have been removed meanwhile.
+                if let Some(kept) = list.iter_mut().find(|kept| kept.name == name) {
+                    (kept.failed, kept.checked_at) = (failed, Some(at));
+                }
+                Ok(())
+            })
+            .await?;
+            looked
+        })
+    }
+
+    async fn take_up(self: &Arc<Self>, name: &str, progress: &Progress) -> Result<Outcome> {
+        let server = self.server(name).await?;
+        let tools = self.list_tools(&server).await?;
+        progress.check()?;
+        let read = read_tools(&server, &tools);
+        let mut choices = HashMap::new();
+        for item in &read.cards {
+            let Some(ours) = self.library.read(|replica| replica.by_key(&item.card.key()).cloned()) else {
+                continue;
+            };
+            let position = item.position as u32;
+            choices.insert(position, choice(position, &ours, &item.card));
+        }
+        let (by, at) = (Author(format!("MCP server {name}")), self.options.clock.stamp());
+        let incoming = Arc::new(Incoming::of_server(read, name, &by, &at));
+        let wishes = Wishes {
+            existing: ExistingCards::Merge,
+            landing: if server.trusted { Landing::Library } else { Landing::Review },
+            choices,
+            reason: format!("What the MCP server {name} says"),
+            by,
+            at,
+        };
+        self.bring_in(incoming, wishes, None, progress).await
+    }
+
+    async fn list_tools(&self, server: &Kept) -> Result<Vec<Tool>> {
+        let reach = self.reach(server).await?;
+        let tools = self.servers.pool.tools(&server.name, &reach).await.map_err(|error| {
+            ApiError::new(
+                ErrorCode::NoConnection,
+                error.to_string(),
+                "Start it by hand to see what is wrong, then look again.",
+            )
+        })?;
+        let live = tools.iter().map(|tool| (tool.name.to_string(), digest_of(tool))).collect();
+        self.servers.live.lock().expect("no holder panics").insert(server.name.clone(), Arc::new(live));
+        Ok(tools)
+    }
+
+    /// What a server's tool says now; none if the server has it no more.
+    pub(super) async fn live_digest(&self, server: &Kept, tool: &str) -> Result<Option<String>> {
+        let known = self.servers.live.lock().expect("no holder panics").get(&server.name).cloned();
+        if let Some(known) = known {
+            return Ok(known.get(tool).cloned());
+        }
+        self.list_tools(server).await?;
+        let known = self.servers.live.lock().expect("no holder panics").get(&server.name).cloned();
+        Ok(known.and_then(|known| known.get(tool).cloned()))
+    }
+
+    /// A server said something else than was accepted: what it says now goes to Review.
+    pub(super) fn look_again(self: &Arc<Self>, server: &str) {
+        self.start_looking_at(server.to_owned());
+    }
+}
+
+fn no_server(name: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("there is no MCP server {name:?}"),
+        "See which there are in the list of servers.",
+    )
+}
+
+/// The cards of a server's tools; what cannot be one is told.
+fn read_tools(server: &Kept, tools: &[Tool]) -> ReadCards {
+    let mut read = ReadCards::default();
+    for (index, tool) in tools.iter().enumerate() {
+        let position = index + 1;
+        match Toolcard::new(card_of(server, tool)) {
+            Ok(card) => read.cards.push(ReadItem { position, card, warnings: Vec::new() }),
+            Err(problems) => {
+                let name = Some(tool.name.chars().take(80).collect());
+                read.rejected.push(Rejected { position, name, problems });
+            }
+        }
+    }
+    read
+}
+
+/// Of a card that is there, what the server says otherwise than when it was accepted. What people made
+/// better since stays: only a new word of the server is one.
+fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard) -> ItemChoice {
+    let card = ours.card();
+    let (now, then) = (Upstream::of(theirs), Upstream::of(&card));
+    let same =
+        now.zip(then).is_some_and(|(now, then)| now.digest == then.digest && now.server == then.server);
+    let said = [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, "annotations", UPSTREAM];
+    let differs = |field: &&&str| card.object().get(**field) != theirs.object().get(**field);
+    ItemChoice {
+        position,
+        take: !same,
+        fields: Some(said.iter().filter(differs).map(|field| (*field).to_owned()).collect()),
+        later: Vec::new(),
+        same_as: None,
+    }
+}
+
+impl Engine {
+    /// Follows the servers while this process lives: looks again at one that says its tools changed, and
+    /// stops those nobody calls.
+    pub(crate) fn keep_servers(&self) {
+        let core = Arc::downgrade(&self.core);
+        let changes = self.core.servers.changes.lock().expect("no holder panics").take();
+        let Some(mut changes) = changes else { return };
+        tokio::spawn(async move {
+            let mut pause = std::time::Duration::from_secs(1);
+            loop {
+                let news = tokio::time::timeout(pause, changes.recv()).await;
+                let Some(core) = core.upgrade() else { return };
+                match news {
+                    Ok(Some(server)) => {
+                        core.servers.live.lock().expect("no holder panics").remove(&server);
+                        core.start_looking_at(server);
+                    }
+                    // The pool is gone, and the engine with it.
+                    Ok(None) => return,
+                    Err(_) => pause = core.servers.pool.stop_idle().await,
+                }
+            }
+        });
+    }
+
+    async fn server_list(&self) -> Result<Vec<Server>> {
+        let core = &self.core;
+        let running = core.servers.pool.running().await;
+        let list = core.servers().await?;
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        core.library.read(|replica| {
+            // Reading every card of a large library would be felt: the text tells first.
+            for record in replica.iter().filter(|record| record.body.contains("\"upstream\"")) {
+                if let Some(upstream) = Upstream::of(&record.card()) {
+                    *counts.entry(upstream.server).or_default() += 1;
+                }
+            }
+        });
+        let view = |kept: &Kept| Server {
+            name: kept.name.clone(),
+            reach: kept.reach.clone(),
+            secrets: kept.secrets.clone(),
+            trusted: kept.trusted,
+            running: running.contains(&kept.name),
+            tools: counts.get(&kept.name).copied().unwrap_or_default(),
+            checked_at: kept.checked_at.clone(),
+            failed: kept.failed.clone(),
+        };
+        Ok(list.iter().map(view).collect())
+    }
+}
+
+impl Handle<ListServers> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Server>> {
+        self.server_list().await
+    }
+}
+
+impl Handle<AddServer> for Engine {
+    async fn handle(&self, _: &Context, request: ServerAdd) -> Result<JobRef> {
+        let name = request.name.trim().to_owned();
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
+        if name.is_empty() || name.len() > NAME_CHARS || !name.chars().all(plain) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{name:?} cannot be the name of a server"),
+                "Use up to 40 letters, digits, spaces, dots, `-` and `_`.",
+            ));
+        }
+        let empty = match &request.reach {
+            ServerReach::Stdio { command, .. } => command.trim().is_empty(),
+            ServerReach::Http { url } => {
+                !url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+            }
+        };
+        if empty {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "the server has neither a program nor an address",
+                "Give the program that starts it, or its http address.",
+            ));
+        }
+        let core = &self.core;
+        let kept = core.secrets(&core.services.load().settings);
+        let secrets: Vec<String> = request.secrets.keys().cloned().collect();
+        let before = core.servers().await?.iter().find(|kept| kept.name == name).cloned();
+        if secrets.is_empty() {
+            // A machine without a place for keys can have servers that need none.
+            if before.is_some_and(|before| !before.secrets.is_empty()) {
+                kept.remove(&secret_name(&name)).await?;
+            }
+        } else {
+            let text = serde_json::to_string(&request.secrets)
+                .map_err(|error| ApiError::internal(error.to_string()))?;
+            kept.set(&secret_name(&name), Secret::new(text)).await?;
+        }
+        let (reach, trusted) = (request.reach, request.trusted);
+        let new = Kept { name: name.clone(), reach, secrets, trusted, checked_at: None, failed: None };
+        core.change_servers(|list| {
+            match list.iter_mut().find(|kept| kept.name == new.name) {
+                Some(kept) => *kept = new,
+                None => list.push(new),
+            }
+            Ok(())
+        })
+        .await?;
+        core.servers.live.lock().expect("no holder panics").remove(&name);
+        core.servers.pool.stop(&name).await;
+        Ok(core.start_looking_at(name))
+    }
+}
+
+impl Handle<RemoveServer> for Engine {
+    async fn handle(&self, _: &Context, request: ServerRef) -> Result<Vec<Server>> {
+        let core = &self.core;
+        let name = request.name;
+        let before = core.server(&name).await?;
+        core.change_servers(|list| {
+            list.retain(|kept| kept.name != name);
+            Ok(())
+        })
+        .await?;
+        if !before.secrets.is_empty() {
+            core.secrets(&core.services.load().settings).remove(&secret_name(&name)).await?;
+        }
+        core.servers.live.lock().expect("no holder panics").remove(&name);
+        core.servers.pool.stop(&name).await;
+        self.server_list().await
+    }
+}
+
+impl Handle<RefreshServer> for Engine {
+    async fn handle(&self, _: &Context, request: ServerRef) -> Result<JobRef> {
+        let server = self.core.server(&request.name).await?;
+        Ok(self.core.start_looking_at(server.name))
+    }
+}

@@ -1,0 +1,154 @@
+//! `autokit mcp` and `autokit servers`: AutoKit as the one MCP server of an agent, and the servers behind it.
+
+use std::collections::BTreeMap;
+
+use autokit_app::ApiError;
+use autokit_app::ErrorCode;
+use autokit_app::api::{JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef};
+use autokit_app::commands::{AddServer, ListServers, RefreshServer, RemoveServer};
+use autokit_app::mcp::serve_stdio;
+use autokit_app::node::Node;
+use clap::{ArgGroup, Subcommand};
+
+use crate::output::{Output, moment, printable};
+use crate::serve::interrupted;
+use crate::{End, Result, jobs};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServersCommand {
+    /// The MCP servers whose tools agents can call.
+    List,
+    /// Add an MCP server, or change one; its tools wait in `autokit review` unless it is trusted.
+    #[command(group = ArgGroup::new("where").required(true).args(["url", "command"]))]
+    Add {
+        /// What it is called here.
+        name: String,
+        /// Address of its Streamable HTTP endpoint.
+        #[arg(long)]
+        url: Option<String>,
+        /// A variable the program is given, or a header of each request. Kept like a key.
+        #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+        secret: Vec<(String, String)>,
+        /// Folder the program is started in; the home folder when not given.
+        #[arg(long, value_name = "DIR", requires = "command")]
+        folder: Option<String>,
+        /// Take its tools over without review, now and when they change.
+        #[arg(long)]
+        trust: bool,
+        /// The program that is started, with its arguments, after `--`.
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
+    /// Look again at the tools of a server.
+    Refresh {
+        /// What it is called here.
+        name: String,
+    },
+    /// Stop a server and forget it and its keys; the cards of its tools stay.
+    Remove {
+        /// What it is called here.
+        name: String,
+    },
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        // The value may be a key: it is not repeated.
+        _ => Err("write it as NAME=VALUE".to_owned()),
+    }
+}
+
+/// Serves the agent at this process's input and output.
+pub(crate) async fn serve(node: &Node, profile: &str) -> Result<End> {
+    tokio::select! {
+        served = serve_stdio(node, profile, tokio::io::stdin(), tokio::io::stdout()) => served?,
+        ended = interrupted() => ended?,
+    }
+    Ok(End::Done)
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> Result<End> {
+    let servers = match command {
+        ServersCommand::List => node.call::<ListServers>(Nothing {}).await?,
+        ServersCommand::Add { name, url, secret, folder, trust, command } => {
+            let reach = if let Some(url) = url {
+                ServerReach::Http { url }
+            } else {
+                let mut words = command.into_iter();
+                ServerReach::Stdio {
+                    command: words.next().unwrap_or_default(),
+                    args: words.collect(),
+                    folder: folder.unwrap_or_default(),
+                }
+            };
+            let secrets: BTreeMap<String, String> = secret.into_iter().collect();
+            let add = ServerAdd { name: name.clone(), reach, secrets, trusted: trust };
+            let job = node.call::<AddServer>(add).await?;
+            return looked(node, out, &name, &job.job).await;
+        }
+        ServersCommand::Refresh { name } => {
+            let job = node.call::<RefreshServer>(ServerRef { name: name.clone() }).await?;
+            return looked(node, out, &name, &job.job).await;
+        }
+        ServersCommand::Remove { name } => node.call::<RemoveServer>(ServerRef { name }).await?,
+    };
+    out.show(&servers, |text| {
+        for server in &servers {
+            write(text, server)?;
+        }
+        if servers.is_empty() {
+            writeln!(text, "No MCP server is behind AutoKit.")?;
+            writeln!(text, "Add one with `autokit servers add NAME -- PROGRAM ARGUMENTS`")?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+/// Follows a look at a server's tools, and says what came of it.
+async fn looked(node: &Node, out: &Output, name: &str, job: &str) -> Result<End> {
+    let job = jobs::watch(node, out, job).await?;
+    if job.state == JobState::Failed {
+        return Err(job
+            .error
+            .unwrap_or_else(|| ApiError::internal("the look failed without saying why"))
+            .into());
+    }
+    let servers = node.call::<ListServers>(Nothing {}).await?;
+    let server = servers.into_iter().find(|server| server.name == name);
+    let server = server.ok_or_else(|| {
+        ApiError::new(ErrorCode::NotFound, format!("{name:?} was removed meanwhile"), "Add it again.")
+    })?;
+    out.show(&server, |text| {
+        write(text, &server)?;
+        if let Some(summary) = &job.summary {
+            writeln!(text, "  {}", printable(summary))?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+fn write(text: &mut dyn std::io::Write, server: &Server) -> std::io::Result<()> {
+    let reach = match &server.reach {
+        ServerReach::Stdio { command, args, .. } => {
+            std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
+        }
+        ServerReach::Http { url } => url.clone(),
+    };
+    let tools = if server.tools == 1 { "tool" } else { "tools" };
+    let runs = if server.running { ", running" } else { "" };
+    let trusted = if server.trusted { ", trusted" } else { "" };
+    writeln!(text, "{}: {} {tools}{runs}{trusted}", printable(&server.name), server.tools)?;
+    writeln!(text, "  {}", printable(&reach))?;
+    if !server.secrets.is_empty() {
+        writeln!(text, "  with {}", printable(&server.secrets.join(", ")))?;
+    }
+    if let Some(failed) = &server.failed {
+        writeln!(text, "  {}", printable(failed))?;
+    } else if let Some(at) = &server.checked_at {
+        writeln!(text, "  looked at {}", moment(at))?;
+    }
+    Ok(())
+}

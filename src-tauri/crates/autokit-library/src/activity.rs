@@ -1,0 +1,123 @@
+//! What agents did, and the sessions they can go on with after a restart.
+
+use surrealdb::types::{Object, RecordId, object};
+
+use crate::error::Result;
+use crate::rows::{ActivityRow, key_text};
+use crate::store::Library;
+
+/// A session of an agent, as JSON of whoever keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSession {
+    /// Names it.
+    pub id: String,
+    /// When anything was last asked in it, RFC 3339 in UTC.
+    pub used: String,
+    /// All that is kept of it.
+    pub record: String,
+}
+
+/// One thing an agent did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// Orders what happened; later ones are greater.
+    pub key: String,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// The session it happened in.
+    pub session: String,
+    /// What, as JSON of whoever recorded it.
+    pub event: String,
+}
+
+impl Library {
+    /// Writes down what agents did and how their sessions stand, all or nothing.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn record_activity(&self, sessions: &[AgentSession], done: &[Activity]) -> Result<()> {
+        if sessions.is_empty() && done.is_empty() {
+            return Ok(());
+        }
+        let sessions: Vec<Object> = sessions
+            .iter()
+            .map(|session| {
+                object! {
+                    id: RecordId::new("agent", session.id.as_str()),
+                    used: session.used.clone(),
+                    record: session.record.clone(),
+                }
+            })
+            .collect();
+        let done: Vec<Object> = done
+            .iter()
+            .map(|done| {
+                object! {
+                    id: RecordId::new("activity", done.key.as_str()),
+                    at: done.at.clone(),
+                    session: done.session.clone(),
+                    event: done.event.clone(),
+                }
+            })
+            .collect();
+        self.execute(
+            "BEGIN;
+             FOR $session IN $sessions {
+                 UPSERT $session.id CONTENT { used: $session.used, record: $session.record } RETURN NONE;
+             };
+             INSERT INTO activity $done RETURN NONE;
+             COMMIT;",
+            object! { sessions: sessions, done: done },
+        )
+        .await
+    }
+
+    /// A session that was kept.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn agent_session(&self, id: &str) -> Result<Option<String>> {
+        let mut response = self
+            .db()
+            .query("SELECT VALUE record FROM ONLY type::record('agent', $id)")
+            .bind(("id", id.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        response.take(0).map_err(|error| self.failed(&error))
+    }
+
+    /// What was done since a time (RFC 3339 in UTC), oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn activity_since(&self, at: &str) -> Result<Vec<Activity>> {
+        let mut response = self
+            .db()
+            .query("SELECT * FROM activity WHERE at >= $at ORDER BY id")
+            .bind(("at", at.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<ActivityRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(rows
+            .into_iter()
+            .map(|row| Activity {
+                key: key_text(&row.id),
+                at: row.at,
+                session: row.session,
+                event: row.event,
+            })
+            .collect())
+    }
+
+    /// Forgets sessions that were not used since one time, and what was done before another.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn forget_activity(&self, unused_since: &str, done_before: &str) -> Result<()> {
+        self.execute(
+            "DELETE agent WHERE used < $unused RETURN NONE; DELETE activity WHERE at < $before RETURN NONE;",
+            object! { unused: unused_since.to_owned(), before: done_before.to_owned() },
+        )
+        .await
+    }
+}
