@@ -17,6 +17,7 @@ use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_retrieve::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
 use autokit_tests::bundle::exchange;
 use autokit_tests::crash::crash_imports;
+use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::{Seeded, Workplace, made_up_cards, program};
 use serde_json::{Value, json};
 
@@ -242,8 +243,54 @@ async fn bundle(cards: usize) -> Result<Value> {
                "peak_mib": exchanged.peak_kib / 1024, "identical": true }))
 }
 
+/// `search_tools` over standard input and output against the same search within one process, the query
+/// embedded each time on both sides; the time between a search and its answer as an agent sees it.
+async fn agents(cards: usize) -> Result<Value> {
+    const RUNS: usize = 300;
+    let place = Workplace::with_model()?;
+    let file = place.cards_file("cards.json", &made_up_cards(cards))?;
+    place.json(&["import", &file.display().to_string()])?;
+    let query = |side: &str, number: usize| {
+        format!("{} the {side} photos of account {number}", ["export", "list", "archive"][number % 3])
+    };
+    let node = Node::open(NodeOptions {
+        data_dir: place.data_dir(),
+        engine: EngineOptions::new(),
+        standby: false,
+        author: "bench".into(),
+    })
+    .await?;
+    let mut within = Vec::new();
+    for number in 0..RUNS {
+        let request = SearchRequest { query: query("old", number), mode: None, limit: Some(5) };
+        let began = Instant::now();
+        node.call::<Search>(request).await?;
+        within.push(began.elapsed());
+    }
+    node.close().await?;
+    let mut sides = serde_json::Map::new();
+    let (p50, p95) = (quantile(&mut within, 0.5), quantile(&mut within, 0.95));
+    sides.insert("in_process".to_owned(), json!({ "ms_p50": p50, "ms_p95": p95 }));
+    for generation in Generation::BOTH {
+        let mut agent = Agent::over_stdio(&place, generation).await?;
+        let mut times = Vec::new();
+        for number in 0..RUNS {
+            let query = query("new", number);
+            let began = Instant::now();
+            agent.search(&query).await?;
+            times.push(began.elapsed());
+        }
+        agent.leave().await?;
+        let over = quantile(&mut times, 0.5);
+        let figures =
+            json!({ "ms_p50": over, "ms_p95": quantile(&mut times, 0.95), "times_in_process": over / p50 });
+        sides.insert(format!("{generation:?}").to_lowercase(), figures);
+    }
+    Ok(json!({ "cards": cards, "searches": RUNS, "sides": sides }))
+}
+
 /// What is measured, in order.
-const PARTS: [&str; 6] = ["embedding", "ranking", "library", "crashes", "bundle", "answer"];
+const PARTS: [&str; 7] = ["embedding", "ranking", "library", "crashes", "bundle", "agents", "answer"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -271,6 +318,7 @@ async fn main() -> Result<()> {
             "library" => Box::pin(library(size)).await,
             "crashes" => Box::pin(crashes(size, if quick { 5 } else { 20 })).await,
             "bundle" => Box::pin(bundle(size)).await,
+            "agents" => Box::pin(agents(size)).await,
             _ => first_answer().await,
         };
         let figures = figures.context(part)?;

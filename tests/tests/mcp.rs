@@ -42,6 +42,17 @@ async fn an_agent_finds_a_tool_and_calls_it() -> Result<()> {
             agent.leave().await?;
         }
     }
+    let report = place.json(&["report", "activity"])?;
+    ensure!(report["sessions"] == 4 && report["searches"] == 4, "{report}");
+    ensure!(
+        report["calls"] == 8 && report["failed_calls"] == 4 && report["clients"]["test agent 1.0"] == 4,
+        "{report}"
+    );
+    ensure!(report["accuracy"].as_f64().is_some_and(|share| share > 0.0), "{report}");
+    ensure!(
+        report["static_tokens"].as_u64() > Some(0) && report["own_tokens"].as_u64() > Some(0),
+        "{report}"
+    );
     owner.stop()?;
     Ok(())
 }

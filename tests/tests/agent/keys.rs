@@ -113,6 +113,7 @@ fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
             "server_add",
             json!({ "name": "none", "reach": { "transport": "stdio", "command": "no-such-program-here" } }),
         ),
+        ("activity", json!({ "days": 7 })),
         ("clients", json!({})),
         ("client_connect", json!({ "id": "none", "seen": "" })),
         ("server_refresh", json!({ "name": "none" })),

@@ -21,6 +21,104 @@ left: Array<UnsafeProposal>,
 seen: string, };
 
 /**
+ * How far back what agents did is counted.
+ */
+export type ActivityQuery = { 
+/**
+ * Days.
+ */
+days: number, };
+
+/**
+ * What agents did.
+ */
+export type ActivityReport = { 
+/**
+ * Days that are counted.
+ */
+days: number, 
+/**
+ * Sessions that began.
+ */
+sessions: number, 
+/**
+ * Of each program, how many.
+ */
+clients: { [key in string]: number }, 
+/**
+ * Searches.
+ */
+searches: number, 
+/**
+ * Of these, those that found nothing.
+ */
+empty_searches: number, 
+/**
+ * Of these, those that found what an earlier one had found.
+ */
+repeated_searches: number, 
+/**
+ * How long they took.
+ */
+search: Latency, 
+/**
+ * How long they took by tier.
+ */
+tiers: Array<TierLatency>, 
+/**
+ * Tools that were bound.
+ */
+bound: number, 
+/**
+ * Tools that were let go because they were idle, in the way or too expensive.
+ */
+evicted: number, 
+/**
+ * Loops that were broken.
+ */
+loops: number, 
+/**
+ * Calls.
+ */
+calls: number, 
+/**
+ * Of these, those that gave an error.
+ */
+failed_calls: number, 
+/**
+ * The tools that were called most.
+ */
+tools: Array<ToolUse>, 
+/**
+ * Other tools that were called.
+ */
+other_tools: number, 
+/**
+ * Tools called among tools found, over all sessions (Kaman, equation 4); none where nothing was found.
+ */
+accuracy: number | null, 
+/**
+ * Tokens of the tools every session has.
+ */
+own_tokens: number, 
+/**
+ * Tokens of the search results of a session, in the median.
+ */
+search_tokens: number, 
+/**
+ * Tokens of all results of calls.
+ */
+result_tokens: number, 
+/**
+ * Tokens it would cost to give every session every tool that can be called.
+ */
+static_tokens: number, 
+/**
+ * Events of another version, which are not counted.
+ */
+unknown: number, };
+
+/**
  * Proposes a tool found on the web as a card.
  */
 export type AddFinding = { 
@@ -1675,6 +1773,19 @@ authors: Array<string>, };
  * Where imported cards go.
  */
 export type Landing = "review" | "library";
+
+/**
+ * How long something took.
+ */
+export type Latency = { 
+/**
+ * Median, in milliseconds.
+ */
+p50_ms: number, 
+/**
+ * 95th percentile, in milliseconds.
+ */
+p95_ms: number, };
 
 /**
  * How many cards are in which state, now and over time.
@@ -3473,6 +3584,23 @@ export type TestRequest = {
 connection: Connection, };
 
 /**
+ * How long searches of a tier took.
+ */
+export type TierLatency = { 
+/**
+ * The tier.
+ */
+tier: string, 
+/**
+ * Searches.
+ */
+searches: number, 
+/**
+ * How long they took.
+ */
+latency: Latency, };
+
+/**
  * An answer.
  */
 export type Told = { 
@@ -3520,6 +3648,31 @@ findings: Array<Finding>,
  * What ran and what did not, in words for the person.
  */
 notes: Array<string>, };
+
+/**
+ * How a tool was used.
+ */
+export type ToolUse = { 
+/**
+ * Id of its card, or name of one of AutoKit's own.
+ */
+tool: string, 
+/**
+ * What it is called.
+ */
+name: string, 
+/**
+ * Calls.
+ */
+calls: number, 
+/**
+ * Calls that gave an error.
+ */
+failed: number, 
+/**
+ * How long they took.
+ */
+latency: Latency, };
 
 /**
  * What happens while discovery runs, as it happens.
@@ -3864,6 +4017,8 @@ export interface Commands {
   server_remove: { request: ServerRef; response: Array<Server> };
   /** Looks again at the tools of an MCP server. */
   server_refresh: { request: ServerRef; response: JobRef };
+  /** What agents did: sessions, searches, calls, how long they took, what they cost. */
+  activity: { request: ActivityQuery; response: ActivityReport };
   /** The programs agents run in, and what connecting AutoKit would change in their settings. */
   clients: { request: Nothing; response: Array<AgentClient> };
   /** Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside. */

@@ -38,8 +38,8 @@ pub use review::{
     SafeProposal, UnsafeProposal,
 };
 pub use serve::{
-    AgentClient, ChangedLine, ClientConnected, ConnectClient, LineFate, Server, ServerAdd, ServerReach,
-    ServerRef,
+    ActivityQuery, ActivityReport, AgentClient, ChangedLine, ClientConnected, ConnectClient, Latency,
+    LineFate, Server, ServerAdd, ServerReach, ServerRef, TierLatency, ToolUse,
 };
 pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Status};
 pub use transfer::{

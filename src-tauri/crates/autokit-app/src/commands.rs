@@ -12,16 +12,17 @@ use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::api::{
-    AcceptPreview, AddFinding, AgentClient, AgentQuestion, Answer, AskRequest, BundlePath, CardChange,
-    CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
-    CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient,
-    Doctor, Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview,
-    ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef,
-    KeyTrust, LibraryHealth, ModelChoice, Models, Nothing, PagesFetch, ProposalAccept, ProposalComment,
-    ProposalDetail, ProposalLook, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery,
-    ProposalsRef, ProviderSettings, Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse,
-    Server, ServerAdd, ServerRef, Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status,
-    Subscribe, Subscription, SubscriptionRef, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
+    AcceptPreview, ActivityQuery, ActivityReport, AddFinding, AgentClient, AgentQuestion, Answer, AskRequest,
+    BundlePath, CardChange, CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef,
+    CardRestore, CardUpdate, CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings,
+    ClientConnected, ConnectClient, Doctor, Event, ExportOutcome, ExportPreview, ExportRequest, Facets,
+    FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job,
+    JobPause, JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, ModelChoice, Models, Nothing, PagesFetch,
+    ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef, ProposalReject, Proposals,
+    ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers, ReviewPolicy, RevisionView,
+    SearchRequest, SearchResponse, Server, ServerAdd, ServerRef, Session, SessionRef, SessionWait, SetSecret,
+    SigningKeys, Status, Subscribe, Subscription, SubscriptionRef, TestOutcome, TestRequest, UndoOutcome,
+    VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -246,6 +247,8 @@ commands! {
     RemoveServer = "server_remove" (ServerRef) -> Vec<Server>;
     /// Looks again at the tools of an MCP server.
     RefreshServer = "server_refresh" (ServerRef) -> JobRef;
+    /// What agents did: sessions, searches, calls, how long they took, what they cost.
+    GetActivity = "activity" (ActivityQuery) -> ActivityReport;
     /// The programs agents run in, and what connecting AutoKit would change in their settings.
     ListClients = "clients" (Nothing) -> Vec<AgentClient>;
     /// Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside.

@@ -178,9 +178,12 @@ pub(crate) enum Command {
     /// Be the MCP server of an agent, over standard input and output.
     Mcp {
         /// Profile of the agent.
-        #[arg(long, default_value = "")]
-        profile: String,
+        #[arg(long)]
+        profile: Option<String>,
     },
+    /// What agents did with AutoKit.
+    #[command(subcommand)]
+    Report(crate::report::ReportCommand),
     /// AutoKit in the settings of Claude, Codex, Cursor, VS Code and others.
     #[command(subcommand)]
     Clients(crate::clients::ClientsCommand),

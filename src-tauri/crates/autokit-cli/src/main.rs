@@ -14,6 +14,7 @@ mod models;
 mod output;
 mod places;
 mod providers;
+mod report;
 mod review;
 mod serve;
 mod transfer;
@@ -163,7 +164,7 @@ async fn run(cli: Cli) -> Result<End> {
     let node = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await?;
     let outcome = match command {
         // An agent is answered at once; nothing but answers goes out.
-        Command::Mcp { profile } => Box::pin(mcp::serve(&node, &profile)).await,
+        Command::Mcp { profile } => Box::pin(mcp::serve(&node, profile.as_deref().unwrap_or_default())).await,
         command => Box::pin(with_library(&node, &out, command)).await,
     };
     let closed = node.close().await;
@@ -264,6 +265,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
             let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
             serve::run(node, out, &status).await
         }
+        Command::Report(command) => report::run(node, out, command).await,
         Command::Clients(command) => clients::run(node, out, command).await,
         Command::Servers(command) => mcp::run(node, out, command).await,
         Command::Completions { .. } | Command::Eval(_) | Command::Mcp { .. } => Ok(End::Done),

@@ -26,7 +26,7 @@ pub fn mark(tool: &str, arguments: &Map<String, Value>) -> String {
     hasher.update(tool.as_bytes());
     hasher.update([0]);
     hasher.update(normalised(arguments).to_string().as_bytes());
-    hex::encode(&hasher.finalize()[..16])
+    hex::encode(&hasher.finalize()[..8])
 }
 
 fn object(map: &Map<String, Value>) -> Value {

@@ -228,7 +228,7 @@ impl<T: Toolbox> Gateway<T> {
                 repeated: repeated.is_some(),
             },
         );
-        inner.toolbox.keep(record);
+        inner.toolbox.keep(record, true);
         Answered {
             result: CallToolResult::success(vec![ContentBlock::text(reply.text)]),
             changed: binding.changed,
@@ -313,7 +313,7 @@ impl<T: Toolbox> Gateway<T> {
             result.content.push(ContentBlock::text(guidance));
             inner.toolbox.note(&id, Event::Gone { tool, why: Gone::Loop });
         }
-        inner.toolbox.keep(record);
+        inner.toolbox.keep(record, changed);
         Answered { result, changed }
     }
 

@@ -3,7 +3,7 @@
 //! A call is never blocked: it runs and its result counts. What goes is the tool, afterwards, so that the
 //! agent has to think again before it can go on.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -48,25 +48,18 @@ impl Loop {
     }
 }
 
-/// The calls of one session that still matter.
+/// The latest calls of one session, oldest first: as many as the settings say, so that an agent in a
+/// hurry does not make it grow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guard {
-    /// The latest calls of all tools, oldest first.
     latest: VecDeque<Call>,
-    /// Times of each call within the time window, oldest first.
-    times: HashMap<String, Vec<Time>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Call {
     tool: String,
     mark: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Time {
     at: Timestamp,
-    tool: String,
     failed: bool,
 }
 
@@ -85,22 +78,22 @@ impl Guard {
             return None;
         }
         let failed = outcome == Outcome::Failed;
-        self.forget_old(settings, now);
-        let times = self.times.entry(mark.to_owned()).or_default();
-        times.push(Time { at: now, tool: tool.to_owned(), failed });
-        let failures = times.iter().filter(|time| time.failed).count();
-        let answered = times.len() - failures;
-        if !failed {
-            self.latest.push_back(Call { tool: tool.to_owned(), mark: mark.to_owned() });
-            while self.latest.len() > settings.window_calls {
-                self.latest.pop_front();
-            }
+        self.latest.push_back(Call { tool: tool.to_owned(), mark: mark.to_owned(), at: now, failed });
+        while self.latest.len() > settings.remembered.max(settings.window_calls) {
+            self.latest.pop_front();
         }
-        let among = self.latest.iter().filter(|call| call.mark == mark).count();
+        let window = settings.window_secs as i64;
+        let same = || self.latest.iter().filter(|call| call.mark == mark);
+        let recent = || same().filter(|call| now.as_second() - call.at.as_second() <= window);
+        let failures = recent().filter(|call| call.failed).count();
+        let answered = recent().count() - failures;
+        let in_turn = self.latest.iter().rev().filter(|call| !call.failed).take(settings.window_calls);
+        let (of, among) =
+            in_turn.fold((0, 0), |(of, among), call| (of + 1, among + usize::from(call.mark == mark)));
         let found = if answered >= settings.repeats || failures >= settings.failures {
             Some(Loop::Time { calls: answered.max(failures), secs: settings.window_secs })
         } else if !failed && among >= settings.window_repeats {
-            Some(Loop::Window { calls: among, of: self.latest.len() })
+            Some(Loop::Window { calls: among, of })
         } else {
             None
         };
@@ -113,18 +106,6 @@ impl Guard {
     /// Forgets what was called before: the tool was found again, on purpose.
     pub fn forget(&mut self, tool: &str) {
         self.latest.retain(|call| call.tool != tool);
-        for times in self.times.values_mut() {
-            times.retain(|time| time.tool != tool);
-        }
-        self.times.retain(|_, times| !times.is_empty());
-    }
-
-    fn forget_old(&mut self, settings: &GuardSettings, now: Timestamp) {
-        let window = settings.window_secs as i64;
-        for times in self.times.values_mut() {
-            times.retain(|time| now.as_second() - time.at.as_second() <= window);
-        }
-        self.times.retain(|_, times| !times.is_empty());
     }
 }
 
@@ -199,6 +180,6 @@ mod tests {
         for second in 0..1_000 {
             note("b", &second.to_string(), second * 10);
         }
-        assert!(guard.times.len() <= 7 && guard.latest.len() <= 10, "{} marks", guard.times.len());
+        assert_eq!(guard.latest.len(), settings.remembered);
     }
 }

@@ -5,7 +5,7 @@
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ServerCapabilities, ServerConfig,
+    ProgressNotificationParam, ProtocolVersion, ResultType, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -234,7 +234,7 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         let scope = self.scope(&context).await;
         let name = request.name.into_owned();
         let arguments = request.arguments.unwrap_or_default();
-        let answered = if name == SEARCH_TOOLS {
+        let mut answered = if name == SEARCH_TOOLS {
             self.search(&scope, &arguments, &context).await
         } else {
             self.call(&scope, name, arguments, &context).await
@@ -245,6 +245,8 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         {
             tracing::debug!(%error, "the client does not hear that its tools changed");
         }
+        // A server of the older generation does not say so; the newer wants it, and is spared it otherwise.
+        answered.result.result_type = Some(ResultType::COMPLETE);
         Ok(answered.result.into())
     }
 }

@@ -53,6 +53,8 @@ pub struct GuardSettings {
     pub window_repeats: usize,
     /// Calls in that sliding window.
     pub window_calls: usize,
+    /// Calls that are remembered at most: with more than so many others in between, a call is no loop.
+    pub remembered: usize,
     /// As `repeats`, for calls that failed on their way: to try again is right then, though not forever.
     pub failures: usize,
     /// Tools that may be called with the same arguments as often as one likes: they tell what changes.
@@ -87,6 +89,7 @@ impl Default for GuardSettings {
             window_secs: 60,
             window_repeats: 3,
             window_calls: 10,
+            remembered: 50,
             failures: 6,
             exempt: ["search_tools", "get_time", "docs_search", "report_outcome"].map(str::to_owned).to_vec(),
         }

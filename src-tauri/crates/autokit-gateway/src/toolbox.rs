@@ -214,8 +214,9 @@ pub trait Toolbox: Send + Sync + 'static {
     /// Keeps count of what happened. Does not wait.
     fn note(&self, session: &str, event: Event);
 
-    /// Keeps a session as it stands, for after a restart. Does not wait.
-    fn keep(&self, session: SessionRecord);
+    /// Keeps a session as it stands, for after a restart; soon if its tools are others than before, else
+    /// when there is time. Does not wait.
+    fn keep(&self, session: SessionRecord, soon: bool);
 
     /// A session that was kept.
     fn kept(&self, id: &str) -> impl Future<Output = Option<SessionRecord>> + Send;

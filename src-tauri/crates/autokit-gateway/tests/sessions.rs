@@ -94,7 +94,10 @@ impl Toolbox for Toolkit {
             }
             name => {
                 let text = format!("{name} {}", Value::Object(call.arguments));
-                Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                // As a server of the older generation gives it.
+                result.result_type = None;
+                Ok(result)
             }
         }
     }
@@ -107,7 +110,7 @@ impl Toolbox for Toolkit {
         self.0.events.lock().unwrap().push(event);
     }
 
-    fn keep(&self, session: SessionRecord) {
+    fn keep(&self, session: SessionRecord, _: bool) {
         self.0.kept.lock().unwrap().insert(session.id.clone(), session);
     }
 
@@ -243,6 +246,13 @@ async fn a_stateless_agent_names_its_context() {
     let context = found["context"].as_str().expect("a context").to_owned();
     assert_eq!(agent.names().await, own, "the list is the same for everybody");
     let call = |name: &str, context: Value| json!({"name": name, "arguments": {"x": 1}, "context": context});
+    let mut params = CallToolRequestParams::new("call_tool");
+    params.arguments = call("send", json!(context)).as_object().cloned();
+    let complete = agent.client.call_tool(params).await.expect("a result").result_type;
+    assert!(
+        complete.is_some_and(|result_type| result_type.is_complete()),
+        "the newer generation wants it said"
+    );
     let right = agent.call("call_tool", call("send", json!(context))).await;
     assert_eq!(right, ("send {\"x\":1}".to_owned(), false));
     for (context, word) in

@@ -1,9 +1,10 @@
 //! What agents did, and the sessions they can go on with after a restart.
 
+use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
 
-use crate::error::Result;
-use crate::rows::{ActivityRow, key_text};
+use crate::error::{LibraryError, Result};
+use crate::rows::ActivityRow;
 use crate::store::Library;
 
 /// A session of an agent, as JSON of whoever keeps it.
@@ -18,10 +19,8 @@ pub struct AgentSession {
 }
 
 /// One thing an agent did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
-    /// Orders what happened; later ones are greater.
-    pub key: String,
     /// When, RFC 3339 in UTC.
     pub at: String,
     /// The session it happened in.
@@ -31,14 +30,18 @@ pub struct Activity {
 }
 
 impl Library {
-    /// Writes down what agents did and how their sessions stand, all or nothing.
+    /// Writes down what agents did and how their sessions stand, all or nothing. What was done goes into
+    /// one row under `key`, which no other may have and which orders the rows: a row for each would take
+    /// the database several times the room of what it says.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn record_activity(&self, sessions: &[AgentSession], done: &[Activity]) -> Result<()> {
-        if sessions.is_empty() && done.is_empty() {
-            return Ok(());
-        }
+    pub async fn record_activity(
+        &self,
+        key: &str,
+        sessions: &[AgentSession],
+        done: &[Activity],
+    ) -> Result<()> {
         let sessions: Vec<Object> = sessions
             .iter()
             .map(|session| {
@@ -49,25 +52,25 @@ impl Library {
                 }
             })
             .collect();
-        let done: Vec<Object> = done
-            .iter()
-            .map(|done| {
-                object! {
-                    id: RecordId::new("activity", done.key.as_str()),
-                    at: done.at.clone(),
-                    session: done.session.clone(),
-                    event: done.event.clone(),
-                }
-            })
-            .collect();
+        let rows: Vec<Object> = match done.last() {
+            None => Vec::new(),
+            Some(last) => {
+                let text =
+                    serde_json::to_string(done).map_err(|error| LibraryError::Database(error.to_string()))?;
+                vec![object! { id: RecordId::new("activity", key), at: last.at.clone(), done: text }]
+            }
+        };
+        if sessions.is_empty() && rows.is_empty() {
+            return Ok(());
+        }
         self.execute(
             "BEGIN;
              FOR $session IN $sessions {
                  UPSERT $session.id CONTENT { used: $session.used, record: $session.record } RETURN NONE;
              };
-             INSERT INTO activity $done RETURN NONE;
+             INSERT INTO activity $rows RETURN NONE;
              COMMIT;",
-            object! { sessions: sessions, done: done },
+            object! { sessions: sessions, rows: rows },
         )
         .await
     }
@@ -93,20 +96,19 @@ impl Library {
     pub async fn activity_since(&self, at: &str) -> Result<Vec<Activity>> {
         let mut response = self
             .db()
-            .query("SELECT * FROM activity WHERE at >= $at ORDER BY id")
+            .query("SELECT id, done FROM activity WHERE at >= $at ORDER BY id")
             .bind(("at", at.to_owned()))
             .await
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<ActivityRow> = response.take(0).map_err(|error| self.failed(&error))?;
-        Ok(rows
-            .into_iter()
-            .map(|row| Activity {
-                key: key_text(&row.id),
-                at: row.at,
-                session: row.session,
-                event: row.event,
-            })
-            .collect())
+        let mut all = Vec::new();
+        for row in rows {
+            let done: Vec<Activity> =
+                serde_json::from_str(&row.done).map_err(|error| LibraryError::Database(error.to_string()))?;
+            // A row is of the time of its last one.
+            all.extend(done.into_iter().filter(|done| done.at.as_str() >= at));
+        }
+        Ok(all)
     }
 
     /// Forgets sessions that were not used since one time, and what was done before another.

@@ -202,8 +202,7 @@ const AGENTS: &str = "
 
     DEFINE TABLE activity SCHEMAFULL;
     DEFINE FIELD at ON activity TYPE string;
-    DEFINE FIELD session ON activity TYPE string;
-    DEFINE FIELD event ON activity TYPE string;
+    DEFINE FIELD done ON activity TYPE string;
     DEFINE INDEX activity_at ON activity FIELDS at;
 ";
 

@@ -178,14 +178,11 @@ pub(crate) struct SessionRow {
     pub question: String,
 }
 
-/// What an agent did, as JSON of whoever recorded it.
+/// What agents did between two writings, as JSON.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct ActivityRow {
-    pub id: RecordId,
-    pub at: String,
-    pub session: String,
-    pub event: String,
+    pub done: String,
 }
 
 /// The text of a string record id.

@@ -6,6 +6,7 @@ mod bench;
 mod features;
 mod linkrot;
 mod run;
+mod sdks;
 mod setup;
 mod shell;
 mod test;

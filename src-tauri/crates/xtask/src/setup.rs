@@ -25,8 +25,17 @@ const APT_WINDOW: &[&str] = &[
     "file",
 ];
 /// Packages the tests use besides.
-const APT_TEST: &[&str] =
-    &["webkit2gtk-driver", "xvfb", "xauth", "dbus-x11", "gnome-keyring", "chromium", "bubblewrap", "python3"];
+const APT_TEST: &[&str] = &[
+    "webkit2gtk-driver",
+    "xvfb",
+    "xauth",
+    "dbus-x11",
+    "gnome-keyring",
+    "chromium",
+    "bubblewrap",
+    "python3",
+    "python3-venv",
+];
 const DNF_WINDOW: &[&str] = &[
     "gcc",
     "gcc-c++",

@@ -49,6 +49,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     step("Rust tests", "See the failing test above; run it alone with `cargo test -p CRATE NAME`.", || {
         exec(cargo(&["test", "--workspace", "--exclude", "autokit-desktop"]).env("AUTOKIT_TEST_CI", "1"))
     })?;
+    crate::sdks::test()?;
     if cfg!(target_os = "linux") {
         step("Keys in a real keychain", "See the failing test above, or what gnome-keyring says.", || {
             exec(&mut keychain_test())

@@ -133,3 +133,96 @@ pub struct ClientConnected {
     /// Copy of its file as it was before; none if there was none.
     pub backup: Option<String>,
 }
+
+/// How far back what agents did is counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ActivityQuery {
+    /// Days.
+    pub days: u32,
+}
+
+/// How long something took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct Latency {
+    /// Median, in milliseconds.
+    pub p50_ms: f64,
+    /// 95th percentile, in milliseconds.
+    pub p95_ms: f64,
+}
+
+/// How long searches of a tier took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct TierLatency {
+    /// The tier.
+    pub tier: String,
+    /// Searches.
+    pub searches: u32,
+    /// How long they took.
+    pub latency: Latency,
+}
+
+/// How a tool was used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct ToolUse {
+    /// Id of its card, or name of one of AutoKit's own.
+    pub tool: String,
+    /// What it is called.
+    pub name: String,
+    /// Calls.
+    pub calls: u32,
+    /// Calls that gave an error.
+    pub failed: u32,
+    /// How long they took.
+    pub latency: Latency,
+}
+
+/// What agents did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct ActivityReport {
+    /// Days that are counted.
+    pub days: u32,
+    /// Sessions that began.
+    pub sessions: u32,
+    /// Of each program, how many.
+    pub clients: std::collections::BTreeMap<String, u32>,
+    /// Searches.
+    pub searches: u32,
+    /// Of these, those that found nothing.
+    pub empty_searches: u32,
+    /// Of these, those that found what an earlier one had found.
+    pub repeated_searches: u32,
+    /// How long they took.
+    pub search: Latency,
+    /// How long they took by tier.
+    pub tiers: Vec<TierLatency>,
+    /// Tools that were bound.
+    pub bound: u32,
+    /// Tools that were let go because they were idle, in the way or too expensive.
+    pub evicted: u32,
+    /// Loops that were broken.
+    pub loops: u32,
+    /// Calls.
+    pub calls: u32,
+    /// Of these, those that gave an error.
+    pub failed_calls: u32,
+    /// The tools that were called most.
+    pub tools: Vec<ToolUse>,
+    /// Other tools that were called.
+    pub other_tools: u32,
+    /// Tools called among tools found, over all sessions (Kaman, equation 4); none where nothing was found.
+    pub accuracy: Option<f64>,
+    /// Tokens of the tools every session has.
+    #[ts(type = "number")]
+    pub own_tokens: u64,
+    /// Tokens of the search results of a session, in the median.
+    #[ts(type = "number")]
+    pub search_tokens: u64,
+    /// Tokens of all results of calls.
+    #[ts(type = "number")]
+    pub result_tokens: u64,
+    /// Tokens it would cost to give every session every tool that can be called.
+    #[ts(type = "number")]
+    pub static_tokens: u64,
+    /// Events of another version, which are not counted.
+    pub unknown: u32,
+}

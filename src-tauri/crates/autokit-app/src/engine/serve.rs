@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
 //! | [`journal`] | what agents did, written down beside their work |
+//! | [`report`] | what agents did, counted |
 //! | [`arguments`] | arguments held against a tool's schema |
 //! | [`capped`] | what a tool of somebody else may answer at most |
 
@@ -11,6 +12,7 @@ mod arguments;
 mod capped;
 mod journal;
 mod own;
+mod report;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,6 +44,10 @@ const DESCRIPTION: usize = 1_000;
 const LINE: usize = 160;
 /// How long what happens is gathered before it is written.
 const GATHER: Duration = Duration::from_millis(20);
+/// How long a session of which only the figures changed may wait to be written.
+const REST: Duration = Duration::from_secs(30);
+/// How long a process is there before it forgets what is old.
+const TIDY_AFTER: Duration = Duration::from_mins(5);
 /// How often what is old is forgotten.
 const TIDY_EVERY: Duration = Duration::from_hours(6);
 /// Days what agents did is kept: a quarter shows a trend.
@@ -217,8 +223,8 @@ impl Toolbox for Serving {
         self.core.journal.note(session, &event, &self.core.options.clock);
     }
 
-    fn keep(&self, session: SessionRecord) {
-        self.core.journal.keep(session);
+    fn keep(&self, session: SessionRecord, soon: bool) {
+        self.core.journal.keep(session, soon);
     }
 
     async fn kept(&self, id: &str) -> Option<SessionRecord> {
@@ -246,7 +252,7 @@ impl Core {
             now.checked_sub(SignedDuration::from_hours(hours)).map_or_else(|_| String::new(), stamp)
         };
         let sessions = Settings::default().session_secs as i64 / 3600;
-        Ok(self.library.forget_activity(&before(sessions), &before(KEPT_DAYS * 24)).await?)
+        self.journal.tidy(&self.library, &before(sessions), &before(KEPT_DAYS * 24)).await
     }
 }
 
@@ -262,10 +268,18 @@ impl Engine {
         let core = Arc::downgrade(&self.core);
         let news = self.core.journal.news();
         tokio::spawn(async move {
-            let mut tidying = tokio::time::interval(TIDY_EVERY);
+            // Not at once: a process that ends soon leaves it to one that stays.
+            let first = tokio::time::Instant::now() + TIDY_AFTER;
+            let mut resting = tokio::time::interval(REST);
+            let mut tidying = tokio::time::interval_at(first, TIDY_EVERY);
             loop {
                 let tidy = tokio::select! {
                     () = news.notified() => false,
+                    _ = resting.tick() => {
+                        let Some(core) = core.upgrade() else { return };
+                        core.journal.hurry();
+                        false
+                    }
                     _ = tidying.tick() => true,
                 };
                 // What happens together is written together.

@@ -4,7 +4,6 @@
 //! the disk. Of a process that is killed, the last moments are lost, and nothing else.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use autokit_gateway::{Event, SessionRecord};
@@ -17,6 +16,8 @@ use crate::error::{ApiError, Result};
 #[derive(Debug, Default)]
 struct Waiting {
     sessions: HashMap<String, SessionRecord>,
+    /// Those of which only the figures changed: many calls are written as one.
+    resting: HashMap<String, SessionRecord>,
     done: Vec<Activity>,
 }
 
@@ -25,11 +26,14 @@ struct Waiting {
 pub(in crate::engine) struct Journal {
     waiting: Mutex<Waiting>,
     news: Arc<Notify>,
-    /// Tells apart what happened within one microsecond.
-    count: AtomicU64,
-    /// One writer at a time, so that an older state of a session never follows a newer one.
-    writing: tokio::sync::Mutex<()>,
+    /// One writer at a time, so that an older state of a session never follows a newer one; whether it may
+    /// still write.
+    writing: tokio::sync::Mutex<Closed>,
 }
+
+/// Whether the library was given up.
+#[derive(Debug, Default)]
+struct Closed(bool);
 
 impl Journal {
     /// Notes what happened.
@@ -41,27 +45,36 @@ impl Journal {
                 return;
             }
         };
-        let now = clock.now();
-        let count = self.count.fetch_add(1, Ordering::Relaxed);
-        let done = Activity {
-            key: format!("{:020}-{:010}", now.as_microsecond(), count % 10_000_000_000),
-            at: stamp(now),
-            session: session.to_owned(),
-            event,
-        };
+        let done = Activity { at: stamp(clock.now()), session: session.to_owned(), event };
         self.waiting.lock().expect("no holder panics").done.push(done);
         self.news.notify_one();
     }
 
-    /// Keeps a session as it stands.
-    pub(super) fn keep(&self, session: SessionRecord) {
-        self.waiting.lock().expect("no holder panics").sessions.insert(session.id.clone(), session);
-        self.news.notify_one();
+    /// Keeps a session as it stands; written soon, or with the next that is, or after a while.
+    pub(super) fn keep(&self, session: SessionRecord, soon: bool) {
+        let mut waiting = self.waiting.lock().expect("no holder panics");
+        let id = session.id.clone();
+        if soon || waiting.sessions.contains_key(&id) {
+            waiting.resting.remove(&id);
+            waiting.sessions.insert(id, session);
+            drop(waiting);
+            self.news.notify_one();
+        } else {
+            waiting.resting.insert(id, session);
+        }
+    }
+
+    /// Lets those that rest be written as well.
+    pub(in crate::engine) fn hurry(&self) {
+        let mut waiting = self.waiting.lock().expect("no holder panics");
+        let resting = std::mem::take(&mut waiting.resting);
+        waiting.sessions.extend(resting);
     }
 
     /// A session that waits to be written.
     pub(super) fn kept(&self, id: &str) -> Option<SessionRecord> {
-        self.waiting.lock().expect("no holder panics").sessions.get(id).cloned()
+        let waiting = self.waiting.lock().expect("no holder panics");
+        waiting.resting.get(id).or_else(|| waiting.sessions.get(id)).cloned()
     }
 
     /// Comes when there is something to write.
@@ -74,8 +87,36 @@ impl Journal {
     /// # Errors
     /// When the database fails; then it still waits.
     pub(in crate::engine) async fn write(&self, library: &Library) -> Result<()> {
-        let _turn = self.writing.lock().await;
-        let waiting = std::mem::take(&mut *self.waiting.lock().expect("no holder panics"));
+        let closed = self.writing.lock().await;
+        if closed.0 { Ok(()) } else { self.write_all(library).await }
+    }
+
+    /// Writes down what waits, for the last time.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(in crate::engine) async fn close(&self, library: &Library) -> Result<()> {
+        let mut closed = self.writing.lock().await;
+        closed.0 = true;
+        self.hurry();
+        self.write_all(library).await
+    }
+
+    /// Forgets sessions not used since one time, and what was done before another (RFC 3339 in UTC).
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(in crate::engine) async fn tidy(&self, library: &Library, unused: &str, before: &str) -> Result<()> {
+        let closed = self.writing.lock().await;
+        if closed.0 { Ok(()) } else { Ok(library.forget_activity(unused, before).await?) }
+    }
+
+    async fn write_all(&self, library: &Library) -> Result<()> {
+        let waiting = {
+            let mut waiting = self.waiting.lock().expect("no holder panics");
+            let resting = std::mem::take(&mut waiting.resting);
+            std::mem::replace(&mut *waiting, Waiting { resting, ..Waiting::default() })
+        };
         let sessions = waiting
             .sessions
             .values()
@@ -88,7 +129,10 @@ impl Journal {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        let written = library.record_activity(&sessions, &waiting.done).await;
+        // Rows in their order; a part by chance, for two processes may write within one instant.
+        let first = waiting.done.first().map_or_else(String::new, |done| done.at.clone());
+        let key = format!("{first}-{}", crate::token(4));
+        let written = library.record_activity(&key, &sessions, &waiting.done).await;
         if let Err(error) = written {
             let mut now = self.waiting.lock().expect("no holder panics");
             for (id, session) in waiting.sessions {

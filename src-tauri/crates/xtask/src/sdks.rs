@@ -1,0 +1,87 @@
+//! The official SDKs of MCP, as agents use them, against the command that was built.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell::{binary, cache, command, exec, root, step};
+
+/// The Python SDK. The TypeScript ones are in `tests/clients/package.json`.
+const PYTHON_SDK: &str = "mcp==2.3.0";
+
+fn folder() -> PathBuf {
+    root().join("tests").join("clients")
+}
+
+/// The Python of an environment of its own that has the SDK.
+fn python() -> Result<PathBuf> {
+    let home = cache().join("tools").join("python-sdk");
+    let python = home.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let stamp = home.join(".autokit-installed");
+    if python.exists() && fs::read_to_string(&stamp).is_ok_and(|installed| installed == PYTHON_SDK) {
+        return Ok(python);
+    }
+    if home.exists() {
+        fs::remove_dir_all(&home).with_context(|| format!("{} cannot be removed", home.display()))?;
+    }
+    exec(command("python3").args(["-m", "venv"]).arg(&home))?;
+    exec(command(&python).args(["-m", "pip", "install", "--quiet", PYTHON_SDK]))?;
+    fs::write(stamp, PYTHON_SDK).context("the note of what is installed cannot be written")?;
+    Ok(python)
+}
+
+fn node_packages() -> Result<()> {
+    let folder = folder();
+    let stamp = folder.join("node_modules").join(".autokit-lock");
+    let lock = fs::read_to_string(folder.join("package-lock.json"))
+        .context("tests/clients/package-lock.json cannot be read")?;
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    exec(command(npm).arg("ci").current_dir(&folder))?;
+    fs::write(stamp, lock).context("the note of what is installed cannot be written")
+}
+
+/// Lets each of them go the whole way: list, search, call what was found.
+pub(crate) fn test() -> Result<()> {
+    step("SDKs of MCP", "See that the npm and pip registries can be reached; Python needs `venv`.", || {
+        node_packages()?;
+        python().map(drop)
+    })?;
+    step("Agents with the SDKs of MCP", "See the message of the client above.", || {
+        let library = std::env::temp_dir().join(format!("autokit-sdks-{}", std::process::id()));
+        let gone = whole_way(&library);
+        if library.exists() {
+            fs::remove_dir_all(&library)
+                .with_context(|| format!("{} cannot be removed", library.display()))?;
+        }
+        gone
+    })
+}
+
+fn whole_way(library: &std::path::Path) -> Result<()> {
+    let (autokit, server) = (binary("autokit", false), binary("tools-server", false));
+    if !server.exists() {
+        bail!("{} is not built", server.display());
+    }
+    let mut add = command(&autokit);
+    add.arg("--data-dir").arg(library).args([
+        "--stand-in",
+        "64",
+        "servers",
+        "add",
+        "fixture",
+        "--trust",
+        "--",
+    ]);
+    exec(add.arg(&server))?;
+    let run = |client: &mut Command| {
+        exec(client.current_dir(folder()).env("AUTOKIT_BIN", &autokit).env("AUTOKIT_DATA", library))
+    };
+    run(command("node").arg("session.mjs"))?;
+    run(command("node").arg("stateless.mjs"))?;
+    run(command(python()?).arg("both.py"))
+}
