@@ -230,3 +230,28 @@ fn a_program_is_connected_as_previewed_and_only_when_told_to() -> Result<()> {
     );
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_of_autokit_itself_are_found_before_the_library() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    for generation in Generation::BOTH {
+        let mut agent = Agent::over_stdio(&place, generation).await?;
+        let found = agent.search("what time is it in a time zone").await?;
+        ensure!(
+            found["results"][0]["name"] == "get_time" && found["results"][0]["tier"] == "system",
+            "{found}"
+        );
+        let (text, failed) = agent.use_tool("get_time", json!({"zone": "Asia/Tokyo"})).await?;
+        ensure!(!failed && text.ends_with("+09:00[Asia/Tokyo]"), "{text}");
+        let (text, failed) = agent.use_tool("get_time", json!({"zone": "Mars/Base"})).await?;
+        ensure!(failed && text.contains("no time zone"), "{text}");
+        agent.search("summarize a text").await?;
+        let long = json!({"text": "Tea is hot. Tea is good. Dogs bark.", "sentences": 2});
+        ensure!(agent.use_tool("summarize_text", long).await?.0 == "Tea is hot. Tea is good.");
+        agent.search("search documentation pages").await?;
+        let (text, failed) = agent.use_tool("docs_search", json!({"query": "tea"})).await?;
+        ensure!(!failed && text.contains("No documentation page"), "{text}");
+        agent.leave().await?;
+    }
+    Ok(())
+}

@@ -9,10 +9,10 @@ use autokit_app::commands::{KeepSecret, NAMES};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
-use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, judge, quiet, rest, start};
 use autokit_tests::log::Log;
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::{Workplace, program};
 use serde_json::{Value, json};
 
 use autokit_tests::calendar::{NEED, cards, site, stock};
@@ -36,7 +36,7 @@ fn chatty(asked: &Asked) -> Reply {
 }
 
 /// Every command there is, with a request that does something.
-fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
+fn requests(session: &str, folder: &Path, server: &Path) -> Vec<(&'static str, Value)> {
     let file = folder.join("export.json").display().to_string();
     let mut fields = cards()[0].clone();
     fields["name"] = json!("Another");
@@ -109,10 +109,7 @@ fn requests(session: &str, folder: &Path) -> Vec<(&'static str, Value)> {
         ("providers_get", json!({})),
         ("connection_test", json!({ "connection": "llm" })),
         ("servers", json!({})),
-        (
-            "server_add",
-            json!({ "name": "none", "reach": { "transport": "stdio", "command": "no-such-program-here" } }),
-        ),
+        ("server_add", json!({ "name": "none", "reach": { "transport": "stdio", "command": server } })),
         ("activity", json!({ "days": 7 })),
         ("clients", json!({})),
         ("client_connect", json!({ "id": "none", "seen": "" })),
@@ -156,7 +153,7 @@ async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
     // Refused keys and stopped questions go ways of their own.
     let stopped = start(node, NEED).await?;
     heard.push_str(&node.call_json("session_cancel", json!({ "session": stopped })).await?.to_string());
-    let requests = requests(&session.id, &place.path(""));
+    let requests = requests(&session.id, &place.path(""), &program("tools-server")?);
     for name in NAMES {
         let excused = matches!(*name, "providers_set" | "set_secret");
         ensure!(excused || requests.iter().any(|(asked, _)| asked == name), "{name} is not tried");

@@ -188,6 +188,12 @@ impl Pool {
         }
     }
 
+    /// Tells whoever follows the changes that a server says something else than was known of it.
+    pub fn tell_changed(&self, name: &str) {
+        // Nobody follows where a process ends soon.
+        let _ = self.changed.send(name.to_owned());
+    }
+
     /// Stops a server, if it runs.
     pub async fn stop(&self, name: &str) {
         let slot = self.servers.lock().await.remove(name);

@@ -4,16 +4,19 @@
 //! |---|---|
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
 //! | [`journal`] | what agents did, written down beside their work |
+//! | [`builtin`] | the tools of AutoKit that a search finds |
 //! | [`report`] | what agents did, counted |
 //! | [`arguments`] | arguments held against a tool's schema |
 //! | [`capped`] | what a tool of somebody else may answer at most |
 
 mod arguments;
+mod builtin;
 mod capped;
 mod journal;
 mod own;
 mod report;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +27,7 @@ use autokit_gateway::{
 };
 use autokit_library::{CardRecord, stamp};
 use autokit_retrieve::Mode;
+use autokit_retrieve::tiers::merge;
 use autokit_toolcard::{CardId, CardKey, fields};
 use autokit_tools::upstream::{Told, UpstreamError};
 use jiff::SignedDuration;
@@ -105,7 +109,7 @@ impl Serving {
         match core.live_digest(&server, &upstream.tool).await.map_err(failed)? {
             Some(digest) if digest == upstream.digest => {}
             Some(_) => {
-                core.look_again(&server.name);
+                core.servers.pool.tell_changed(&server.name);
                 return Err(Refusal::NotMade(format!(
                     "the server {:?} describes `{}` otherwise than when it was accepted; a person has to look at that in Review first",
                     server.name, upstream.tool
@@ -155,6 +159,9 @@ impl Toolbox for Serving {
 
     async fn search(&self, search: Search) -> Result<Found, Refusal> {
         let began = Instant::now();
+        let system = builtin::search(&search.query);
+        let system_ms = began.elapsed().as_secs_f64() * 1e3;
+        let began = Instant::now();
         let taste = Serving::taste(&search.profile);
         let ranked = self.core.rank(&search.query, Mode::Hybrid, search.limit as u32, Some(&taste)).await;
         let (hits, mode) = ranked.map_err(|error| refused(&error))?;
@@ -162,6 +169,7 @@ impl Toolbox for Serving {
         if let (Mode::Keyword, Some(why)) = (mode, self.core.words_alone()) {
             found.notes.push(format!("Found by words alone: {why}."));
         }
+        let mut library = Vec::new();
         for hit in hits.into_iter().filter(|hit| hit.score >= search.threshold) {
             let Some(record) = self.core.found(&hit) else { continue };
             let card = record.card();
@@ -172,7 +180,7 @@ impl Toolbox for Serving {
                     documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
                 },
             };
-            found.hits.push(Hit {
+            library.push(Hit {
                 id: hit.id,
                 name: record.key.name.clone(),
                 provider: record.key.provider.clone(),
@@ -182,11 +190,18 @@ impl Toolbox for Serving {
                 what,
             });
         }
-        found.took_ms.push((Tier::Library, began.elapsed().as_secs_f64() * 1e3));
+        let library_ms = began.elapsed().as_secs_f64() * 1e3;
+        found.took_ms = vec![(Tier::System, system_ms), (Tier::Library, library_ms)];
+        // What every session has is no card and no built-in, so nothing has to be left out.
+        let always: HashSet<String> = HashSet::new();
+        found.hits = merge([system, library], |hit| hit.id.clone(), &always, search.limit);
         Ok(found)
     }
 
     async fn resolve(&self, definition: &Definition, _: &str) -> Result<Option<Definition>, Refusal> {
+        if let Some(builtin) = builtin::find(&definition.id) {
+            return Ok(Some(builtin.clone()));
+        }
         let Some(record) = self.record(definition) else { return Ok(None) };
         Ok(self.definition(&record).await)
     }
@@ -199,6 +214,9 @@ impl Toolbox for Serving {
             }
             Target::Discovered(definition) => definition.clone(),
         };
+        if let Some(builtin) = builtin::find(&definition.id) {
+            return builtin::call(&self.core, builtin, &call.arguments).await;
+        }
         arguments::check(&definition.schema, &call.arguments).map_err(Refusal::NotMade)?;
         let gone = || Refusal::NotMade(format!("`{}` can no longer be called", definition.name));
         let record = self.record(&definition).ok_or_else(gone)?;

@@ -4,8 +4,9 @@
 //! and one that says something else than when it was accepted, waits there as a proposal, and until then
 //! cannot be called. So a server cannot change what an agent reads behind a person's back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use autokit_library::CardRecord;
 use autokit_toolcard::{Author, Kind, ReadCards, ReadItem, Rejected, Toolcard, fields};
@@ -32,6 +33,8 @@ use super::{Core, Engine};
 const SETTING: &str = "mcp_servers";
 /// Characters of a name.
 const NAME_CHARS: usize = 40;
+/// Between two looks at a server that says again and again that it changed.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Field of a card: which tool of which server it is, and what that said when it was accepted.
 pub(super) const UPSTREAM: &str = "upstream";
 
@@ -185,10 +188,12 @@ impl Core {
         let title = format!("Looking at the tools of {name}");
         self.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
             let looked = core.take_up(&name, &progress).await;
+            if core.server(&name).await.is_err() {
+                return Ok(Outcome { summary: format!("{name} was removed meanwhile"), tally: None });
+            }
             let failed = looked.as_ref().err().map(ApiError::sentence);
             let at = core.options.clock.stamp();
             core.change_servers(|list| {
-                // It may have been removed meanwhile.
                 if let Some(kept) = list.iter_mut().find(|kept| kept.name == name) {
                     (kept.failed, kept.checked_at) = (failed, Some(at));
                 }
@@ -249,11 +254,6 @@ impl Core {
         let known = self.servers.live.lock().expect("no holder panics").get(&server.name).cloned();
         Ok(known.and_then(|known| known.get(tool).cloned()))
     }
-
-    /// A server said something else than was accepted: what it says now goes to Review.
-    pub(super) fn look_again(self: &Arc<Self>, server: &str) {
-        self.start_looking_at(server.to_owned());
-    }
 }
 
 fn no_server(name: &str) -> ApiError {
@@ -298,6 +298,38 @@ fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard) -> ItemChoice {
     }
 }
 
+/// When servers are looked at again: at once when one says that it changed, and then not before a while,
+/// however often it says so.
+#[derive(Default)]
+struct Looks {
+    last: HashMap<String, Instant>,
+    wanted: HashSet<String>,
+}
+
+impl Looks {
+    fn wanted(&mut self, server: String) {
+        self.wanted.insert(server);
+    }
+
+    fn wait(&self, server: &str) -> Duration {
+        self.last.get(server).map_or(Duration::ZERO, |last| LOOK_EVERY.saturating_sub(last.elapsed()))
+    }
+
+    fn next(&self) -> Option<Duration> {
+        self.wanted.iter().map(|server| self.wait(server)).min()
+    }
+
+    fn due(&mut self) -> Vec<String> {
+        let due: Vec<String> =
+            self.wanted.iter().filter(|server| self.wait(server).is_zero()).cloned().collect();
+        for server in &due {
+            self.wanted.remove(server);
+            self.last.insert(server.clone(), Instant::now());
+        }
+        due
+    }
+}
+
 impl Engine {
     /// Follows the servers while this process lives: looks again at one that says its tools changed, and
     /// stops those nobody calls.
@@ -306,18 +338,26 @@ impl Engine {
         let changes = self.core.servers.changes.lock().expect("no holder panics").take();
         let Some(mut changes) = changes else { return };
         tokio::spawn(async move {
-            let mut pause = std::time::Duration::from_secs(1);
+            let mut pause = Duration::from_secs(1);
+            let mut looks = Looks::default();
             loop {
-                let news = tokio::time::timeout(pause, changes.recv()).await;
+                let wait = looks.next().map_or(pause, |next| next.min(pause));
+                let news = tokio::time::timeout(wait, changes.recv()).await;
                 let Some(core) = core.upgrade() else { return };
                 match news {
                     Ok(Some(server)) => {
                         core.servers.live.lock().expect("no holder panics").remove(&server);
-                        core.start_looking_at(server);
+                        looks.wanted(server);
                     }
                     // The pool is gone, and the engine with it.
                     Ok(None) => return,
                     Err(_) => pause = core.servers.pool.stop_idle().await,
+                }
+                for server in looks.due() {
+                    // It may have been removed meanwhile.
+                    if core.server(&server).await.is_ok() {
+                        core.start_looking_at(server);
+                    }
                 }
             }
         });
@@ -433,5 +473,26 @@ impl Handle<RefreshServer> for Engine {
     async fn handle(&self, _: &Context, request: ServerRef) -> Result<JobRef> {
         let server = self.core.server(&request.name).await?;
         Ok(self.core.start_looking_at(server.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_never_stops_changing_is_looked_at_now_and_then() {
+        let mut looks = Looks::default();
+        assert_eq!((looks.next(), looks.due().len()), (None, 0));
+        looks.wanted("a".to_owned());
+        assert_eq!(looks.next(), Some(Duration::ZERO));
+        assert_eq!(looks.due(), ["a"]);
+        for _ in 0..100 {
+            looks.wanted("a".to_owned());
+            assert!(looks.due().is_empty());
+        }
+        assert!(looks.next().is_some_and(|next| next > Duration::from_secs(20) && next <= LOOK_EVERY));
+        looks.wanted("b".to_owned());
+        assert_eq!(looks.due(), ["b"]);
     }
 }

@@ -110,7 +110,7 @@ impl Core {
     }
 
     /// The piece of a card's page with this number.
-    async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
+    pub(super) async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
         let Some(page) = self.library.page(card).await? else { return Ok(None) };
         Ok(page.chunks.get(at as usize).map(|chunk| {
             let piece = PagePiece::of(&page.found, chunk);
