@@ -190,6 +190,12 @@ async fn library(size: usize) -> Result<Value> {
                "memory_growth_percent_over_10000_searches": (after as f64 / before as f64 - 1.0) * 100.0 }))
 }
 
+/// The library of a place, searched by the model.
+async fn with_model(place: &Workplace) -> Result<Node> {
+    let (data_dir, author) = (place.data_dir(), "bench".to_owned());
+    Ok(Node::open(NodeOptions { data_dir, engine: EngineOptions::new(), standby: false, author }).await?)
+}
+
 /// From starting the command to its answer, with the starter cards in place.
 async fn first_answer() -> Result<Value> {
     let place = Workplace::with_model()?;
@@ -206,13 +212,7 @@ async fn first_answer() -> Result<Value> {
         anyhow::ensure!(status.success(), "{status}");
         times.push(began.elapsed());
     }
-    let node = Node::open(NodeOptions {
-        data_dir: place.data_dir(),
-        engine: EngineOptions::new(),
-        standby: false,
-        author: "bench".into(),
-    })
-    .await?;
+    let node = with_model(&place).await?;
     let ask = || AskRequest { question: "turn speech into text".into(), limit: None };
     node.call::<Ask>(ask()).await?;
     let mut warm = Vec::new();
@@ -253,13 +253,7 @@ async fn agents(cards: usize) -> Result<Value> {
     let query = |side: &str, number: usize| {
         format!("{} the {side} photos of account {number}", ["export", "list", "archive"][number % 3])
     };
-    let node = Node::open(NodeOptions {
-        data_dir: place.data_dir(),
-        engine: EngineOptions::new(),
-        standby: false,
-        author: "bench".into(),
-    })
-    .await?;
+    let node = with_model(&place).await?;
     let mut within = Vec::new();
     for number in 0..RUNS {
         let request = SearchRequest { query: query("old", number), mode: None, limit: Some(5) };

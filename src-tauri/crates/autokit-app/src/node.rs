@@ -121,10 +121,7 @@ impl Node {
                 },
                 State::Closed => return Err(ApiError::cancelled()),
             };
-            if began.elapsed() > PATIENCE {
-                return Err(unreachable(self.inner.dir.root(), &lost.1));
-            }
-            Box::pin(self.inner.replace(&lost.0)).await?;
+            self.find_another(began, lost).await?;
         }
     }
 
@@ -145,11 +142,16 @@ impl Node {
                 },
                 State::Closed => return Err(ApiError::cancelled()),
             };
-            if began.elapsed() > PATIENCE {
-                return Err(unreachable(self.inner.dir.root(), &lost.1));
-            }
-            Box::pin(self.inner.replace(&lost.0)).await?;
+            self.find_another(began, lost).await?;
         }
+    }
+
+    /// Finds an owner in place of one that was lost, as long as there is patience left.
+    async fn find_another(&self, began: Instant, (lost, why): (Endpoint, String)) -> Result<()> {
+        if began.elapsed() > PATIENCE {
+            return Err(unreachable(self.inner.dir.root(), &why));
+        }
+        Box::pin(self.inner.replace(&lost)).await
     }
 
     /// News of this library, whoever owns it.

@@ -56,7 +56,8 @@ pub struct Answered {
 }
 
 impl Answered {
-    fn same(result: CallToolResult) -> Answered {
+    /// Of a session whose tools stay what they were.
+    pub(crate) fn same(result: CallToolResult) -> Answered {
         Answered { result, changed: false }
     }
 }
@@ -83,11 +84,6 @@ impl<T: Toolbox> Gateway<T> {
     /// What it stands in front of.
     pub fn toolbox(&self) -> &T {
         &self.inner.toolbox
-    }
-
-    /// The sessions as they stand, the one used last first.
-    pub fn records(&self) -> Vec<SessionRecord> {
-        self.inner.sessions.records()
     }
 
     fn now(&self) -> Timestamp {

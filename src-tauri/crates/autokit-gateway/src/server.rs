@@ -83,12 +83,9 @@ impl<T: Toolbox> Server<T> {
         };
         match self.gateway.context(handle).await {
             Some(session) => Ok(Some(session)),
-            None => Err(Answered {
-                result: problem(&format!(
-                    "There is no such context: it was mistyped, or it was not used for too long. Leave `context` out of {SEARCH_TOOLS} to begin a new one."
-                )),
-                changed: false,
-            }),
+            None => Err(Answered::same(problem(&format!(
+                "There is no such context: it was mistyped, or it was not used for too long. Leave `context` out of {SEARCH_TOOLS} to begin a new one."
+            )))),
         }
     }
 
@@ -108,7 +105,7 @@ impl<T: Toolbox> Server<T> {
                         match self.gateway.new_context(&self.profile, &client, &protocol) {
                             Ok(session) => session,
                             Err(refusal) => {
-                                return Answered { result: problem(&refusal.to_string()), changed: false };
+                                return Answered::same(problem(&refusal.to_string()));
                             }
                         }
                     }
@@ -141,13 +138,13 @@ impl<T: Toolbox> Server<T> {
                     let words = format!(
                         "`context` is missing: {SEARCH_TOOLS} gives one with its results, and {CALL_TOOL} needs it."
                     );
-                    return Answered { result: problem(&words), changed: false };
+                    return Answered::same(problem(&words));
                 }
                 Err(answered) => return answered,
             },
         };
         let (name, arguments) = if through {
-            let wrong = |words: &str| Answered { result: problem(words), changed: false };
+            let wrong = |words: &str| Answered::same(problem(words));
             let Some(name) = arguments.get("name").and_then(Value::as_str).map(str::to_owned) else {
                 return wrong("`name` is missing: the name of a tool that was found.");
             };

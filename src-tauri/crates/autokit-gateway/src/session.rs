@@ -110,11 +110,6 @@ impl Sessions {
         session
     }
 
-    /// Forgets a session.
-    pub fn remove(&self, id: &str) {
-        self.lock().remove(id);
-    }
-
     /// How many there are.
     pub fn len(&self) -> usize {
         self.lock().len()

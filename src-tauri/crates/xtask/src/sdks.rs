@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::setup::node_packages;
 use crate::shell::{binary, cache, command, exec, root, step};
 
 /// The Python SDK. The TypeScript ones are in `tests/clients/package.json`.
@@ -32,23 +33,10 @@ fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
-fn node_packages() -> Result<()> {
-    let folder = folder();
-    let stamp = folder.join("node_modules").join(".autokit-lock");
-    let lock = fs::read_to_string(folder.join("package-lock.json"))
-        .context("tests/clients/package-lock.json cannot be read")?;
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
-        return Ok(());
-    }
-    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    exec(command(npm).arg("ci").current_dir(&folder))?;
-    fs::write(stamp, lock).context("the note of what is installed cannot be written")
-}
-
 /// Lets each of them go the whole way: list, search, call what was found.
 pub(crate) fn test() -> Result<()> {
     step("SDKs of MCP", "See that the npm and pip registries can be reached; Python needs `venv`.", || {
-        node_packages()?;
+        node_packages("tests/clients")?;
         python().map(drop)
     })?;
     step("Agents with the SDKs of MCP", "See the message of the client above.", || {

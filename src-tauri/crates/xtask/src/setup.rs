@@ -182,18 +182,23 @@ pub(crate) fn ui_packages() -> Result<()> {
             if major < NODE {
                 bail!("Node {} is too old; {NODE} or newer is needed", version.trim());
             }
-            // npm notes what it installed from; a lock file older than that note is installed already.
-            let ui = root().join("ui");
-            let stamp = ui.join("node_modules").join(".autokit-lock");
-            let lock = fs::read_to_string(ui.join("package-lock.json"))
-                .context("ui/package-lock.json cannot be read")?;
-            if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
-                return Ok(());
-            }
-            exec(&mut npm(&["ci", "--no-audit", "--no-fund"]))?;
-            fs::write(stamp, lock).context("the note of what is installed cannot be written")
+            node_packages("ui")
         },
     )
+}
+
+/// The packages named in the lock file of a folder of this project.
+pub(crate) fn node_packages(folder: &str) -> Result<()> {
+    let home = root().join(folder);
+    // npm notes what it installed from; a lock file older than that note is installed already.
+    let stamp = home.join("node_modules").join(".autokit-lock");
+    let lock = fs::read_to_string(home.join("package-lock.json"))
+        .with_context(|| format!("{folder}/package-lock.json cannot be read"))?;
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    exec(npm(&["ci", "--no-audit", "--no-fund"]).current_dir(&home))?;
+    fs::write(stamp, lock).context("the note of what is installed cannot be written")
 }
 
 /// The window's pages, compiled.

@@ -123,11 +123,11 @@ fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<
     let file = &std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let backup = before.map(|before| {
+    let backup = before.map(|_| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        (folder.join(format!("{name}.before-autokit-{}", stamp.replace(':', "-"))), before)
+        folder.join(format!("{name}.before-autokit-{}", stamp.replace(':', "-")))
     });
-    if let Some((backup, _)) = &backup {
+    if let Some(backup) = &backup {
         // Copied, so that the rights are those of the file: it may hold keys.
         std::fs::copy(file, backup).map_err(failed)?;
     }
@@ -138,7 +138,7 @@ fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<
     }
     partial.as_file().sync_all().map_err(failed)?;
     partial.persist(file).map_err(|error| failed(error.error))?;
-    Ok(backup.map(|(path, _)| path))
+    Ok(backup)
 }
 
 impl Handle<ListClients> for Engine {

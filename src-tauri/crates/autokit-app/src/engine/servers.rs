@@ -230,6 +230,13 @@ impl Core {
         self.bring_in(incoming, wishes, None, progress).await
     }
 
+    /// The cards that are tools of servers.
+    pub(super) fn upstream_cards(&self) -> Vec<Arc<CardRecord>> {
+        // Reading every card of a large library would be felt: the text tells first.
+        let may_be = |record: &&Arc<CardRecord>| record.body.contains("\"upstream\"");
+        self.library.read(|replica| replica.iter().filter(may_be).cloned().collect())
+    }
+
     async fn list_tools(&self, server: &Kept) -> Result<Vec<Tool>> {
         let reach = self.reach(server).await?;
         let tools = self.servers.pool.tools(&server.name, &reach).await.map_err(|error| {
@@ -368,14 +375,11 @@ impl Engine {
         let running = core.servers.pool.running().await;
         let list = core.servers().await?;
         let mut counts: HashMap<String, u32> = HashMap::new();
-        core.library.read(|replica| {
-            // Reading every card of a large library would be felt: the text tells first.
-            for record in replica.iter().filter(|record| record.body.contains("\"upstream\"")) {
-                if let Some(upstream) = Upstream::of(&record.card()) {
-                    *counts.entry(upstream.server).or_default() += 1;
-                }
+        for record in core.upstream_cards() {
+            if let Some(upstream) = Upstream::of(&record.card()) {
+                *counts.entry(upstream.server).or_default() += 1;
             }
-        });
+        }
         let view = |kept: &Kept| Server {
             name: kept.name.clone(),
             reach: kept.reach.clone(),

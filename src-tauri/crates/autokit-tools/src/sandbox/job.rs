@@ -5,11 +5,11 @@ use std::time::Duration;
 /// The languages a job can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// `python3`; the code is `/work/main.py`.
+    /// `python3`; the code is `/job/main.py`.
     Python,
-    /// `node`; the code is `/work/main.js`.
+    /// `node`; the code is `/job/main.js`.
     JavaScript,
-    /// The system's `sh`; the code is `/work/main.sh`.
+    /// The system's `sh`; the code is `/job/main.sh`.
     Shell,
 }
 
@@ -23,7 +23,7 @@ impl Language {
         }
     }
 
-    /// The name of the file in `/work` that holds the code.
+    /// The name of the file in `/job` that holds the code.
     pub fn main_file(self) -> &'static str {
         match self {
             Language::Python => "main.py",
@@ -77,7 +77,7 @@ pub struct Limits {
     /// Processor time of each process, and of all together, rounded up to whole seconds for the
     /// former. Default 10 s.
     pub cpu: Duration,
-    /// Memory of all processes together, in bytes; what lies in `/work` and `/tmp` is not part of
+    /// Memory of all processes together, in bytes; what lies in `/job` and `/tmp` is not part of
     /// it. Default 256 MiB: an interpreter needs 10 to 50, the rest is for data.
     pub memory_bytes: u64,
     /// Processes and threads together. Default 32: `node` starts about a dozen threads.
@@ -89,7 +89,7 @@ pub struct Limits {
     /// The largest file the program can write, in bytes; also the largest it can be given.
     /// Default 16 MiB.
     pub file_bytes: u64,
-    /// Size of `/work`, and again of `/tmp`, in bytes. Default 64 MiB; both are memory.
+    /// Size of `/job`, and again of `/tmp`, in bytes. Default 64 MiB; both are memory.
     pub scratch_bytes: u64,
 }
 

@@ -10,7 +10,7 @@
 //!
 //! `/usr` (and what of `/bin`, `/lib`, `/lib64`, `/sbin` belongs to it), the library cache and
 //! `/etc/alternatives`, all read-only; its own `/proc`; `/dev` with `null`, `full`, `random` and
-//! `urandom`; `/work` (where it starts, with the job's files) and `/tmp`, both in memory and gone
+//! `urandom`; `/job` (where it starts, with the job's files) and `/tmp`, both in memory and gone
 //! afterwards. No network but a loopback of its own, which it cannot open a socket for. The
 //! environment is `PATH`, `HOME`, `LANG` and `PWD`. `/dev/zero` is missing on purpose: its shared
 //! mapping is memory no process is charged for.
@@ -24,7 +24,7 @@
 //! | memory | a control group where one can be made ([`Total::ControlGroup`]): exact. Always: `RLIMIT_DATA` and (not for JavaScript, which reserves address space it never uses) `RLIMIT_AS` for each process, and a sampler that adds up the processes' memory every 20 ms and ends the job over the limit; between two samples a job can pass the limit by what it can touch in 20 ms (about 100 MB on two processors) |
 //! | processes | a control group where one can be made; `RLIMIT_NPROC`, which the kernel counts for each user *and namespace*, so that other programs of the user do not count and other jobs neither. The kernel exempts the machine's root from it, also inside a user namespace: a caller that is root has its jobs run as `nobody`. The sampler counts too, but alone it is too slow for a fork bomb, so a system where neither of the others holds has no sandbox |
 //! | file size | `RLIMIT_FSIZE` |
-//! | all files together | the size of `/work` and that of `/tmp` |
+//! | all files together | the size of `/job` and that of `/tmp` |
 //! | output | the supervising thread, which reads all and keeps the limit |
 //!
 //! Without a control group, pipes and Unix sockets can hold some hundred megabytes no process is

@@ -173,11 +173,8 @@ impl Engine {
     /// What it would cost to give an agent every tool that can be called, as without a search.
     async fn static_tokens(&self) -> u64 {
         let serving = self.gateway.toolbox();
-        let candidates = self.core.library.read(|replica| {
-            replica.iter().filter(|record| record.body.contains("\"upstream\"")).cloned().collect::<Vec<_>>()
-        });
         let mut tokens = 0;
-        for record in candidates {
+        for record in self.core.upstream_cards() {
             if let Some(tool) = serving.definition(&record).await {
                 tokens +=
                     u64::from(autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema));

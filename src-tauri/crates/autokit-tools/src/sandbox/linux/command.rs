@@ -25,7 +25,7 @@ const ETC: [&str; 2] = ["/etc/ld.so.cache", "/etc/alternatives"];
 /// Of `/dev`. No terminals; for `/dev/zero` see the module's description.
 const DEVICES: [&str; 4] = ["null", "full", "random", "urandom"];
 /// Who the job is inside.
-const PASSWD: &str = "sandbox:x:1000:1000::/work:/bin/sh\n";
+const PASSWD: &str = "sandbox:x:1000:1000::/job:/bin/sh\n";
 const GROUP: &str = "sandbox:x:1000:\n";
 /// `nobody`, where the caller is the machine's root: its jobs must not be, see the limits.
 const NOBODY: u32 = 65_534;
@@ -119,7 +119,7 @@ pub(super) fn prepare(
     args.add(["--disable-userns", "--die-with-parent", "--new-session"]);
     args.add(["--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
     args.add(["--clearenv", "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin"]);
-    args.add(["--setenv", "HOME", "/work", "--setenv", "LANG", "C.UTF-8"]);
+    args.add(["--setenv", "HOME", "/job", "--setenv", "LANG", "C.UTF-8"]);
     args.system();
     args.private(&job.limits);
 
@@ -128,11 +128,11 @@ pub(super) fn prepare(
     let main = (job.language.main_file(), job.code.as_bytes());
     let files = job.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
     for (name, bytes) in std::iter::once(main).chain(files) {
-        args.add(["--file"]).data("file", bytes)?.add([format!("/work/{name}")]);
+        args.add(["--file"]).data("file", bytes)?.add([format!("/job/{name}")]);
     }
     // Last, when everything has its place. Of /proc nothing needs writing, and parts of it (the
     // machine's settings, process 1's memory) had better not be.
-    args.add(["--remount-ro", "/proc", "--remount-ro", "/", "--chdir", "/work"]);
+    args.add(["--remount-ro", "/proc", "--remount-ro", "/", "--chdir", "/job"]);
     for program in seccomp::programs()? {
         args.add(["--add-seccomp-fd"]).data("seccomp", &program)?;
     }
@@ -141,7 +141,7 @@ pub(super) fn prepare(
     args.add(["--sync-fd"]).pass(pipes.keep);
     args.add(["--"]).add(super::limits::command(job.language, &job.limits));
     args.words.push(interpreter.into_os_string());
-    args.add(options(job)).add([format!("/work/{}", job.language.main_file())]);
+    args.add(options(job)).add([format!("/job/{}", job.language.main_file())]);
     args.add(job.arguments.iter().map(String::as_str));
 
     let stdin = memory_file("stdin", &job.stdin)?;
@@ -263,7 +263,7 @@ impl Arguments {
         }
         // Semaphores of the C library live here; a third folder in memory would be one more to fill.
         self.add(["--symlink", "/tmp", "/dev/shm"]);
-        for folder in ["/work", "/tmp"] {
+        for folder in ["/job", "/tmp"] {
             let size = limits.scratch_bytes.max(1).to_string();
             self.add(["--perms", "0700", "--size", &size, "--tmpfs", folder]);
         }

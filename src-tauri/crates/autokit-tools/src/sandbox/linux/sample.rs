@@ -38,7 +38,7 @@ impl Sampler {
             open(format!("{root}{path}"), OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         };
         let ours = open("/proc", OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        let opened = folder("/proc").and_then(|proc| Ok((proc, folder("/work")?)));
+        let opened = folder("/proc").and_then(|proc| Ok((proc, folder("/job")?)));
         let (proc, work) = match opened {
             Ok(both) => both,
             // The new root is being built, or the job is over.

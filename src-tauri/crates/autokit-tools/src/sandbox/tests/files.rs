@@ -65,14 +65,14 @@ refused('unlink', lambda: os.unlink('/usr/bin/env'))
 refused('mem of init', lambda: open('/proc/1/mem', 'r+b'))
 refused('own mem', lambda: open('/proc/self/mem', 'r+b'))
 for name, mode, device in [('null', 0o20666, (1, 3)), ('mem', 0o20666, (1, 1)), ('disk', 0o60666, (8, 0))]:
-    refused(name, lambda: os.mknod('/work/' + name, mode, os.makedev(*device)))
-refused('link', lambda: os.link('/usr/bin/env', '/work/env'))
-refused('chown', lambda: os.chown('/work/main.py', 0, 0))
+    refused(name, lambda: os.mknod('/job/' + name, mode, os.makedev(*device)))
+refused('link', lambda: os.link('/usr/bin/env', '/job/env'))
+refused('chown', lambda: os.chown('/job/main.py', 0, 0))
 refused('setuid', lambda: os.setuid(0))
-os.symlink('/etc/shadow', '/work/link'); refused('symlink', lambda: open('/work/link').read())
+os.symlink('/etc/shadow', '/job/link'); refused('symlink', lambda: open('/job/link').read())
 refused('symlink', lambda: open('/proc/1/root/etc/shadow').read())
-refused('up', lambda: open('/work/../../../../etc/shadow').read())
-os.mkfifo('/work/fifo')
+refused('up', lambda: open('/job/../../../../etc/shadow').read())
+os.mkfifo('/job/fifo')
 for path in ['/proc/sys/kernel/core_pattern', '/proc/sys/kernel/hostname']:
     if os.access(path, os.W_OK): print('WRITABLE', path)
 print('end')
@@ -94,14 +94,14 @@ async fn files_have_a_largest_size_and_so_have_all_together() {
          \x20           while done < most: done += f.write(b'x' * min(1 << 20, most - done))\n\
          \x20   except OSError as e: return done, e.errno\n\
          \x20   return done, 0\n\
-         print(fill('/work/one', 1 << 30))\n\
-         os.unlink('/work/one')\n\
-         for folder in ['/work', '/tmp', '/dev/shm']:\n\
+         print(fill('/job/one', 1 << 30))\n\
+         os.unlink('/job/one')\n\
+         for folder in ['/job', '/tmp', '/dev/shm']:\n\
          \x20   print(folder, sum(fill(f'{folder}/{n}', 15 << 20)[0] for n in range(8)) >> 20)\n",
     )
     .await;
-    // 27 is EFBIG. The code itself takes a page of /work; /dev/shm is /tmp, written anew.
-    assert_eq!(said, format!("({}, 27)\n/work 63\n/tmp 64\n/dev/shm 64\n", 16 << 20));
+    // 27 is EFBIG. The code itself takes a page of /job; /dev/shm is /tmp, written anew.
+    assert_eq!(said, format!("({}, 27)\n/job 63\n/tmp 64\n/dev/shm 64\n", 16 << 20));
 }
 
 #[tokio::test]

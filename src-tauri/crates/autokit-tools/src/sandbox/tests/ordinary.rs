@@ -22,7 +22,7 @@ async fn a_python_program_has_its_arguments_input_and_files() {
     ];
     let outcome = run(job).await;
     assert_eq!(outcome.stderr.text(), "to the side\n");
-    let expected = r#"[["a b", "--flag"], "gr\u00fc\u00dfe", "content", 42, "/work"]"#;
+    let expected = r#"[["a b", "--flag"], "gr\u00fc\u00dfe", "content", 42, "/job"]"#;
     assert_eq!(outcome.stdout.text().trim(), expected);
     assert_eq!(outcome.exit, Exit::Code(3));
     assert_eq!((outcome.stdout.cut, outcome.stderr.cut), (0, 0));
