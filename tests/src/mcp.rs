@@ -80,7 +80,17 @@ impl Agent {
     /// # Errors
     /// When it does not start or does not greet.
     pub async fn over_stdio(place: &Workplace, generation: Generation) -> Result<Agent> {
-        let mut command = tokio::process::Command::from(place.command(&["mcp"])?);
+        Agent::with_profile(place, generation, "").await
+    }
+
+    /// As [`Agent::over_stdio`], with a profile.
+    ///
+    /// # Errors
+    /// When it does not start or does not greet.
+    pub async fn with_profile(place: &Workplace, generation: Generation, profile: &str) -> Result<Agent> {
+        let words = ["mcp", "--profile", profile];
+        let words = if profile.is_empty() { &words[..1] } else { &words[..] };
+        let mut command = tokio::process::Command::from(place.command(words)?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut process = command.spawn()?;
         let (out, input) = (process.stdout.take().context("output")?, process.stdin.take().context("input")?);

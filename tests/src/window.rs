@@ -249,7 +249,7 @@ impl Window {
         let settle =
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(1)));";
         self.driver.execute_async(settle, Vec::<Value>::new()).await?;
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("artifacts");
+        let folder = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("artifacts");
         std::fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{name}.png"));
         std::fs::write(&path, self.driver.screenshot_as_png().await?)?;

@@ -161,6 +161,18 @@ async fn what_goes_wrong_is_told_in_the_servers_own_words() -> Result<()> {
         failed.as_ref().is_err_and(|error| error.to_string().contains("no licence was found")),
         "{failed:?}"
     );
+    // Every time, however soon it ends and whichever side notices first.
+    for _ in 0..20 {
+        let failed =
+            call(&pool, &server(&["--fail"])?, "echo", json!({})).await.err().context("it failed")?;
+        let said = "the MCP server \"s\" could not be started: it ended at once, with exit code 1; it said: no licence was found";
+        ensure!(failed.to_string() == said, "{failed}");
+    }
+    for _ in 0..20 {
+        let ended = call(&pool, &server(&[])?, "crash", json!({})).await.err().context("it ended")?;
+        let said = "the MCP server \"s\" ended: the disk of this server is on fire";
+        ensure!(ended.to_string() == said, "{ended}");
+    }
     let reach = Reach::Stdio {
         command: "no-such-program-here".to_owned(),
         args: Vec::new(),

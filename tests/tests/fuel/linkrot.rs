@@ -10,7 +10,8 @@ use serde_json::Value;
 
 /// Where the benchmark is, if it is there.
 fn folder() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/eval/linkrot");
+    let folder = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"))
+        .join("../../shared/eval/linkrot");
     (folder.join("site.py").is_file() && folder.join("score.py").is_file()).then_some(folder)
 }
 

@@ -158,6 +158,8 @@ async fn markup_and_hidden_characters_stay_text_in_every_field() -> Result<()> {
     let file = mallory.cards_file("cards.json", &[card])?;
     let bundle = mallory.path("bad.toolcards").display().to_string();
     run(&mallory, &["import", &file.display().to_string()])?;
+    // What hides waits in Review, also one's own.
+    run(&mallory, &["review", "accept", "1"])?;
     let (name, note) = (bad("bundle"), bad("note"));
     run(&mallory, &["bundle", "export", &bundle, "--name", &name, "--note", &note, "--history"])?;
 
@@ -175,6 +177,10 @@ async fn markup_and_hidden_characters_stay_text_in_every_field() -> Result<()> {
     window.wait_for_text("#proposal-title", "name").await?;
     nothing_hides(&window, "65-hostile-review").await?;
     window.press("a").await?;
+    // Text that hides something is asked about once more.
+    window.wait_for_text("[role=alertdialog], [role=dialog]", "Accept it all the same").await?;
+    nothing_hides(&window, "66-hostile-asked").await?;
+    window.click("[role=alertdialog] button, [role=dialog] button", "Accept it all the same").await?;
     window.wait_for_text("[role=status]", "was accepted").await?;
     nothing_hides(&window, "66-hostile-accepted").await?;
     window.click("nav button", "Ask").await?;

@@ -21,6 +21,39 @@ left: Array<UnsafeProposal>,
 seen: string, };
 
 /**
+ * What agents did on one day.
+ */
+export type ActivityDay = { 
+/**
+ * The day in UTC, e.g. `2026-03-09`.
+ */
+day: string, 
+/**
+ * Searches.
+ */
+searches: number, 
+/**
+ * Calls.
+ */
+calls: number, 
+/**
+ * Of these, those that gave an error.
+ */
+failed_calls: number, 
+/**
+ * Loops that were broken.
+ */
+loops: number, 
+/**
+ * How long searches took.
+ */
+search: Latency, 
+/**
+ * Tools called among tools found; none where nothing was found.
+ */
+accuracy: number | null, };
+
+/**
  * How far back what agents did is counted.
  */
 export type ActivityQuery = { 
@@ -42,7 +75,7 @@ days: number,
  */
 sessions: number, 
 /**
- * Of each program, how many.
+ * Of each program, whatever its version, how many.
  */
 clients: { [key in string]: number }, 
 /**
@@ -85,6 +118,10 @@ calls: number,
  * Of these, those that gave an error.
  */
 failed_calls: number, 
+/**
+ * Day by day, oldest first; days on which nothing happened are there as well.
+ */
+days_list: Array<ActivityDay>, 
 /**
  * The tools that were called most.
  */
@@ -132,6 +169,68 @@ session: string,
 url: string, };
 
 /**
+ * A call that waits for a person's word.
+ */
+export type AgentAsk = { 
+/**
+ * Names it in answers.
+ */
+id: string, 
+/**
+ * Since when, RFC 3339 in UTC.
+ */
+at: string, 
+/**
+ * The session of the agent.
+ */
+session: string, 
+/**
+ * The program the agent runs in, as it calls itself.
+ */
+client: string, 
+/**
+ * Profile of the agent; empty for everybody's.
+ */
+profile: string, 
+/**
+ * Id of the tool's card, or of a tool of AutoKit's own.
+ */
+tool: string, 
+/**
+ * What the tool is called.
+ */
+name: string, 
+/**
+ * Who offers it.
+ */
+provider: string, 
+/**
+ * What nobody has allowed yet.
+ */
+needs: Array<Need>, 
+/**
+ * The same in words: "to run code in python".
+ */
+words: Array<string>, 
+/**
+ * The arguments, all of them as they are.
+ */
+arguments: unknown, };
+
+/**
+ * The calls that wait for a person.
+ */
+export type AgentAsks = { 
+/**
+ * Grows with each change.
+ */
+version: number, 
+/**
+ * The one that waits longest first.
+ */
+asks: Array<AgentAsk>, };
+
+/**
  * A program agents run in, and AutoKit in its settings.
  */
 export type AgentClient = { 
@@ -165,6 +264,10 @@ lines: string,
  */
 change: Array<ChangedLine> | null, 
 /**
+ * What disconnecting would change in the file; none where AutoKit is not among its servers.
+ */
+leave: Array<ChangedLine> | null, 
+/**
  * Names the file as it is: what is written later has to start from the same.
  */
 seen: string, 
@@ -185,6 +288,75 @@ question: string,
  * The session to go on with; a new one when not given.
  */
 session?: string, };
+
+/**
+ * How the sessions of all agents are kept.
+ */
+export type AgentSessions = { 
+/**
+ * Parameters of all sessions.
+ */
+session: SessionSettings, 
+/**
+ * Tokens that tools may cost in a program, by a part of the name it gives itself; the parameters above
+ * hold for others.
+ */
+budgets: { [key in string]: number }, };
+
+/**
+ * The address for agents that cannot start a program.
+ */
+export type AgentsHttp = { 
+/**
+ * Whether it is switched on.
+ */
+enabled: boolean, 
+/**
+ * Port on this machine; no other machine can reach it.
+ */
+port: number, 
+/**
+ * Whether this process answers there now.
+ */
+open: boolean, 
+/**
+ * The address; a profile is named by `?profile=NAME` or the header `x-autokit-profile`.
+ */
+url: string, 
+/**
+ * Lines for the settings of a program, with what it has to present; empty where it is switched off.
+ */
+lines: string, 
+/**
+ * Why nobody answers there although it is switched on.
+ */
+problem: string | null, };
+
+/**
+ * Switches the address for agents on or off.
+ */
+export type AgentsHttpSet = { 
+/**
+ * Whether it is on.
+ */
+enabled: boolean, 
+/**
+ * Its port; the one it had when not given.
+ */
+port: number | null, };
+
+/**
+ * What may be found: cards of these providers, and these cards. What is assigned may be found as well.
+ */
+export type Allowlist = { 
+/**
+ * Providers.
+ */
+providers: Array<string>, 
+/**
+ * Ids of cards.
+ */
+cards: Array<string>, };
 
 /**
  * What the library says to a question.
@@ -233,6 +405,111 @@ message: string,
 remedy: string, };
 
 /**
+ * A key for a web API, or the want of one.
+ */
+export type ApiKey = { 
+/**
+ * Where it is sent.
+ */
+origin: string, 
+/**
+ * What the API's description calls it.
+ */
+scheme: string, 
+/**
+ * Where in a request it is sent: `header X-Key`, or which tokens are fetched with it.
+ */
+place: string, 
+/**
+ * What it is: `key`, `basic`, `token`, `client`.
+ */
+sort: string, 
+/**
+ * Whether it is kept here.
+ */
+here: boolean, 
+/**
+ * Operations in the library that take it.
+ */
+operations: number, 
+/**
+ * For a client: where tokens are fetched; of one that is wanted, where its description says.
+ */
+token_url: string | null, };
+
+/**
+ * Names a key for a web API.
+ */
+export type ApiKeyRef = { 
+/**
+ * Where it is sent.
+ */
+origin: string, 
+/**
+ * What the API's description calls it.
+ */
+scheme: string, 
+/**
+ * Where in a request it is sent; all of that name if left out.
+ */
+place: string, };
+
+/**
+ * Keeps a key for a web API.
+ */
+export type ApiKeySet = { 
+/**
+ * Where it is sent and nowhere else: `https://api.example.org`.
+ */
+origin: string, 
+/**
+ * What the API's description calls it.
+ */
+scheme: string, 
+/**
+ * Where in a request it is sent and nowhere else, as [`ApiKey::place`]; may be left out where all
+ * operations agree.
+ */
+place: string, 
+/**
+ * The key.
+ */
+secret: ApiSecret, };
+
+/**
+ * What lets a caller into a web API. Kept with the keys and never shown again.
+ */
+export type ApiSecret = { "sort": "key", 
+/**
+ * The key.
+ */
+key: string, } | { "sort": "basic", 
+/**
+ * The user.
+ */
+user: string, 
+/**
+ * The password.
+ */
+password: string, } | { "sort": "token", 
+/**
+ * The token.
+ */
+token: string, } | { "sort": "client", 
+/**
+ * Where tokens are fetched.
+ */
+token_url: string, 
+/**
+ * The client.
+ */
+id: string, 
+/**
+ * Its secret.
+ */
+secret: string, };
+
+/**
  * A reviewer's yes while more of them are asked for.
  */
 export type Approval = { 
@@ -273,6 +550,24 @@ revision: RevisionId,
 conflicts: Array<string>, };
 
 /**
+ * Answers a call that waits.
+ */
+export type AskAnswer = { 
+/**
+ * Which.
+ */
+id: string, 
+/**
+ * The person's word.
+ */
+reply: AskReply, };
+
+/**
+ * What a person says to a call that waits.
+ */
+export type AskReply = "once" | "session" | "always" | "no" | "never";
+
+/**
  * A request in words.
  */
 export type AskRequest = { 
@@ -284,6 +579,99 @@ question: string,
  * How many candidates to return; 5 when not given.
  */
 limit?: number, };
+
+/**
+ * Waits for news of the calls that wait for a person. While anybody waits so, agents are told to be
+ * patient; else what has to be asked is refused at once.
+ */
+export type AsksWait = { 
+/**
+ * Version that is known; 0 for none.
+ */
+after: number, };
+
+/**
+ * One call, as it was written down.
+ */
+export type AuditEntry = { 
+/**
+ * When it ended, RFC 3339 in UTC.
+ */
+at: string, 
+/**
+ * The session of the agent.
+ */
+session: string, 
+/**
+ * The program the agent runs in, as it calls itself.
+ */
+client: string, 
+/**
+ * Profile of the agent; empty for everybody's.
+ */
+profile: string, 
+/**
+ * Id of the tool's card, or name of one of AutoKit's own.
+ */
+tool: string, 
+/**
+ * What the tool is called.
+ */
+name: string, 
+/**
+ * Who offers it.
+ */
+provider: string, 
+/**
+ * The arguments without what is secret or long.
+ */
+arguments: unknown, 
+/**
+ * What it needed, in words.
+ */
+needed: Array<string>, 
+/**
+ * Who decided: `rules`, `person`, or `nobody` where nobody could be asked.
+ */
+decided: string, 
+/**
+ * `done`, `failed`, `refused` or `cancelled`.
+ */
+outcome: string, 
+/**
+ * Why it was refused or failed.
+ */
+why: string, 
+/**
+ * Milliseconds, a person's answer included.
+ */
+took_ms: number, };
+
+/**
+ * The calls of some days.
+ */
+export type AuditLog = { 
+/**
+ * Newest first.
+ */
+entries: Array<AuditEntry>, 
+/**
+ * How many there are in all.
+ */
+total: number, };
+
+/**
+ * Which calls are shown.
+ */
+export type AuditQuery = { 
+/**
+ * Days back.
+ */
+days: number, 
+/**
+ * Entries at most, the newest.
+ */
+limit: number, };
 
 /**
  * Names a bundle on this machine.
@@ -754,7 +1142,7 @@ confidence: number,
 by_model: boolean, };
 
 /**
- * A program that was connected.
+ * A program whose settings were changed.
  */
 export type ClientConnected = { 
 /**
@@ -772,7 +1160,7 @@ backup: string | null, };
 export type Condition = "content" | "not_found" | "parked" | "empty";
 
 /**
- * Puts AutoKit among the servers of a program, as previewed.
+ * Puts AutoKit among the servers of a program, or takes it out, as previewed.
  */
 export type ConnectClient = { 
 /**
@@ -1172,6 +1560,11 @@ spans: Array<Span>,
 inside: Array<JsonChange>, };
 
 /**
+ * Which of two values of a field.
+ */
+export type FieldSide = "before" | "after";
+
+/**
  * What a reviewer decided about a field.
  */
 export type FieldVerdict = "accepted" | "edited" | "rejected";
@@ -1216,7 +1609,41 @@ draft: Draft, };
 /**
  * The format of a source or of an export.
  */
-export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "open_api" | "markdown" | "html";
+export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "open_api" | "rapid_api" | "markdown" | "html";
+
+/**
+ * Parameters of the iteration guard (section 7.2).
+ */
+export type GuardSettings = { 
+/**
+ * The call that makes it this many of one tool with the same arguments within the time window lets
+ * the tool go. Two may be a retry, three are none.
+ */
+repeats: number, 
+/**
+ * Length of the time window in seconds.
+ */
+window_secs: number, 
+/**
+ * The same within the latest calls, however long they take: catches two tools called in turn.
+ */
+window_repeats: number, 
+/**
+ * Calls in that sliding window.
+ */
+window_calls: number, 
+/**
+ * Calls that are remembered at most: with more than so many others in between, a call is no loop.
+ */
+remembered: number, 
+/**
+ * As `repeats`, for calls that failed on their way: to try again is right then, though not forever.
+ */
+failures: number, 
+/**
+ * Tools that may be called with the same arguments as often as one likes: they tell what changes.
+ */
+exempt: Array<string>, };
 
 /**
  * What the newest check of a card found, to filter by.
@@ -1922,6 +2349,213 @@ price_out: number,
 cap: number | null, };
 
 /**
+ * What is the matter with a part of a text.
+ */
+export type MarkSort = "invisible" | "hidden" | "instruction" | "encoded";
+
+/**
+ * What the sources have.
+ */
+export type MarketFound = { 
+/**
+ * Best first.
+ */
+offers: Array<MarketOffer>, 
+/**
+ * Sources that did not answer, entries that cannot be used.
+ */
+notes: Array<string>, };
+
+/**
+ * Something a server has to be given.
+ */
+export type MarketInput = { 
+/**
+ * Name of the variable or header; goes into the server's secrets.
+ */
+name: string, 
+/**
+ * What it is, in the words of who published it.
+ */
+description: string | null, 
+/**
+ * Whether nothing works without it.
+ */
+required: boolean, 
+/**
+ * Whether it is a key or a password.
+ */
+secret: boolean, };
+
+/**
+ * What installing would do. Nothing is done yet: a person looks at it and confirms.
+ */
+export type MarketInstall = { "kind": "server", 
+/**
+ * The request, filled in as far as it is known.
+ */
+add: ServerAdd, 
+/**
+ * The program that is started, if one is.
+ */
+runner: string | null, 
+/**
+ * Whether that program was found on this machine.
+ */
+runner_here: boolean, 
+/**
+ * What it has to be given.
+ */
+inputs: Array<MarketInput>, 
+/**
+ * What the person should know first.
+ */
+notes: Array<string>, } | { "kind": "card", 
+/**
+ * The request.
+ */
+import: ImportRequest, 
+/**
+ * What the person should know first.
+ */
+notes: Array<string>, };
+
+/**
+ * What a source is.
+ */
+export type MarketKind = "registry" | "bundle";
+
+/**
+ * A tool, or a server of tools, that can be installed.
+ */
+export type MarketOffer = { 
+/**
+ * The source it is from.
+ */
+source: string, 
+/**
+ * Names it there.
+ */
+id: string, 
+/**
+ * What it is called.
+ */
+name: string, 
+/**
+ * Who offers it.
+ */
+provider: string, 
+/**
+ * What it does.
+ */
+description: string, 
+/**
+ * Its newest version.
+ */
+version: string | null, 
+/**
+ * A page about it.
+ */
+page: string | null, 
+/**
+ * What it is for, in a word.
+ */
+category: string | null, 
+/**
+ * What it costs.
+ */
+price: string | null, 
+/**
+ * What others think of it, as its source counts.
+ */
+rating: number | null, 
+/**
+ * Names of its tools, where they are known.
+ */
+functions: Array<string>, 
+/**
+ * Whether its source advises against it.
+ */
+deprecated: boolean, 
+/**
+ * Whether it is here already.
+ */
+installed: boolean, 
+/**
+ * Why its texts are not to be trusted, if they hide something or give orders to a model.
+ */
+suspect: string | null, 
+/**
+ * How well it fits, 0 to 1.
+ */
+score: number, };
+
+/**
+ * Looks for tools in all sources.
+ */
+export type MarketQuery = { 
+/**
+ * What the tool should do, or a part of its name.
+ */
+query: string, 
+/**
+ * Results at most; 20 when not given.
+ */
+limit?: number, };
+
+/**
+ * Names something that can be installed.
+ */
+export type MarketRef = { 
+/**
+ * The source.
+ */
+source: string, 
+/**
+ * What names it there.
+ */
+id: string, };
+
+/**
+ * Where tools are looked for that are not here yet.
+ */
+export type MarketSource = { 
+/**
+ * Names it in requests.
+ */
+id: string, 
+/**
+ * What it is.
+ */
+kind: MarketKind, 
+/**
+ * Its address.
+ */
+url: string, };
+
+/**
+ * Adds a source.
+ */
+export type MarketSourceAdd = { 
+/**
+ * What it is; told from the address when not given: a name with the ending of a bundle is one.
+ */
+kind?: MarketKind, 
+/**
+ * Its address.
+ */
+url: string, };
+
+/**
+ * Names a source.
+ */
+export type MarketSourceRef = { 
+/**
+ * Its id.
+ */
+id: string, };
+
+/**
  * What speaks for a page. The score is a weighted sum, see [`Marks::score`].
  */
 export type Marks = { 
@@ -2085,6 +2719,39 @@ store: string, };
  * How a query names a card.
  */
 export type NameMatch = "typo" | "near" | "exact";
+
+/**
+ * Something a call needs.
+ */
+export type Need = { "scope": "tool", 
+/**
+ * Id of its card, or of a tool of AutoKit's own.
+ */
+id: string, 
+/**
+ * What it is called.
+ */
+name: string, 
+/**
+ * Who offers it.
+ */
+provider: string, } | { "scope": "host", 
+/**
+ * Its name, with the port where that is not the scheme's own.
+ */
+host: string, } | { "scope": "files", 
+/**
+ * The folder they are below, in full.
+ */
+folder: string, } | { "scope": "secret", 
+/**
+ * The origin (`https://api.example.org`) or MCP server (`mcp:name`) it was given for.
+ */
+of: string, } | { "scope": "code", 
+/**
+ * The language.
+ */
+language: string, };
 
 /**
  * What may be reached.
@@ -2257,6 +2924,37 @@ cards: Array<string>,
 again: boolean, };
 
 /**
+ * What a person says to something. The order is that of strictness.
+ */
+export type Permission = "allow" | "ask" | "deny";
+
+/**
+ * What agents of a profile may do.
+ */
+export type Permissions = { 
+/**
+ * Which tools they may call. All: a person took each into the library.
+ */
+tools: Rules, 
+/**
+ * Which hosts tools may reach for them. All; this machine and private networks are closed besides, but
+ * for hosts that the network settings name.
+ */
+hosts: Rules, 
+/**
+ * Which folders they may read. None, until a person names one.
+ */
+files: Rules, 
+/**
+ * Which secrets are sent for them. All: a key goes only where the person who gave it said.
+ */
+secrets: Rules, 
+/**
+ * Which languages they may run code in. A person is asked, although it runs in a sandbox.
+ */
+code: Rules, };
+
+/**
  * What an event tells.
  */
 export type Phase = { "kind": "start" } | { "kind": "result", 
@@ -2285,6 +2983,57 @@ reason: string,
  * Whether the card is refused for it.
  */
 severity: Severity, };
+
+/**
+ * What agents of one sort are for. The one without a name is everybody's.
+ */
+export type Profile = { 
+/**
+ * What an agent calls it; empty for everybody's.
+ */
+name: string, 
+/**
+ * What it is for, in a person's words.
+ */
+about: string, 
+/**
+ * Ids of the cards assigned to it: they are found before all others (the expert tier).
+ */
+cards: Array<string>, 
+/**
+ * What it may find in the library; everything if not given.
+ */
+only: Allowlist | null, 
+/**
+ * Ids of cards, or names of AutoKit's own tools, that are there from the start and stay.
+ */
+always: Array<string>, 
+/**
+ * What it may do.
+ */
+permissions: Permissions, };
+
+/**
+ * Names a profile.
+ */
+export type ProfileRef = { 
+/**
+ * What an agent calls it.
+ */
+name: string, };
+
+/**
+ * The profiles and what holds for all of them.
+ */
+export type Profiles = { 
+/**
+ * Everybody's first, then by name.
+ */
+profiles: Array<Profile>, 
+/**
+ * Sessions.
+ */
+sessions: AgentSessions, };
 
 /**
  * A proposal in the library.
@@ -2431,6 +3180,10 @@ unchanged: { [key in string]: JsonValue },
  */
 risks: { [key in string]: Risk }, 
 /**
+ * Texts of its fields, before and after, that hide something or give orders to a model.
+ */
+suspect: Array<SuspectText>, 
+/**
  * Reviewers who have to say yes.
  */
 needed: number, 
@@ -2528,6 +3281,10 @@ group: string,
  * What can go wrong when all of it is accepted.
  */
 risk: Risk, 
+/**
+ * Whether a text it proposes hides something or gives orders to a model.
+ */
+suspect: boolean, 
 /**
  * How many of its fields changed in the card since.
  */
@@ -2845,6 +3602,34 @@ export type Risk = "low" | "medium" | "high";
 export type Role = "owner" | "client";
 
 /**
+ * A word on one thing.
+ */
+export type Rule = { 
+/**
+ * The thing, as [`Need`] names it: a card's id or `Provider/*`, a host (`api.example.org`,
+ * `localhost:8080`, `*.example.org`), a folder, the origin or MCP server a secret is for, a language.
+ */
+of: string, 
+/**
+ * The word.
+ */
+permission: Permission, };
+
+/**
+ * The words on one sort of things.
+ */
+export type Rules = { 
+/**
+ * On what no rule names.
+ */
+otherwise: Permission, 
+/**
+ * On what they name. Of several that fit, the one that names it most exactly holds; of two that
+ * name it alike, the stricter.
+ */
+rules: Array<Rule>, };
+
+/**
  * A proposal that could be accepted without a closer look.
  */
 export type SafeProposal = { 
@@ -3076,6 +3861,10 @@ running: boolean,
  */
 tools: number, 
 /**
+ * What it says that waits in Review.
+ */
+waiting: number, 
+/**
  * When its tools were last looked at, RFC 3339 in UTC.
  */
 checked_at: string | null, 
@@ -3137,6 +3926,32 @@ export type ServerRef = {
 name: string, };
 
 /**
+ * The MCP servers that settings hold; nothing is added yet.
+ */
+export type ServersRead = { 
+/**
+ * What adding each would take. The keys among them are handed on, not kept.
+ */
+servers: Array<ServerAdd>, 
+/**
+ * Names of those that are here already: adding them changes what is here.
+ */
+taken: Array<string>, 
+/**
+ * Of servers that cannot be added so, each with why.
+ */
+problems: Array<string>, };
+
+/**
+ * The settings of a program that agents run in, to read its MCP servers from.
+ */
+export type ServersText = { 
+/**
+ * JSON, with comments if there are any.
+ */
+text: string, };
+
+/**
  * A conversation with the agent.
  */
 export type Session = { 
@@ -3182,6 +3997,77 @@ export type SessionRef = {
  * Id.
  */
 session: string, };
+
+/**
+ * Parameters of everything a session keeps (Kaman, sections 2 and 6–8).
+ */
+export type SessionSettings = { 
+/**
+ * Tools a search binds at most. The paper's limit: more would fill the context by one search.
+ */
+results: number, 
+/**
+ * Score below which a card is no result. Scores are comparable between queries; below this, the
+ * best card of a library that has nothing fitting is usually found.
+ */
+threshold: number, 
+/**
+ * Discovered tools a session keeps. The paper sees sessions settle at 5–8; a half more leaves room
+ * for a change of subject before anything in use has to go.
+ */
+capacity: number, 
+/**
+ * Seconds after which a tool that was not used is let go: longer than one task, shorter than a day.
+ */
+ttl_secs: number, 
+/**
+ * Names or ids of tools that are there from the start and never let go.
+ */
+always: Array<string>, 
+/**
+ * Tokens a model can read (C_max in equation 1). What common models offer at least.
+ */
+context_tokens: number, 
+/**
+ * Tokens kept for everything but tools (C_reserved). With the default context this leaves 16,000.
+ */
+reserved_tokens: number, 
+/**
+ * Tokens one search may answer with; results beyond are shortened, which the answer says. With the
+ * tools that are always there, this stays below the paper's totals at every size of library.
+ */
+reply_tokens: number, 
+/**
+ * Tokens that discovered tools may cost together in the list of a session. Beyond, those found earlier are
+ * listed without explanations: the answer that found them had them in full. Answer and list together
+ * stay below the paper's totals so.
+ */
+listed_tokens: number, 
+/**
+ * Sessions kept at most; the one that was idle longest goes first.
+ */
+sessions: number, 
+/**
+ * Seconds after which a session nobody used is forgotten: a day, so that one which was left in the
+ * evening goes on in the morning.
+ */
+session_secs: number, 
+/**
+ * What breaks loops.
+ */
+guard: GuardSettings, 
+/**
+ * Searches that are remembered, to notice one that finds the same again.
+ */
+recent_searches: number, 
+/**
+ * Seconds a search is remembered for this.
+ */
+search_secs: number, 
+/**
+ * Share of common results (of the union) from which a search counts as a repetition.
+ */
+overlap: number, };
 
 /**
  * Waits for news of a session.
@@ -3562,6 +4448,31 @@ export type SubscriptionRef = {
 id: string, };
 
 /**
+ * A text of a proposal that hides something or gives orders to a model.
+ */
+export type SuspectText = { 
+/**
+ * The field.
+ */
+field: string, 
+/**
+ * In which of its values.
+ */
+side: FieldSide, 
+/**
+ * JSON Pointer of the text inside the value; empty for the value itself.
+ */
+pointer: string, 
+/**
+ * Whether it is the name of the member there, instead of its value.
+ */
+in_name: boolean, 
+/**
+ * The parts of it that are not meant for whoever reads it, in order.
+ */
+marks: Array<TextMark>, };
+
+/**
  * What came of trying. What went wrong is an error with its remedy.
  */
 export type TestOutcome = { 
@@ -3582,6 +4493,27 @@ export type TestRequest = {
  * Which.
  */
 connection: Connection, };
+
+/**
+ * A part of a text that is not meant for whoever reads it.
+ */
+export type TextMark = { 
+/**
+ * Where it begins, in UTF-16 code units, as strings are counted in the window.
+ */
+start: number, 
+/**
+ * Where it ends, likewise.
+ */
+end: number, 
+/**
+ * What is the matter.
+ */
+sort: MarkSort, 
+/**
+ * What it is, in a short sentence.
+ */
+why: string, };
 
 /**
  * How long searches of a tier took.
@@ -4013,16 +4945,56 @@ export interface Commands {
   servers: { request: Nothing; response: Array<Server> };
   /** Adds an MCP server, or changes one, and looks at its tools: they wait in Review unless it is trusted. */
   server_add: { request: ServerAdd; response: JobRef };
+  /** The MCP servers in the settings of a program, as they would be added. */
+  servers_read: { request: ServersText; response: ServersRead };
   /** Stops an MCP server and forgets it; the cards of its tools stay. */
   server_remove: { request: ServerRef; response: Array<Server> };
   /** Looks again at the tools of an MCP server. */
   server_refresh: { request: ServerRef; response: JobRef };
+  /** Where tools are looked for that are not here yet. */
+  market_sources: { request: Nothing; response: Array<MarketSource> };
+  /** Looks for tools there from now on: a registry of MCP servers, or a published bundle. The words that are searched for are sent there, also those of agents. */
+  market_source_add: { request: MarketSourceAdd; response: Array<MarketSource> };
+  /** Looks there no more; what was installed from it stays. */
+  market_source_remove: { request: MarketSourceRef; response: Array<MarketSource> };
+  /** What the sources have for a request in words. */
+  market_search: { request: MarketQuery; response: MarketFound };
+  /** What installing would do, as a request to confirm; nothing is done. */
+  market_install: { request: MarketRef; response: MarketInstall };
   /** What agents did: sessions, searches, calls, how long they took, what they cost. */
   activity: { request: ActivityQuery; response: ActivityReport };
+  /** What agents called, who let them, and what came of it. */
+  audit: { request: AuditQuery; response: AuditLog };
+  /** The profiles of agents, and how their sessions are kept. */
+  profiles: { request: Nothing; response: Profiles };
+  /** Adds a profile, or replaces the one of its name. */
+  profile_set: { request: Profile; response: Profiles };
+  /** Removes a profile; agents that name it are refused from then on. */
+  profile_remove: { request: ProfileRef; response: Profiles };
+  /** Sets how the sessions of agents are kept. */
+  agent_sessions_set: { request: AgentSessions; response: Profiles };
+  /** Waits for calls of agents that need a person's word. */
+  asks_wait: { request: AsksWait; response: AgentAsks };
+  /** Gives a person's word on a call of an agent. */
+  ask_answer: { request: AskAnswer; response: AgentAsks };
+  /** The keys for web APIs: those that are kept, and those that operations in the library want. */
+  api_keys: { request: Nothing; response: Array<ApiKey> };
+  /** Keeps a key for a web API. */
+  api_key_set: { request: ApiKeySet; response: Array<ApiKey> };
+  /** Forgets a key for a web API. */
+  api_key_remove: { request: ApiKeyRef; response: Array<ApiKey> };
   /** The programs agents run in, and what connecting AutoKit would change in their settings. */
   clients: { request: Nothing; response: Array<AgentClient> };
   /** Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside. */
   client_connect: { request: ConnectClient; response: ClientConnected };
+  /** Takes AutoKit out of the MCP servers of a program, as previewed; the file as it was is kept beside. */
+  client_disconnect: { request: ConnectClient; response: ClientConnected };
+  /** The address for agents that cannot start a program. */
+  agents_http: { request: Nothing; response: AgentsHttp };
+  /** Switches it on or off, or gives it another port. */
+  agents_http_set: { request: AgentsHttpSet; response: AgentsHttp };
+  /** Gives it another token; who has the one before is refused from then on. */
+  agents_http_renew: { request: Nothing; response: AgentsHttp };
   /** Looks the installation over. */
   doctor: { request: Nothing; response: Doctor };
 }

@@ -23,6 +23,7 @@ export const FORMATS: Record<Format, string> = {
   mcp_servers: "MCP servers of a client",
   server_json: "MCP registry entry",
   open_api: "OpenAPI document",
+  rapid_api: "RapidAPI documentation",
   markdown: "Markdown",
   html: "HTML page",
 };

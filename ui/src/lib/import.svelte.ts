@@ -31,6 +31,8 @@ export class Importing {
   landing = $state<Landing>("review");
   existing = $state<ExistingCards>("merge");
 
+  /** Choices that came with the source; closing loses nothing of one's own by them. */
+  #given = $state(0);
   #asked = new Set<number>();
   #generation = 0;
 
@@ -43,7 +45,7 @@ export class Importing {
     this.preview ? sumOf(this.preview, this.picks.values(), this.lands, this.merges) : { cards: 0, waiting: 0 },
   );
   /** Whether something would be lost by closing. */
-  touched = $derived(this.picks.size > 0);
+  touched = $derived(this.picks.size > this.#given);
 
   /** The item at a place of the list, if it was read. */
   at(place: number): ImportItem | undefined {
@@ -64,14 +66,19 @@ export class Importing {
     this.choose(item, { ...this.chosen(item), take: on });
   }
 
-  /** Looks at a source from its beginning. */
-  async look(source: ImportSource): Promise<void> {
+  /** Looks at a source from its beginning; the cards at the positions in `leave` are left out. */
+  async look(source: ImportSource, leave: number[] = []): Promise<void> {
+    this.#given = 0;
     this.filter = null;
     this.picks.clear();
     this.source = source;
     if (!(await this.#read())) {
       this.preview = null;
       this.source = null;
+    } else if (leave.length) {
+      const positions = new Set(leave);
+      await this.all(false, (item) => positions.has(item.position));
+      this.#given = this.picks.size;
     }
   }
 
@@ -117,15 +124,15 @@ export class Importing {
     }
   }
 
-  /** Takes all cards of the filter, or none of them. */
-  async all(on: boolean): Promise<void> {
+  /** Takes all cards of the filter, or none of them; or only those of them that `which` names. */
+  async all(on: boolean, which: (item: ImportItem) => boolean = () => true): Promise<void> {
     const { filter } = this;
     if (this.busy) return;
     this.busy = true;
     try {
       for (let offset = 0; offset < this.total; offset += MOST) {
         const { items } = await this.#ask(offset, MOST, filter);
-        for (const item of items) if (takeable(item)) this.take(item, on);
+        for (const item of items) if (takeable(item) && which(item)) this.take(item, on);
       }
     } catch (reason) {
       this.error = CommandError.from(reason);

@@ -1,12 +1,13 @@
 // The keys that work everywhere. Panes have their own for what only they do.
 
+import { asks } from "./asks.svelte";
 import { engine } from "./engine.svelte";
 import { PANES, route, type Pane } from "./route.svelte";
 
 /** What a key does, for the list of keys. */
 export const KEYS: { keys: string; does: string }[] = [
   { keys: "Ctrl K", does: "Command palette: every command and every card" },
-  { keys: "Ctrl 1 … 5", does: "Ask, Discover, Review, Library, Settings" },
+  { keys: "Ctrl 1 … 6", does: "Ask, Discover, Review, Library, Activity, Settings" },
   { keys: "/", does: "Ask, look on the web, filter the queue or the library" },
   { keys: "Enter", does: "Open the card; ask the agent" },
   { keys: "j / k, ↓ / ↑", does: "Next and previous card or proposal" },
@@ -19,6 +20,7 @@ export const KEYS: { keys: string; does: string }[] = [
   { keys: "e", does: "Edit the open card" },
   { keys: "x", does: "Library: select the card; with Shift, all from the one selected before" },
   { keys: "n", does: "Add a card (in the library)" },
+  { keys: "F6", does: "To the call of an agent that waits for your word, and back; Esc leaves it unanswered" },
   { keys: "Ctrl Z", does: "Undo the newest change to the library" },
   { keys: "t", does: "Review: take theirs or keep mine, where two libraries disagree" },
   { keys: "Space / Enter, f", does: "Import: take the card or not, open it; show only one kind" },
@@ -54,6 +56,9 @@ export function handleKey(event: KeyboardEvent): void {
   } else if (command && event.key.toLowerCase() === "z" && !event.shiftKey && !typing(event) && !route.covered) {
     event.preventDefault();
     void engine.undo();
+  } else if (event.key === "F6" && asks.waiting.length) {
+    event.preventDefault();
+    asks.focus();
   } else if (!command && !event.altKey && !typing(event) && !event.defaultPrevented) {
     if (event.key === "?") {
       event.preventDefault();

@@ -14,6 +14,7 @@ import type {
   ProposedField,
   Risk,
 } from "./bindings";
+import type { Sides } from "./suspect";
 import { diffOf } from "./words";
 
 const ORIGINS: Record<Origin, string> = {
@@ -73,6 +74,8 @@ export interface FieldView {
   proposed: ProposedField;
   /** None when the card has the value already. */
   diff: FieldDiff | null;
+  /** The engine has not seen the edited value yet: what it told is of another one. */
+  stale: boolean;
   conflict: boolean;
   /** The conflict is with another library: both changed the field. */
   disputed: boolean;
@@ -110,12 +113,23 @@ export function fieldsOf(detail: ProposalDetail, edits: { [field: string]: JsonV
       field,
       proposed,
       diff: stale ? diffOf(field, now, edit) : told,
+      stale,
       conflict: conflictsOf(detail.proposal).includes(field),
       disputed: !!detail.proposal.draft.arrived?.conflicts.includes(field),
       risk: detail.risks[field] ?? "medium",
       decision: detail.proposal.decisions.find((decision) => decision.field === field) ?? null,
     };
   });
+}
+
+/** The values of a field in which the engine looked for what hides. */
+export function sidesOf(view: FieldView): Sides {
+  const { diff, stale, proposed } = view;
+  if (!diff) return { before: proposed.value, after: stale ? undefined : proposed.value };
+  return {
+    before: diff.kind === "added" ? undefined : (diff.before ?? undefined),
+    after: stale || diff.kind === "removed" ? undefined : (diff.after ?? undefined),
+  };
 }
 
 /** The neighbour of a row, staying inside the list; the first when none is chosen. */

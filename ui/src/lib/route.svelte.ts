@@ -2,10 +2,10 @@
 
 import type { CardsQuery } from "./bindings";
 
-export type Pane = "ask" | "discover" | "review" | "library" | "settings";
+export type Pane = "ask" | "discover" | "review" | "library" | "activity" | "settings";
 
-/** In the order of the rail, and of the keys Ctrl 1 to 5. */
-export const PANES: Pane[] = ["ask", "discover", "review", "library", "settings"];
+/** In the order of the rail, and of the keys Ctrl 1 to 6. */
+export const PANES: Pane[] = ["ask", "discover", "review", "library", "activity", "settings"];
 
 class Route {
   pane = $state<Pane>("ask");
@@ -13,6 +13,8 @@ class Route {
   card = $state<string | null>(null);
   /** Question to put into the box. */
   question = $state("");
+  /** Where Discover looks: on the web, or in the sources of the marketplace. */
+  where = $state<"web" | "market">("web");
   /** A need to look for on the web. */
   need = $state("");
   /** Proposal open in Review. */
@@ -23,8 +25,8 @@ class Route {
   section = $state<string | null>(null);
   palette = $state(false);
   keys = $state(false);
-  /** What is about to be imported; empty where that is still to be chosen. */
-  importing = $state.raw<{ path?: string; text?: string; url?: string } | null>(null);
+  /** What is about to be imported; empty where that is still to be chosen. Positions in `leave` are not wanted. */
+  importing = $state.raw<{ path?: string; text?: string; url?: string; leave?: number[] } | null>(null);
   /** A link asks to look at this while something else is looked at. */
   offered = $state.raw<{ path?: string; text?: string; url?: string } | null>(null);
   /** Whether a preview of an import is looked at: it is not taken away by what comes from outside. */
@@ -34,10 +36,12 @@ class Route {
   /** Imports that were made, or bundles that are followed. */
   bundles = $state<"imports" | "subscriptions" | null>(null);
   adding = $state(false);
+  /** Whether a question about what is in the pane waits for an answer. */
+  asking = $state(false);
 
   /** Whether something lies over the pane: then keys are not meant for it. */
   get covered(): boolean {
-    return !!(this.palette || this.keys || this.accepting || this.importing || this.exporting || this.bundles);
+    return !!(this.palette || this.keys || this.accepting || this.importing || this.exporting || this.bundles || this.asking);
   }
 
   /** Looks at what came from outside: a dropped file, a link. */
@@ -53,6 +57,13 @@ class Route {
   /** Looks for a need on the web. */
   discover(need: string): void {
     this.need = need;
+    this.where = "web";
+    this.pane = "discover";
+  }
+
+  /** Looks in the sources of the marketplace. */
+  market(): void {
+    this.where = "market";
     this.pane = "discover";
   }
 

@@ -28,26 +28,30 @@ const SELECTOR = /^[\u{fe0e}\u{fe0f}]$/u;
 const SKIN = /^[\u{1f3fb}-\u{1f3ff}]$/u;
 
 /**
- * The text with each bidirectional control, zero-width and other invisible character replaced by a
- * mark such as `‹U+202E›`. The joiners and selectors that make up an emoji stay.
+ * The letters of a text, each with what is shown for it: a bidirectional control, zero-width or other
+ * invisible character as a mark such as `‹U+202E›`. The joiners and selectors that make up an emoji stay.
  */
-export function visible(text: string): string {
-  if (!UNSEEN.test(text)) return text;
+export function visibleLetters(text: string): { raw: string; seen: string }[] {
   const letters = [...text];
-  let shown = "";
   let base = "";
   let selected = false;
-  letters.forEach((letter, at) => {
+  return letters.map((letter, at) => {
     const held =
       letter === "\u200d"
         ? PICTOGRAPH.test(base) && PICTOGRAPH.test(letters[at + 1] ?? "")
         : SELECTOR.test(letter) && !selected && (PICTOGRAPH.test(base) || /^[0-9#*]$/.test(base));
     const code = letter.codePointAt(0) ?? 0;
-    shown += UNSEEN.test(letter) && !held ? `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›` : letter;
+    const hidden = UNSEEN.test(letter) && !held;
     if (SELECTOR.test(letter)) selected = true;
     else if (!SKIN.test(letter)) [base, selected] = [letter, false];
+    return { raw: letter, seen: hidden ? `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›` : letter };
   });
-  return shown;
+}
+
+/** The text with what is not seen named. */
+export function visible(text: string): string {
+  if (!UNSEEN.test(text)) return text;
+  return visibleLetters(text).map(({ seen }) => seen).join("");
 }
 
 /** For a line of its own: ends of lines and tabs are shown as well. */

@@ -82,12 +82,13 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await page.keyboard.press("f");
       await page.getByText("Both libraries changed the same field").waitFor();
       const toaster = page.getByRole("checkbox", { name: "Take Toaster", exact: true });
+      await toaster.waitFor();
       await page.keyboard.press("j");
       await page.keyboard.press("Space");
-      assert.equal(await toaster.isChecked(), false);
+      await page.getByRole("checkbox", { name: "Take Toaster", exact: true, checked: false }).waitFor();
       await page.getByRole("button", { name: "Propose 3 cards" }).waitFor();
       await page.keyboard.press("Space");
-      assert.equal(await toaster.isChecked(), true);
+      await page.getByRole("checkbox", { name: "Take Toaster", exact: true, checked: true }).waitFor();
       await page.keyboard.press("Enter");
       const words = page.getByRole("radiogroup", { name: "Description" });
       const price = page.getByRole("radiogroup", { name: "Pricing" });
@@ -174,7 +175,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await page.getByRole("button", { name: "I compared it: trust this key" }).click();
       await page.getByText("Signed by a key you trust").waitFor();
       await leave(page);
-      await page.keyboard.press("Control+5");
+      await page.keyboard.press("Control+6");
       const keys = page.locator("section[aria-labelledby=bundles]");
       await keys.getByText("trusted", { exact: true }).waitFor();
       await keys.getByRole("checkbox", { name: "Trust the key of Alice" }).click();

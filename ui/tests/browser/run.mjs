@@ -14,8 +14,11 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { preview } from "vite";
+import { agents } from "./agents.mjs";
 import { bundles } from "./bundles.mjs";
 import { checks } from "./checks.mjs";
+import { market } from "./market.mjs";
+import { permissions } from "./permissions.mjs";
 import { services } from "./services.mjs";
 
 const ui = resolve(fileURLToPath(import.meta.url), "../../..");
@@ -32,9 +35,19 @@ let engine, server, browser, web;
 // Keys of this run are kept in a file of its own, never with the person's.
 process.env.AUTOKIT_CONFIG_DIR = join(folder, "config");
 const SECRET = "sk-of-this-test-7f3a";
+// Nor are the settings of the programs on this machine looked at.
+const home = join(folder, "home");
+const env = {
+  ...process.env,
+  HOME: home,
+  USERPROFILE: home,
+  XDG_CONFIG_HOME: join(home, ".config"),
+  APPDATA: join(home, "AppData", "Roaming"),
+};
+mkdirSync(home);
 
 function autokit(...words) {
-  const done = spawnSync(bin, [...options, "--json", ...words], { encoding: "utf8", maxBuffer: 1 << 28 });
+  const done = spawnSync(bin, [...options, "--json", ...words], { env, encoding: "utf8", maxBuffer: 1 << 28 });
   assert.equal(done.status, 0, `autokit ${words.join(" ")}: ${done.stderr}`);
   return JSON.parse(done.stdout);
 }
@@ -48,9 +61,9 @@ async function start() {
     documentation: `https://docs.example.org/${index}`,
     verified: index % 3 === 0,
   }));
-  // Markup and marks of direction must stay text, wherever they are shown.
+  // Markup must stay text, wherever it is shown. What turns the direction of writing waits in Review.
   cards[0].name = "<img src=x onerror=window.hit=1>";
-  cards[0].description = "<script>window.hit=1</script> \u202eevil";
+  cards[0].description = "<script>window.hit=1</script> evil";
   const file = join(folder, "cards.json");
   writeFileSync(file, JSON.stringify(cards));
   autokit("import", file);
@@ -59,7 +72,7 @@ async function start() {
   autokit("checks", "set", "--every", "0", "--new-cards", "no");
   web = await services();
 
-  engine = spawn(bin, [...options, "serve", "--json"], { stdio: ["ignore", "pipe", "inherit"] });
+  engine = spawn(bin, [...options, "serve", "--json"], { env, stdio: ["ignore", "pipe", "inherit"] });
   await once(engine.stdout, "data");
   const endpoint = JSON.parse(readFileSync(join(library, "endpoint.json"), "utf8"));
   // The settings of this server pass calls on to the engine named here.
@@ -249,10 +262,10 @@ const tests = {
     await llm.getByLabel("OpenAI-compatible").check();
     await llm.getByLabel("Address").fill(`${web.base}/v1`);
     await llm.getByLabel("Model", { exact: true }).fill("tea");
-    await llm.getByLabel("Key for the OpenAI-compatible service").fill(SECRET);
+    await llm.getByLabel("Key for the OpenAI-compatible service", { exact: true }).fill(SECRET);
     await llm.getByRole("button", { name: "Keep" }).click();
-    assert.equal(await llm.getByLabel("Key for the OpenAI-compatible service").inputValue(), "");
     await llm.getByText("kept", { exact: true }).waitFor();
+    assert.equal(await llm.getByLabel("Key for the OpenAI-compatible service", { exact: true }).inputValue(), "");
     await llm.getByRole("button", { name: "Save and test" }).click();
     await llm.getByText("tea answers").waitFor();
     await page.getByRole("button", { name: "LLM: tea" }).waitFor();
@@ -260,7 +273,7 @@ const tests = {
     assert.equal(web.keys.at(-1), `Bearer ${SECRET}`);
     assert.deepEqual(sent.map((url) => url.replace(/.*\//, "")), ["set_secret"]);
     await page.reload();
-    await page.keyboard.press("Control+5");
+    await page.keyboard.press("Control+6");
     await llm.getByText("kept", { exact: true }).waitFor();
     await page.screenshot({ path: join(artifacts, "24-browser-settings.png"), fullPage: true });
     const held = await page.evaluate((secret) => {
@@ -369,7 +382,7 @@ const tests = {
 
   async "moves through 1,000 proposals with at most 1 % of frames over 50 ms"(page) {
     // By rules: a model would be asked for each.
-    await page.keyboard.press("Control+5");
+    await page.keyboard.press("Control+6");
     const llm = page.locator("section[aria-labelledby=llm]");
     await llm.getByLabel("None").check();
     await llm.getByRole("button", { name: "Save", exact: true }).click();
@@ -432,7 +445,7 @@ const tests = {
   },
 
   async "asks two reviewers where the policy says so"(page) {
-    await page.keyboard.press("Control+5");
+    await page.keyboard.press("Control+6");
     const policy = page.locator("section[aria-labelledby=review]");
     await policy.getByLabel("Reviewers who have to accept").fill("2");
     await policy.getByLabel("Your name as a reviewer").fill("Ann");
@@ -448,6 +461,12 @@ const tests = {
   ...checks({ autokit, artifacts, folder, services: () => web }),
 
   ...bundles({ autokit, artifacts, folder, judge, frames }),
+
+  ...agents({ bin, options, env, home, artifacts }),
+
+  ...market({ bin, call, home, artifacts }),
+
+  ...permissions({ bin, options, env, call, artifacts }),
 
   async "refuses a wrong token with a sentence"(page) {
     await page.goto(page.url().replace(/#.*/, "#token=wrong"));

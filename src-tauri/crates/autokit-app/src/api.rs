@@ -6,8 +6,10 @@ mod ask;
 mod cards;
 mod health;
 mod jobs;
+mod market;
 mod models;
 mod pages;
+mod profiles;
 mod providers;
 mod review;
 mod serve;
@@ -26,20 +28,29 @@ pub use cards::{
 };
 pub use health::{HealthPoint, LibraryHealth};
 pub use jobs::{Job, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};
+pub use market::{
+    MarketFound, MarketInput, MarketInstall, MarketKind, MarketOffer, MarketQuery, MarketRef, MarketSource,
+    MarketSourceAdd, MarketSourceRef,
+};
 pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};
+pub use profiles::{
+    AgentAsk, AgentAsks, AgentSessions, Allowlist, ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer,
+    AskReply, AsksWait, AuditEntry, AuditLog, AuditQuery, Profile, ProfileRef, Profiles,
+};
 pub use providers::{
     Connection, KeyName, KeyState, LlmKind, LlmSettings, NetworkSettings, ProviderSettings, Providers,
     SearchKind, SearchSettings, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
 };
 pub use review::{
-    AcceptPreview, CardDescribe, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
-    ProposalReject, ProposalRow, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
-    SafeProposal, UnsafeProposal,
+    AcceptPreview, CardDescribe, FieldSide, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,
+    ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef,
+    ReviewPolicy, SafeProposal, SuspectText, UnsafeProposal,
 };
 pub use serve::{
-    ActivityQuery, ActivityReport, AgentClient, ChangedLine, ClientConnected, ConnectClient, Latency,
-    LineFate, Server, ServerAdd, ServerReach, ServerRef, TierLatency, ToolUse,
+    ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpSet, ChangedLine,
+    ClientConnected, ConnectClient, Latency, LineFate, Server, ServerAdd, ServerReach, ServerRef,
+    ServersRead, ServersText, TierLatency, ToolUse,
 };
 pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Status};
 pub use transfer::{

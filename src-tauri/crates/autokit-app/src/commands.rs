@@ -12,17 +12,19 @@ use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::api::{
-    AcceptPreview, ActivityQuery, ActivityReport, AddFinding, AgentClient, AgentQuestion, Answer, AskRequest,
-    BundlePath, CardChange, CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef,
-    CardRestore, CardUpdate, CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings,
-    ClientConnected, ConnectClient, Doctor, Event, ExportOutcome, ExportPreview, ExportRequest, Facets,
-    FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job,
-    JobPause, JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, ModelChoice, Models, Nothing, PagesFetch,
-    ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef, ProposalReject, Proposals,
-    ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers, ReviewPolicy, RevisionView,
-    SearchRequest, SearchResponse, Server, ServerAdd, ServerRef, Session, SessionRef, SessionWait, SetSecret,
-    SigningKeys, Status, Subscribe, Subscription, SubscriptionRef, TestOutcome, TestRequest, UndoOutcome,
-    VerifyStart,
+    AcceptPreview, ActivityQuery, ActivityReport, AddFinding, AgentAsks, AgentClient, AgentQuestion,
+    AgentSessions, AgentsHttp, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, AskAnswer, AskRequest,
+    AsksWait, AuditLog, AuditQuery, BundlePath, CardChange, CardCheck, CardCreate, CardDescribe, CardDetail,
+    CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification, CardsDelete, CardsPage,
+    CardsQuery, CheckSettings, ClientConnected, ConnectClient, Doctor, Event, ExportOutcome, ExportPreview,
+    ExportRequest, Facets, FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest,
+    ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound, MarketInstall,
+    MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing,
+    PagesFetch, Profile, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,
+    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
+    Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Server, ServerAdd, ServerRef,
+    ServersRead, ServersText, Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe,
+    Subscription, SubscriptionRef, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -243,16 +245,57 @@ commands! {
     ListServers = "servers" (Nothing) -> Vec<Server>;
     /// Adds an MCP server, or changes one, and looks at its tools: they wait in Review unless it is trusted.
     AddServer = "server_add" (ServerAdd) -> JobRef;
+    /// The MCP servers in the settings of a program, as they would be added.
+    ReadServers = "servers_read" (ServersText) -> ServersRead;
     /// Stops an MCP server and forgets it; the cards of its tools stay.
     RemoveServer = "server_remove" (ServerRef) -> Vec<Server>;
     /// Looks again at the tools of an MCP server.
     RefreshServer = "server_refresh" (ServerRef) -> JobRef;
+    /// Where tools are looked for that are not here yet.
+    ListMarketSources = "market_sources" (Nothing) -> Vec<MarketSource>;
+    /// Looks for tools there from now on: a registry of MCP servers, or a published bundle. The words that are
+    /// searched for are sent there, also those of agents.
+    AddMarketSource = "market_source_add" (MarketSourceAdd) -> Vec<MarketSource>;
+    /// Looks there no more; what was installed from it stays.
+    RemoveMarketSource = "market_source_remove" (MarketSourceRef) -> Vec<MarketSource>;
+    /// What the sources have for a request in words.
+    SearchMarket = "market_search" (MarketQuery) -> MarketFound;
+    /// What installing would do, as a request to confirm; nothing is done.
+    InstallFromMarket = "market_install" (MarketRef) -> MarketInstall;
     /// What agents did: sessions, searches, calls, how long they took, what they cost.
     GetActivity = "activity" (ActivityQuery) -> ActivityReport;
+    /// What agents called, who let them, and what came of it.
+    GetAudit = "audit" (AuditQuery) -> AuditLog;
+    /// The profiles of agents, and how their sessions are kept.
+    ListProfiles = "profiles" (Nothing) -> Profiles;
+    /// Adds a profile, or replaces the one of its name.
+    SetProfile = "profile_set" (Profile) -> Profiles;
+    /// Removes a profile; agents that name it are refused from then on.
+    RemoveProfile = "profile_remove" (ProfileRef) -> Profiles;
+    /// Sets how the sessions of agents are kept.
+    SetAgentSessions = "agent_sessions_set" (AgentSessions) -> Profiles;
+    /// Waits for calls of agents that need a person's word.
+    WaitAsks = "asks_wait" (AsksWait) -> AgentAsks;
+    /// Gives a person's word on a call of an agent.
+    AnswerAsk = "ask_answer" (AskAnswer) -> AgentAsks;
+    /// The keys for web APIs: those that are kept, and those that operations in the library want.
+    ListApiKeys = "api_keys" (Nothing) -> Vec<ApiKey>;
+    /// Keeps a key for a web API.
+    SetApiKey = "api_key_set" (ApiKeySet) -> Vec<ApiKey>;
+    /// Forgets a key for a web API.
+    RemoveApiKey = "api_key_remove" (ApiKeyRef) -> Vec<ApiKey>;
     /// The programs agents run in, and what connecting AutoKit would change in their settings.
     ListClients = "clients" (Nothing) -> Vec<AgentClient>;
     /// Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside.
     ConnectAgent = "client_connect" (ConnectClient) -> ClientConnected;
+    /// Takes AutoKit out of the MCP servers of a program, as previewed; the file as it was is kept beside.
+    DisconnectAgent = "client_disconnect" (ConnectClient) -> ClientConnected;
+    /// The address for agents that cannot start a program.
+    GetAgentsHttp = "agents_http" (Nothing) -> AgentsHttp;
+    /// Switches it on or off, or gives it another port.
+    SetAgentsHttp = "agents_http_set" (AgentsHttpSet) -> AgentsHttp;
+    /// Gives it another token; who has the one before is refused from then on.
+    RenewAgentsHttp = "agents_http_renew" (Nothing) -> AgentsHttp;
     /// Looks the installation over.
     RunDoctor = "doctor" (Nothing) -> Doctor;
 }

@@ -1,6 +1,9 @@
 //! How commands are carried out, by the process that owns the store.
 
 mod agent;
+mod agents_http;
+mod api_keys;
+mod asks;
 mod background;
 mod cards;
 mod catalogue;
@@ -14,9 +17,12 @@ mod finder;
 mod health;
 mod import;
 mod incoming;
+mod kept;
 mod keys;
+mod market;
 mod models;
 mod pages;
+mod profiles;
 mod providers;
 pub(crate) mod rerank;
 mod review;
@@ -33,13 +39,15 @@ pub use serve::Serving;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use autokit_embed::{Embedder, ModelStore};
 use autokit_gateway::Gateway;
 use autokit_library::{Clock, Library, Ownership, Place};
+use autokit_tools::rest::Rest;
+use autokit_tools::sandbox::Sandbox;
 use tokio::sync::{broadcast, watch};
 
 use crate::api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
@@ -48,10 +56,14 @@ use crate::error::{ApiError, Result};
 use crate::jobs::Jobs;
 
 use crate::secrets::{Keep, Secrets};
+use api_keys::ApiKeys;
+use asks::Asks;
 use catalogue::ListCache;
 use finder::Finder;
 use import::PlanCache;
 use incoming::SourceCache;
+use market::Market;
+use profiles::ProfileBook;
 use providers::{Services, Spending};
 use rerank::Tokens;
 use serve::Journal;
@@ -138,6 +150,7 @@ const STARTER_SETTING: &str = "starter";
 pub struct Engine {
     core: Arc<Core>,
     gateway: Gateway<Serving>,
+    doorway: tokio::sync::Mutex<agents_http::Doorway>,
 }
 
 /// What jobs share with the commands.
@@ -170,7 +183,14 @@ pub(crate) struct Core {
     plans: Mutex<PlanCache>,
     subscribed: Subscriptions,
     servers: Servers,
+    profiles: ProfileBook,
+    asks: Asks,
+    api_keys: ApiKeys,
+    rest: Rest,
+    /// Proven when it is first needed.
+    sandbox: OnceLock<Sandbox>,
     journal: Journal,
+    market: Market,
     first_run: bool,
 }
 
@@ -232,10 +252,17 @@ impl Engine {
             plans: Mutex::default(),
             subscribed: Subscriptions::default(),
             servers: Servers::default(),
+            profiles: ProfileBook::default(),
+            asks: Asks::default(),
+            api_keys: ApiKeys::default(),
+            rest: Rest::default(),
+            sandbox: OnceLock::new(),
             journal: Journal::default(),
+            market: Market::default(),
             first_run,
         });
         core.load_services().await?;
+        core.load_profiles().await?;
         core.tell_proposals().await?;
         let loading = Arc::clone(&core);
         tokio::spawn(async move { loading.load_model().await });
@@ -251,7 +278,7 @@ impl Engine {
             core.start_starter();
         }
         let gateway = Engine::gateway_of(&core);
-        let engine = Engine { core, gateway };
+        let engine = Engine { core, gateway, doorway: tokio::sync::Mutex::default() };
         engine.keep_journal();
         Ok(engine)
     }

@@ -153,7 +153,7 @@ impl From<autokit_web::Error> for ApiError {
         use autokit_web::Code;
         let code = match error.code() {
             Code::BadUrl => ErrorCode::BadRequest,
-            Code::PrivateAddress | Code::Robots => ErrorCode::Refused,
+            Code::PrivateAddress | Code::Closed | Code::Robots => ErrorCode::Refused,
             Code::Timeout => ErrorCode::Timeout,
             Code::NoSuchHost | Code::NoConnection | Code::Tls => ErrorCode::NoConnection,
             Code::WrongKey => ErrorCode::WrongKey,

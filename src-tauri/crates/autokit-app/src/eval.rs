@@ -5,6 +5,7 @@ mod discover;
 mod house;
 mod improve;
 mod linkrot;
+mod tokens;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub use ask::{AskEvaluation, AskRow, ask};
 pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Share, discover};
 pub use improve::{ImproveEvaluation, improve};
 pub use linkrot::{LinkrotLine, linkrot};
+pub use tokens::{TokensReport, TokensRow, tokens};
 
 fn embedder(vectors: &Vectors) -> Result<Embedder> {
     let store = ModelStore::new(crate::paths::models_dir());

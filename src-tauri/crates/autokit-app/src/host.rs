@@ -56,7 +56,7 @@ pub(crate) const MCP_PROTOCOL: &str = "autokit-mcp";
 /// Header with the name of an agent's session.
 pub(crate) const CONNECTION_HEADER: &str = "x-autokit-connection";
 /// Header with an agent's profile.
-pub(crate) const PROFILE_HEADER: &str = "x-autokit-profile";
+pub(crate) const PROFILE_HEADER: &str = autokit_gateway::server::PROFILE_HEADER;
 
 /// Largest request: a pasted import.
 const MAX_BODY: usize = 256 << 20;
@@ -229,15 +229,10 @@ async fn mcp_line(State(shared): State<Shared>, mut request: Request) -> Respons
 }
 
 async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let named = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = named(header::HOST).unwrap_or("");
-    let local = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    if !matches!(local, "127.0.0.1" | "localhost") {
+    if !is_local(request.headers()) {
         return (StatusCode::FORBIDDEN, "not this host").into_response();
     }
-    let token = named(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or("");
-    if !same(token.as_bytes(), shared.token.as_bytes()) {
+    if !bears(request.headers(), &shared.token) {
         return refuse(ApiError::new(
             ErrorCode::Unauthorized,
             "this page has no valid token for the library",
@@ -245,6 +240,20 @@ async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Re
         ));
     }
     next.run(request).await
+}
+
+/// Whether a request names this machine: a web page that got here by DNS rebinding names its own.
+pub(crate) fn is_local(headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    matches!(name, "127.0.0.1" | "localhost")
+}
+
+/// Whether a request presents a token.
+pub(crate) fn bears(headers: &HeaderMap, token: &str) -> bool {
+    let said = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let said = said.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or("");
+    same(said.as_bytes(), token.as_bytes())
 }
 
 /// Compares in a time that does not tell where the difference is.

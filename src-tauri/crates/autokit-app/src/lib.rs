@@ -13,6 +13,7 @@
 
 pub mod api;
 pub mod commands;
+mod door;
 pub mod engine;
 mod error;
 pub mod eval;
@@ -25,13 +26,14 @@ mod remote;
 pub mod secrets;
 pub mod starter;
 
-pub use autokit_bundle::visible;
 pub use autokit_fuel as fuel;
 pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
 pub use autokit_retrieve::{Mode, ScoreParts};
 pub use autokit_toolcard::{
-    CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, Origin, ProposalState, Risk, SpanOp,
+    CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, MarkSort, Origin, ProposalState, Risk, SpanOp,
+    TextMark, visible,
 };
+pub use autokit_tools::permissions::{Need, Permission, Permissions, Rule, Rules};
 pub use error::{ApiError, ErrorCode, Result};
 
 // Pins one feature set for the whole workspace; nothing to name.

@@ -185,6 +185,7 @@ impl Node {
         match state {
             State::Owner { engine, host } => {
                 engine.stop_jobs().await;
+                engine.close_door().await;
                 host.stop().await;
                 engine.close().await
             }
@@ -255,6 +256,8 @@ impl Inner {
         if self.options.standby {
             engine.keep_checking();
             engine.keep_servers();
+            // A process that ends soon would only be in the way of one that stays.
+            engine.open_door().await;
         }
         *self.state.write().await = State::Owner { engine, host };
         // Nobody listening is fine.

@@ -25,7 +25,6 @@ pub mod merge;
 pub mod plan;
 mod secrets;
 mod sign;
-mod visible;
 mod words;
 
 use autokit_toolcard::Rejected;
@@ -34,9 +33,8 @@ pub use content::{About, Contents, Entry, FORMAT, Manifest, Past, Provenance, St
 pub use error::{Error, Result, Secret};
 pub use file::{digest_of, read_file, write_file};
 pub use folder::{read_folder, write_folder};
-pub use secrets::{secrets_in, secrets_in_about, secrets_of};
+pub use secrets::{is_secret, secrets_in, secrets_in_about, secrets_of};
 pub use sign::{PublicKey, Signature, SigningKey};
-pub use visible::{is_unseen, visible};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

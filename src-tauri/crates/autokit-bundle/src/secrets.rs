@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
-use autokit_toolcard::{CardId, Toolcard};
+use autokit_toolcard::{CardId, Toolcard, is_unseen};
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -26,7 +26,6 @@ use self::text::{header_in, is_header, secret_in};
 use self::value::is_value;
 use crate::content::{About, Contents, Entry, Step};
 use crate::error::{Error, Result, Secret};
-use crate::visible::is_unseen;
 
 fn regex(shape: &str) -> Regex {
     Regex::new(shape).expect("a valid expression")
@@ -122,6 +121,11 @@ impl Search {
     fn step(&mut self, step: &Step) -> Vec<(String, &'static str)> {
         self.texts(&[("author", &step.author.0), ("reason", &step.reason)])
     }
+}
+
+/// Whether a text under this name is or holds a key or password.
+pub fn is_secret(name: &str, text: &str) -> bool {
+    Search::default().text(name, text).is_some()
 }
 
 /// The fields of a card that hold a key or password, each with what it looks like.

@@ -181,15 +181,30 @@ pub(crate) enum Command {
         #[arg(long)]
         profile: Option<String>,
     },
-    /// What agents did with AutoKit.
+    /// The address for agents that cannot start a program: MCP as Streamable HTTP on this machine.
+    #[command(subcommand)]
+    McpHttp(crate::mcp_http::McpHttpCommand),
+    /// What agents did with AutoKit, and what tools cost them.
     #[command(subcommand)]
     Report(crate::report::ReportCommand),
+    /// What agents find first, may find, may do.
+    #[command(subcommand)]
+    Profiles(crate::profiles::ProfilesCommand),
+    /// Calls of agents that need a person's word.
+    #[command(subcommand)]
+    Asks(crate::asks::AsksCommand),
+    /// Keys for web APIs whose operations agents call.
+    #[command(subcommand)]
+    ApiKeys(crate::api_keys::ApiKeysCommand),
     /// AutoKit in the settings of Claude, Codex, Cursor, VS Code and others.
     #[command(subcommand)]
     Clients(crate::clients::ClientsCommand),
     /// MCP servers whose tools agents can call through AutoKit.
     #[command(subcommand)]
     Servers(crate::mcp::ServersCommand),
+    /// Tools that are not here yet, from registries and published bundles.
+    #[command(subcommand)]
+    Market(crate::market::MarketCommand),
     /// Print completions for a shell.
     Completions {
         /// The shell.

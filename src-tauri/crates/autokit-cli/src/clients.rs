@@ -2,8 +2,8 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use autokit_app::api::{AgentClient, ConnectClient, LineFate, Nothing};
-use autokit_app::commands::{ConnectAgent, ListClients};
+use autokit_app::api::{AgentClient, ChangedLine, ConnectClient, LineFate, Nothing};
+use autokit_app::commands::{ConnectAgent, DisconnectAgent, ListClients};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
 use clap::Subcommand;
@@ -16,7 +16,7 @@ use crate::{End, Result};
 pub(crate) enum ClientsCommand {
     /// The programs AutoKit knows, and which of them reach it.
     List,
-    /// What connecting a program would change in its settings, and the lines to paste by hand.
+    /// What connecting a program, or disconnecting one that is connected, would change in its settings.
     Show {
         /// The program, e.g. cursor.
         program: String,
@@ -29,17 +29,33 @@ pub(crate) enum ClientsCommand {
         #[arg(long)]
         yes: bool,
     },
+    /// Take AutoKit out of the MCP servers of a program; its file as it was is kept beside.
+    Disconnect {
+        /// The program, e.g. cursor.
+        program: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// What is to become of AutoKit in a program's settings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Connect,
+    Disconnect,
 }
 
 pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> Result<End> {
     let clients = node.call::<ListClients>(Nothing {}).await?;
-    let (program, connect) = match command {
+    let (program, wish) = match command {
         ClientsCommand::List => {
             out.show(&clients, |text| clients.iter().try_for_each(|client| line(text, client)))?;
             return Ok(End::Done);
         }
         ClientsCommand::Show { program } => (program, None),
-        ClientsCommand::Connect { program, yes } => (program, Some(yes)),
+        ClientsCommand::Connect { program, yes } => (program, Some((Wish::Connect, yes))),
+        ClientsCommand::Disconnect { program, yes } => (program, Some((Wish::Disconnect, yes))),
     };
     let asked = program.replace([' ', '-'], "_").to_lowercase();
     let found =
@@ -51,30 +67,40 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
             "See which there are in the list of programs.",
         )
     })?;
-    let Some(yes) = connect else {
-        out.show(&client, |text| preview(text, &client))?;
+    let Some((wish, yes)) = wish else {
+        let wish = if client.connected { Wish::Disconnect } else { Wish::Connect };
+        out.show(&client, |text| preview(text, &client, wish))?;
         return Ok(End::Done);
     };
-    if client.connected {
+    let done = match wish {
+        Wish::Connect => client.connected,
+        // What cannot be read says why when it is tried.
+        Wish::Disconnect => client.leave.is_none() && client.problem.is_none(),
+    };
+    if done {
         out.show(&client, |text| line(text, &client))?;
         return Ok(End::Done);
     }
-    if !yes && !confirmed(&client)? {
+    if !yes && !confirmed(&client, wish)? {
         return Ok(End::Refused);
     }
-    let connected = node.call::<ConnectAgent>(ConnectClient { id: client.id, seen: client.seen }).await?;
+    let change = ConnectClient { id: client.id, seen: client.seen };
+    let connected = match wish {
+        Wish::Connect => node.call::<ConnectAgent>(change).await?,
+        Wish::Disconnect => node.call::<DisconnectAgent>(change).await?,
+    };
     out.show(&connected, |text| {
         line(text, &connected.client)?;
         if let Some(backup) = &connected.backup {
             writeln!(text, "  as it was: {}", printable(backup))?;
         }
-        writeln!(text, "  Start {} again for it to see AutoKit", printable(&connected.client.name))
+        writeln!(text, "  Start {} again for it to see that", printable(&connected.client.name))
     })?;
     Ok(End::Done)
 }
 
 /// Shows the change and asks.
-fn confirmed(client: &AgentClient) -> Result<bool> {
+fn confirmed(client: &AgentClient, wish: Wish) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
@@ -84,7 +110,7 @@ fn confirmed(client: &AgentClient) -> Result<bool> {
         .into());
     }
     let mut err = anstream::stderr();
-    preview(&mut err, client)?;
+    preview(&mut err, client, wish)?;
     write!(err, "Write this? [y/N] ")?;
     err.flush()?;
     let mut answer = String::new();
@@ -102,13 +128,20 @@ fn line(text: &mut dyn std::io::Write, client: &AgentClient) -> std::io::Result<
     writeln!(text, "  {}", printable(&client.file))
 }
 
-fn preview(text: &mut dyn std::io::Write, client: &AgentClient) -> std::io::Result<()> {
+fn preview(text: &mut dyn std::io::Write, client: &AgentClient, wish: Wish) -> std::io::Result<()> {
     writeln!(text, "{}", printable(&client.file))?;
+    if let Some(leave) = client.leave.as_ref().filter(|_| wish == Wish::Disconnect) {
+        return lines(text, leave);
+    }
     let Some(change) = &client.change else {
         writeln!(text, "{}", printable(client.problem.as_deref().unwrap_or_default()))?;
         writeln!(text, "Paste these lines by hand:\n")?;
         return write!(text, "{}", printable(&client.lines));
     };
+    lines(text, change)
+}
+
+fn lines(text: &mut dyn std::io::Write, change: &[ChangedLine]) -> std::io::Result<()> {
     for line in change {
         let words = printable(&line.text);
         match line.fate {

@@ -46,7 +46,7 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
     Ok(End::Done)
 }
 
-fn table(header: &[&str]) -> Table {
+pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)

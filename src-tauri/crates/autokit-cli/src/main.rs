@@ -1,18 +1,23 @@
 //! The `autokit` command: every command of the list, in a terminal.
 
 mod agent;
+mod api_keys;
 mod args;
 mod ask;
+mod asks;
 mod bundle;
 mod cards;
 mod checks;
 mod clients;
 mod eval;
 mod jobs;
+mod market;
 mod mcp;
+mod mcp_http;
 mod models;
 mod output;
 mod places;
+mod profiles;
 mod providers;
 mod report;
 mod review;
@@ -159,6 +164,9 @@ async fn run(cli: Cli) -> Result<End> {
         }
         // Measures ranking alone: no library is opened.
         Command::Eval(command) => return Box::pin(eval::run(&cli.global, &out, command)).await,
+        Command::Report(report::ReportCommand::Tokens { sizes }) => {
+            return Box::pin(report::measure(&cli.global, &out, &sizes)).await;
+        }
         command => command,
     };
     let node = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await?;
@@ -265,9 +273,20 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
             let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
             serve::run(node, out, &status).await
         }
-        Command::Report(command) => report::run(node, out, command).await,
+        Command::Report(report::ReportCommand::Activity { days }) => report::activity(node, out, days).await,
         Command::Clients(command) => clients::run(node, out, command).await,
+        Command::Market(command) => market::run(node, out, command).await,
+        Command::McpHttp(command) => mcp_http::run(node, out, command).await,
         Command::Servers(command) => mcp::run(node, out, command).await,
-        Command::Completions { .. } | Command::Eval(_) | Command::Mcp { .. } => Ok(End::Done),
+        Command::Report(report::ReportCommand::Audit { days, limit }) => {
+            report::audit(node, out, days, limit).await
+        }
+        Command::Profiles(command) => profiles::run(node, out, command).await,
+        Command::Asks(command) => asks::run(node, out, command).await,
+        Command::ApiKeys(command) => api_keys::run(node, out, command).await,
+        Command::Completions { .. }
+        | Command::Eval(_)
+        | Command::Mcp { .. }
+        | Command::Report(report::ReportCommand::Tokens { .. }) => Ok(End::Done),
     }
 }

@@ -1,11 +1,13 @@
 //! `autokit mcp` and `autokit servers`: AutoKit as the one MCP server of an agent, and the servers behind it.
 
 use std::collections::BTreeMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use autokit_app::ApiError;
 use autokit_app::ErrorCode;
-use autokit_app::api::{JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef};
-use autokit_app::commands::{AddServer, ListServers, RefreshServer, RemoveServer};
+use autokit_app::api::{JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersText};
+use autokit_app::commands::{AddServer, ListServers, ReadServers, RefreshServer, RemoveServer};
 use autokit_app::mcp::serve_stdio;
 use autokit_app::node::Node;
 use clap::{ArgGroup, Subcommand};
@@ -39,6 +41,17 @@ pub(crate) enum ServersCommand {
         #[arg(last = true)]
         command: Vec<String>,
     },
+    /// Add the MCP servers in the settings of Claude, Cursor, VS Code and others, with their keys.
+    Import {
+        /// The file: `mcp.json`, `claude_desktop_config.json`, `settings.json`.
+        file: PathBuf,
+        /// Only these, by the names they have there.
+        #[arg(long)]
+        only: Vec<String>,
+        /// Without asking.
+        #[arg(long)]
+        yes: bool,
+    },
     /// Look again at the tools of a server.
     Refresh {
         /// What it is called here.
@@ -51,7 +64,7 @@ pub(crate) enum ServersCommand {
     },
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         // The value may be a key: it is not repeated.
@@ -87,6 +100,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
             let job = node.call::<AddServer>(add).await?;
             return looked(node, out, &name, &job.job).await;
         }
+        ServersCommand::Import { file, only, yes } => return import(node, out, &file, &only, yes).await,
         ServersCommand::Refresh { name } => {
             let job = node.call::<RefreshServer>(ServerRef { name: name.clone() }).await?;
             return looked(node, out, &name, &job.job).await;
@@ -106,8 +120,75 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
     Ok(End::Done)
 }
 
+/// Adds the servers of a program's settings, one after the other, as far as a person says yes to them.
+async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bool) -> Result<End> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let message = format!("{} cannot be read: {error}", file.display());
+        ApiError::new(ErrorCode::BadRequest, message, "Check the file's name.")
+    })?;
+    let mut read = node.call::<ReadServers>(ServersText { text }).await?;
+    read.servers.retain(|server| only.is_empty() || only.contains(&server.name));
+    // For a program there is the list at the end.
+    let mut err: Box<dyn std::io::Write> =
+        if out.json() { Box::new(std::io::sink()) } else { Box::new(anstream::stderr()) };
+    for problem in &read.problems {
+        writeln!(err, "left out: {}", printable(problem))?;
+    }
+    for server in &read.servers {
+        let known = if read.taken.contains(&server.name) { ", in place of the one that is here" } else { "" };
+        writeln!(err, "{}: {}{known}", printable(&server.name), printable(&reached(&server.reach)))?;
+        if !server.secrets.is_empty() {
+            let names: Vec<&str> = server.secrets.keys().map(String::as_str).collect();
+            writeln!(err, "  with {}", printable(&names.join(", ")))?;
+        }
+    }
+    if read.servers.is_empty() {
+        writeln!(err, "There is no server to add.")?;
+        return Ok(End::Nothing);
+    }
+    if !yes && !agreed("Add them? Programs are started to see their tools, which wait in Review.")? {
+        return Ok(End::Nothing);
+    }
+    for server in read.servers {
+        let name = server.name.clone();
+        let job = node.call::<AddServer>(server).await?;
+        // One that does not start is told with the list; the others are added.
+        jobs::watch(node, out, &job.job).await?;
+        writeln!(err, "{}", printable(&name))?;
+    }
+    Box::pin(run(node, out, ServersCommand::List)).await
+}
+
+/// A person's yes.
+fn agreed(question: &str) -> Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            "nobody is there to say yes",
+            "Look at what would be added, then give --yes.",
+        )
+        .into());
+    }
+    let mut err = anstream::stderr();
+    write!(err, "{question} [y/N] ")?;
+    err.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// How a server is reached, in one line.
+fn reached(reach: &ServerReach) -> String {
+    match reach {
+        ServerReach::Stdio { command, args, .. } => {
+            std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
+        }
+        ServerReach::Http { url } => url.clone(),
+    }
+}
+
 /// Follows a look at a server's tools, and says what came of it.
-async fn looked(node: &Node, out: &Output, name: &str, job: &str) -> Result<End> {
+pub(crate) async fn looked(node: &Node, out: &Output, name: &str, job: &str) -> Result<End> {
     let job = jobs::watch(node, out, job).await?;
     if job.state == JobState::Failed {
         return Err(job
@@ -131,17 +212,15 @@ async fn looked(node: &Node, out: &Output, name: &str, job: &str) -> Result<End>
 }
 
 fn write(text: &mut dyn std::io::Write, server: &Server) -> std::io::Result<()> {
-    let reach = match &server.reach {
-        ServerReach::Stdio { command, args, .. } => {
-            std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
-        }
-        ServerReach::Http { url } => url.clone(),
-    };
+    let reach = reached(&server.reach);
     let tools = if server.tools == 1 { "tool" } else { "tools" };
     let runs = if server.running { ", running" } else { "" };
     let trusted = if server.trusted { ", trusted" } else { "" };
     writeln!(text, "{}: {} {tools}{runs}{trusted}", printable(&server.name), server.tools)?;
     writeln!(text, "  {}", printable(&reach))?;
+    if server.waiting > 0 {
+        writeln!(text, "  {} to decide with `autokit review list`", server.waiting)?;
+    }
     if !server.secrets.is_empty() {
         writeln!(text, "  with {}", printable(&server.secrets.join(", ")))?;
     }

@@ -21,6 +21,12 @@ const PLACES: &[(&str, &str)] = &[
     ("Make a new key in Settings, Bundles", "Make a new key with `autokit bundle keys make`"),
     ("in Settings, Keys", "with `autokit providers key NAME`"),
     ("in Settings, Language model", "with `autokit providers llm`"),
+    (
+        "in Settings, Permissions, or leave the profile out",
+        "with `autokit profiles add`, or leave the profile out",
+    ),
+    ("See which there are in Settings, Permissions", "See which there are with `autokit api-keys list`"),
+    ("in Settings, Permissions", "with `autokit profiles`"),
     ("in Settings, Web search", "with `autokit providers search`"),
     ("in Settings, Network", "with `autokit providers allow HOST`"),
     ("in Settings, Embedding model", "with `autokit models pull`"),
@@ -74,7 +80,8 @@ mod tests {
 
     /// Strings of the crates below the hosts, with where they stand.
     fn lines() -> Vec<(PathBuf, String)> {
-        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let own = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+        let crates = Path::new(&own).parent().unwrap();
         let mut files = Vec::new();
         for name in [
             "app", "agent", "bundle", "embed", "facts", "fuel", "library", "llm", "retrieve", "toolcard",

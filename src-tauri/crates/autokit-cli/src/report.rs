@@ -1,11 +1,17 @@
-//! `autokit report`: what agents did with AutoKit, in figures.
+//! `autokit report`: what agents did with AutoKit and what tools cost them, in figures.
 
-use autokit_app::api::{ActivityQuery, ActivityReport};
-use autokit_app::commands::GetActivity;
+use autokit_app::api::{ActivityQuery, ActivityReport, AuditQuery};
+use autokit_app::commands::{GetActivity, GetAudit};
+use autokit_app::eval::{TokensReport, TokensRow};
 use autokit_app::node::Node;
 use clap::Subcommand;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::{Output, printable};
+use owo_colors::OwoColorize as _;
+
+use crate::args::Global;
+use crate::eval::table;
+use crate::output::{Output, moment, printable};
 use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
@@ -16,13 +22,159 @@ pub(crate) enum ReportCommand {
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=92))]
         days: u32,
     },
+    /// What agents called, who let them, and what came of it; newest first.
+    Audit {
+        /// How far back.
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=92))]
+        days: u32,
+        /// Calls at most.
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+    },
+    /// What tools cost in tokens: all at once, against search, over tools of published APIs.
+    Tokens {
+        /// How many tools; 10,000 are embedded in a few minutes.
+        #[arg(long, value_delimiter = ',', default_values_t = [10, 25, 50, 100, 200, 1_000, 10_000])]
+        sizes: Vec<usize>,
+    },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ReportCommand) -> Result<End> {
-    let ReportCommand::Activity { days } = command;
+/// What needs no library of its own.
+pub(crate) async fn measure(global: &Global, out: &Output, sizes: &[usize]) -> Result<End> {
+    let bar = ProgressBar::with_draw_target(
+        None,
+        // Indicatif draws nothing where stderr is no terminal.
+        if out.json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
+    );
+    if let Ok(style) = ProgressStyle::with_template("Reading tools {bar:24.cyan/dim} {pos}/{len} eta {eta}") {
+        bar.set_style(style);
+    }
+    let vectors = crate::vectors(global);
+    let told = |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    };
+    let report = autokit_app::eval::tokens(sizes, &vectors, told).await?;
+    bar.finish_and_clear();
+    out.show(&report, |text| write_tokens(text, &report))?;
+    Ok(End::Done)
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn write_tokens(text: &mut dyn std::io::Write, report: &TokensReport) -> std::io::Result<()> {
+    let header = ["tools", "static", "dynamic", "own", "answer", "p95", "listed", "saved", "found"];
+    let paper = ["paper static", "paper dynamic", "paper saved"];
+    let mut shown = table(&[header.as_slice(), paper.as_slice()].concat());
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let or_nothing = |figure: Option<u64>| figure.map_or_else(|| "–".to_owned(), grouped);
+    for row in &report.rows {
+        let paper_saved = row
+            .paper_static
+            .zip(row.paper_dynamic)
+            .map(|(fixed, dynamic)| 1.0 - dynamic as f64 / fixed as f64);
+        shown.add_row([
+            grouped(row.tools.into()),
+            grouped(row.static_tokens),
+            grouped(row.dynamic_tokens),
+            grouped(row.own_tokens),
+            grouped(row.reply_tokens),
+            grouped(row.reply_p95),
+            grouped(row.listed_tokens),
+            percent(row.saved),
+            format!("{:.0} %", row.found * 100.0),
+            or_nothing(row.paper_static),
+            or_nothing(row.paper_dynamic),
+            paper_saved.map_or_else(|| "–".to_owned(), |saved| format!("{:.0} %", saved * 100.0)),
+        ]);
+    }
+    writeln!(text, "{shown}")?;
+    let how = report.words_alone.as_ref().map_or_else(
+        || "by words and meaning".to_owned(),
+        |why| format!("by words alone: {}", printable(why)),
+    );
+    writeln!(text, "\nTokens are characters / 4, as medians of {} searches.", report.searches)?;
+    writeln!(
+        text,
+        "static: the definitions of all tools. dynamic: all that is read for one search, which is"
+    )?;
+    writeln!(
+        text,
+        "the tools every session has (own), the answer with its schemas, and what it puts into the"
+    )?;
+    writeln!(text, "session's list of tools (listed); a program that does not list them anew reads less.")?;
+    writeln!(text, "found: searches that found the tool they were made from. Searched {how}.")?;
+    if report.rows.iter().any(over_the_paper) {
+        writeln!(text, "More than the paper's figure at: {}", sizes_over(report))?;
+    }
+    Ok(())
+}
+
+fn over_the_paper(row: &TokensRow) -> bool {
+    row.paper_dynamic.is_some_and(|paper| row.dynamic_tokens > paper)
+}
+
+fn sizes_over(report: &TokensReport) -> String {
+    let over: Vec<String> =
+        report.rows.iter().filter(|row| over_the_paper(row)).map(|row| row.tools.to_string()).collect();
+    over.join(", ")
+}
+
+pub(crate) async fn activity(node: &Node, out: &Output, days: u32) -> Result<End> {
     let report = node.call::<GetActivity>(ActivityQuery { days }).await?;
     out.show(&report, |text| write(text, &report))?;
     Ok(if report.sessions == 0 { End::Nothing } else { End::Done })
+}
+
+pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> Result<End> {
+    let log = node.call::<GetAudit>(AuditQuery { days, limit }).await?;
+    out.show(&log, |text| {
+        for entry in &log.entries {
+            let outcome = match entry.outcome.as_str() {
+                "done" => entry.outcome.green().to_string(),
+                "refused" | "failed" => entry.outcome.red().to_string(),
+                other => printable(other),
+            };
+            writeln!(
+                text,
+                "{}  {}  {outcome} by {}  {}",
+                moment(&entry.at),
+                printable(&entry.name).bold(),
+                printable(&entry.decided),
+                printable(&entry.client)
+            )?;
+            if !entry.profile.is_empty() {
+                writeln!(text, "  profile {}", printable(&entry.profile))?;
+            }
+            writeln!(text, "  {}", printable(&entry.arguments.to_string()))?;
+            for need in &entry.needed {
+                writeln!(text, "  {}", printable(need))?;
+            }
+            if !entry.why.is_empty() {
+                writeln!(text, "  {}", printable(&entry.why))?;
+            }
+        }
+        let shown = log.entries.len() as u32;
+        if log.total > shown {
+            writeln!(text, "{shown} of {} calls; --limit shows more", log.total)?;
+        }
+        if log.total == 0 {
+            writeln!(text, "No agent called anything.")?;
+        }
+        Ok(())
+    })?;
+    Ok(if log.total == 0 { End::Nothing } else { End::Done })
 }
 
 fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Result<()> {

@@ -109,7 +109,7 @@ impl LinkHealth {
                     Code::Redirects => LinkState::Circle,
                     Code::TooLarge | Code::NotText => LinkState::NotAPage,
                     Code::Tls => LinkState::Insecure,
-                    Code::PrivateAddress | Code::Robots => LinkState::Closed,
+                    Code::PrivateAddress | Code::Closed | Code::Robots => LinkState::Closed,
                     _ => LinkState::Failing,
                 };
                 let hops = match error {

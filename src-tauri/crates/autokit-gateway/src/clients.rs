@@ -161,6 +161,21 @@ impl Client {
         }
     }
 
+    /// The file without AutoKit among its servers; none if it is not there.
+    ///
+    /// # Errors
+    /// [`ClientError`] when it cannot be changed without losing something.
+    pub fn without(self, before: &str, path: &Path) -> Result<Option<String>, ClientError> {
+        let unreadable = |why: String| ClientError::Unreadable { path: path.display().to_string(), why };
+        if before.trim().is_empty() {
+            return Ok(None);
+        }
+        match self.layout() {
+            Layout::Json { key, .. } => json_without(before, key).map_err(unreadable),
+            Layout::Toml { table } => toml_without(before, table).map_err(unreadable),
+        }
+    }
+
     /// Whether a file starts AutoKit this way already.
     pub fn has(self, text: &str, start: &Start) -> bool {
         let wanted = json!({"command": start.command, "args": start.args});
@@ -203,6 +218,23 @@ fn json_with(before: &str, key: &str, typed: bool, start: &Start) -> Result<Stri
     put("command", start.command.as_str().into());
     put("args", CstInputValue::Array(start.args.iter().map(|arg| arg.as_str().into()).collect()));
     Ok(file.to_string())
+}
+
+fn json_without(before: &str, key: &str) -> Result<Option<String>, String> {
+    let file = CstRootNode::parse(before, &ParseOptions::default())
+        .map_err(|error| format!("it is no JSON ({error})"))?;
+    let servers = file.object_value().and_then(|file| file.object_value(key));
+    let Some(entry) = servers.and_then(|servers| servers.get(SERVER)) else { return Ok(None) };
+    entry.remove();
+    Ok(Some(file.to_string()))
+}
+
+fn toml_without(before: &str, table: &str) -> Result<Option<String>, String> {
+    let mut file: DocumentMut =
+        before.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
+    let servers = file.get_mut(table).and_then(Item::as_table_like_mut);
+    let gone = servers.and_then(|servers| servers.remove(SERVER));
+    Ok(gone.map(|_| file.to_string()))
 }
 
 fn toml_with(before: &str, table: &str, start: &Start) -> Result<String, String> {
@@ -265,6 +297,26 @@ mod tests {
         let before = "# mine\nmodel = \"x\" # the best\n\n[mcp_servers.other]\ncommand = 'y' # why\n";
         let after = Client::Codex.changed(Some(before), Path::new("x"), &start()).expect("changed");
         assert!(after.starts_with(before) && after.ends_with("args = [\"mcp\"]\n"), "{after}");
+    }
+
+    #[test]
+    fn what_came_goes_and_nothing_else() {
+        for client in Client::ALL {
+            let text = client.snippet(&start());
+            let without = client.without(&text, Path::new("x")).expect("changed").expect("it was there");
+            assert!(!client.has(&without, &start()) && !without.contains(SERVER), "{client:?}: {without}");
+            assert_eq!(client.without(&without, Path::new("x")), Ok(None), "{client:?}");
+            assert_eq!(client.without("", Path::new("x")), Ok(None), "{client:?}");
+        }
+        let before = "{\n\t// mine\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"}\n\t},\n\t\"z\": 1.50\n}\n";
+        let with = Client::Cursor.changed(Some(before), Path::new("x"), &start()).expect("changed");
+        let after = Client::Cursor.without(&with, Path::new("x")).expect("changed").expect("it was there");
+        assert_eq!(after, before);
+        let before = "# mine\nmodel = \"x\" # the best\n\n[mcp_servers.other]\ncommand = 'y' # why\n";
+        let with = Client::Codex.changed(Some(before), Path::new("x"), &start()).expect("changed");
+        let after = Client::Codex.without(&with, Path::new("x")).expect("changed").expect("it was there");
+        assert_eq!(after, before);
+        assert!(Client::VsCode.without("{ mine", Path::new("f")).is_err());
     }
 
     #[test]

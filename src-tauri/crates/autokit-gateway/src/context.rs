@@ -1,11 +1,14 @@
 //! The tools one session has: what was discovered, when it was used, what has to go (Kaman, section 6).
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::reply::without_explanations;
 use crate::settings::Settings;
 use crate::tokens;
 
@@ -75,6 +78,8 @@ pub struct Binding {
     pub changed: bool,
 }
 
+/// Characters of a description that only says what a tool is.
+const SHORT_CHARS: usize = 160;
 /// Characters of a name by which a tool is called. Clients put the name of the server before it and allow
 /// 64 in all.
 const NAME_CHARS: usize = 46;
@@ -111,15 +116,9 @@ impl ToolContext {
     }
 
     /// Binds what a search found. A tool that is bound already keeps its name, takes the new definition and
-    /// counts as used. What is found again after a loop may be called again. Of tools that are not among
-    /// `always`, those go that are over the limits; what was just bound stays.
-    pub fn bind(
-        &mut self,
-        settings: &Settings,
-        always: &[String],
-        found: Vec<Definition>,
-        now: Timestamp,
-    ) -> Binding {
+    /// counts as used. What is found again after a loop may be called again. Of tools that are not to stay
+    /// always, those go that are over the limits; what was just bound stays.
+    pub fn bind(&mut self, settings: &Settings, found: Vec<Definition>, now: Timestamp) -> Binding {
         let mut binding = Binding::default();
         for definition in found {
             let cost = tokens::of_tool(&definition.name, &definition.description, &definition.schema);
@@ -141,7 +140,7 @@ impl ToolContext {
             self.evicted.retain(|evicted| *evicted != name);
             binding.names.push(name);
         }
-        binding.gone = self.make_room(settings, always, &binding.names, now);
+        binding.gone = self.make_room(settings, &binding.names, now);
         binding.changed |= !binding.gone.is_empty();
         binding
     }
@@ -180,16 +179,10 @@ impl ToolContext {
 
     /// Lets go what was not used for longer than the time to live (section 6.3, phase 1), then, while there
     /// are more than fit, what was used longest ago (phase 2); the same while they cost more than the budget.
-    fn make_room(
-        &mut self,
-        settings: &Settings,
-        always: &[String],
-        fresh: &[String],
-        now: Timestamp,
-    ) -> Vec<(String, Gone)> {
+    fn make_room(&mut self, settings: &Settings, fresh: &[String], now: Timestamp) -> Vec<(String, Gone)> {
         let keeps = |name: &String, bound: &Bound| {
-            let named = |other: &String| *other == *name || *other == bound.definition.name;
-            settings.always.iter().chain(always).any(named)
+            let Definition { id, name: own, .. } = &bound.definition;
+            settings.always.iter().any(|other| other == name || other == own || other == id)
         };
         let mut gone = Vec::new();
         let over = |context: &ToolContext| {
@@ -262,6 +255,41 @@ fn plain(name: &str) -> String {
     plain.trim_matches('_').chars().take(NAME_CHARS).collect()
 }
 
+/// A tool without what only explains it, for a list that has to be short.
+fn shortened(definition: &Definition) -> Definition {
+    let schema = Value::Object(definition.schema.clone());
+    let Value::Object(schema) = without_explanations(&schema) else { return definition.clone() };
+    let short: String = definition.description.chars().take(SHORT_CHARS).collect();
+    let cut = short.len() < definition.description.len();
+    let end = short.find(['.', '\n']).map_or(short.len(), |at| at + 1);
+    let description = if cut { format!("{}…", short[..end].trim_end()) } else { short };
+    Definition { description, schema, ..definition.clone() }
+}
+
+/// The discovered tools of a session as MCP lists them, in the order of their discovery. Those found last
+/// are listed in full as far as `budget` tokens go, the others without what only explains them. Which ones
+/// those are changes only when tools are bound, and that is told.
+pub(crate) fn list(context: &ToolContext, budget: u32) -> Vec<Tool> {
+    let mut newest: Vec<(&str, &Bound)> = context.iter().collect();
+    newest.sort_by_key(|(_, bound)| std::cmp::Reverse(bound.discovered));
+    let mut left = budget;
+    let mut whole = HashSet::new();
+    for (name, bound) in newest {
+        if bound.tokens <= left {
+            left -= bound.tokens;
+            whole.insert(name);
+        }
+    }
+    let tool = |(name, bound): (&str, &Bound)| {
+        if whole.contains(name) {
+            listed(name, &bound.definition)
+        } else {
+            listed(name, &shortened(&bound.definition))
+        }
+    };
+    context.iter().map(tool).collect()
+}
+
 /// The tool as MCP lists it.
 pub fn listed(name: &str, definition: &Definition) -> Tool {
     let mut tool = Tool::new(name.to_owned(), definition.description.clone(), definition.schema.clone());
@@ -299,15 +327,15 @@ mod tests {
     #[test]
     fn binding_twice_is_binding_once() {
         let (mut context, settings) = (ToolContext::default(), Settings::default());
-        let first = context.bind(&settings, &[], vec![tool("1", "get weather!")], at(0));
+        let first = context.bind(&settings, vec![tool("1", "get weather!")], at(0));
         assert_eq!((first.names, first.changed), (vec!["get_weather".to_owned()], true));
-        let again = context.bind(&settings, &[], vec![tool("1", "get weather!")], at(9));
+        let again = context.bind(&settings, vec![tool("1", "get weather!")], at(9));
         assert_eq!((again.names.len(), again.changed, context.len()), (1, false, 1));
         let bound = context.get("get_weather").expect("bound");
         assert_eq!((bound.discovered, bound.used), (at(0), at(9)));
         // Its card changed: the name stays, the definition is the new one.
         let newer = Definition { description: "New.".to_owned(), ..tool("1", "get weather!") };
-        assert!(context.bind(&settings, &[], vec![newer], at(10)).changed);
+        assert!(context.bind(&settings, vec![newer], at(10)).changed);
         assert_eq!(context.get("get_weather").map(|b| b.definition.description.as_str()), Some("New."));
     }
 
@@ -321,7 +349,7 @@ mod tests {
             .enumerate()
             .map(|(id, name)| tool(&format!("card-number-{id:04}"), name))
             .collect();
-        let names = context.bind(&settings, &[], found, at(0)).names;
+        let names = context.bind(&settings, found, at(0)).names;
         let different: std::collections::HashSet<&String> = names.iter().collect();
         assert_eq!(different.len(), 9, "{names:?}");
         assert_eq!(&names[..3], ["send", "Acme_Inc_send", "send_cardnumb"]);
@@ -337,30 +365,60 @@ mod tests {
         let settings = Settings { capacity: 3, ttl_secs: 100, ..Settings::default() };
         let mut context = ToolContext::default();
         for (second, name) in [(0, "a"), (1, "b"), (2, "c")] {
-            context.bind(&settings, &[], vec![tool(name, name)], at(second));
+            context.bind(&settings, vec![tool(name, name)], at(second));
         }
         context.called("a", at(50));
         // All fit: nothing goes, however idle.
-        assert!(context.bind(&settings, &[], vec![tool("c", "c")], at(200)).gone.is_empty());
-        let binding = context.bind(&settings, &[], vec![tool("d", "d")], at(140));
+        assert!(context.bind(&settings, vec![tool("c", "c")], at(200)).gone.is_empty());
+        let binding = context.bind(&settings, vec![tool("d", "d")], at(140));
         assert_eq!(binding.gone, [("b".to_owned(), Gone::Idle)]);
-        let binding = context.bind(&settings, &[], vec![tool("e", "e"), tool("f", "f")], at(141));
+        let binding = context.bind(&settings, vec![tool("e", "e"), tool("f", "f")], at(141));
         assert_eq!(binding.gone, [("a".to_owned(), Gone::LeastRecent), ("d".to_owned(), Gone::LeastRecent)]);
         assert_eq!(names(&context), ["c", "e", "f"]);
         // One search that finds more than fit keeps what it found.
         let many = (0..5).map(|n| tool(&n.to_string(), &format!("t{n}"))).collect();
-        context.bind(&settings, &[], many, at(142));
+        context.bind(&settings, many, at(142));
         assert_eq!(context.len(), 5);
     }
 
     #[test]
+    fn a_list_is_short_and_what_was_found_last_is_in_full() {
+        let schema = |length: usize| json!({"type": "object", "properties": {"x": {"type": "integer", "description": "y".repeat(length)}}});
+        let found = |name: &str| {
+            let schema = schema(800).as_object().cloned().unwrap_or_default();
+            let description = format!("Does {name}. {}", "And more. ".repeat(30));
+            Definition { description, schema, ..tool(name, name) }
+        };
+        let (mut context, settings) = (ToolContext::default(), Settings::default());
+        for (second, name) in [(0, "a"), (1, "b"), (2, "c")] {
+            context.bind(&settings, vec![found(name)], at(second));
+        }
+        let tokens = context.get("a").map(|bound| bound.tokens).unwrap_or_default();
+        let shown = |budget: u32| {
+            let tools = list(&context, budget);
+            assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["a", "b", "c"]);
+            let full = |tool: &Tool| *tool.input_schema == *schema(800).as_object().expect("an object");
+            tools.iter().map(full).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(tokens * 3), [true, true, true]);
+        assert_eq!(shown(tokens * 2), [false, true, true]);
+        assert_eq!(shown(tokens), [false, false, true]);
+        assert_eq!(shown(0), [false, false, false]);
+        let short = &list(&context, 0)[0];
+        assert_eq!(short.description.as_deref(), Some("Does a.…"));
+        assert_eq!(
+            Value::Object((*short.input_schema).clone()),
+            json!({"type": "object", "properties": {"x": {"type": "integer"}}})
+        );
+    }
+
+    #[test]
     fn some_tools_always_stay_and_do_not_count() {
-        let settings =
-            Settings { capacity: 1, ttl_secs: 1, always: vec!["core".to_owned()], ..Settings::default() };
+        let always = vec!["core".to_owned(), "id-expert".to_owned()];
+        let settings = Settings { capacity: 1, ttl_secs: 1, always, ..Settings::default() };
         let mut context = ToolContext::default();
-        let profile = ["expert".to_owned()];
         for (second, name) in [(0, "core"), (1, "expert"), (2, "x"), (100, "y")] {
-            context.bind(&settings, &profile, vec![tool(name, name)], at(second));
+            context.bind(&settings, vec![tool(&format!("id-{name}"), name)], at(second));
         }
         assert_eq!(names(&context), ["core", "expert", "y"]);
     }
@@ -371,7 +429,7 @@ mod tests {
         let mut context = ToolContext::default();
         for n in 0..10 {
             let big = Definition { description: "x".repeat(160), ..tool(&n.to_string(), &format!("t{n}")) };
-            let binding = context.bind(&settings, &[], vec![big], at(n));
+            let binding = context.bind(&settings, vec![big], at(n));
             assert!(context.tokens() <= 100, "{}", context.tokens());
             assert!(binding.gone.iter().all(|(_, why)| *why == Gone::Budget));
         }
@@ -381,10 +439,10 @@ mod tests {
     #[test]
     fn a_search_brings_back_what_went_by_a_loop() {
         let (mut context, settings) = (ToolContext::default(), Settings::default());
-        context.bind(&settings, &[], vec![tool("1", "a")], at(0));
+        context.bind(&settings, vec![tool("1", "a")], at(0));
         assert!(context.evict("a") && context.is_evicted("a") && context.get("a").is_none());
         assert!(!context.evict("a"));
-        context.bind(&settings, &[], vec![tool("1", "a")], at(1));
+        context.bind(&settings, vec![tool("1", "a")], at(1));
         assert!(!context.is_evicted("a") && context.get("a").is_some());
     }
 
@@ -398,7 +456,7 @@ mod tests {
                 now += later;
                 let name = format!("t{which}");
                 match what {
-                    0 => { context.bind(&settings, &[], vec![tool(&name, &name)], at(now)); }
+                    0 => { context.bind(&settings, vec![tool(&name, &name)], at(now)); }
                     1 => context.called(&name, at(now)),
                     _ => { if which > 0 { context.evict(&name); } }
                 }

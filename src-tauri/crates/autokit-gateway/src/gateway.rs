@@ -9,13 +9,15 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{Definition, Gone, listed};
+use crate::context::{Definition, Gone, list, listed};
 use crate::guard::{Loop, Outcome};
 use crate::session::{Session, SessionRecord, Sessions, is_over, new_handle};
 use crate::settings::Settings;
-use crate::toolbox::{Call, Event, Progress, Refusal, Search, Target, Toolbox, What};
+use crate::toolbox::{Audit, Call, Event, Progress, Refusal, Search, Target, Toolbox, What};
 use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS, arguments, reply, tokens};
 
+/// Characters of a name that is no tool's, as far as it is written down.
+const NAME_CHARS: usize = 80;
 /// Results a search may be asked for.
 const MOST_RESULTS: usize = 20;
 
@@ -29,7 +31,6 @@ pub struct Gateway<T> {
 
 struct Inner<T> {
     toolbox: T,
-    settings: Settings,
     sessions: Sessions,
     now: Now,
 }
@@ -77,8 +78,8 @@ pub struct Wish {
 
 impl<T: Toolbox> Gateway<T> {
     /// A gateway without sessions.
-    pub fn new(toolbox: T, settings: Settings, now: Now) -> Gateway<T> {
-        Gateway { inner: Arc::new(Inner { toolbox, settings, sessions: Sessions::default(), now }) }
+    pub fn new(toolbox: T, now: Now) -> Gateway<T> {
+        Gateway { inner: Arc::new(Inner { toolbox, sessions: Sessions::default(), now }) }
     }
 
     /// What it stands in front of.
@@ -86,48 +87,66 @@ impl<T: Toolbox> Gateway<T> {
         &self.inner.toolbox
     }
 
+    /// Parameters that hold for all sessions together.
+    fn bounds(&self) -> Arc<Settings> {
+        self.inner.toolbox.settings("", "")
+    }
+
     fn now(&self) -> Timestamp {
         (self.inner.now)()
     }
 
-    /// The session of a connection: the one that is there, the one that was kept, or a new one.
+    /// The session of a connection: the one that is there, the one that was kept, or a new one. A session
+    /// is one profile's: under the same name another profile has another, with nothing of the first.
     pub async fn session(&self, id: &str, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
-        if let Some(session) = self.context(id).await {
-            return session;
+        let id = if profile.is_empty() { id.to_owned() } else { format!("{id}@{profile}") };
+        match self.context(&id).await.filter(|session| session.lock().profile == profile) {
+            Some(session) => session,
+            None => self.begin(id, profile, client, protocol).await,
         }
-        self.begin(id.to_owned(), profile, client, protocol)
     }
 
     /// The context of a handle; none if there never was one or it is too old.
     pub async fn context(&self, handle: &str) -> Option<Arc<Session>> {
         let inner = &*self.inner;
-        if let Some(session) = inner.sessions.get(&inner.settings, handle, self.now()) {
+        let bounds = self.bounds();
+        if let Some(session) = inner.sessions.get(&bounds, handle, self.now()) {
             return Some(session);
         }
         let mut record = inner.toolbox.kept(handle).await?;
         let now = self.now();
-        if is_over(&inner.settings, &record, now) {
+        if is_over(&bounds, &record, now) {
             return None;
         }
         record.used = record.used.max(now);
-        Some(inner.sessions.insert(&inner.settings, record, now))
+        Some(inner.sessions.insert(&bounds, record, now))
     }
 
     /// A new context with a handle of its own.
     ///
     /// # Errors
     /// When the system has no randomness to give.
-    pub fn new_context(&self, profile: &str, client: &str, protocol: &str) -> Result<Arc<Session>, Refusal> {
+    pub async fn new_context(
+        &self,
+        profile: &str,
+        client: &str,
+        protocol: &str,
+    ) -> Result<Arc<Session>, Refusal> {
         let handle = new_handle().map_err(|error| Refusal::Failed(error.to_string()))?;
-        Ok(self.begin(handle, profile, client, protocol))
+        Ok(self.begin(handle, profile, client, protocol).await)
     }
 
-    fn begin(&self, id: String, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
+    async fn begin(&self, id: String, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
         let inner = &*self.inner;
         let began = Event::Began { client: client.to_owned(), protocol: protocol.to_owned() };
         inner.toolbox.note(&id, began);
-        let record = SessionRecord::new(id, profile.to_owned(), client.to_owned(), self.now());
-        inner.sessions.insert(&inner.settings, record, self.now())
+        let mut record = SessionRecord::new(id, profile.to_owned(), client.to_owned(), self.now());
+        let settings = inner.toolbox.settings(profile, client);
+        if !settings.always.is_empty() {
+            let always = inner.toolbox.always(profile).await;
+            record.tools.bind(&settings, always, self.now());
+        }
+        inner.sessions.insert(&self.bounds(), record, self.now())
     }
 
     /// The tools every session has.
@@ -140,7 +159,9 @@ impl<T: Toolbox> Gateway<T> {
     /// The tools of a session.
     pub fn tools(&self, session: &Session) -> Vec<Tool> {
         let mut tools = self.own_tools();
-        tools.extend(session.lock().tools.iter().map(|(name, bound)| listed(name, &bound.definition)));
+        let record = session.lock();
+        let settings = self.inner.toolbox.settings(&record.profile, &record.client);
+        tools.extend(list(&record.tools, settings.listed_tokens));
         tools
     }
 
@@ -148,7 +169,18 @@ impl<T: Toolbox> Gateway<T> {
     pub async fn search(&self, session: &Session, arguments: &Map<String, Value>, handle: bool) -> Answered {
         let began = Instant::now();
         let inner = &*self.inner;
-        let settings = &inner.settings;
+        let (id, profile, client, always) = {
+            let record = session.lock();
+            let bound = record.tools.iter().map(|(_, bound)| &bound.definition);
+            let always: Vec<(String, String)> =
+                bound.map(|definition| (definition.id.clone(), definition.name.clone())).collect();
+            (record.id.clone(), record.profile.clone(), record.client.clone(), always)
+        };
+        let settings = &*inner.toolbox.settings(&profile, &client);
+        let named =
+            |(id, name): &(String, String)| settings.always.iter().any(|other| other == id || other == name);
+        // Who names a context does not see its list of tools: for them a search is the only place.
+        let always = always.into_iter().filter(|one| !handle && named(one)).map(|(id, _)| id).collect();
         let query = arguments.get("query").and_then(Value::as_str).unwrap_or("").trim();
         if query.is_empty() {
             return Answered::same(problem("`query` is missing: say in words what the tool should do."));
@@ -160,11 +192,8 @@ impl<T: Toolbox> Gateway<T> {
                 _ => return Answered::same(problem(&format!("`limit` has to be from 1 to {MOST_RESULTS}."))),
             },
         };
-        let (id, profile) = {
-            let record = session.lock();
-            (record.id.clone(), record.profile.clone())
-        };
-        let search = Search { query: query.to_owned(), limit, threshold: settings.threshold, profile };
+        let search =
+            Search { query: query.to_owned(), limit, threshold: settings.threshold, profile, always };
         let found = match inner.toolbox.search(search).await {
             Ok(found) => found,
             Err(refusal) => return Answered::same(problem(&refusal.to_string())),
@@ -187,7 +216,7 @@ impl<T: Toolbox> Gateway<T> {
             let had: Vec<String> =
                 record.tools.iter().map(|(_, bound)| bound.definition.id.clone()).collect();
             let before = record.tools.clone();
-            let binding = record.tools.bind(settings, &[], definitions, now);
+            let binding = record.tools.bind(settings, definitions, now);
             for name in &binding.names {
                 record.guard.forget(name);
             }
@@ -234,15 +263,20 @@ impl<T: Toolbox> Gateway<T> {
     /// Calls a tool of a session: one of its own or a discovered one.
     pub async fn call(&self, session: &Session, wish: Wish) -> Answered {
         let inner = &*self.inner;
-        let (id, profile, bound) = {
+        let (id, profile, client, bound) = {
             let record = session.lock();
-            (record.id.clone(), record.profile.clone(), record.tools.get(&wish.name).cloned())
+            let bound = record.tools.get(&wish.name).cloned();
+            (record.id.clone(), record.profile.clone(), record.client.clone(), bound)
         };
         let mut changed = false;
         let target = if OWN_TOOLS.contains(&wish.name.as_str()) {
             Target::Own(wish.name.clone())
         } else {
-            let Some(bound) = bound else { return Answered::same(not_there(session, &wish.name)) };
+            let Some(bound) = bound else {
+                let result = not_there(session, &wish.name);
+                self.turned_away(session, &wish.name, None, "the session has no such tool");
+                return Answered::same(result);
+            };
             // The card may have changed since it was bound.
             match inner.toolbox.resolve(&bound.definition, &profile).await {
                 Ok(Some(definition)) => {
@@ -258,15 +292,21 @@ impl<T: Toolbox> Gateway<T> {
                         "`{}` can no longer be called: it was removed or waits for a person. Use {SEARCH_TOOLS} to find another.",
                         wish.name
                     );
+                    self.turned_away(session, &wish.name, Some(&bound.definition), &words);
                     return Answered { result: problem(&words), changed };
                 }
-                Err(refusal) => return Answered::same(problem(&refusal.to_string())),
+                Err(refusal) => {
+                    let words = refusal.to_string();
+                    self.turned_away(session, &wish.name, Some(&bound.definition), &words);
+                    return Answered::same(problem(&words));
+                }
             }
         };
         let began = Instant::now();
         let mark = arguments::mark(&wish.name, &wish.arguments);
         let call = Call {
             session: id.clone(),
+            client: client.clone(),
             profile: profile.clone(),
             tool: target.clone(),
             arguments: wish.arguments,
@@ -289,7 +329,7 @@ impl<T: Toolbox> Gateway<T> {
                 let id = definition.id.clone();
                 record.called.insert(id);
             }
-            let guard = &inner.settings.guard;
+            let guard = &inner.toolbox.settings(&profile, &client).guard;
             let looped =
                 outcome.and_then(|outcome| record.guard.note(guard, &wish.name, &mark, outcome, now));
             if looped.is_some() {
@@ -311,6 +351,30 @@ impl<T: Toolbox> Gateway<T> {
         }
         inner.toolbox.keep(record, changed);
         Answered { result, changed }
+    }
+
+    /// Writes down a call that came to no tool: whoever looks later sees that it was tried.
+    fn turned_away(&self, session: &Session, name: &str, tool: Option<&Definition>, why: &str) {
+        let (id, profile, client) = {
+            let record = session.lock();
+            (record.id.clone(), record.profile.clone(), record.client.clone())
+        };
+        // An agent may call anything a name.
+        let name: String = name.chars().take(NAME_CHARS).collect();
+        let audit = Audit {
+            id: tool.map_or_else(|| name.clone(), |tool| tool.id.clone()),
+            name: tool.map_or(name, |tool| tool.name.clone()),
+            provider: tool.map_or_else(String::new, |tool| tool.provider.clone()),
+            profile,
+            client,
+            arguments: Value::Null,
+            needed: Vec::new(),
+            decided: "nobody".to_owned(),
+            outcome: "refused".to_owned(),
+            why: why.to_owned(),
+            took_ms: 0.0,
+        };
+        self.inner.toolbox.note(&id, Event::Audited(Box::new(audit)));
     }
 
     /// What to do instead of calling the same thing again (section 7.3).

@@ -20,10 +20,12 @@
 //! | [`reply`], [`tokens`] | answers within a budget |
 //! | [`session`] | sessions, bounded in number and age |
 //! | [`clients`] | AutoKit in the settings of the programs agents run in |
+//! | [`configured`] | the MCP servers in the settings of such a program |
 //! | [`settings`] | every parameter, with why it is what it is |
 
 pub mod arguments;
 pub mod clients;
+pub mod configured;
 pub mod context;
 pub mod gateway;
 pub mod guard;
@@ -40,7 +42,7 @@ pub use gateway::{Answered, Gateway, Now, Wish};
 pub use server::Server;
 pub use session::SessionRecord;
 pub use settings::{GuardSettings, Settings};
-pub use toolbox::{Call, Event, Found, Hit, Progress, Refusal, Search, Target, Tier, Toolbox, What};
+pub use toolbox::{Audit, Call, Event, Found, Hit, Progress, Refusal, Search, Target, Tier, Toolbox, What};
 
 /// Finds tools and binds them.
 pub const SEARCH_TOOLS: &str = "search_tools";

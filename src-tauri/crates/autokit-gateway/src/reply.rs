@@ -114,7 +114,7 @@ fn cost(value: &Value) -> i64 {
 }
 
 /// The schema without what only explains. Properties that happen to be called `description` stay.
-fn without_explanations(schema: &Value) -> Value {
+pub(crate) fn without_explanations(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let kept = map.iter().filter(|(key, _)| !EXPLAINING.contains(&key.as_str()));
     let inner = |(key, value): (&String, &Value)| {

@@ -19,6 +19,9 @@ use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 
 use std::sync::Arc;
 
+/// Header in which a client of Streamable HTTP names its profile, where the connection has none; in its
+/// address it is the parameter `profile`.
+pub const PROFILE_HEADER: &str = "x-autokit-profile";
 /// Header in which a client of Streamable HTTP names its session.
 const SESSION_HEADER: &str = "mcp-session-id";
 
@@ -61,6 +64,20 @@ impl<T: Toolbox> Server<T> {
         Server { gateway, connection, profile }
     }
 
+    /// The profile of a request: that of its connection, or the one it names itself.
+    fn profile(&self, context: &RequestContext<RoleServer>) -> String {
+        if !self.profile.is_empty() {
+            return self.profile.clone();
+        }
+        let Some(parts) = context.extensions.get::<http::request::Parts>() else { return String::new() };
+        if let Some(named) = parts.headers.get(PROFILE_HEADER).and_then(|value| value.to_str().ok()) {
+            return named.to_owned();
+        }
+        let query = parts.uri.query().unwrap_or_default();
+        let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+        pairs.find(|(key, _)| key == "profile").map_or_else(String::new, |(_, value)| value.into_owned())
+    }
+
     async fn scope(&self, context: &RequestContext<RoleServer>) -> Scope {
         let declared = context.meta.protocol_version();
         // Dates compare as texts do. A request of this generation without its version is refused before.
@@ -72,16 +89,23 @@ impl<T: Toolbox> Server<T> {
         let named = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok());
         let id = named.unwrap_or(&self.connection);
         let (client, protocol) = who(context);
-        Scope::Session(self.gateway.session(id, &self.profile, &client, &protocol).await)
+        Scope::Session(self.gateway.session(id, &self.profile(context), &client, &protocol).await)
     }
 
     /// The context a stateless request names.
-    async fn named(&self, arguments: &Map<String, Value>) -> Result<Option<Arc<Session>>, Answered> {
+    async fn named(
+        &self,
+        arguments: &Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<Arc<Session>>, Answered> {
         let handle = match arguments.get("context") {
             None | Some(Value::Null) => return Ok(None),
             Some(handle) => handle.as_str().unwrap_or_default(),
         };
-        match self.gateway.context(handle).await {
+        let session = self.gateway.context(handle).await;
+        // A handle of another profile would lend what that one may do.
+        let profile = self.profile(context);
+        match session.filter(|session| session.lock().profile == profile) {
             Some(session) => Ok(Some(session)),
             None => Err(Answered::same(problem(&format!(
                 "There is no such context: it was mistyped, or it was not used for too long. Leave `context` out of {SEARCH_TOOLS} to begin a new one."
@@ -98,11 +122,11 @@ impl<T: Toolbox> Server<T> {
         match scope {
             Scope::Session(session) => self.gateway.search(session, arguments, false).await,
             Scope::Stateless => {
-                let session = match self.named(arguments).await {
+                let session = match self.named(arguments, context).await {
                     Ok(Some(session)) => session,
                     Ok(None) => {
                         let (client, protocol) = who(context);
-                        match self.gateway.new_context(&self.profile, &client, &protocol) {
+                        match self.gateway.new_context(&self.profile(context), &client, &protocol).await {
                             Ok(session) => session,
                             Err(refusal) => {
                                 return Answered::same(problem(&refusal.to_string()));
@@ -127,12 +151,13 @@ impl<T: Toolbox> Server<T> {
         let through = name == CALL_TOOL;
         let session = match scope {
             Scope::Session(session) => Arc::clone(session),
-            Scope::Stateless => match self.named(&arguments).await {
+            Scope::Stateless => match self.named(&arguments, context).await {
                 Ok(Some(session)) => session,
-                // AutoKit's own tools need no context; what they do is counted under none.
+                // AutoKit's own tools need no context; what they do is counted under one of the program's own.
                 Ok(None) if !through && OWN_TOOLS.contains(&name.as_str()) => {
                     let (client, protocol) = who(context);
-                    self.gateway.session("", &self.profile, &client, &protocol).await
+                    let id = format!("own:{client}");
+                    self.gateway.session(&id, &self.profile(context), &client, &protocol).await
                 }
                 Ok(None) => {
                     let words = format!(

@@ -1,10 +1,12 @@
 //! The parameters of sessions, each with why its default is what it is.
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 /// Parameters of everything a session keeps (Kaman, sections 2 and 6–8).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
+#[ts(rename = "SessionSettings")]
 pub struct Settings {
     /// Tools a search binds at most. The paper's limit: more would fill the context by one search.
     pub results: usize,
@@ -15,8 +17,9 @@ pub struct Settings {
     /// for a change of subject before anything in use has to go.
     pub capacity: usize,
     /// Seconds after which a tool that was not used is let go: longer than one task, shorter than a day.
+    #[ts(type = "number")]
     pub ttl_secs: u64,
-    /// Names of tools that are never let go, in every session and profile.
+    /// Names or ids of tools that are there from the start and never let go.
     pub always: Vec<String>,
     /// Tokens a model can read (C_max in equation 1). What common models offer at least.
     pub context_tokens: u32,
@@ -25,29 +28,36 @@ pub struct Settings {
     /// Tokens one search may answer with; results beyond are shortened, which the answer says. With the
     /// tools that are always there, this stays below the paper's totals at every size of library.
     pub reply_tokens: u32,
+    /// Tokens that discovered tools may cost together in the list of a session. Beyond, those found earlier are
+    /// listed without explanations: the answer that found them had them in full. Answer and list together
+    /// stay below the paper's totals so.
+    pub listed_tokens: u32,
     /// Sessions kept at most; the one that was idle longest goes first.
     pub sessions: usize,
     /// Seconds after which a session nobody used is forgotten: a day, so that one which was left in the
     /// evening goes on in the morning.
+    #[ts(type = "number")]
     pub session_secs: u64,
     /// What breaks loops.
     pub guard: GuardSettings,
     /// Searches that are remembered, to notice one that finds the same again.
     pub recent_searches: usize,
     /// Seconds a search is remembered for this.
+    #[ts(type = "number")]
     pub search_secs: u64,
     /// Share of common results (of the union) from which a search counts as a repetition.
     pub overlap: f32,
 }
 
 /// Parameters of the iteration guard (section 7.2).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct GuardSettings {
     /// The call that makes it this many of one tool with the same arguments within the time window lets
     /// the tool go. Two may be a retry, three are none.
     pub repeats: usize,
     /// Length of the time window in seconds.
+    #[ts(type = "number")]
     pub window_secs: u64,
     /// The same within the latest calls, however long they take: catches two tools called in turn.
     pub window_repeats: usize,
@@ -71,7 +81,8 @@ impl Default for Settings {
             always: Vec::new(),
             context_tokens: 128_000,
             reserved_tokens: 112_000,
-            reply_tokens: 1_000,
+            reply_tokens: 800,
+            listed_tokens: 600,
             sessions: 1_000,
             session_secs: 24 * 60 * 60,
             guard: GuardSettings::default(),

@@ -1,6 +1,8 @@
 //! What the gateway stands in front of: whoever knows the tools, finds them and calls them.
 
+use std::collections::HashSet;
 use std::future::Future;
+use std::sync::Arc;
 
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Definition;
 use crate::session::SessionRecord;
+use crate::settings::Settings;
 
 /// Where a result comes from (Kaman, section 4); earlier ones win over later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,6 +38,8 @@ pub struct Search {
     pub threshold: f32,
     /// Profile of the agent; empty for the one everybody has.
     pub profile: String,
+    /// Ids of tools the session has whatever is searched for.
+    pub always: HashSet<String>,
 }
 
 /// One result.
@@ -91,6 +96,8 @@ pub struct Found {
 pub struct Call {
     /// Session it is made in.
     pub session: String,
+    /// The program the agent runs in, as it calls itself.
+    pub client: String,
     /// Profile of the agent.
     pub profile: String,
     /// The tool: a discovered one as it was bound, or one of AutoKit's own.
@@ -176,6 +183,8 @@ pub enum Event {
         /// Tokens of the result.
         tokens: u32,
     },
+    /// A tool was called, told in full for the audit. Beside [`Event::Called`], which is counted.
+    Audited(Box<Audit>),
     /// A tool was let go.
     Gone {
         /// Id of its card.
@@ -185,10 +194,44 @@ pub enum Event {
     },
 }
 
+/// One call, for whoever looks later at what was done and who let it be done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Audit {
+    /// Id of its card, or name of an own tool.
+    pub id: String,
+    /// What it is called.
+    pub name: String,
+    /// Who offers it.
+    pub provider: String,
+    /// Profile of the agent; empty for the one everybody has.
+    pub profile: String,
+    /// The program the agent runs in, as it calls itself.
+    pub client: String,
+    /// Its arguments without what is secret or long; null where it came to no tool.
+    pub arguments: Value,
+    /// What it needed, in words.
+    pub needed: Vec<String>,
+    /// Who let it be done or did not: `rules`, `person`, `nobody` where nobody could be asked.
+    pub decided: String,
+    /// `done`, `failed`, `refused` or `cancelled`.
+    pub outcome: String,
+    /// Why it was refused or failed.
+    pub why: String,
+    /// Milliseconds, a person's answer included.
+    pub took_ms: f64,
+}
+
 /// Finds and calls tools.
 pub trait Toolbox: Send + Sync + 'static {
     /// AutoKit's own tools besides `search_tools` and `call_tool`, as every session has them.
     fn own_tools(&self) -> Vec<Definition>;
+
+    /// Parameters of the sessions of a profile in a program, which says itself what it is called.
+    fn settings(&self, profile: &str, client: &str) -> Arc<Settings>;
+
+    /// The tools that [`Settings::always`] names for a profile, as they are now; what cannot be called is
+    /// left out.
+    fn always(&self, profile: &str) -> impl Future<Output = Vec<Definition>> + Send;
 
     /// Searches all tiers the profile may see.
     fn search(&self, search: Search) -> impl Future<Output = Result<Found, Refusal>> + Send;

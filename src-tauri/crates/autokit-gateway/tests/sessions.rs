@@ -52,6 +52,15 @@ impl Toolbox for Toolkit {
         vec![Definition { id: "ask".to_owned(), ..self.0.definition("ask") }]
     }
 
+    fn settings(&self, profile: &str, _: &str) -> Arc<Settings> {
+        let always = if profile == "expert" { vec!["card-core".to_owned()] } else { Vec::new() };
+        Arc::new(Settings { capacity: 3, always, ..Settings::default() })
+    }
+
+    async fn always(&self, profile: &str) -> Vec<Definition> {
+        if profile == "expert" { vec![self.0.definition("core")] } else { Vec::new() }
+    }
+
     /// Every word of the query is a tool; "book" is one that is only for reading.
     async fn search(&self, search: Search) -> Result<Found, Refusal> {
         let hit = |name: &str| {
@@ -72,7 +81,8 @@ impl Toolbox for Toolkit {
                 what,
             }
         };
-        let words = search.query.split_whitespace().filter(|word| *word != "nothing");
+        let known = |word: &&str| *word != "nothing" && !search.always.contains(&format!("card-{word}"));
+        let words = search.query.split_whitespace().filter(known);
         Ok(Found { hits: words.take(search.limit).map(hit).collect(), ..Found::default() })
     }
 
@@ -142,8 +152,12 @@ struct Connection {
 
 impl Connection {
     async fn new(gateway: &Gateway<Toolkit>, id: &str, newest: bool) -> Connection {
+        Connection::of(gateway, id, newest, "").await
+    }
+
+    async fn of(gateway: &Gateway<Toolkit>, id: &str, newest: bool, profile: &str) -> Connection {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let server = Server::new(gateway.clone(), id.to_owned(), String::new());
+        let server = Server::new(gateway.clone(), id.to_owned(), profile.to_owned());
         tokio::spawn(async move {
             let served = server.serve(ours).await.expect("a handshake");
             served.waiting().await.expect("an orderly end")
@@ -186,7 +200,7 @@ impl Connection {
 fn gateway(toolkit: &Toolkit) -> Gateway<Toolkit> {
     let second = Arc::new(AtomicI64::new(1_700_000_000));
     let now = move || jiff::Timestamp::from_second(second.fetch_add(1, Ordering::Relaxed)).expect("a time");
-    Gateway::new(toolkit.clone(), Settings { capacity: 3, ..Settings::default() }, Arc::new(now))
+    Gateway::new(toolkit.clone(), Arc::new(now))
 }
 
 fn toolkit() -> Toolkit {
@@ -233,6 +247,24 @@ async fn a_session_gets_the_tools_it_searches_for() {
     assert_eq!(again.names().await, ["search_tools", "call_tool", "ask", "a", "b", "c"]);
     let record = toolkit.0.kept.lock().unwrap()["s1"].clone();
     assert_eq!((record.accuracy(), record.client.as_str()), (Some(0.25), "test agent 1"));
+}
+
+#[tokio::test]
+async fn some_tools_are_there_from_the_start_and_stay() {
+    let gateway = gateway(&toolkit());
+    let agent = Connection::of(&gateway, "s", false, "expert").await;
+    assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask", "core"]);
+    agent.search("a b c").await;
+    let found = agent.search("core d").await;
+    assert_eq!(found["results"].as_array().map(Vec::len), Some(1), "what is there needs no result: {found}");
+    assert_eq!(agent.names().await[3..], ["core", "b", "c", "d"]);
+    assert!(!agent.call("core", json!({})).await.1);
+    // Whoever names a context sees no list that has it: a search shows it, and it can be called.
+    let stateless = Connection::of(&gateway, "t", true, "expert").await;
+    let found = stateless.search("core").await;
+    assert_eq!(found["results"][0]["name"], "core");
+    let call = json!({"name": "core", "context": found["context"]});
+    assert!(!stateless.call("call_tool", call).await.1);
 }
 
 #[tokio::test]
@@ -318,6 +350,15 @@ async fn a_card_that_changed_or_went_is_noticed_at_the_call() {
     toolkit.0.gone.lock().unwrap().push("card-send".to_owned());
     let (words, failed) = agent.call("send", json!({})).await;
     assert!(failed && words.contains("no longer"), "{words}");
+    let tried: Vec<(String, String)> = {
+        let events = toolkit.0.events.lock().unwrap();
+        let told = events.iter().filter_map(|event| match event {
+            Event::Audited(audit) => Some((audit.id.clone(), audit.outcome.clone())),
+            _ => None,
+        });
+        told.collect()
+    };
+    assert_eq!(tried, [("card-send".to_owned(), "refused".to_owned())], "what was only tried is told");
     agent.told.wait_for(|times| *times == 3).await.expect("told");
     assert_eq!(agent.names().await.len(), 3);
 }

@@ -89,6 +89,14 @@ impl Library {
         response.take(0).map_err(|error| self.failed(&error))
     }
 
+    /// Forgets a session.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn forget_agent_session(&self, id: &str) -> Result<()> {
+        self.execute("DELETE type::record('agent', $id) RETURN NONE;", object! { id: id.to_owned() }).await
+    }
+
     /// What was done since a time (RFC 3339 in UTC), oldest first.
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 //! A [`Toolcard`] is a validated JSON object that is kept exactly as it was written (unknown
 //! fields, key order, `null` against missing), with typed accessors over the fields AutoKit knows.
 //! Around it: its identity ([`CardKey`], [`CardId`]), the rules a card has to meet ([`check`]),
-//! differences between two versions ([`diff_cards`]), proposed changes ([`Proposal`]) and the AutoKit JSON file format
-//! ([`read_cards`], [`write_cards`]).
+//! differences between two versions ([`diff_cards`]), proposed changes ([`Proposal`]), what in a text is not meant for
+//! people ([`poison_in`]) and the AutoKit JSON file format ([`read_cards`], [`write_cards`]).
 //!
 //! ```
 //! use autokit_toolcard::{read_cards, write_cards};
@@ -25,12 +25,14 @@ mod diff;
 mod format;
 mod identity;
 mod lineage;
+mod poison;
 mod proposal;
 mod revision;
 mod risk;
 mod state;
 mod stub;
 mod validate;
+mod visible;
 
 pub use card::{Kind, Toolcard, fields};
 pub use decision::{Approval, FieldDecision, FieldVerdict};
@@ -41,6 +43,7 @@ pub use format::{
 };
 pub use identity::{CardId, CardKey};
 pub use lineage::{Named, RevisionId, lineage};
+pub use poison::{MarkSort, MarkedText, TextMark, is_poisoned, poison_in, poison_in_value};
 pub use proposal::{
     Arrived, Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit,
 };
@@ -49,3 +52,4 @@ pub use risk::{Risk, risk};
 pub use state::CardState;
 pub use stub::Stub;
 pub use validate::{Limits, Problem, Severity, check};
+pub use visible::{is_unseen, visible};

@@ -5,6 +5,7 @@ use serde_json::Value;
 use ts_rs::TS;
 
 use crate::card::fields;
+use crate::poison::is_poisoned;
 use crate::proposal::ProposedField;
 
 /// How much a reviewer should look before accepting. Ordered: low is least.
@@ -33,6 +34,7 @@ const CODE: [&str; 6] =
 /// | rule | risk |
 /// |---|---|
 /// | a value is taken away | high |
+/// | a text of it hides something or gives orders to a model | high |
 /// | name or provider of a card changes, which makes it another card to everybody who refers to it | high |
 /// | confidence below 0.5 | high |
 /// | name or provider of a new card | medium |
@@ -47,7 +49,8 @@ pub fn risk(field: &ProposedField, before: Option<&Value>) -> Risk {
     let identity = [fields::NAME, fields::PROVIDER].contains(&field.field.as_str());
     let replaced = before.is_some() && before != field.value.as_ref();
     let removed = before.is_some() && field.value.as_ref().is_none_or(Value::is_null);
-    if removed || (identity && replaced) || field.confidence < DOUBTFUL {
+    let poisoned = field.value.as_ref().is_some_and(is_poisoned);
+    if removed || (identity && replaced) || field.confidence < DOUBTFUL || poisoned {
         return Risk::High;
     }
     let quoted = field.evidence.iter().any(|evidence| !evidence.quote.trim().is_empty());
@@ -110,6 +113,8 @@ mod tests {
             (field("verified", Some(json!(false))), Some(&json!(true)), Risk::Medium),
             (field("verified", Some(json!(true))), Some(&json!(false)), Risk::Low),
             (field("verified", Some(json!(true))), None, Risk::Low),
+            (field("pricing", Some(json!("free<!-- not -->"))), Some(&text), Risk::High),
+            (field("tags", Some(json!(["a\u{200b}"]))), None, Risk::High),
         ];
         for (field, before, expected) in cases {
             assert_eq!(risk(&field, before), expected, "{field:?} over {before:?}");

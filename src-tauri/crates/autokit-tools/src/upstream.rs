@@ -7,6 +7,7 @@
 
 mod connection;
 mod error;
+mod program;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -119,7 +120,10 @@ impl Pool {
             loop {
                 let request = PaginatedRequestParams::default().with_cursor(cursor.clone());
                 let page = connection.peer().list_tools(Some(request)).await;
-                let page = page.map_err(|error| connection.explain(error, self.limits.list))?;
+                let page = match page {
+                    Ok(page) => page,
+                    Err(error) => return Err(connection.explain(error, self.limits.list).await),
+                };
                 tools.extend(page.tools);
                 if tools.len() > self.limits.tools {
                     return Err(UpstreamError::TooManyTools {
@@ -165,7 +169,10 @@ impl Pool {
         options.reset_timeout_on_progress = true;
         options.max_total_timeout = Some(self.limits.call_in_all);
         let sent = connection.peer().send_cancellable_request(request, options).await;
-        let handle = sent.map_err(|error| connection.explain(error, self.limits.call))?;
+        let handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return Err(connection.explain(error, self.limits.call).await),
+        };
         let (peer, id) = (handle.peer.clone(), handle.id.clone());
         let _listening = connection.listen(handle.progress_token.clone(), progress.clone());
         let answer = tokio::select! {
@@ -183,8 +190,8 @@ impl Pool {
                 name: name.to_owned(),
                 words: "it wants to ask a person something, which is not possible here".to_owned(),
             }),
-            Ok(_) => Err(connection.explain(ServiceError::UnexpectedResponse, self.limits.call)),
-            Err(error) => Err(connection.explain(error, self.limits.call)),
+            Ok(_) => Err(connection.explain(ServiceError::UnexpectedResponse, self.limits.call).await),
+            Err(error) => Err(connection.explain(error, self.limits.call).await),
         }
     }
 

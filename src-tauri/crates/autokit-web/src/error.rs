@@ -14,6 +14,8 @@ pub enum Code {
     BadUrl,
     /// The host is this machine or a private network, and was not allowed.
     PrivateAddress,
+    /// The host is not open to whoever asks.
+    Closed,
     /// The site's robots.txt forbids it.
     Robots,
     /// Redirects without an end.
@@ -73,6 +75,12 @@ pub enum Error {
         host: String,
         /// What it stands for.
         address: String,
+    },
+    /// The host is not open to whoever asks.
+    #[error("the host {host} is not open to you")]
+    Closed {
+        /// Its name.
+        host: String,
     },
     /// robots.txt forbids the address, or the site could not say whether it does.
     #[error("{url} is closed to programs: {reason}")]
@@ -187,6 +195,7 @@ impl Error {
         match self {
             Error::BadUrl { .. } => Code::BadUrl,
             Error::PrivateAddress { .. } => Code::PrivateAddress,
+            Error::Closed { .. } => Code::Closed,
             Error::Robots { .. } => Code::Robots,
             Error::Redirects { .. } => Code::Redirects,
             Error::Timeout { .. } => Code::Timeout,
@@ -207,6 +216,7 @@ impl Error {
         match self.code() {
             Code::BadUrl => "Give an address that starts with http:// or https://.",
             Code::PrivateAddress => "If you trust this host, allow it in Settings, Network.",
+            Code::Closed => "A person can open it in Settings, Permissions.",
             Code::Robots => "Open the page in a browser; programs are not welcome there.",
             Code::Redirects => "Look for the page's new address.",
             Code::Timeout | Code::Provider => "Try again later.",

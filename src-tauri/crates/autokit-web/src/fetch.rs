@@ -1,6 +1,7 @@
 //! The one HTTP client.
 
 pub(crate) mod download;
+pub(crate) mod send;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -200,7 +201,8 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn get_if_changed(&self, url: &str, validators: &Validators) -> Result<Fetched> {
-        self.follow(Method::GET, url, validators, Way { total: self.0.limits.total, anew: false }).await
+        self.follow(Method::GET, url, validators, Way { total: self.0.limits.total, anew: false, open: None })
+            .await
     }
 
     /// Reads a page with less patience than [`Limits::total`], asking the site even if the page was read a
@@ -209,7 +211,17 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn get_within(&self, url: &str, patience: Duration) -> Result<Fetched> {
-        let way = Way { total: patience.min(self.0.limits.total), anew: true };
+        let way = Way { total: patience.min(self.0.limits.total), anew: true, open: None };
+        self.follow(Method::GET, url, &Validators::default(), way).await
+    }
+
+    /// Reads a page for somebody to whom not every host is open: each address on the way is asked about
+    /// before it is.
+    ///
+    /// # Errors
+    /// As [`Fetcher::get`], and [`Error::Closed`] for a host that is not open.
+    pub async fn get_where(&self, url: &str, open: &(dyn Fn(&Url) -> bool + Send + Sync)) -> Result<Fetched> {
+        let way = Way { total: self.0.limits.total, anew: false, open: Some(open) };
         self.follow(Method::GET, url, &Validators::default(), way).await
     }
 
@@ -224,7 +236,12 @@ impl Fetcher {
     /// As [`Fetcher::get`].
     pub async fn head(&self, url: &str) -> Result<Fetched> {
         let answer = self
-            .follow(Method::HEAD, url, &Validators::default(), Way { total: self.0.limits.total, anew: true })
+            .follow(
+                Method::HEAD,
+                url,
+                &Validators::default(),
+                Way { total: self.0.limits.total, anew: true, open: None },
+            )
             .await?;
         // Some sites refuse HEAD or answer it wrongly; only a read tells then.
         if answer.is_success() { Ok(answer) } else { self.get(url).await }
@@ -273,7 +290,7 @@ impl Fetcher {
         method: Method,
         given: &str,
         validators: &Validators,
-        way: Way,
+        way: Way<'_>,
     ) -> Result<Fetched> {
         let total = way.total;
         let mut url = parse(given)?;
@@ -282,7 +299,10 @@ impl Fetcher {
         let mut spent = Duration::ZERO;
         loop {
             self.0.state.load().policy.check(&url)?;
-            let rules = self.rules(&url).await;
+            if way.open.is_some_and(|open| !open(&url)) {
+                return Err(Error::Closed { host: url.host_str().unwrap_or_default().to_owned() });
+            }
+            let rules = self.rules(&url, way.open).await;
             if let Some(reason) = rules.refusal(url.as_str()) {
                 return Err(Error::Robots { url: url.to_string(), reason });
             }
@@ -407,18 +427,21 @@ impl Fetcher {
         Ok(Step::Answer(answer))
     }
 
-    async fn rules(&self, url: &Url) -> Arc<Rules> {
+    async fn rules(&self, url: &Url, open: Option<Open<'_>>) -> Arc<Rules> {
         let origin = url.origin().ascii_serialization();
-        self.0.robots.rules(&origin, || self.ask_robots(url)).await
+        self.0.robots.rules(&origin, || self.ask_robots(url, open)).await
     }
 
-    async fn ask_robots(&self, page: &Url) -> Rules {
+    async fn ask_robots(&self, page: &Url, open: Option<Open<'_>>) -> Rules {
         let Ok(mut url) = page.join("/robots.txt") else { return Rules::Open };
         let place = self.0.hosts.enter(&host_of(&url), None).await;
         let work = async {
             // RFC 9309 2.3.1.2: five redirects are followed, to any host.
             for _ in 0..=5 {
                 self.0.state.load().policy.check(&url)?;
+                if open.is_some_and(|open| !open(&url)) {
+                    return Err(Error::Closed { host: url.host_str().unwrap_or_default().to_owned() });
+                }
                 let client = self.0.state.load().pages.clone();
                 let response = client.get(url.clone()).send().await.map_err(|error| explain(&url, &error))?;
                 if let Some(to) = redirected(&response, &url)? {
@@ -466,13 +489,18 @@ impl Fetcher {
     }
 }
 
+/// Says which addresses are open to whoever asks.
+type Open<'a> = &'a (dyn Fn(&Url) -> bool + Send + Sync);
+
 /// How a page is asked for.
 #[derive(Clone, Copy)]
-struct Way {
+struct Way<'a> {
     /// For everything.
     total: Duration,
     /// The site is asked even if the page was read a moment ago.
     anew: bool,
+    /// Says which addresses are open, if not all are.
+    open: Option<Open<'a>>,
 }
 
 enum Step {

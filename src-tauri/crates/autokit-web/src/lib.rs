@@ -24,6 +24,7 @@ pub use chunk::{Chunk, ChunkOptions, chunks};
 pub use error::{Code, Error, Result};
 pub use extract::{Block, Document, Link, extract};
 pub use fetch::download::Download;
+pub use fetch::send::{ApiAnswer, ApiRequest};
 pub use fetch::{Fetched, Fetcher, Hop, Limits, Validators};
 pub use policy::NetworkPolicy;
 

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -27,10 +27,12 @@ pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>
     }
 }
 
-/// The checkout.
+/// The checkout. Cargo says at each start where it is: what was known when this was built may be another
+/// checkout that shares the folder of compiled files.
 pub(crate) fn root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.ancestors().nth(3).unwrap_or(manifest).to_owned()
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let manifest = PathBuf::from(manifest);
+    manifest.ancestors().nth(3).unwrap_or(&manifest).to_owned()
 }
 
 /// AutoKit's own cache, outside the checkout: compiled dependencies and tools survive a new clone.

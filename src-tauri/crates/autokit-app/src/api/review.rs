@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use autokit_library::ProposalEvent;
-use autokit_toolcard::{FieldDiff, Origin, Proposal, ProposalState, Risk};
+use autokit_toolcard::{FieldDiff, Origin, Proposal, ProposalState, Risk, TextMark};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
@@ -30,6 +30,8 @@ pub struct ProposalRow {
     pub group: String,
     /// What can go wrong when all of it is accepted.
     pub risk: Risk,
+    /// Whether a text it proposes hides something or gives orders to a model.
+    pub suspect: bool,
     /// How many of its fields changed in the card since.
     pub conflicts: u32,
     /// How many reviewers said yes while others are asked for.
@@ -91,6 +93,31 @@ impl From<u32> for ProposalLook {
     }
 }
 
+/// Which of two values of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldSide {
+    /// That of the card now.
+    Before,
+    /// The proposed one.
+    After,
+}
+
+/// A text of a proposal that hides something or gives orders to a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct SuspectText {
+    /// The field.
+    pub field: String,
+    /// In which of its values.
+    pub side: FieldSide,
+    /// JSON Pointer of the text inside the value; empty for the value itself.
+    pub pointer: String,
+    /// Whether it is the name of the member there, instead of its value.
+    pub in_name: bool,
+    /// The parts of it that are not meant for whoever reads it, in order.
+    pub marks: Vec<TextMark>,
+}
+
 /// Everything about a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalDetail {
@@ -108,6 +135,8 @@ pub struct ProposalDetail {
     pub unchanged: Map<String, Value>,
     /// What can go wrong with each field.
     pub risks: BTreeMap<String, Risk>,
+    /// Texts of its fields, before and after, that hide something or give orders to a model.
+    pub suspect: Vec<SuspectText>,
     /// Reviewers who have to say yes.
     pub needed: u32,
     /// Cards that may be the same tool: id and name.

@@ -43,6 +43,31 @@ pub struct ServerAdd {
     pub trusted: bool,
 }
 
+/// The settings of a program that agents run in, to read its MCP servers from.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ServersText {
+    /// JSON, with comments if there are any.
+    pub text: String,
+}
+
+/// They hold keys.
+impl std::fmt::Debug for ServersText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ServersText(…)")
+    }
+}
+
+/// The MCP servers that settings hold; nothing is added yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ServersRead {
+    /// What adding each would take. The keys among them are handed on, not kept.
+    pub servers: Vec<ServerAdd>,
+    /// Names of those that are here already: adding them changes what is here.
+    pub taken: Vec<String>,
+    /// Of servers that cannot be added so, each with why.
+    pub problems: Vec<String>,
+}
+
 /// An MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Server {
@@ -58,6 +83,8 @@ pub struct Server {
     pub running: bool,
     /// Its tools in the library: they can be called.
     pub tools: u32,
+    /// What it says that waits in Review.
+    pub waiting: u32,
     /// When its tools were last looked at, RFC 3339 in UTC.
     pub checked_at: Option<String>,
     /// Why the last look failed, if it did.
@@ -89,6 +116,8 @@ pub struct AgentClient {
     /// What connecting would change in the file, with a few lines around it; the rest may hold what is
     /// nobody's business. None if it cannot be changed without losing something.
     pub change: Option<Vec<ChangedLine>>,
+    /// What disconnecting would change in the file; none where AutoKit is not among its servers.
+    pub leave: Option<Vec<ChangedLine>>,
     /// Names the file as it is: what is written later has to start from the same.
     pub seen: String,
     /// Why it cannot be changed.
@@ -116,7 +145,7 @@ pub enum LineFate {
     Goes,
 }
 
-/// Puts AutoKit among the servers of a program, as previewed.
+/// Puts AutoKit among the servers of a program, or takes it out, as previewed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ConnectClient {
     /// The program.
@@ -125,7 +154,7 @@ pub struct ConnectClient {
     pub seen: String,
 }
 
-/// A program that was connected.
+/// A program whose settings were changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ClientConnected {
     /// The program, as it is now.
@@ -176,6 +205,25 @@ pub struct ToolUse {
     pub latency: Latency,
 }
 
+/// What agents did on one day.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct ActivityDay {
+    /// The day in UTC, e.g. `2026-03-09`.
+    pub day: String,
+    /// Searches.
+    pub searches: u32,
+    /// Calls.
+    pub calls: u32,
+    /// Of these, those that gave an error.
+    pub failed_calls: u32,
+    /// Loops that were broken.
+    pub loops: u32,
+    /// How long searches took.
+    pub search: Latency,
+    /// Tools called among tools found; none where nothing was found.
+    pub accuracy: Option<f64>,
+}
+
 /// What agents did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ActivityReport {
@@ -183,7 +231,7 @@ pub struct ActivityReport {
     pub days: u32,
     /// Sessions that began.
     pub sessions: u32,
-    /// Of each program, how many.
+    /// Of each program, whatever its version, how many.
     pub clients: std::collections::BTreeMap<String, u32>,
     /// Searches.
     pub searches: u32,
@@ -205,6 +253,8 @@ pub struct ActivityReport {
     pub calls: u32,
     /// Of these, those that gave an error.
     pub failed_calls: u32,
+    /// Day by day, oldest first; days on which nothing happened are there as well.
+    pub days_list: Vec<ActivityDay>,
     /// The tools that were called most.
     pub tools: Vec<ToolUse>,
     /// Other tools that were called.
@@ -225,4 +275,31 @@ pub struct ActivityReport {
     pub static_tokens: u64,
     /// Events of another version, which are not counted.
     pub unknown: u32,
+}
+
+/// The address for agents that cannot start a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct AgentsHttp {
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// Port on this machine; no other machine can reach it.
+    pub port: u16,
+    /// Whether this process answers there now.
+    pub open: bool,
+    /// The address; a profile is named by `?profile=NAME` or the header `x-autokit-profile`.
+    pub url: String,
+    /// Lines for the settings of a program, with what it has to present; empty where it is switched off.
+    pub lines: String,
+    /// Why nobody answers there although it is switched on.
+    pub problem: Option<String>,
+}
+
+/// Switches the address for agents on or off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct AgentsHttpSet {
+    /// Whether it is on.
+    pub enabled: bool,
+    /// Its port; the one it had when not given.
+    #[serde(default)]
+    pub port: Option<u16>,
 }

@@ -128,6 +128,8 @@ pub enum Format {
     ServerJson,
     /// An OpenAPI document: a card for each operation.
     OpenApi,
+    /// RapidAPI's documentation of an API: a card for each endpoint.
+    RapidApi,
     /// A catalogue to read; only out.
     Markdown,
     /// A page to search; only out.

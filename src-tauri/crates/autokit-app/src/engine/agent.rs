@@ -20,7 +20,7 @@ use crate::commands::{
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::sessions::{Entry, running};
-use super::shelf::{DEADLINE, Shelf};
+use super::shelf::{Asker, DEADLINE, Shelf};
 use super::{Core, Engine};
 
 /// How long an answer to `session_wait` may take before it says that nothing changed.
@@ -30,13 +30,13 @@ const LISTED: u32 = 200;
 
 impl Core {
     /// Carries a turn out to its end, whatever that is, and keeps it.
-    pub(super) async fn carry_out(self: Arc<Self>, entry: Entry, at: usize, profile: String) {
+    pub(super) async fn carry_out(self: Arc<Self>, entry: Entry, at: usize, asker: Asker) {
         let began = Instant::now();
         // Looked at first, so that a turn that was stopped before it began does nothing.
         let outcome = tokio::select! {
             biased;
             () = entry.cancel.cancelled() => Err(ApiError::cancelled()),
-            outcome = self.turn(&entry, at, profile) => outcome,
+            outcome = self.turn(&entry, at, asker) => outcome,
         };
         let ms = began.elapsed().as_millis().min(u128::from(u32::MAX)) as u32;
         self.change(&entry, |session| {
@@ -56,7 +56,7 @@ impl Core {
         }
     }
 
-    async fn turn(self: &Arc<Self>, entry: &Entry, at: usize, profile: String) -> Result<()> {
+    async fn turn(self: &Arc<Self>, entry: &Entry, at: usize, asker: Asker) -> Result<()> {
         let session = entry.state.borrow().clone();
         let turn = &session.turns[at];
         let clock = self.options.clock.clone();
@@ -68,8 +68,11 @@ impl Core {
             return Ok(());
         }
         let question = question_of(&session.turns[..=at]);
-        let means = self.means(&entry.readings).await?;
-        let shelf = Shelf { core: self, profile };
+        let mut means = self.means(&entry.readings).await?;
+        if !asker.web {
+            means.web = None;
+        }
+        let shelf = Shelf { core: self, asker };
         let mut told = means.ask(&shelf, &question, &now, &mut on).await?;
         // What was chosen and could not take part is said with the answer, not only in Settings.
         for missing in &self.services.load().missing {
@@ -213,7 +216,7 @@ impl Engine {
     ) -> Result<SessionRef> {
         let (entry, at) = self.core.begin(request.session.as_deref(), kind, &request.question).await?;
         let session = entry.state.borrow().id.clone();
-        let turn = Arc::clone(&self.core).carry_out(entry, at, context.author.clone());
+        let turn = Arc::clone(&self.core).carry_out(entry, at, Asker::person(&context.author));
         self.core.sessions.carry_out(turn);
         Ok(SessionRef { session })
     }
@@ -320,7 +323,7 @@ impl Handle<GiveFeedback> for Engine {
             let asked =
                 if request.said.trim().is_empty() { question.text.as_str() } else { request.said.as_str() };
             let (entry, at) = core.begin(Some(&request.session), TurnKind::Refine, asked).await?;
-            let turn = Arc::clone(core).carry_out(entry, at, context.author.clone());
+            let turn = Arc::clone(core).carry_out(entry, at, Asker::person(&context.author));
             core.sessions.carry_out(turn);
         }
         let entry = core.session(&request.session).await?;

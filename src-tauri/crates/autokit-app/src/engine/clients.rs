@@ -7,7 +7,7 @@ use autokit_gateway::clients::{Client, Folders, Start};
 use sha2::{Digest as _, Sha256};
 
 use crate::api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineFate, Nothing};
-use crate::commands::{ConnectAgent, Context, Handle, ListClients};
+use crate::commands::{ConnectAgent, Context, DisconnectAgent, Handle, ListClients};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::paths;
 
@@ -63,21 +63,28 @@ fn read(file: &Path) -> Result<Option<String>> {
 struct Looked {
     before: Option<String>,
     after: std::result::Result<String, String>,
+    /// The file without AutoKit; none where it is not there.
+    without: std::result::Result<Option<String>, String>,
 }
 
 fn look(client: Client, folders: &Folders, start: &Start) -> Looked {
     let file = client.file(folders);
     match read(&file) {
         Ok(before) => {
-            let after = client.changed(before.as_deref(), &file, start).map_err(|error| error.to_string());
-            Looked { before, after }
+            let text = before.as_deref();
+            let after = client.changed(text, &file, start).map_err(|error| error.to_string());
+            let without = client.without(text.unwrap_or_default(), &file).map_err(|error| error.to_string());
+            Looked { before, after, without }
         }
-        Err(error) => Looked { before: None, after: Err(error.sentence()) },
+        Err(error) => {
+            let problem = error.sentence();
+            Looked { before: None, after: Err(problem.clone()), without: Err(problem) }
+        }
     }
 }
 
 fn view(client: Client, folders: &Folders, start: &Start, looked: &Looked) -> AgentClient {
-    let Looked { before, after } = looked;
+    let Looked { before, after, without } = looked;
     AgentClient {
         id: client.id(),
         name: client.name().to_owned(),
@@ -86,6 +93,11 @@ fn view(client: Client, folders: &Folders, start: &Start, looked: &Looked) -> Ag
         connected: before.as_deref().is_some_and(|text| client.has(text, start)),
         lines: client.snippet(start),
         change: after.as_ref().ok().map(|after| change(before.as_deref().unwrap_or_default(), after)),
+        leave: without
+            .as_ref()
+            .ok()
+            .and_then(Option::as_ref)
+            .map(|without| change(before.as_deref().unwrap_or_default(), without)),
         seen: seen(before.as_deref()),
         problem: after.as_ref().err().cloned(),
     }
@@ -153,8 +165,13 @@ impl Handle<ListClients> for Engine {
     }
 }
 
-impl Handle<ConnectAgent> for Engine {
-    async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
+impl Core {
+    /// Writes what was previewed of a program's file.
+    async fn change_client(
+        &self,
+        request: ConnectClient,
+        wanted: fn(Looked) -> Result<(Option<String>, String)>,
+    ) -> Result<ClientConnected> {
         let client = Client::parse(&request.id).ok_or_else(|| {
             ApiError::new(
                 ErrorCode::NotFound,
@@ -162,7 +179,7 @@ impl Handle<ConnectAgent> for Engine {
                 "See which there are in the list of programs.",
             )
         })?;
-        let (start, stamp) = (self.core.start()?, self.core.options.clock.stamp());
+        let (start, stamp) = (self.start()?, self.options.clock.stamp());
         in_background(move || {
             let folders = paths::client_folders();
             let now = look(client, &folders, &start);
@@ -174,12 +191,39 @@ impl Handle<ConnectAgent> for Engine {
                     "Look at the change again.",
                 ));
             }
-            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Paste the lines by hand.");
-            let after = now.after.map_err(by_hand)?;
-            let backup = write(&file, now.before.as_deref(), &after, &stamp)?;
+            let (before, after) = wanted(now)?;
+            let backup = write(&file, before.as_deref(), &after, &stamp)?;
             let client = view(client, &folders, &start, &look(client, &folders, &start));
             Ok(ClientConnected { client, backup: backup.map(|backup| backup.display().to_string()) })
         })
         .await
+    }
+}
+
+impl Handle<ConnectAgent> for Engine {
+    async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
+        let wanted = |now: Looked| {
+            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Paste the lines by hand.");
+            Ok((now.before, now.after.map_err(by_hand)?))
+        };
+        self.core.change_client(request, wanted).await
+    }
+}
+
+impl Handle<DisconnectAgent> for Engine {
+    async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
+        let wanted = |now: Looked| {
+            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Remove the lines by hand.");
+            let without = now.without.map_err(by_hand)?;
+            let missing = || {
+                ApiError::new(
+                    ErrorCode::NotFound,
+                    "AutoKit is not among the MCP servers of this program",
+                    "See which there are in the list of programs.",
+                )
+            };
+            Ok((now.before, without.ok_or_else(missing)?))
+        };
+        self.core.change_client(request, wanted).await
     }
 }

@@ -20,6 +20,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::import::BATCH;
+use super::review::is_suspect;
 use super::{Core, Engine};
 
 /// Setting: how the library is reviewed, as JSON.
@@ -112,10 +113,13 @@ impl Core {
             };
             let Accepted::Written(committed) = accepted else { return Ok(Vec::new()) };
             let touched = [committed.added, committed.changed].concat();
+            let accepted: Vec<_> = touched.iter().map(|id| (&proposal, id.clone())).collect();
+            self.vouch_for_accepted(&accepted).await?;
             // Searchable at once: the index is brought up before the answer goes out.
             self.index_cards(&touched).await?;
             touched
         };
+        self.look_for(&touched).await?;
         self.tell_library();
         Ok(touched)
     }
@@ -129,6 +133,9 @@ impl Core {
                 Err("decided already".to_owned())
             } else if !proposal.conflicts.is_empty() {
                 Err(format!("changed in the card since: {}", proposal.conflicts.join(", ")))
+            } else if is_suspect(&proposal.draft) {
+                // Looked for anew: what is kept of its risk may be from before this was known.
+                Err("a text hides something or gives orders to a model".to_owned())
             } else if proposal.risk != Risk::Low {
                 Err(format!("{} risk", if proposal.risk == Risk::High { "high" } else { "medium" }))
             } else {
@@ -160,7 +167,7 @@ impl Core {
             progress.check()?;
             let cards: Vec<_> = batch.iter().map(|(_, acceptance)| acceptance.card.clone()).collect();
             let vectors = self.embed_cards(&cards).await?;
-            let mut touched = Vec::new();
+            let (mut touched, mut vouched) = (Vec::new(), Vec::new());
             let turn = self.writing.lock().await;
             for ((proposal, acceptance), vectors) in batch.iter().zip(vectors) {
                 let meta = Meta {
@@ -174,6 +181,7 @@ impl Core {
                     Ok(Accepted::Written(committed)) => {
                         tally.change = tally.change.take().or(committed.change);
                         tally.changed += 1;
+                        vouched.extend(committed.changed.iter().map(|id| (proposal, id.clone())));
                         touched.extend(committed.changed);
                     }
                     Ok(Accepted::Approved(_)) => approved += 1,
@@ -188,6 +196,7 @@ impl Core {
                 done += 1;
                 progress.at(done, total);
             }
+            self.vouch_for_accepted(&vouched).await?;
             self.index_cards(&touched).await?;
             drop(turn);
             self.tell_library();
@@ -288,6 +297,7 @@ impl Handle<ReopenProposal> for Engine {
                 self.core.index_cards(&undone.cards).await?;
                 undone
             };
+            self.core.unvouch(&undone.cards).await?;
             self.core.refresh(&undone.cards).await?;
             self.core.tell_library();
         } else {
@@ -356,8 +366,7 @@ impl Handle<SetReviewPolicy> for Engine {
         }
         sensible_name(request.reviewer.trim())?;
         let policy = ReviewPolicy { reviewer: request.reviewer.trim().to_owned(), ..request };
-        let text = serde_json::to_string(&policy).map_err(|error| ApiError::internal(error.to_string()))?;
-        self.core.library.set_setting(POLICY_SETTING, &text).await?;
+        self.core.keep_as(POLICY_SETTING, &policy).await?;
         Ok(policy)
     }
 }

@@ -160,6 +160,7 @@ impl Core {
             self.index_cards(&undone.cards).await?;
             undone
         };
+        self.unvouch(&undone.cards).await?;
         self.refresh(&undone.cards).await?;
         self.tell_library();
         // Proposals that the change had taken over wait again.

@@ -381,7 +381,7 @@ fn write(request: &ExportRequest, contents: &Contents, key: Option<&SigningKey>)
                 "Name the file or the folder to write.",
             ));
         }
-        (Format::McpServers | Format::ServerJson | Format::OpenApi, _) => {
+        (Format::McpServers | Format::ServerJson | Format::OpenApi | Format::RapidApi, _) => {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "this format is only read",

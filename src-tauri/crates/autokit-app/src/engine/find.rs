@@ -1,5 +1,6 @@
 //! Asking and searching, by what is on this machine alone.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,14 +25,15 @@ fn embed(embedder: &Embedder, plan: &QueryPlan) -> Result<Vec<Vec<f32>>> {
 }
 
 impl Core {
-    /// Ranks cards; falls back to keywords when there is no model, and says so by the mode it
-    /// returns.
+    /// Ranks cards, among those of `allowed` ids alone where it is given; falls back to keywords when there
+    /// is no model, and says so by the mode it returns.
     pub(super) async fn rank(
         &self,
         text: &str,
         mode: Mode,
         limit: u32,
         profile: Option<&str>,
+        allowed: Option<Arc<HashSet<String>>>,
     ) -> Result<(Vec<Hit>, Mode)> {
         if text.trim().is_empty() {
             return Err(ApiError::new(
@@ -68,7 +70,9 @@ impl Core {
                 Some(embedder) if mode != Mode::Keyword => embed(embedder, &plan)?,
                 _ => Vec::new(),
             };
-            let query = Query { plan: &plan, vectors: &vectors, mode, limit: reach as usize, filter: None };
+            let among = allowed.map(|allowed| move |id: &str| allowed.contains(id));
+            let filter = among.as_ref().map(|among| among as &(dyn Fn(&str) -> bool + Sync));
+            let query = Query { plan: &plan, vectors: &vectors, mode, limit: reach as usize, filter };
             let hits = finder
                 .read(|index| index.search(&query))
                 .map_err(|error| ApiError::internal(error.to_string()))?;
@@ -121,7 +125,8 @@ impl Handle<Search> for Engine {
     async fn handle(&self, _: &Context, request: SearchRequest) -> Result<SearchResponse> {
         let began = Instant::now();
         let mode = request.mode.unwrap_or(Mode::Hybrid);
-        let (hits, mode) = self.core.rank(&request.query, mode, request.limit.unwrap_or(10), None).await?;
+        let (hits, mode) =
+            self.core.rank(&request.query, mode, request.limit.unwrap_or(10), None, None).await?;
         let results = hits
             .into_iter()
             .filter_map(|hit| {
@@ -150,7 +155,7 @@ impl Handle<Ask> for Engine {
         let began = Instant::now();
         let (hits, mode) = self
             .core
-            .rank(&request.question, Mode::Hybrid, request.limit.unwrap_or(5), Some(&context.author))
+            .rank(&request.question, Mode::Hybrid, request.limit.unwrap_or(5), Some(&context.author), None)
             .await?;
         let checks = self.core.library.checks().await?;
         let candidates: Vec<Candidate> = hits

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_library::{Intake, TakenIn};
-use autokit_toolcard::Author;
+use autokit_toolcard::{Author, CardKey};
 
 use crate::api::{
     ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
@@ -46,6 +46,7 @@ impl Core {
             let wishes = Wishes {
                 existing: ExistingCards::Keep,
                 landing: Landing::Library,
+                suspect_too: true,
                 choices: HashMap::new(),
                 reason: "Loaded the starter cards".to_owned(),
                 by: Author::autokit(),
@@ -205,15 +206,20 @@ impl Handle<StartImport> for Engine {
         let wishes = Wishes {
             existing: request.existing,
             landing: request.landing,
+            suspect_too: false,
             choices: request.choices.into_iter().map(|choice| (choice.position, choice)).collect(),
             reason,
             by: Author(context.author.clone()),
             at: self.core.options.clock.stamp(),
         };
         let (core, key) = (Arc::clone(&self.core), context.request.clone());
+        let keys: Vec<CardKey> = incoming.entries.iter().map(|entry| entry.card.key()).collect();
         let title = format!("Importing {from}");
         Ok(self.core.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
-            core.bring_in(incoming, wishes, key, &progress).await
+            let outcome = core.bring_in(incoming, wishes, key, &progress).await?;
+            let of_key = |key: &CardKey| core.library.read(|replica| Some(replica.by_key(key)?.id.clone()));
+            core.look_for(&keys.iter().filter_map(of_key).collect::<Vec<_>>()).await?;
+            Ok(outcome)
         }))
     }
 }

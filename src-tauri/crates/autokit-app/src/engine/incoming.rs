@@ -9,6 +9,7 @@ use autokit_bundle::formats::{self, Format as Known, detect};
 use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
 use autokit_toolcard::{Author, ReadCards, Rejected, read_cards};
 use autokit_tools::openapi;
+use autokit_tools::openapi::rapidapi;
 
 use crate::api::{Format, ImportSource};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -207,7 +208,8 @@ fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
     from_bytes(&bytes, path, by, at)
 }
 
-fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incoming> {
+/// What some bytes hold, whatever their format. `source` is where they came from, for people.
+pub(super) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incoming> {
     if bytes.starts_with(b"PK\x03\x04") {
         let bundle = autokit_bundle::read_file(std::io::Cursor::new(bytes))
             .map_err(|error| bundle_error(source, &error))?;
@@ -220,6 +222,10 @@ fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incom
         incoming.about.name = imported.title.unwrap_or_default();
         incoming.about.note = imported.notes.join("; ");
         return Ok(incoming);
+    }
+    if rapidapi::is_rapidapi(bytes) {
+        let read = rapidapi::read_rapidapi(bytes).map_err(|error| unreadable(source, &error))?;
+        return Ok(from_cards(read, Format::RapidApi, source, bytes, by, at));
     }
     let (read, format) = match detect(bytes, Some(source)) {
         Known::Csv => (formats::read_csv(bytes), Format::Csv),

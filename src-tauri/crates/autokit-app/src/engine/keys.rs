@@ -1,7 +1,8 @@
 //! Whose bundles are trusted: keys are remembered the first time they are seen, and a person says which
 //! ones count.
 
-use autokit_bundle::{PublicKey, Signature, SigningKey, is_unseen};
+use autokit_bundle::{PublicKey, Signature, SigningKey};
+use autokit_toolcard::is_unseen;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{KeyRef, KeyTrust, KnownKeyView, Nothing, SignatureView, SigningKeys, Trust};
@@ -63,16 +64,11 @@ impl Seen {
 
 impl Core {
     async fn known_keys(&self) -> Result<Vec<KnownKey>> {
-        Ok(match self.library.setting(KEYS_SETTING).await?.as_deref() {
-            None | Some("") => Vec::new(),
-            Some(text) => serde_json::from_str(text)
-                .map_err(|error| ApiError::internal(format!("the keys that were seen: {error}")))?,
-        })
+        Ok(self.kept(KEYS_SETTING, "the keys that were seen").await?.unwrap_or_default())
     }
 
     async fn keep_keys(&self, keys: &[KnownKey]) -> Result<()> {
-        let text = serde_json::to_string(keys).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(self.library.set_setting(KEYS_SETTING, &text).await?)
+        self.keep_as(KEYS_SETTING, keys).await
     }
 
     /// How far the signature of a source can be relied on.

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use autokit_library::{CardRecord, Proposed};
 use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
 use autokit_toolcard::{
-    Author, CardId, Draft, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields, risk,
+    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
+    is_poisoned, poison_in_value, risk,
 };
 use serde_json::{Map, Value};
 
-use crate::api::{CardDescribe, Event, ProposalDetail, ProposalLook, ProposalRow, Proposals, ProposalsQuery};
+use crate::api::{
+    CardDescribe, Event, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals, ProposalsQuery,
+    SuspectText,
+};
 use crate::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -79,6 +83,7 @@ impl Core {
                 .map(|field| (field.field.clone(), risk(field, now.get(&field.field))))
                 .collect(),
             needed: self.review_policy().await?.approvals,
+            suspect: suspect_texts(&draft, &now),
             unchanged: now.into_iter().filter(|(name, _)| !proposed(name)).collect(),
             similar,
             events: self.library.proposal_events(look.id).await?,
@@ -179,6 +184,29 @@ impl Handle<DescribeCard> for Engine {
     }
 }
 
+/// Whether a text that is proposed hides something or gives orders to a model.
+pub(super) fn is_suspect(draft: &Draft) -> bool {
+    draft.fields.iter().filter_map(|field| field.value.as_ref()).any(is_poisoned)
+}
+
+fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<SuspectText> {
+    let mut suspect = Vec::new();
+    for field in &draft.fields {
+        let sides = [(FieldSide::Before, now.get(&field.field)), (FieldSide::After, field.value.as_ref())];
+        for (side, value) in sides {
+            let texts = value.map(poison_in_value).unwrap_or_default();
+            suspect.extend(texts.into_iter().map(|MarkedText { pointer, in_name, marks }| SuspectText {
+                field: field.field.clone(),
+                side,
+                pointer,
+                in_name,
+                marks,
+            }));
+        }
+    }
+    suspect
+}
+
 fn row(title: String, proposal: &Proposal, needed: u32) -> ProposalRow {
     ProposalRow {
         id: proposal.id,
@@ -186,6 +214,7 @@ fn row(title: String, proposal: &Proposal, needed: u32) -> ProposalRow {
         origin: proposal.draft.origin,
         group: proposal.draft.origin.group().to_owned(),
         risk: proposal.risk,
+        suspect: is_suspect(&proposal.draft),
         conflicts: proposal.conflicts.len() as u32,
         approvals: proposal.approvals.len() as u32,
         needed,

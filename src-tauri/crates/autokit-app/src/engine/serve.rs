@@ -5,16 +5,30 @@
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
 //! | [`journal`] | what agents did, written down beside their work |
 //! | [`builtin`] | the tools of AutoKit that a search finds |
+//! | [`measure`] | what a search costs an agent |
 //! | [`report`] | what agents did, counted |
+//! | [`audit`] | what agents called, read again |
 //! | [`arguments`] | arguments held against a tool's schema |
 //! | [`capped`] | what a tool of somebody else may answer at most |
+//! | [`days`] | what agents did, day by day |
+//! | [`outward`] | AutoKit's own tools that reach out: web, files, sandbox |
+//! | [`permit`] | whether a call may be made: by rules, or by a person's word |
+//! | [`plan`] | what a call is of, what it needs, and how it is carried out |
+//! | [`rest`] | operations of web APIs |
 
 mod arguments;
+mod audit;
 mod builtin;
 mod capped;
+mod days;
 mod journal;
+mod measure;
+mod outward;
 mod own;
+mod permit;
+mod plan;
 mod report;
+mod rest;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,22 +36,23 @@ use std::time::{Duration, Instant};
 
 use autokit_agent::ask::NOTHING;
 use autokit_gateway::{
-    Call, Definition, Event, Found, Gateway, Hit, Refusal, Search, Server, SessionRecord, Settings, Target,
-    Tier, Toolbox, What,
+    Call, Definition, Event, Found, Gateway, Hit, Refusal, Search, Server, SessionRecord, Settings, Tier,
+    Toolbox, What,
 };
 use autokit_library::{CardRecord, stamp};
 use autokit_retrieve::Mode;
-use autokit_retrieve::tiers::merge;
+use autokit_retrieve::tiers::{KeywordQuery, merge};
 use autokit_toolcard::{CardId, CardKey, fields};
-use autokit_tools::upstream::{Told, UpstreamError};
+use autokit_tools::openapi;
+use autokit_tools::rest::origin_of;
 use jiff::SignedDuration;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 
 use crate::error::{ApiError, Result as ApiResult};
 
 use super::cards::{first_sentence, shorten};
+use super::profiles::{Scoped, no_profile};
 use super::servers::Upstream;
 use super::{Core, Engine};
 pub(super) use journal::Journal;
@@ -56,6 +71,9 @@ const TIDY_AFTER: Duration = Duration::from_mins(5);
 const TIDY_EVERY: Duration = Duration::from_hours(6);
 /// Days what agents did is kept: a quarter shows a trend.
 const KEPT_DAYS: i64 = 92;
+/// Score from which a card that a person assigned to a profile is found before all others: more than a
+/// shared word in its description.
+const EXPERT_FITS: f32 = 0.4;
 /// Whose feedback is that of agents.
 const PROFILE: &str = "agents";
 
@@ -78,8 +96,18 @@ impl Serving {
     /// The definition of a card's tool, if it can be called from here.
     async fn definition(&self, record: &CardRecord) -> Option<Definition> {
         let card = record.card();
-        let upstream = Upstream::of(&card)?;
-        self.core.server(&upstream.server).await.ok()?;
+        let mut annotations = card.object().get("annotations").cloned();
+        if let Some(upstream) = Upstream::of(&card) {
+            self.core.server(&upstream.server).await.ok()?;
+            // What a card says of itself is anybody's word.
+            self.core.stands_for(&record.id, &upstream).await.ok().filter(|stands| *stands)?;
+        } else {
+            // A call of a later version, or one that is none, is for reading only.
+            let operation = openapi::Call::from_card(&card).ok().flatten()?;
+            origin_of(&operation)?;
+            let reads = matches!(operation.method.as_str(), "GET" | "HEAD");
+            annotations.get_or_insert_with(|| json!({"readOnlyHint": reads, "openWorldHint": true}));
+        }
         let schema = match card.object().get(fields::PARAMETERS) {
             Some(Value::Object(schema)) => schema.clone(),
             _ => Map::from_iter([("type".to_owned(), json!("object"))]),
@@ -90,66 +118,107 @@ impl Serving {
             provider: record.key.provider.clone(),
             description: shorten(card.description(), DESCRIPTION),
             schema,
-            annotations: card.object().get("annotations").cloned(),
+            annotations,
         })
     }
 
-    fn record(&self, definition: &Definition) -> Option<Arc<CardRecord>> {
+    /// The card of a definition, if agents of the profile may find it.
+    fn record(&self, definition: &Definition, scoped: &Scoped) -> Option<Arc<CardRecord>> {
         let key = CardKey { provider: definition.provider.clone(), name: definition.name.clone() };
-        self.core.library.read(|replica| {
+        let record = self.core.library.read(|replica| {
             let by_id = replica.get(&CardId::new(&definition.id));
             by_id.or_else(|| replica.by_key(&key)).cloned()
-        })
+        })?;
+        scoped.may_find(&record.id).then_some(record)
     }
 
-    async fn call_upstream(&self, upstream: &Upstream, call: Call) -> Result<CallToolResult, Refusal> {
-        let core = &self.core;
-        let server = core.server(&upstream.server).await.map_err(|error| refused(&error))?;
-        let failed = |error: ApiError| Refusal::Failed(error.sentence());
-        match core.live_digest(&server, &upstream.tool).await.map_err(failed)? {
-            Some(digest) if digest == upstream.digest => {}
-            Some(_) => {
-                core.servers.pool.tell_changed(&server.name);
-                return Err(Refusal::NotMade(format!(
-                    "the server {:?} describes `{}` otherwise than when it was accepted; a person has to look at that in Review first",
-                    server.name, upstream.tool
-                )));
-            }
-            None => {
-                return Err(Refusal::NotMade(format!(
-                    "the server {:?} has no tool `{}` any more",
-                    server.name, upstream.tool
-                )));
+    fn scoped(&self, profile: &str) -> Result<Arc<Scoped>, Refusal> {
+        self.core.scoped(profile).ok_or_else(|| refused(&no_profile(profile)))
+    }
+
+    async fn hit(&self, record: &CardRecord, tier: Tier, score: f32) -> Hit {
+        let card = record.card();
+        let what = match self.definition(record).await {
+            Some(definition) => What::Callable(Box::new(definition)),
+            None => What::Reference {
+                stub: card.stub().map(|stub| stub.code),
+                documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
+            },
+        };
+        Hit {
+            id: record.id.to_string(),
+            name: record.key.name.clone(),
+            provider: record.key.provider.clone(),
+            line: shorten(&first_sentence(card.description()), LINE),
+            tier,
+            score,
+            what,
+        }
+    }
+
+    /// The cards assigned to a profile that fit a request, best first.
+    async fn experts(&self, scoped: &Scoped, query: &str, limit: usize) -> Vec<Hit> {
+        let query = KeywordQuery::new(query);
+        let mut fitting: Vec<(&CardId, f32)> =
+            scoped.experts.iter().map(|(id, tool)| (id, query.expert(tool))).collect();
+        fitting.retain(|(_, score)| *score >= EXPERT_FITS);
+        fitting.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut hits = Vec::new();
+        for (id, score) in fitting.into_iter().take(limit) {
+            let record = self.core.library.read(|replica| replica.get(id).cloned());
+            // One that was deleted meanwhile is no result.
+            if let Some(record) = record {
+                hits.push(self.hit(&record, Tier::Expert, score).await);
             }
         }
-        let reach = core.reach(&server).await.map_err(|error| refused(&error))?;
-        let (told, mut telling) = mpsc::unbounded_channel::<Told>();
-        let to = call.progress;
-        let passing = async move {
-            while let Some(told) = telling.recv().await {
-                let progress = autokit_gateway::Progress {
-                    done: told.progress,
-                    total: told.total,
-                    message: told.message,
-                };
-                // The agent may be gone.
-                let _ = to.send(progress);
-            }
-        };
-        let pool = &core.servers.pool;
-        let calling = async {
-            let result =
-                pool.call(&server.name, &reach, &upstream.tool, call.arguments, &told, &call.cancel).await;
-            drop(told);
-            result
-        };
-        let (result, ()) = tokio::join!(calling, passing);
-        result.map(capped::capped).map_err(|error| match error {
-            UpstreamError::Cancelled => Refusal::Cancelled,
-            error if error.is_passing() => Refusal::Failed(error.to_string()),
-            error => Refusal::NotMade(error.to_string()),
-        })
+        hits
     }
+
+    async fn library(
+        &self,
+        search: &Search,
+        scoped: &Scoped,
+        found: &mut Found,
+    ) -> Result<Vec<Hit>, Refusal> {
+        let taste = Serving::taste(&search.profile);
+        let (limit, allowed) = (search.limit as u32, scoped.allowed.clone());
+        let ranked = self.core.rank(&search.query, Mode::Hybrid, limit, Some(&taste), allowed).await;
+        let (hits, mode) = ranked.map_err(|error| refused(&error))?;
+        if let (Mode::Keyword, Some(why)) = (mode, self.core.words_alone()) {
+            found.notes.push(format!("Found by words alone: {why}."));
+        }
+        let mut library = Vec::new();
+        for hit in hits.into_iter().filter(|hit| hit.score >= search.threshold) {
+            if let Some(record) = self.core.found(&hit) {
+                library.push(self.hit(&record, Tier::Library, hit.score).await);
+            }
+        }
+        Ok(library)
+    }
+
+    /// What is found in the tiers that are here.
+    async fn find(&self, search: &Search, scoped: &Scoped) -> Result<Found, Refusal> {
+        let mut found = Found::default();
+        let began = Instant::now();
+        let experts = self.experts(scoped, &search.query, search.limit).await;
+        if !scoped.experts.is_empty() {
+            found.took_ms.push((Tier::Expert, since(began)));
+        }
+        let began = Instant::now();
+        let mut system = builtin::search(&search.query);
+        system.retain(|hit| scoped.may_call(hit));
+        found.took_ms.push((Tier::System, since(began)));
+        let began = Instant::now();
+        let library = self.library(search, scoped, &mut found).await?;
+        found.took_ms.push((Tier::Library, since(began)));
+        found.hits = merge([experts, system, library], |hit| hit.id.clone(), &search.always, search.limit);
+        Ok(found)
+    }
+}
+
+/// Milliseconds since.
+fn since(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1e3
 }
 
 impl Toolbox for Serving {
@@ -157,71 +226,50 @@ impl Toolbox for Serving {
         own::tools()
     }
 
+    fn settings(&self, profile: &str, client: &str) -> Arc<Settings> {
+        Arc::new(self.core.session_settings(profile, client))
+    }
+
+    async fn always(&self, profile: &str) -> Vec<Definition> {
+        let Ok(scoped) = self.scoped(profile) else { return Vec::new() };
+        let mut all = Vec::new();
+        for named in self.core.session_settings(profile, "").always {
+            if let Some(builtin) = builtin::named(&named) {
+                all.push(builtin.clone());
+            } else if let Ok(record) = self.core.find(&named)
+                && scoped.may_find(&record.id)
+                && let Some(definition) = self.definition(&record).await
+            {
+                all.push(definition);
+            }
+        }
+        all
+    }
+
     async fn search(&self, search: Search) -> Result<Found, Refusal> {
-        let began = Instant::now();
-        let system = builtin::search(&search.query);
-        let system_ms = began.elapsed().as_secs_f64() * 1e3;
-        let began = Instant::now();
-        let taste = Serving::taste(&search.profile);
-        let ranked = self.core.rank(&search.query, Mode::Hybrid, search.limit as u32, Some(&taste)).await;
-        let (hits, mode) = ranked.map_err(|error| refused(&error))?;
-        let mut found = Found::default();
-        if let (Mode::Keyword, Some(why)) = (mode, self.core.words_alone()) {
-            found.notes.push(format!("Found by words alone: {why}."));
+        let scoped = self.scoped(&search.profile)?;
+        let mut found = self.find(&search, &scoped).await?;
+        // Whoever may find some cards alone is offered no others.
+        let profile = scoped.profile();
+        let hosts = &profile.permissions.hosts;
+        // Nor are words sent to sources where not all hosts are open.
+        if profile.only.is_none() && hosts.allow_all() {
+            self.core.fill_from_market(&search, &mut found).await;
         }
-        let mut library = Vec::new();
-        for hit in hits.into_iter().filter(|hit| hit.score >= search.threshold) {
-            let Some(record) = self.core.found(&hit) else { continue };
-            let card = record.card();
-            let what = match self.definition(&record).await {
-                Some(definition) => What::Callable(Box::new(definition)),
-                None => What::Reference {
-                    stub: card.stub().map(|stub| stub.code),
-                    documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
-                },
-            };
-            library.push(Hit {
-                id: hit.id,
-                name: record.key.name.clone(),
-                provider: record.key.provider.clone(),
-                line: shorten(&first_sentence(card.description()), LINE),
-                tier: Tier::Library,
-                score: hit.score,
-                what,
-            });
-        }
-        let library_ms = began.elapsed().as_secs_f64() * 1e3;
-        found.took_ms = vec![(Tier::System, system_ms), (Tier::Library, library_ms)];
-        // What every session has is no card and no built-in, so nothing has to be left out.
-        let always: HashSet<String> = HashSet::new();
-        found.hits = merge([system, library], |hit| hit.id.clone(), &always, search.limit);
         Ok(found)
     }
 
-    async fn resolve(&self, definition: &Definition, _: &str) -> Result<Option<Definition>, Refusal> {
+    async fn resolve(&self, definition: &Definition, profile: &str) -> Result<Option<Definition>, Refusal> {
         if let Some(builtin) = builtin::find(&definition.id) {
             return Ok(Some(builtin.clone()));
         }
-        let Some(record) = self.record(definition) else { return Ok(None) };
+        let scoped = self.scoped(profile)?;
+        let Some(record) = self.record(definition, &scoped) else { return Ok(None) };
         Ok(self.definition(&record).await)
     }
 
     async fn call(&self, call: Call) -> Result<CallToolResult, Refusal> {
-        let definition = match &call.tool {
-            Target::Own(name) => {
-                let name = name.clone();
-                return self.call_own(&name, call).await;
-            }
-            Target::Discovered(definition) => definition.clone(),
-        };
-        if let Some(builtin) = builtin::find(&definition.id) {
-            return builtin::call(&self.core, builtin, &call.arguments).await;
-        }
-        arguments::check(&definition.schema, &call.arguments).map_err(Refusal::NotMade)?;
-        let gone = || Refusal::NotMade(format!("`{}` can no longer be called", definition.name));
-        let record = self.record(&definition).ok_or_else(gone)?;
-        let upstream = Upstream::of(&record.card()).ok_or_else(gone)?;
-        self.call_upstream(&upstream, call).await
+        self.carry_out(call).await
     }
 
     async fn alternatives(&self, definition: &Definition, profile: &str) -> Vec<String> {
@@ -230,8 +278,10 @@ impl Toolbox for Serving {
             limit: 4,
             threshold: NOTHING,
             profile: profile.to_owned(),
+            always: HashSet::new(),
         };
-        let found = self.search(search).await;
+        let Ok(scoped) = self.scoped(profile) else { return Vec::new() };
+        let found = self.find(&search, &scoped).await;
         let others = found.into_iter().flat_map(|found| found.hits);
         let callable = others.filter(|hit| hit.id != definition.id && matches!(hit.what, What::Callable(_)));
         callable.take(2).map(|hit| format!("\u{201c}{}\u{201d}", hit.name)).collect()
@@ -269,7 +319,7 @@ impl Core {
         let before = |hours: i64| {
             now.checked_sub(SignedDuration::from_hours(hours)).map_or_else(|_| String::new(), stamp)
         };
-        let sessions = Settings::default().session_secs as i64 / 3600;
+        let sessions = self.session_settings("", "").session_secs as i64 / 3600;
         self.journal.tidy(&self.library, &before(sessions), &before(KEPT_DAYS * 24)).await
     }
 }
@@ -277,8 +327,7 @@ impl Core {
 impl Engine {
     pub(super) fn gateway_of(core: &Arc<Core>) -> Gateway<Serving> {
         let clock = core.options.clock.clone();
-        let settings = Settings { threshold: NOTHING, ..Settings::default() };
-        Gateway::new(Serving { core: Arc::clone(core) }, settings, Arc::new(move || clock.now()))
+        Gateway::new(Serving { core: Arc::clone(core) }, Arc::new(move || clock.now()))
     }
 
     /// Writes the journal of agents as long as this process lives, and forgets what is old.

@@ -4,10 +4,14 @@
 //! and one that says something else than when it was accepted, waits there as a proposal, and until then
 //! cannot be called. So a server cannot change what an agent reads behind a person's back.
 
+mod offered;
+mod vouched;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use autokit_gateway::configured::{ConfiguredReach, configured};
 use autokit_library::CardRecord;
 use autokit_toolcard::{Author, Kind, ReadCards, ReadItem, Rejected, Toolcard, fields};
 use autokit_tools::upstream::{Limits, Pool, Reach};
@@ -19,14 +23,16 @@ use tokio::sync::mpsc;
 
 use crate::api::{
     ExistingCards, ItemChoice, JobKind, JobRef, Landing, Nothing, Server, ServerAdd, ServerReach, ServerRef,
+    ServersRead, ServersText,
 };
-use crate::commands::{AddServer, Context, Handle, ListServers, RefreshServer, RemoveServer};
+use crate::commands::{AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 use crate::secrets::Secret;
 
 use super::import::Wishes;
 use super::incoming::Incoming;
+use super::kept::Remembered;
 use super::{Core, Engine};
 
 /// Setting: the servers.
@@ -38,15 +44,30 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Field of a card: which tool of which server it is, and what that said when it was accepted.
 pub(super) const UPSTREAM: &str = "upstream";
 
+/// Fields of a card in which a server speaks.
+const SAID: [&str; 5] = [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, "annotations", UPSTREAM];
+
+/// Who proposes what a server says.
+fn proposer(server: &str) -> String {
+    format!("MCP server {server}")
+}
+
 /// A server as it is kept; what is secret is kept elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) name: String,
-    reach: ServerReach,
-    secrets: Vec<String>,
+    pub(super) reach: ServerReach,
+    pub(super) secrets: Vec<String>,
     trusted: bool,
     checked_at: Option<String>,
     failed: Option<String>,
+}
+
+impl Kept {
+    /// How it is reached, without what is secret.
+    pub(super) fn reach(&self) -> &ServerReach {
+        &self.reach
+    }
 }
 
 /// What is known of the servers in this process.
@@ -54,12 +75,12 @@ pub(super) struct Kept {
 pub(super) struct Servers {
     pub(super) pool: Pool,
     changes: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
-    /// As kept, read once.
-    list: Mutex<Option<Arc<Vec<Kept>>>>,
+    list: Remembered<Vec<Kept>>,
     /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
     /// Of each server that was looked at in this process, what its tools say.
     live: Mutex<HashMap<String, Arc<HashMap<String, String>>>>,
+    vouched: Remembered<vouched::Vouched>,
 }
 
 impl Default for Servers {
@@ -68,9 +89,10 @@ impl Default for Servers {
         Servers {
             pool,
             changes: Mutex::new(Some(changes)),
-            list: Mutex::default(),
+            list: Remembered::default(),
             writing: tokio::sync::Mutex::default(),
             live: Mutex::default(),
+            vouched: Remembered::default(),
         }
     }
 }
@@ -110,6 +132,7 @@ fn card_of(server: &Kept, tool: &Tool) -> Map<String, Value> {
 }
 
 /// Which tool of which server a card is, and what that said when the card was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Upstream {
     pub(super) server: String,
     pub(super) tool: String,
@@ -127,27 +150,14 @@ impl Upstream {
 impl Core {
     /// The servers.
     pub(super) async fn servers(&self) -> Result<Arc<Vec<Kept>>> {
-        if let Some(list) = &*self.servers.list.lock().expect("no holder panics") {
-            return Ok(Arc::clone(list));
-        }
-        let list: Vec<Kept> = match self.library.setting(SETTING).await?.as_deref() {
-            None | Some("") => Vec::new(),
-            Some(text) => serde_json::from_str(text)
-                .map_err(|error| ApiError::internal(format!("the MCP servers: {error}")))?,
-        };
-        let list = Arc::new(list);
-        *self.servers.list.lock().expect("no holder panics") = Some(Arc::clone(&list));
-        Ok(list)
+        self.servers.list.read(self, SETTING, "the MCP servers").await
     }
 
     async fn change_servers(&self, change: impl FnOnce(&mut Vec<Kept>) -> Result<()>) -> Result<()> {
         let _turn = self.servers.writing.lock().await;
         let mut list = self.servers().await?.to_vec();
         change(&mut list)?;
-        let text = serde_json::to_string(&list).map_err(|error| ApiError::internal(error.to_string()))?;
-        self.library.set_setting(SETTING, &text).await?;
-        *self.servers.list.lock().expect("no holder panics") = Some(Arc::new(list));
-        Ok(())
+        self.servers.list.write(self, SETTING, list).await
     }
 
     pub(super) async fn server(&self, name: &str) -> Result<Kept> {
@@ -215,19 +225,27 @@ impl Core {
                 continue;
             };
             let position = item.position as u32;
-            choices.insert(position, choice(position, &ours, &item.card));
+            let stands = match Upstream::of(&ours.card()) {
+                Some(upstream) => self.stands_for(&ours.id, &upstream).await?,
+                None => false,
+            };
+            choices.insert(position, choice(position, &ours, &item.card, stands));
         }
-        let (by, at) = (Author(format!("MCP server {name}")), self.options.clock.stamp());
+        let said: Vec<Toolcard> = read.cards.iter().map(|item| item.card.clone()).collect();
+        let (by, at) = (Author(proposer(name)), self.options.clock.stamp());
         let incoming = Arc::new(Incoming::of_server(read, name, &by, &at));
         let wishes = Wishes {
             existing: ExistingCards::Merge,
             landing: if server.trusted { Landing::Library } else { Landing::Review },
+            suspect_too: false,
             choices,
             reason: format!("What the MCP server {name} says"),
             by,
             at,
         };
-        self.bring_in(incoming, wishes, None, progress).await
+        let outcome = self.bring_in(incoming, wishes, None, progress).await?;
+        self.vouch_for_same(&said).await?;
+        Ok(outcome)
     }
 
     /// The cards that are tools of servers.
@@ -288,18 +306,16 @@ fn read_tools(server: &Kept, tools: &[Tool]) -> ReadCards {
 }
 
 /// Of a card that is there, what the server says otherwise than when it was accepted. What people made
-/// better since stays: only a new word of the server is one.
-fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard) -> ItemChoice {
+/// better since stays, if the card stands for the tool: only a new word of the server is one.
+fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard, stands: bool) -> ItemChoice {
     let card = ours.card();
-    let (now, then) = (Upstream::of(theirs), Upstream::of(&card));
-    let same =
-        now.zip(then).is_some_and(|(now, then)| now.digest == then.digest && now.server == then.server);
-    let said = [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, "annotations", UPSTREAM];
+    let same = stands && Upstream::of(theirs) == Upstream::of(&card);
     let differs = |field: &&&str| card.object().get(**field) != theirs.object().get(**field);
+    let fields: Vec<String> = SAID.iter().filter(differs).map(|field| (*field).to_owned()).collect();
     ItemChoice {
         position,
-        take: !same,
-        fields: Some(said.iter().filter(differs).map(|field| (*field).to_owned()).collect()),
+        take: !same && !fields.is_empty(),
+        fields: Some(fields),
         later: Vec::new(),
         same_as: None,
     }
@@ -380,6 +396,11 @@ impl Engine {
                 *counts.entry(upstream.server).or_default() += 1;
             }
         }
+        let proposals = core.library.waiting().await?;
+        let waiting = |name: &str| {
+            let by = proposer(name);
+            proposals.iter().filter(|proposal| proposal.proposed_by == by).count() as u32
+        };
         let view = |kept: &Kept| Server {
             name: kept.name.clone(),
             reach: kept.reach.clone(),
@@ -387,6 +408,7 @@ impl Engine {
             trusted: kept.trusted,
             running: running.contains(&kept.name),
             tools: counts.get(&kept.name).copied().unwrap_or_default(),
+            waiting: waiting(&kept.name),
             checked_at: kept.checked_at.clone(),
             failed: kept.failed.clone(),
         };
@@ -451,6 +473,44 @@ impl Handle<AddServer> for Engine {
         core.servers.live.lock().expect("no holder panics").remove(&name);
         core.servers.pool.stop(&name).await;
         Ok(core.start_looking_at(name))
+    }
+}
+
+/// A name as servers have them here, from whatever it is elsewhere.
+fn plain_name(name: &str) -> String {
+    let plain =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ') { c } else { '-' };
+    name.trim().chars().take(NAME_CHARS).map(plain).collect()
+}
+
+impl Handle<ReadServers> for Engine {
+    async fn handle(&self, _: &Context, request: ServersText) -> Result<ServersRead> {
+        let read = configured(&request.text).map_err(|why| {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                why,
+                "Give the file in which the program keeps its MCP servers.",
+            )
+        })?;
+        let here = self.core.servers().await?;
+        let servers: Vec<ServerAdd> = read
+            .servers
+            .into_iter()
+            .map(|server| ServerAdd {
+                name: plain_name(&server.name),
+                reach: match server.reach {
+                    ConfiguredReach::Stdio { command, args, folder } => {
+                        ServerReach::Stdio { command, args, folder }
+                    }
+                    ConfiguredReach::Http { url } => ServerReach::Http { url },
+                },
+                secrets: server.secrets,
+                trusted: false,
+            })
+            .collect();
+        let taken = servers.iter().map(|server| server.name.clone());
+        let taken = taken.filter(|name| here.iter().any(|kept| kept.name == *name)).collect();
+        Ok(ServersRead { servers, taken, problems: read.problems })
     }
 }
 

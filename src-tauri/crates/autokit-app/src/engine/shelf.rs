@@ -1,5 +1,6 @@
 //! The library and the web as the agent sees them.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -27,10 +28,28 @@ pub(crate) struct Lore {
     known: Mutex<Option<(u64, Arc<Vec<Known>>)>>,
 }
 
-/// The library as the agent sees it, for one person.
+/// Who asks the agent.
+#[derive(Clone, Debug)]
+pub(super) struct Asker {
+    /// Whose feedback counts.
+    pub(super) taste: String,
+    /// Ids of the cards that may be found; none for all.
+    pub(super) allowed: Option<Arc<HashSet<String>>>,
+    /// Whether the web may be asked where the library has nothing.
+    pub(super) web: bool,
+}
+
+impl Asker {
+    /// A person, before whom the whole library lies.
+    pub(super) fn person(name: &str) -> Asker {
+        Asker { taste: name.to_owned(), allowed: None, web: true }
+    }
+}
+
+/// The library as the agent sees it, for one who asks.
 pub(super) struct Shelf<'a> {
     pub(super) core: &'a Arc<Core>,
-    pub(super) profile: String,
+    pub(super) asker: Asker,
 }
 
 impl House for Shelf<'_> {
@@ -43,8 +62,9 @@ impl House for Shelf<'_> {
         let failed = |error: ApiError| autokit_agent::Error::House(error.message);
         let wanted = (limit + exclude.len()) as u32;
         let wanted = wanted.max(REACH as u32);
-        let (mut hits, _) =
-            self.core.rank(text, Mode::Hybrid, wanted, Some(&self.profile)).await.map_err(failed)?;
+        let Asker { taste, allowed, .. } = &self.asker;
+        let ranked = self.core.rank(text, Mode::Hybrid, wanted, Some(taste), allowed.clone()).await;
+        let (mut hits, _) = ranked.map_err(failed)?;
         self.core.rerank(text, &mut hits).await.map_err(failed)?;
         let mut found = Vec::new();
         for hit in hits.into_iter().filter(|hit| !exclude.contains(&hit.id)).take(limit) {

@@ -33,11 +33,7 @@ pub(crate) struct Subscriptions {
 
 impl Core {
     async fn subscriptions(&self) -> Result<Vec<Subscription>> {
-        Ok(match self.library.setting(SETTING).await?.as_deref() {
-            None | Some("") => Vec::new(),
-            Some(text) => serde_json::from_str(text)
-                .map_err(|error| ApiError::internal(format!("the subscriptions: {error}")))?,
-        })
+        Ok(self.kept(SETTING, "the subscriptions").await?.unwrap_or_default())
     }
 
     /// Changes the list; gives it as it is then.
@@ -48,8 +44,7 @@ impl Core {
         let _turn = self.subscribed.writing.lock().await;
         let mut all = self.subscriptions().await?;
         change(&mut all)?;
-        let text = serde_json::to_string(&all).map_err(|error| ApiError::internal(error.to_string()))?;
-        self.library.set_setting(SETTING, &text).await?;
+        self.keep_as(SETTING, &all).await?;
         Ok(all)
     }
 
@@ -155,6 +150,7 @@ impl Core {
         let wishes = Wishes {
             existing: ExistingCards::Merge,
             landing: if unsigned { Landing::Review } else { one.landing },
+            suspect_too: false,
             choices: std::collections::HashMap::new(),
             reason: format!("A newer version of {}", one.name),
             by: Author(by.to_owned()),

@@ -60,11 +60,7 @@ impl Core {
     }
 
     async fn check_settings(&self) -> Result<CheckSettings> {
-        Ok(match self.library.setting(CHECKS_SETTING).await?.as_deref() {
-            None | Some("") => CheckSettings::default(),
-            Some(text) => serde_json::from_str(text)
-                .map_err(|error| ApiError::internal(format!("settings of checks: {error}")))?,
-        })
+        Ok(self.kept(CHECKS_SETTING, "settings of checks").await?.unwrap_or_default())
     }
 
     /// Starts what is due by now: pages to be tried again, cards checked long ago, new cards,
@@ -212,8 +208,7 @@ impl Handle<GetCheckSettings> for Engine {
 impl Handle<SetCheckSettings> for Engine {
     async fn handle(&self, _: &Context, request: CheckSettings) -> Result<CheckSettings> {
         sensible(request.every_days)?;
-        let text = serde_json::to_string(&request).map_err(|error| ApiError::internal(error.to_string()))?;
-        self.core.library.set_setting(CHECKS_SETTING, &text).await?;
+        self.core.keep_as(CHECKS_SETTING, &request).await?;
         Ok(request)
     }
 }

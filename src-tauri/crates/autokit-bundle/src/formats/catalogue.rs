@@ -3,9 +3,7 @@
 
 use std::borrow::Cow;
 
-use autokit_toolcard::{Kind, Toolcard};
-
-use crate::visible;
+use autokit_toolcard::{Kind, Toolcard, visible};
 
 /// The heading over the cards of a kind.
 pub(super) fn heading(kind: Kind) -> &'static str {

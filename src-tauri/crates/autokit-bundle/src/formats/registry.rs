@@ -6,6 +6,9 @@
 //! spelling of earlier drafts (`registry_name`, `package_arguments` …) is read as well.
 
 mod package;
+mod start;
+
+pub use self::start::{Start, StartInput, Way, starts_of};
 
 use std::collections::HashMap;
 use std::io::Read;

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use autokit_app::api::{AcceptPreview, ProposalDetail, ProposalRow, Proposals};
-use autokit_app::{FieldVerdict, ProposalState, Risk};
+use autokit_app::api::{AcceptPreview, FieldSide, ProposalDetail, ProposalRow, Proposals, SuspectText};
+use autokit_app::{FieldVerdict, MarkSort, ProposalState, Risk};
 use owo_colors::OwoColorize;
+use serde_json::Value;
 
 use crate::cards::{one_line, write_diff};
 use crate::output::{moment, printable};
@@ -62,6 +63,9 @@ fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
         risk(row.risk),
         format!("{:.0} %", row.confidence * 100.0).dimmed()
     )?;
+    if row.suspect {
+        write!(out, " · {}", "suspect text".red())?;
+    }
     if row.conflicts > 0 {
         write!(out, " · {}", "conflicts".red())?;
     }
@@ -99,6 +103,9 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
             Some(Risk::Low) | None => writeln!(out, "      {}", sure.dimmed())?,
             Some(more) => writeln!(out, "      {} · {}", sure.dimmed(), risk(*more))?,
         }
+        for text in detail.suspect.iter().filter(|text| text.field == proposed.field) {
+            write_suspect(out, text, proposed.value.as_ref())?;
+        }
         for evidence in &proposed.evidence {
             let quote = format!("“{}”", one_line(&evidence.quote, 80));
             let read = format!("{} read {}", printable(&evidence.url), moment(&evidence.fetched_at));
@@ -124,6 +131,35 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
         }
     }
     write_history(out, detail)
+}
+
+/// What in a text is not meant for whoever reads it, with the words.
+fn write_suspect(out: &mut dyn Write, text: &SuspectText, proposed: Option<&Value>) -> io::Result<()> {
+    let place = match (text.side, text.pointer.as_str()) {
+        (FieldSide::After, "") => String::new(),
+        (FieldSide::After, inside) => format!(" at {}", one_line(inside, 60)),
+        (FieldSide::Before, "") => " before".to_owned(),
+        (FieldSide::Before, inside) => format!(" before, at {}", one_line(inside, 60)),
+    };
+    let whole = proposed.and_then(|value| value.pointer(&text.pointer)).and_then(Value::as_str);
+    let shown = whole.filter(|_| text.side == FieldSide::After && !text.in_name);
+    let units: Vec<u16> = shown.unwrap_or_default().encode_utf16().collect();
+    for mark in &text.marks {
+        let sort = match mark.sort {
+            MarkSort::Invisible => "invisible",
+            MarkSort::Hidden => "hidden",
+            MarkSort::Instruction => "instruction",
+            MarkSort::Encoded => "encoded",
+        };
+        write!(out, "      {} {}", format!("{sort}{place}").red().bold(), printable(&mark.why))?;
+        let words = units.get(mark.start as usize..mark.end as usize).map(String::from_utf16_lossy);
+        // What nobody sees is named by its reason.
+        match words.filter(|_| mark.sort != MarkSort::Invisible) {
+            Some(words) => writeln!(out, " {}", format!("“{}”", one_line(&words, 80)).dimmed())?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
 }
 
 fn write_history(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()> {

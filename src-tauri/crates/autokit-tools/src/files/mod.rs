@@ -86,6 +86,12 @@ impl ProjectRoot {
         Ok(ProjectRoot { path, root, allow_private: false })
     }
 
+    /// Follows no link, not even one that stays within: for a folder of which a part is closed.
+    #[must_use]
+    pub fn without_links(self) -> ProjectRoot {
+        ProjectRoot { root: self.root.without_links(), ..self }
+    }
+
     /// Lets keys and passwords be read as well.
     #[must_use]
     pub fn allow_private(mut self) -> ProjectRoot {

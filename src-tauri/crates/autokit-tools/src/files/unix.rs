@@ -18,13 +18,21 @@ const TRIES: usize = 128;
 
 /// A folder that is held open.
 #[derive(Debug)]
-pub(super) struct Root(OwnedFd);
+pub(super) struct Root {
+    folder: OwnedFd,
+    follows_links: bool,
+}
 
 impl Root {
     pub(super) fn open(path: &Path) -> Result<Root, FileError> {
         let name = path.display().to_string();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Root(open(path, flags, Mode::empty()).map_err(|errno| error(&name, errno))?))
+        let folder = open(path, flags, Mode::empty()).map_err(|errno| error(&name, errno))?;
+        Ok(Root { folder, follows_links: true })
+    }
+
+    pub(super) fn without_links(self) -> Root {
+        Root { follows_links: false, ..self }
     }
 
     /// Opens an ordinary file, and says where it really is when that is known.
@@ -81,10 +89,13 @@ impl Root {
     #[cfg(target_os = "linux")]
     fn resolve(&self, name: &str, parts: &[&str], flags: OFlags) -> Result<OwnedFd, FileError> {
         use rustix::fs::{ResolveFlags, openat2};
+        if !self.follows_links {
+            return self.walk(name, parts, flags);
+        }
         let path = if parts.is_empty() { ".".to_owned() } else { parts.join("/") };
         let how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         for _ in 0..TRIES {
-            match openat2(&self.0, &path, flags, Mode::empty(), how) {
+            match openat2(&self.folder, &path, flags, Mode::empty(), how) {
                 Ok(file) => return Ok(file),
                 // Something on the way was renamed while a link went up.
                 Err(Errno::AGAIN | Errno::INTR) => {}
@@ -114,7 +125,7 @@ impl Root {
                 errno => error(name, errno),
             })
         };
-        let mut folder = step(&self.0, ".", here)?;
+        let mut folder = step(&self.folder, ".", here)?;
         let Some((last, before)) = parts.split_last() else {
             return step(&folder, ".", flags);
         };

@@ -11,17 +11,24 @@ use super::{Entry, EntryKind, FileError};
 
 /// A folder by its real path.
 #[derive(Debug)]
-pub(super) struct Root(PathBuf);
+pub(super) struct Root {
+    folder: PathBuf,
+    follows_links: bool,
+}
 
 impl Root {
     pub(super) fn open(path: &Path) -> Result<Root, FileError> {
         let failed = |source| FileError::System { name: path.display().to_string(), source };
         let real = fs::canonicalize(path).map_err(failed)?;
         if real.is_dir() {
-            Ok(Root(real))
+            Ok(Root { folder: real, follows_links: true })
         } else {
             Err(FileError::NotAFolder { name: path.display().to_string() })
         }
+    }
+
+    pub(super) fn without_links(self) -> Root {
+        Root { follows_links: false, ..self }
     }
 
     /// Opens an ordinary file, and says where it really is.
@@ -70,11 +77,18 @@ impl Root {
     }
 
     fn resolve(&self, name: &str, parts: &[&str]) -> Result<PathBuf, FileError> {
-        let path = parts.iter().fold(self.0.clone(), |path, part| path.join(part));
-        let real = fs::canonicalize(path).map_err(|source| match source.kind() {
+        let path = parts.iter().fold(self.folder.clone(), |path, part| path.join(part));
+        let real = fs::canonicalize(&path).map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => FileError::NotFound { name: name.to_owned() },
             _ => FileError::System { name: name.to_owned(), source },
         })?;
-        if real.starts_with(&self.0) { Ok(real) } else { Err(FileError::Outside { name: name.to_owned() }) }
+        if !self.follows_links && real != path {
+            return Err(FileError::Symlink { name: name.to_owned() });
+        }
+        if real.starts_with(&self.folder) {
+            Ok(real)
+        } else {
+            Err(FileError::Outside { name: name.to_owned() })
+        }
     }
 }

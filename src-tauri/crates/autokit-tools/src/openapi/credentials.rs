@@ -149,6 +149,17 @@ fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
+/// Whether nobody on the way can read what is sent there: it is encrypted, or stays on this machine.
+pub(crate) fn is_private(url: &Url) -> bool {
+    let this_machine = match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    url.scheme() == "https" || url.scheme() == "http" && this_machine
+}
+
 /// The request that fetches an access token with the client credentials grant (RFC 6749 section
 /// 4.4), the client named by Basic authentication as section 2.3.1 has it. The token stands in
 /// the answer's JSON under `access_token`.
@@ -163,13 +174,7 @@ pub fn client_credentials_form(
     scopes: &[String],
 ) -> Result<HttpRequest, CallError> {
     let url = Url::parse(token_url).map_err(|error| CallError::Url { reason: error.to_string() })?;
-    let this_machine = match url.host() {
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    if !(url.scheme() == "https" || url.scheme() == "http" && this_machine) {
+    if !is_private(&url) {
         return Err(CallError::Url { reason: "a secret is only sent to an https address".to_owned() });
     }
     let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();

@@ -61,6 +61,7 @@ pub use call::{
     BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, Parameter, PartEncoding, Place, Requirement, Scheme,
     Server, Style,
 };
+pub(crate) use credentials::is_private;
 pub use credentials::{Credential, Credentials, Secret, client_credentials_form};
 pub use error::{CallError, MAX_DOCUMENT_BYTES, SpecError};
 pub use request::HttpRequest;

@@ -28,6 +28,38 @@ const HOST_HEADER: &str = "X-RapidAPI-Host";
 /// End of every host that takes the key.
 const GATEWAY: &str = ".rapidapi.com";
 
+/// Whether a file is RapidAPI's documentation of an API or of several: an object, or a list of them, with a list
+/// of endpoints that have an address. What is no JSON is none.
+pub fn is_rapidapi(bytes: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Api {
+        api_list: Vec<Endpoint>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Endpoint {
+        #[serde(alias = "route")]
+        url: Option<serde::de::IgnoredAny>,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Apis {
+        One(Api),
+        Many(Vec<Api>),
+    }
+    /// The word that has to be in it: without it nothing is parsed.
+    const WORD: &str = "\"api_list\"";
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    if !text.contains(WORD) {
+        return false;
+    }
+    let has_address = |api: &Api| api.api_list.iter().any(|endpoint| endpoint.url.is_some());
+    match serde_json::from_str::<Apis>(text.trim_start_matches('\u{feff}')) {
+        Ok(Apis::One(api)) => has_address(&api),
+        Ok(Apis::Many(apis)) => apis.iter().any(has_address),
+        Err(_) => false,
+    }
+}
+
 /// Reads RapidAPI's documentation: one card an endpoint, positions from 1 over all of them.
 ///
 /// # Errors

@@ -1,7 +1,6 @@
 //! One server that runs, and the line to it.
 
 use std::collections::HashMap;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -15,34 +14,11 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, ClientServiceExt, Peer, RoleClient};
-use tokio::io::AsyncReadExt;
-use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
+use super::error::{begin_in_words, in_words, is_closed};
+use super::program::Program;
 use super::{Limits, Reach, Told, UpstreamError};
-
-/// Variables every program needs to find its way; nothing else of this process reaches a server.
-const VARIABLES: [&str; 16] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-    "TZ",
-    "SystemRoot",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "USERPROFILE",
-    "TEMP",
-    "PATHEXT",
-];
-
-/// Bytes of a program's last words that are kept.
-const LAST_WORDS: usize = 4 << 10;
 
 /// A server that runs.
 pub(super) struct Connection {
@@ -93,30 +69,6 @@ impl ClientHandler for Listener {
     }
 }
 
-/// A program that was started here. It goes with everything it started itself.
-struct Program {
-    child: Child,
-    last_words: Arc<Mutex<Vec<u8>>>,
-}
-
-impl Program {
-    /// Ends the whole group of processes: servers are often started by another program (`npx`, `uvx`).
-    fn end(&mut self) {
-        #[cfg(unix)]
-        if let Some(pid) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
-            // It may have ended just now.
-            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-        }
-        let _ = self.child.start_kill();
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
 /// Hears of one call as long as it is kept.
 pub(super) struct Hearing {
     token: ProgressToken,
@@ -163,7 +115,8 @@ impl Connection {
     ) -> Result<Connection, Opening> {
         let (mut program, opening) = match reach {
             Reach::Stdio { command, args, env, folder } => {
-                let mut program = start_program(command, args, env, folder.as_deref())?;
+                let mut program =
+                    Program::start(command, args, env, folder.as_deref()).map_err(Opening::Failed)?;
                 let (stdin, stdout) = (program.child.stdin.take(), program.child.stdout.take());
                 let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
                     return Err(Opening::Failed("its input and output are missing".to_owned()));
@@ -199,19 +152,22 @@ impl Connection {
         };
         let shaken = match opening {
             Ok(Ok(service)) => Ok(service),
-            Ok(Err(error)) => Err(Opening::Refused(chain(&error))),
+            Ok(Err(error)) => Err((is_closed(&error), Opening::Refused(begin_in_words(&error)))),
             Err(_) => {
-                Err(Opening::Failed(format!("it did not answer within {} seconds", limits.start.as_secs())))
+                let why = format!("it did not answer within {} seconds", limits.start.as_secs());
+                Err((false, Opening::Failed(why)))
             }
         };
         let service = match shaken {
             Ok(service) => service,
-            Err(error) => {
-                let words = match &mut program {
-                    Some(program) => last_words(program).await,
-                    None => String::new(),
-                };
-                return Err(error.with(&words));
+            Err((closed, error)) => {
+                return Err(match &mut program {
+                    Some(program) => {
+                        let ended = if closed { program.has_ended().await } else { None };
+                        error.with(ended, &program.last_words().await)
+                    }
+                    None => error,
+                });
             }
         };
         Ok(Connection {
@@ -274,7 +230,7 @@ impl Connection {
     }
 
     /// What an error of the line means.
-    pub(super) fn explain(&self, error: ServiceError, patience: Duration) -> UpstreamError {
+    pub(super) async fn explain(&self, error: ServiceError, patience: Duration) -> UpstreamError {
         let name = self.name.clone();
         match error {
             ServiceError::McpError(error) => {
@@ -283,9 +239,15 @@ impl Connection {
             ServiceError::Timeout { timeout } => UpstreamError::Silent { name, after: timeout.min(patience) },
             ServiceError::Cancelled { .. } => UpstreamError::Cancelled,
             error => {
-                let program = self.program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                let words = program.as_ref().map(|program| said(&program.last_words)).unwrap_or_default();
-                let why = if words.is_empty() { chain(&error) } else { words };
+                let words = {
+                    let program = self.program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    program.as_ref().map(Program::words)
+                };
+                let said = match words {
+                    Some(words) => words.last().await,
+                    None => String::new(),
+                };
+                let why = if said.is_empty() { in_words(&error) } else { said };
                 UpstreamError::Ended { name, why }
             }
         }
@@ -309,8 +271,12 @@ enum Opening {
 }
 
 impl Opening {
-    fn with(self, words: &str) -> Opening {
-        let add = |why: String| if words.is_empty() { why } else { format!("{why}; it said: {words}") };
+    /// With what is known of the program: how it ended, if it did by itself, and what it said.
+    fn with(self, ended: Option<String>, words: &str) -> Opening {
+        let add = |why: String| {
+            let why = ended.unwrap_or(why);
+            if words.is_empty() { why } else { format!("{why}; it said: {words}") }
+        };
         match self {
             Opening::Refused(why) => Opening::Refused(add(why)),
             Opening::Failed(why) => Opening::Failed(add(why)),
@@ -320,82 +286,4 @@ impl Opening {
 
 fn not_started(name: &str, why: String) -> UpstreamError {
     UpstreamError::NotStarted { name: name.to_owned(), why }
-}
-
-fn start_program(
-    command: &str,
-    args: &[String],
-    env: &std::collections::BTreeMap<String, String>,
-    folder: Option<&std::path::Path>,
-) -> Result<Program, Opening> {
-    let mut program = Command::new(command);
-    program
-        .args(args)
-        .env_clear()
-        .envs(VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
-        .envs(env)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    #[cfg(unix)]
-    program.process_group(0);
-    if let Some(folder) = folder {
-        program.current_dir(folder);
-    } else if let Some(home) = std::env::home_dir().filter(|home| home.is_dir()) {
-        program.current_dir(home);
-    }
-    let mut child = program.spawn().map_err(|error| {
-        let missing = error.kind() == std::io::ErrorKind::NotFound;
-        Opening::Failed(if missing {
-            format!("there is no program {command:?} here")
-        } else {
-            error.to_string()
-        })
-    })?;
-    let last_words = Arc::new(Mutex::new(Vec::new()));
-    if let Some(mut stderr) = child.stderr.take() {
-        let last_words = Arc::clone(&last_words);
-        // Read to its end, or the program would stand still once the pipe is full.
-        tokio::spawn(async move {
-            let mut buffer = [0; 4096];
-            while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-                let Ok(mut words) = last_words.lock() else { return };
-                words.extend_from_slice(&buffer[..read]);
-                let over = words.len().saturating_sub(LAST_WORDS);
-                words.drain(..over);
-            }
-        });
-    }
-    Ok(Program { child, last_words })
-}
-
-/// What a program said before it ended, once it has.
-async fn last_words(program: &mut Program) -> String {
-    // Its output is read by another task, which ends when the program does.
-    program.end();
-    let _ = program.child.wait().await;
-    tokio::task::yield_now().await;
-    said(&program.last_words)
-}
-
-fn said(words: &Mutex<Vec<u8>>) -> String {
-    let words = words.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let text = String::from_utf8_lossy(&words);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let shown: String = lines[lines.len().saturating_sub(3)..].join(" / ");
-    shown.chars().filter(|c| !c.is_control()).take(400).collect()
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let next = error.to_string();
-        if !text.contains(&next) {
-            text = format!("{text}: {next}");
-        }
-        source = error.source();
-    }
-    text
 }

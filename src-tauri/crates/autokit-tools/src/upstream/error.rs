@@ -1,6 +1,10 @@
 //! Why a server did not do what it was asked.
 
+use std::error::Error;
 use std::time::Duration;
+
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
 
 /// Why a server did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,4 +62,58 @@ impl UpstreamError {
             UpstreamError::Ended { .. } | UpstreamError::Silent { .. } | UpstreamError::NotStarted { .. }
         )
     }
+}
+
+/// Whether the other side closed the line in the handshake.
+pub(super) fn is_closed(error: &ClientInitializeError) -> bool {
+    matches!(error, ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. })
+}
+
+/// Why a server did not begin, in words for people: the SDK's own name types of its code.
+pub(super) fn begin_in_words(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => "it closed the line before it answered".to_owned(),
+        ClientInitializeError::TransportError { error, .. } => line_in_words(error),
+        ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_)
+        | ClientInitializeError::ConflictInitResponseId(..)
+        | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
+            "it answered something else than an MCP server does".to_owned()
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
+            "it speaks no version of the protocol that is spoken here".to_owned()
+        }
+        error => chain(error),
+    }
+}
+
+/// Why the line to a server broke, likewise.
+pub(super) fn in_words(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportSend(error) => line_in_words(error),
+        ServiceError::TransportClosed => "it closed the line".to_owned(),
+        ServiceError::UnexpectedResponse => "it answered something else than was asked".to_owned(),
+        error => chain(error),
+    }
+}
+
+fn line_in_words(error: &DynamicTransportError) -> String {
+    match error.error.downcast_ref::<std::io::Error>() {
+        Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => "it closed the line".to_owned(),
+        _ => chain(&*error.error),
+    }
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        source = error.source();
+    }
+    text
 }

@@ -7,7 +7,7 @@ use autokit_bundle::plan::Standing;
 use autokit_bundle::{Entry, Provenance};
 use autokit_library::{Arrival, ArrivedRevision, CardRecord, ForeignState, Library};
 use autokit_toolcard::{
-    Arrived, Author, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields,
+    Arrived, Author, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields, is_poisoned,
 };
 use serde_json::{Map, Value};
 
@@ -22,10 +22,27 @@ const CONFIDENCE: f32 = 0.5;
 pub(in crate::engine) struct Wishes {
     pub(in crate::engine) existing: ExistingCards,
     pub(in crate::engine) landing: Landing,
+    /// Whether suspect texts may go into the library as well: AutoKit's own cards, and what is only measured.
+    pub(in crate::engine) suspect_too: bool,
     pub(in crate::engine) choices: HashMap<u32, ItemChoice>,
     pub(in crate::engine) reason: String,
     pub(in crate::engine) by: Author,
     pub(in crate::engine) at: String,
+}
+
+impl Wishes {
+    /// Where a card lands. Whom one trusts may have been deceived or taken over: a text that hides something
+    /// or gives orders to a model waits for a person, unless the library says the same already.
+    fn landing_of(&self, entry: &Entry, ours: Option<&CardRecord>) -> Landing {
+        if self.landing == Landing::Review || self.suspect_too {
+            return self.landing;
+        }
+        let ours = ours.map(|ours| ours.card().into_object());
+        let new = |field: &str, value: &Value| ours.as_ref().and_then(|ours| ours.get(field)) != Some(value);
+        let suspect =
+            entry.card.object().iter().any(|(field, value)| new(field, value) && is_poisoned(value));
+        if suspect { Landing::Review } else { Landing::Library }
+    }
 }
 
 /// What carrying out a plan comes to, before vectors.
@@ -133,7 +150,7 @@ impl Plan {
             .filter(|(field, _)| chosen(field))
             .map(|(field, value)| (field.clone(), value.clone()))
             .collect();
-        if wishes.landing == Landing::Review {
+        if wishes.landing_of(entry, None) == Landing::Review {
             let values = card.into_iter().map(|(field, value)| proposed(field, Some(value))).collect();
             let mut draft = draft(entry, wishes, values);
             draft.similar = planned.similar.iter().map(|record| record.id.clone()).collect();
@@ -163,10 +180,8 @@ impl Plan {
         if wishes.existing == ExistingCards::Keep || *standing == Standing::Identical {
             return;
         }
-        if wishes.existing == ExistingCards::Replace
-            && item.choice.is_none()
-            && wishes.landing == Landing::Library
-        {
+        let landing = wishes.landing_of(entry, Some(ours));
+        if wishes.existing == ExistingCards::Replace && item.choice.is_none() && landing == Landing::Library {
             let revision = self.merging(entry, entry.card.to_json(), wishes);
             work.arrive(item.at, Some(ours), &ours.id, vec![revision], None);
             return;
@@ -196,7 +211,7 @@ impl Plan {
         }
         let mut number = ours.number;
         // With a choice their state counts as seen, even if nothing of it was taken.
-        if wishes.landing == Landing::Library && !(values.is_empty() && item.named().is_none()) {
+        if landing == Landing::Library && !(values.is_empty() && item.named().is_none()) {
             let revisions = match standing {
                 Standing::Ahead { from, .. } if !decided && values.len() == merged.taken.len() => {
                     self.revisions(entry, *from, wishes)

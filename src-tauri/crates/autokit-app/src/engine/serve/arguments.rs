@@ -19,6 +19,8 @@ pub(super) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>)
     let arguments = Value::Object(arguments.clone());
     let mut problems = validator.iter_errors(&arguments).map(|error| {
         let place = error.instance_path().to_string();
+        // Without the value: it may be secret, and the words are written down.
+        let error = error.masked();
         if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
     });
     let told: Vec<String> = problems.by_ref().take(TOLD).collect();

@@ -1,5 +1,5 @@
-//! AutoKit's own tools that an agent finds by a search: the system tier (Elyra's built-ins, as far as they
-//! reach nothing outside the library).
+//! AutoKit's own tools that an agent finds by a search: the system tier (Elyra's built-ins). Those that reach
+//! out of the library are carried out in [`super::outward`].
 //!
 //! They are known by keywords, prepared once, and come before the library (Kaman, section 4.2).
 
@@ -14,16 +14,19 @@ use autokit_retrieve::{Mode, is_stop_word};
 use jiff::tz::TimeZone;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::Core;
+use crate::engine::profiles::Scoped;
 use crate::error::Result;
 
-use super::{arguments, refused};
+use super::{outward, refused};
 
 /// What the ids of these tools begin with; ids of cards never do.
 const PREFIX: &str = "autokit:";
-/// Score from which one of them is a result: half of the request's words, or the name and a little more.
-const FITS: f32 = 0.5;
+/// Score from which one of them is a result: more than half of the request's words, or the name and a little
+/// more.
+const FITS: f32 = 0.6;
 /// Pieces of documentation in one answer.
 const PIECES: usize = 5;
 /// Sentences of a summary that says nothing of its length.
@@ -55,6 +58,46 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
             }),
             &["text"],
         ),
+        reaching(
+            "web_search",
+            "Searches the web with the search service the person chose.",
+            &json!({
+                "query": {"type": "string"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 20}
+            }),
+            &["query"],
+        ),
+        reaching(
+            "browse_page",
+            "Opens a web page and reads its main text.",
+            &json!({
+                "url": {"type": "string", "description": "http or https"},
+                "max_chars": {"type": "integer", "minimum": 500, "maximum": 100_000}
+            }),
+            &["url"],
+        ),
+        reaching(
+            "code_exec",
+            "Runs Python, JavaScript or shell code in a sandbox with no network and no files, and gives its output.",
+            &json!({
+                "language": {"enum": ["python", "javascript", "shell"]},
+                "code": {"type": "string"},
+                "stdin": {"type": "string"},
+                "seconds": {"type": "integer", "minimum": 1, "maximum": 60}
+            }),
+            &["language", "code"],
+        ),
+        reaching(
+            "read_project_file",
+            "Reads a text file, or lists a folder, of a project the person opened.",
+            &json!({
+                "path": {"type": "string", "description": "Relative to the project, or in full; empty for its list"},
+                "folder": {"type": "string", "description": "The project, where several are open"},
+                "from_line": {"type": "integer", "minimum": 1},
+                "lines": {"type": "integer", "minimum": 1}
+            }),
+            &["path"],
+        ),
     ]
     .into_iter()
     .map(|tool| {
@@ -74,6 +117,17 @@ fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) ->
         schema: schema.as_object().cloned().unwrap_or_default(),
         annotations: Some(json!({"readOnlyHint": true, "openWorldHint": false})),
     }
+}
+
+/// A tool that reaches out of the library.
+fn reaching(name: &str, description: &str, properties: &Value, required: &[&str]) -> Definition {
+    let hints = json!({"readOnlyHint": true, "openWorldHint": true});
+    Definition { annotations: Some(hints), ..tool(name, description, properties, required) }
+}
+
+/// The tool of this id or name, if it is one of these.
+pub(super) fn named(name: &str) -> Option<&'static Definition> {
+    TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == name || tool.name == name)
 }
 
 /// The tool of this id, if it is one of these.
@@ -101,13 +155,14 @@ pub(super) fn search(query: &str) -> Vec<Hit> {
     hits
 }
 
-/// Calls one of these.
+/// Calls one of these, which was permitted, with arguments that fit.
 pub(super) async fn call(
     core: &Arc<Core>,
+    scoped: &Scoped,
     tool: &Definition,
     given: &Map<String, Value>,
+    cancel: &CancellationToken,
 ) -> std::result::Result<CallToolResult, Refusal> {
-    arguments::check(&tool.schema, given).map_err(Refusal::NotMade)?;
     let said = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
     let number = |key: &str, default: usize| {
         given.get(key).and_then(Value::as_u64).map_or(default, |number| number as usize)
@@ -115,10 +170,11 @@ pub(super) async fn call(
     let answer = match tool.name.as_str() {
         "get_time" => time(core, said("zone"))?,
         "docs_search" => {
-            let found = pieces(core, said("query"), number("limit", PIECES)).await;
+            let found = pieces(core, scoped, said("query"), number("limit", PIECES)).await;
             found.map_err(|error| refused(&error))?
         }
-        _ => summary(said("text"), number("sentences", SENTENCES)),
+        "summarize_text" => summary(said("text"), number("sentences", SENTENCES)),
+        name => outward::call(core, &scoped.profile().permissions, name, given, cancel).await?,
     };
     Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
 }
@@ -132,8 +188,8 @@ fn time(core: &Core, zone: &str) -> std::result::Result<String, Refusal> {
 
 /// Pieces of documentation that answer a query: of the tools that fit, the piece the ranking found by its
 /// vector; where there is none, the piece that has most of the query's words.
-async fn pieces(core: &Arc<Core>, query: &str, limit: usize) -> Result<String> {
-    let (hits, _) = core.rank(query, Mode::Hybrid, 20, None).await?;
+async fn pieces(core: &Arc<Core>, scoped: &Scoped, query: &str, limit: usize) -> Result<String> {
+    let (hits, _) = core.rank(query, Mode::Hybrid, 20, None, scoped.allowed.clone()).await?;
     let mut found = Vec::new();
     for hit in hits {
         if found.len() == limit {
@@ -223,6 +279,10 @@ mod tests {
         assert_eq!(names("what time is it"), ["get_time"]);
         assert_eq!(names("summarize a long text"), ["summarize_text"]);
         assert_eq!(names("search documentation"), ["docs_search"]);
+        assert_eq!(names("search the web"), ["web_search"]);
+        assert_eq!(names("open a web page"), ["browse_page"]);
+        assert_eq!(names("run python code"), ["code_exec"]);
+        assert_eq!(names("read a file of the project"), ["read_project_file"]);
         for query in ["send an email", "query a PostgreSQL database", "convert speech to text", ""] {
             assert_eq!(names(query), [""; 0], "{query}");
         }

@@ -4,6 +4,9 @@
 use autokit_tools::output::{DEFAULT_TOKENS, cap};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
+/// Characters of a picture or sound in Base64 that are passed on: about 1.5 MB of it.
+const BINARY: usize = 2_000_000;
+
 /// The result with its texts cut to fit, each with a notice of what was cut. Pictures and the like stay.
 pub(super) fn capped(mut result: CallToolResult) -> CallToolResult {
     if let Some(structured) = &result.structured_content {
@@ -14,6 +17,17 @@ pub(super) fn capped(mut result: CallToolResult) -> CallToolResult {
             if texts(&mut result).is_empty() {
                 result.content.push(ContentBlock::text(whole.text));
             }
+        }
+    }
+    for block in &mut result.content {
+        let large = match &*block {
+            ContentBlock::Image(image) => Some((image.data.len(), image.mime_type.clone())),
+            ContentBlock::Audio(audio) => Some((audio.data.len(), audio.mime_type.clone())),
+            _ => None,
+        };
+        if let Some((length, kind)) = large.filter(|(length, _)| *length > BINARY) {
+            let bytes = length / 4 * 3;
+            *block = ContentBlock::text(format!("{bytes} bytes of {kind}, too many to be passed on."));
         }
     }
     let mut texts = texts(&mut result);

@@ -9,10 +9,12 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
 use crate::api::{Turn, TurnKind, TurnState};
+use crate::engine::profiles::no_profile;
 use crate::engine::sessions::running;
-use crate::error::{ApiError, Result};
+use crate::engine::shelf::Asker;
+use crate::error::{ApiError, ErrorCode, Result};
 
-use super::{Serving, arguments, refused};
+use super::{Serving, refused};
 
 fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Definition {
     let mut schema = Map::new();
@@ -35,19 +37,19 @@ pub(super) fn tools() -> Vec<Definition> {
         tool(
             "ask",
             "Recommends one library, class or API to use in code, with how to import it and where it is documented.",
-            json!({"question": {"type": "string"}}),
+            json!({"question": {"type": "string", "maxLength": 4000}}),
             &["question"],
         ),
         tool(
             "discover",
             "Looks on the web for a tool the library does not have. What it finds is proposed to a person.",
-            json!({"need": {"type": "string"}}),
+            json!({"need": {"type": "string", "maxLength": 4000}}),
             &["need"],
         ),
         tool(
             "propose_card",
             "Proposes a tool for the library from a description in words; a person decides.",
-            json!({"description": {"type": "string", "description": "Begins with the tool's name"}}),
+            json!({"description": {"type": "string", "maxLength": 4000, "description": "Begins with the tool's name"}}),
             &["description"],
         ),
         tool(
@@ -55,13 +57,18 @@ pub(super) fn tools() -> Vec<Definition> {
             "Says whether a tool served its purpose, so that later searches find better ones.",
             json!({
                 "tool": {"type": "string", "description": "The id of the search result"},
-                "task": {"type": "string"},
+                "task": {"type": "string", "maxLength": 1000},
                 "worked": {"type": "boolean"},
-                "note": {"type": "string"}
+                "note": {"type": "string", "maxLength": 2000}
             }),
             &["tool", "task", "worked"],
         ),
     ]
+}
+
+/// The tool of this name, if it is one of these.
+pub(super) fn named(name: &str) -> Option<Definition> {
+    tools().into_iter().find(|tool| tool.name == name)
 }
 
 fn text(words: impl Into<String>) -> CallToolResult {
@@ -70,9 +77,6 @@ fn text(words: impl Into<String>) -> CallToolResult {
 
 impl Serving {
     pub(super) async fn call_own(&self, name: &str, call: Call) -> Result<CallToolResult, Refusal> {
-        let known = tools().into_iter().find(|tool| tool.name == name);
-        let tool = known.ok_or_else(|| Refusal::NotMade(format!("there is no tool `{name}`")))?;
-        arguments::check(&tool.schema, &call.arguments).map_err(Refusal::NotMade)?;
         let said = |key: &str| call.arguments.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let outcome = match name {
             "ask" => self.turn(TurnKind::Ask, &said("question"), &call).await,
@@ -80,20 +84,23 @@ impl Serving {
             "propose_card" => self.propose(&said("description"), &call).await,
             _ => self.report(&call, &said("tool"), &said("task"), &said("note")).await,
         };
-        outcome.map_err(|error| {
-            if error.code == crate::error::ErrorCode::Cancelled {
-                Refusal::Cancelled
-            } else {
-                refused(&error)
-            }
-        })
+        outcome.map_err(
+            |error| {
+                if error.code == ErrorCode::Cancelled { Refusal::Cancelled } else { refused(&error) }
+            },
+        )
     }
 
     /// Carries a turn with the agent out, and tells what came of it.
     async fn turn(&self, kind: TurnKind, asked: &str, call: &Call) -> Result<CallToolResult> {
         let core = &self.core;
         let (entry, at) = core.begin(None, kind, asked).await?;
-        let carrying = Arc::clone(core).carry_out(entry.clone(), at, Serving::taste(&call.profile));
+        let scoped = core.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
+        // Discovery was decided on as a whole; an answer stays with the library where not all hosts are open.
+        let hosts = &scoped.profile().permissions.hosts;
+        let web = kind == TurnKind::Discover || hosts.allow_all();
+        let asker = Asker { taste: Serving::taste(&call.profile), allowed: scoped.allowed.clone(), web };
+        let carrying = Arc::clone(core).carry_out(entry.clone(), at, asker);
         core.sessions.carry_out(carrying);
         let mut watch = entry.state.subscribe();
         let ended = watch.wait_for(|session| !running(session));
@@ -165,6 +172,14 @@ impl Serving {
 
     async fn report(&self, call: &Call, tool: &str, task: &str, note: &str) -> Result<CallToolResult> {
         let record = self.core.find(tool)?;
+        let scoped = self.core.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
+        if !scoped.may_find(&record.id) {
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("there is no card {tool:?}"),
+                "Search for it.",
+            ));
+        }
         let helpful = call.arguments.get("worked").and_then(Value::as_bool).unwrap_or_default();
         let feedback = Feedback {
             at: self.core.options.clock.stamp(),

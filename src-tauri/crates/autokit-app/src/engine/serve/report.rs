@@ -9,16 +9,22 @@ use crate::api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use crate::commands::{Context, GetActivity, Handle};
 use crate::engine::Engine;
 use crate::error::{ApiError, ErrorCode, Result};
-use autokit_library::stamp;
+use autokit_library::{Activity, stamp};
 use autokit_toolcard::CardId;
 
-use super::KEPT_DAYS;
+use super::days::{Day, day_of, each_day};
+use super::{KEPT_DAYS, builtin};
 
 /// Tools that are listed; the others are counted with the rest.
 const LISTED: usize = 50;
 
+/// A program without its version, which is the last word.
+fn program(client: &str) -> &str {
+    client.rsplit_once(' ').map_or(client, |(name, _)| name)
+}
+
 /// Median and 95th percentile, by the nearest rank.
-fn latency(mut times: Vec<f64>) -> Latency {
+pub(super) fn latency(mut times: Vec<f64>) -> Latency {
     times.sort_by(f64::total_cmp);
     let at = |share: f64| {
         let rank = (share * times.len() as f64).ceil() as usize;
@@ -48,16 +54,18 @@ struct Counter {
     tools: BTreeMap<String, Calls>,
     tiers: BTreeMap<Tier, Vec<f64>>,
     searches: Vec<f64>,
+    days: BTreeMap<String, Day>,
 }
 
 impl Counter {
-    fn count(&mut self, session: &str, event: Event) {
+    fn count(&mut self, at: &str, session: &str, event: Event) {
+        self.days.entry(day_of(at).to_owned()).or_default().count(session, &event);
         let report = &mut self.report;
         let here = self.sessions.entry(session.to_owned()).or_default();
         match event {
             Event::Began { client, .. } => {
                 report.sessions += 1;
-                *report.clients.entry(client).or_default() += 1;
+                *report.clients.entry(program(&client).to_owned()).or_default() += 1;
             }
             Event::Searched { found, bound, took_ms, tiers, tokens, repeated, .. } => {
                 report.searches += 1;
@@ -85,29 +93,40 @@ impl Counter {
                 Gone::Loop => report.loops += 1,
                 Gone::Idle | Gone::LeastRecent | Gone::Budget => report.evicted += 1,
             },
+            // Told beside `Called`.
+            Event::Audited(_) => {}
         }
     }
 }
 
-impl Handle<GetActivity> for Engine {
-    async fn handle(&self, _: &Context, request: ActivityQuery) -> Result<ActivityReport> {
+impl Engine {
+    /// What agents did in the last days, oldest first.
+    pub(super) async fn done_since(&self, days: u32) -> Result<Vec<Activity>> {
         let core = &self.core;
-        if !(1..=KEPT_DAYS as u32).contains(&request.days) {
+        if !(1..=KEPT_DAYS as u32).contains(&days) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{} days is not between 1 and {KEPT_DAYS}", request.days),
+                format!("{days} days is not between 1 and {KEPT_DAYS}"),
                 "What agents did is kept for a quarter of a year.",
             ));
         }
         // What happened a moment ago counts as well.
         core.journal.write(&core.library).await?;
         let now = core.options.clock.now();
-        let length = SignedDuration::from_hours(i64::from(request.days) * 24);
+        let length = SignedDuration::from_hours(i64::from(days) * 24);
         let since = now.checked_sub(length).map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(core.library.activity_since(&stamp(since)).await?)
+    }
+}
+
+impl Handle<GetActivity> for Engine {
+    async fn handle(&self, _: &Context, request: ActivityQuery) -> Result<ActivityReport> {
+        let core = &self.core;
+        let done = self.done_since(request.days).await?;
         let mut counter = Counter::default();
-        for done in core.library.activity_since(&stamp(since)).await? {
+        for done in done {
             match serde_json::from_str::<Event>(&done.event) {
-                Ok(event) => counter.count(&done.session, event),
+                Ok(event) => counter.count(&done.at, &done.session, event),
                 // Of a newer or older version.
                 Err(error) => {
                     tracing::debug!(%error, "an event of an agent is not known");
@@ -115,7 +134,8 @@ impl Handle<GetActivity> for Engine {
                 }
             }
         }
-        let Counter { mut report, sessions, tools, tiers, searches } = counter;
+        let Counter { mut report, sessions, tools, tiers, searches, days } = counter;
+        report.days_list = each_day(core.options.clock.now(), request.days, days);
         report.days = request.days;
         report.search = latency(searches);
         report.tiers = tiers
@@ -136,11 +156,14 @@ impl Handle<GetActivity> for Engine {
         let mut used: Vec<ToolUse> = tools
             .into_iter()
             .map(|(tool, calls)| ToolUse {
-                name: core.library.read(|replica| {
-                    replica
-                        .get(&CardId::new(&tool))
-                        .map_or_else(|| tool.clone(), |record| record.key.to_string())
-                }),
+                name: match builtin::find(&tool) {
+                    Some(builtin) => builtin.name.clone(),
+                    None => core.library.read(|replica| {
+                        replica
+                            .get(&CardId::new(&tool))
+                            .map_or_else(|| tool.clone(), |record| record.key.to_string())
+                    }),
+                },
                 tool,
                 calls: calls.count,
                 failed: calls.failed,
@@ -161,7 +184,7 @@ impl Handle<GetActivity> for Engine {
     }
 }
 
-fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
+pub(super) fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
     let cost = |tool: &rmcp::model::Tool| {
         let description = tool.description.as_deref().unwrap_or_default();
         u64::from(autokit_gateway::tokens::of_tool(&tool.name, description, &tool.input_schema))
@@ -171,7 +194,7 @@ fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
 
 impl Engine {
     /// What it would cost to give an agent every tool that can be called, as without a search.
-    async fn static_tokens(&self) -> u64 {
+    pub(crate) async fn static_tokens(&self) -> u64 {
         let serving = self.gateway.toolbox();
         let mut tokens = 0;
         for record in self.core.upstream_cards() {
@@ -211,15 +234,33 @@ mod tests {
         };
         let called =
             |tool: &str| Event::Called { tool: tool.to_owned(), took_ms: 2.0, good: true, tokens: 3 };
-        counter.count("a", searched(&["1", "2"]));
-        counter.count("a", called("1"));
-        counter.count("a", called("1"));
+        counter.count("2026-03-09T10:00:00Z", "a", searched(&["1", "2"]));
+        counter.count("2026-03-09T10:00:00Z", "a", called("1"));
+        counter.count("2026-03-09T10:00:00Z", "a", called("1"));
         // Found by another session, called by this one.
-        counter.count("a", called("3"));
-        counter.count("b", searched(&["3"]));
-        counter.count("b", Event::Gone { tool: "3".to_owned(), why: Gone::Loop });
+        counter.count("2026-03-09T10:00:00Z", "a", called("3"));
+        counter.count("2026-03-09T23:59:59Z", "b", searched(&["3"]));
+        counter.count("2026-03-09T23:59:59Z", "b", Event::Gone { tool: "3".to_owned(), why: Gone::Loop });
         let a = &counter.sessions["a"];
         assert_eq!(a.bound.intersection(&a.called).count(), 1);
         assert_eq!((counter.report.calls, counter.report.loops, counter.report.bound), (3, 1, 3));
+        let now = "2026-03-10T12:00:00Z".parse().expect("a time");
+        let days = each_day(now, 2, counter.days);
+        assert_eq!(
+            days.iter().map(|day| day.day.as_str()).collect::<Vec<_>>(),
+            ["2026-03-08", "2026-03-09", "2026-03-10"]
+        );
+        assert_eq!((days[0].searches, days[0].accuracy), (0, None));
+        assert_eq!((days[1].searches, days[1].calls, days[1].loops), (2, 3, 1));
+        assert!(days[1].accuracy.is_some_and(|share| (share - 1.0 / 3.0).abs() < 1e-9));
+        assert_eq!(days[2].calls, 0);
+    }
+
+    #[test]
+    fn programs_are_counted_without_their_version() {
+        assert_eq!(
+            ["Cursor 1.2", "test agent 1.0", "bare", "", "named "].map(program),
+            ["Cursor", "test agent", "bare", "", "named"]
+        );
     }
 }

@@ -214,12 +214,7 @@ impl Core {
     }
 
     async fn kept_run(&self) -> Result<Option<Run>> {
-        match self.library.setting(RUN_SETTING).await?.as_deref() {
-            None | Some("") => Ok(None),
-            Some(text) => serde_json::from_str(text)
-                .map(Some)
-                .map_err(|error| ApiError::internal(format!("the run of checks: {error}"))),
-        }
+        self.kept(RUN_SETTING, "the run of checks").await
     }
 
     /// Takes a run up again that was under way when the program ended.

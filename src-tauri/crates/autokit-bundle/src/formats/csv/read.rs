@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::io::Read;
 
-use autokit_toolcard::{Candidate, Problem, ReadCards, Rejected, fields, read_items};
+use autokit_toolcard::{Candidate, Problem, ReadCards, Rejected, fields, read_items, visible};
 use csv::StringRecord;
 use serde_json::Map;
 
 use super::cell::Cells;
 use super::unguard;
 use crate::formats::error::{self, FormatError};
-use crate::visible;
 
 /// Between the cells of a table; told from the first row.
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];

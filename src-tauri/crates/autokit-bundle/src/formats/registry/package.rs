@@ -58,6 +58,13 @@ impl<'a> Package<'a> {
 
     /// The line that fetches and runs the package; `None` where no program is known that does both.
     pub(super) fn run(&self) -> Option<Run> {
+        let words = self.words()?;
+        let (concealed, found) = conceal::conceal_all(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        Some(Run { line: run::line(concealed.iter().map(String::as_str)), concealed: !found.is_empty() })
+    }
+
+    /// The program that fetches and runs the package, with its arguments, as the registry has them.
+    pub(super) fn words(&self) -> Option<Vec<String>> {
         let identifier = self.identifier();
         // `-` would be an option of the program that runs it.
         if identifier.is_empty() || identifier.starts_with('-') {
@@ -99,8 +106,7 @@ impl<'a> Package<'a> {
             words.push("--yes".into());
         }
         words.extend(arguments(self.0, &["packageArguments", "package_arguments"]));
-        let (concealed, found) = conceal::conceal_all(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        Some(Run { line: run::line(concealed.iter().map(String::as_str)), concealed: !found.is_empty() })
+        Some(words)
     }
 
     /// The identifier with its version, unless it names one already.

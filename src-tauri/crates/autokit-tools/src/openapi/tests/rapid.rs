@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::openapi::rapidapi::{RAPIDAPI_KEY, read_rapidapi};
+use crate::openapi::rapidapi::{RAPIDAPI_KEY, is_rapidapi, read_rapidapi};
 use crate::openapi::{Call, Credential, Credentials, Secret, SpecError};
 
 fn api() -> Value {
@@ -42,6 +42,21 @@ fn one_card_an_endpoint() {
     let post = request(1, json!({"body": {"text": "x"}}));
     assert_eq!(post.url, "https://weather.p.rapidapi.com/add");
     assert_eq!(post.body.as_deref(), Some(&br#"{"text":"x"}"#[..]));
+}
+
+#[test]
+fn it_is_told_from_other_files() {
+    let both = json!([api(), api()]).to_string();
+    assert!(is_rapidapi(api().to_string().as_bytes()) && is_rapidapi(both.as_bytes()));
+    for other in [
+        "{",
+        "[]",
+        r#"{"api_list": []}"#,
+        r#"{"api_list": [{"name": "x"}]}"#,
+        r#"[{"name": "api_list", "description": "Names \"api_list\"."}]"#,
+    ] {
+        assert!(!is_rapidapi(other.as_bytes()), "{other}");
+    }
 }
 
 #[test]

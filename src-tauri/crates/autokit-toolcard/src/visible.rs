@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// and presentation selectors that make up an emoji.
 ///
 /// ```
-/// use autokit_bundle::visible;
+/// use autokit_toolcard::visible;
 ///
 /// assert_eq!(visible("user\u{202e}nimda"), "user‹U+202E›nimda");
 /// assert_eq!(visible("👩\u{200d}💻 at work\n"), "👩\u{200d}💻 at work\n");
@@ -22,17 +22,31 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    let mut emoji = Emoji::default();
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if is_unseen(c) && !emoji.holds_together(c, rest.peek().copied()) {
-            out.extend([format!("‹U+{:04X}›", u32::from(c))]);
-        } else {
-            out.push(c);
-        }
-        emoji.follow(c);
+    let mut from = 0;
+    for (at, c) in unseen(text) {
+        out.push_str(&text[from..at]);
+        out.extend([format!("‹U+{:04X}›", u32::from(c))]);
+        from = at + c.len_utf8();
     }
+    out.push_str(&text[from..]);
     Cow::Owned(out)
+}
+
+/// The characters of a text that nobody sees, with where they begin in bytes; what holds an emoji
+/// together is none.
+pub(crate) fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut emoji = Emoji::default();
+    let mut rest = text.char_indices().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let (at, c) = rest.next()?;
+            let hides = is_unseen(c) && !emoji.holds_together(c, rest.peek().map(|(_, next)| *next));
+            emoji.follow(c);
+            if hides {
+                return Some((at, c));
+            }
+        }
+    })
 }
 
 /// Whether a character leaves no mark of its own on paper (line feed and tab aside).

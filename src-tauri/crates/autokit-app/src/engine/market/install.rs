@@ -1,0 +1,149 @@
+//! What installing would do. Nothing is started and nothing is written: a person looks at it and confirms.
+
+use std::collections::BTreeMap;
+
+use autokit_toolcard::is_poisoned;
+use autokit_tools::market::{Registry, Start, Way};
+use serde_json::Value;
+
+use crate::api::{
+    ExistingCards, ImportRequest, ImportSource, ItemChoice, Landing, MarketInput, MarketInstall, MarketKind,
+    MarketRef, MarketSource, ServerAdd,
+};
+use crate::commands::{Context, Handle, InstallFromMarket};
+use crate::engine::{Core, Engine};
+use crate::error::{ApiError, ErrorCode, Result};
+
+use super::asking::reach_of;
+use super::shared;
+
+/// Characters of a server's name here.
+const NAME: usize = 40;
+
+const NOT_TRUSTED: &str =
+    "Its texts hide something or give orders to a model. Look closely before you go on.";
+
+impl Core {
+    async fn server_of_market(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
+        let registry = Registry::at(self.services.load().fetcher.clone(), &source.url)?;
+        let listing = registry.latest(id).await?;
+        let Some(start) = listing.starts.first() else {
+            let why = listing
+                .notes
+                .first()
+                .map_or("it says neither how it is started nor where it is", String::as_str);
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("{id} cannot be put behind AutoKit: {why}"),
+                "See its page for how it is used.",
+            ));
+        };
+        let mut notes = listing.notes.clone();
+        if let Some(why) = &listing.suspect {
+            notes.insert(0, format!("{NOT_TRUSTED} {why}"));
+        }
+        if listing.deprecated {
+            notes.push("Its registry advises against it.".to_owned());
+        }
+        let (runner, line) = match &start.way {
+            Way::Program { command, args } => (Some(command.clone()), args.join(" ")),
+            Way::Address(url) => (None, url.clone()),
+        };
+        let runner_here = runner.as_deref().is_none_or(is_on_path);
+        if let Some(runner) = runner.as_ref().filter(|_| !runner_here) {
+            notes.push(format!("`{runner}` is not on this machine; it is needed to start the server."));
+        }
+        if line.contains(['<', '{']) {
+            notes.push("What stands in brackets has to be filled in first.".to_owned());
+        }
+        Ok(MarketInstall::Server {
+            add: ServerAdd {
+                name: self.free_name(id).await?,
+                reach: reach_of(&start.way),
+                secrets: defaults(start),
+                trusted: false,
+            },
+            runner,
+            runner_here,
+            inputs: inputs(start),
+            notes,
+        })
+    }
+
+    /// The last part of a name in a registry, and more of it where that is taken.
+    async fn free_name(&self, id: &str) -> Result<String> {
+        let (space, name) = id.rsplit_once('/').unwrap_or(("", id));
+        let publisher = space.rsplit('.').next().unwrap_or_default();
+        let servers = self.servers().await?;
+        let cut = |name: String| name.chars().take(NAME).collect::<String>();
+        let names = [cut(name.to_owned()), cut(format!("{publisher} {name}")), cut(id.replace('/', " "))];
+        let free = names.iter().find(|name| !servers.iter().any(|kept| kept.name == **name));
+        Ok(free.unwrap_or(&names[0]).clone())
+    }
+
+    async fn card_of_market(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
+        let incoming = shared::read(self, &source.url).await?;
+        let is_it = |entry: &&autokit_bundle::Entry| entry.card.key().id().as_str() == id;
+        let Some(card) = incoming.entries.iter().find(is_it) else {
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("{} has no card {id:?}", source.url),
+                "Search for it again: it may have been taken back.",
+            ));
+        };
+        let suspect = is_poisoned(&Value::Object(card.card.object().clone()));
+        let notes = if suspect { vec![NOT_TRUSTED.to_owned()] } else { Vec::new() };
+        let others = incoming.entries.iter().filter(|entry| entry.position != card.position);
+        let leave = |entry: &autokit_bundle::Entry| ItemChoice {
+            position: entry.position as u32,
+            take: false,
+            fields: None,
+            later: Vec::new(),
+            same_as: None,
+        };
+        let import = ImportRequest {
+            source: ImportSource::Url(source.url.clone()),
+            existing: ExistingCards::Merge,
+            landing: Landing::Review,
+            digest: Some(incoming.digest.clone()),
+            choices: others.map(leave).collect(),
+            reason: String::new(),
+        };
+        Ok(MarketInstall::Card { import, notes })
+    }
+}
+
+fn inputs(start: &Start) -> Vec<MarketInput> {
+    let input = |input: &autokit_tools::market::StartInput| MarketInput {
+        name: input.name.clone(),
+        description: input.description.as_deref().map(|text| autokit_toolcard::visible(text).into_owned()),
+        required: input.required,
+        secret: input.secret,
+    };
+    start.inputs.iter().map(input).collect()
+}
+
+fn defaults(start: &Start) -> BTreeMap<String, String> {
+    let known =
+        |input: &autokit_tools::market::StartInput| Some((input.name.clone(), input.default.clone()?));
+    start.inputs.iter().filter_map(known).collect()
+}
+
+/// Whether a program of this name can be started.
+fn is_on_path(program: &str) -> bool {
+    let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat", ""] } else { &[""] };
+    std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path)
+            .any(|folder| endings.iter().any(|ending| folder.join(format!("{program}{ending}")).is_file()))
+    })
+}
+
+impl Handle<InstallFromMarket> for Engine {
+    async fn handle(&self, _: &Context, request: MarketRef) -> Result<MarketInstall> {
+        let source = self.core.market_source(&request.source).await?;
+        match source.kind {
+            MarketKind::Registry => self.core.server_of_market(&source, &request.id).await,
+            MarketKind::Bundle => self.core.card_of_market(&source, &request.id).await,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What agents called, for whoever wants to know who let it be done.
+
+use autokit_gateway::{Audit, Event};
+use autokit_library::Activity;
+
+use crate::api::{AuditEntry, AuditLog, AuditQuery};
+use crate::commands::{Context, GetAudit, Handle};
+use crate::engine::Engine;
+use crate::error::Result;
+
+fn entry(done: Activity) -> Option<AuditEntry> {
+    // Events of another version are counted in the report.
+    let Ok(Event::Audited(audit)) = serde_json::from_str(&done.event) else { return None };
+    let Audit { id, name, provider, profile, client, arguments, needed, decided, outcome, why, took_ms } =
+        *audit;
+    Some(AuditEntry {
+        at: done.at,
+        session: done.session,
+        client,
+        profile,
+        tool: id,
+        name,
+        provider,
+        arguments,
+        needed,
+        decided,
+        outcome,
+        why,
+        took_ms,
+    })
+}
+
+impl Handle<GetAudit> for Engine {
+    async fn handle(&self, _: &Context, request: AuditQuery) -> Result<AuditLog> {
+        let done = self.done_since(request.days).await?;
+        let mut entries: Vec<AuditEntry> = done.into_iter().filter_map(entry).collect();
+        let total = entries.len() as u32;
+        entries.reverse();
+        entries.truncate(request.limit as usize);
+        Ok(AuditLog { entries, total })
+    }
+}

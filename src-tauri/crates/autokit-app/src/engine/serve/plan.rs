@@ -1,0 +1,265 @@
+//! A call of an agent from its name to its result: what it is of, what it needs, whether it is permitted,
+//! how it is carried out. All of it is written down.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use autokit_gateway::{Audit, Call, Definition, Event, Refusal, Target};
+use autokit_tools::openapi;
+use autokit_tools::permissions::Need;
+use autokit_tools::rest::{Keys, needs};
+use autokit_tools::upstream::{Told, UpstreamError};
+use rmcp::model::CallToolResult;
+use tokio::sync::mpsc;
+
+use crate::api::ServerReach;
+use crate::engine::Core;
+use crate::engine::profiles::Scoped;
+use crate::engine::servers::{Kept, Upstream};
+use crate::error::ApiError;
+
+use super::permit::{Decided, Petition};
+use super::{Serving, arguments, builtin, capped, outward, own, refused, rest};
+
+/// How a call is carried out.
+enum Way {
+    /// One of AutoKit's own that every session has.
+    Own(String),
+    /// One of AutoKit's own that a search finds.
+    Builtin(&'static Definition, Arc<Scoped>),
+    /// A tool of an MCP server.
+    Upstream(Box<Kept>, Upstream),
+    /// An operation of a web API.
+    Rest(Box<openapi::Call>, Keys),
+}
+
+/// A call that is ready to be decided on.
+struct Plan {
+    way: Way,
+    petition: Petition,
+}
+
+/// What is called, as far as that is known without looking.
+fn called(target: &Target) -> Petition {
+    match target {
+        Target::Own(name) => Petition::new(name, name, "AutoKit"),
+        Target::Discovered(definition) => {
+            Petition::new(&definition.id, &definition.name, &definition.provider)
+        }
+    }
+}
+
+impl Serving {
+    /// Decides on a call, makes it if it is permitted, and writes it down.
+    pub(super) async fn carry_out(&self, call: Call) -> Result<CallToolResult, Refusal> {
+        let Plan { way, petition } = match self.plan(&call).await {
+            Ok(plan) => plan,
+            Err(refusal) => {
+                let schema = match &call.tool {
+                    Target::Own(name) => own::named(name).map(|tool| tool.schema),
+                    Target::Discovered(definition) => Some(definition.schema.clone()),
+                };
+                let schema = schema.unwrap_or_default();
+                let petition = called(&call.tool).with(Vec::new(), &schema, &call.arguments);
+                let note = Note::begin(self, &call, petition.audit(&call, Decided::Nobody));
+                return note.end(false, Err(refusal));
+            }
+        };
+        let mut note = Note::begin(self, &call, petition.audit(&call, Decided::Nobody));
+        let (decided, permitted) = self.core.permit(&petition, &call).await;
+        decided.as_str().clone_into(&mut note.audit.decided);
+        match permitted {
+            Ok(()) => {
+                let result = self.go(way, call).await;
+                note.end(true, result)
+            }
+            Err(refusal) => note.end(false, Err(refusal)),
+        }
+    }
+
+    async fn plan(&self, call: &Call) -> Result<Plan, Refusal> {
+        let (mut petition, given) = (called(&call.tool), &call.arguments);
+        let definition = match &call.tool {
+            Target::Own(name) => {
+                let tool =
+                    own::named(name).ok_or_else(|| Refusal::NotMade(format!("there is no tool `{name}`")))?;
+                arguments::check(&tool.schema, given).map_err(Refusal::NotMade)?;
+                let needs = outward::own_needs(&self.core, name);
+                let petition = petition.with(needs, &tool.schema, given);
+                return Ok(Plan { way: Way::Own(name.clone()), petition });
+            }
+            Target::Discovered(definition) => definition,
+        };
+        arguments::check(&definition.schema, given).map_err(Refusal::NotMade)?;
+        let scoped = self.scoped(&call.profile)?;
+        let (way, needs) = if let Some(builtin) = builtin::find(&definition.id) {
+            let permissions = &scoped.profile().permissions;
+            let needs = outward::needs(&self.core, permissions, &builtin.name, given);
+            (Way::Builtin(builtin, scoped), needs)
+        } else {
+            let gone = || Refusal::NotMade(format!("`{}` can no longer be called", definition.name));
+            let record = self.record(definition, &scoped).ok_or_else(gone)?;
+            let card = record.card();
+            if let Some(upstream) = Upstream::of(&card) {
+                let stands = self.core.stands_for(&record.id, &upstream).await;
+                if !stands.map_err(|error| refused(&error))? {
+                    return Err(Refusal::NotMade(format!(
+                        "`{}` says of itself that it is a tool of the server {:?}; a person has to look at what that says in Review first",
+                        definition.name, upstream.server
+                    )));
+                }
+                let server = self.core.server(&upstream.server).await.map_err(|error| refused(&error))?;
+                // What is decided on is the server's tool, whatever its card is called.
+                petition.provider.clone_from(&upstream.server);
+                let needs = server_needs(&server);
+                (Way::Upstream(Box::new(server), upstream), needs)
+            } else {
+                let operation = openapi::Call::from_card(&card)
+                    .map_err(|error| Refusal::NotMade(error.to_string()))?
+                    .ok_or_else(gone)?;
+                if self.core.imitates(&petition.provider).await {
+                    petition.provider = format!("{} (as its card says)", petition.provider);
+                }
+                let keys = self.core.keys_for(&operation).await.map_err(|error| refused(&error))?;
+                let needs = needs(&operation, &keys);
+                (Way::Rest(Box::new(operation), keys), needs)
+            }
+        };
+        Ok(Plan { way, petition: petition.with(needs, &definition.schema, given) })
+    }
+
+    async fn go(&self, way: Way, call: Call) -> Result<CallToolResult, Refusal> {
+        match way {
+            Way::Own(name) => self.call_own(&name, call).await,
+            Way::Builtin(builtin, scoped) => {
+                builtin::call(&self.core, &scoped, builtin, &call.arguments, &call.cancel).await
+            }
+            Way::Upstream(server, upstream) => self.call_upstream(&server, &upstream, call).await,
+            Way::Rest(operation, keys) => {
+                rest::call(&self.core, &operation, &keys, &call.arguments, &call.cancel)
+                    .await
+                    .map(capped::capped)
+            }
+        }
+    }
+
+    async fn call_upstream(
+        &self,
+        server: &Kept,
+        upstream: &Upstream,
+        call: Call,
+    ) -> Result<CallToolResult, Refusal> {
+        let core = &self.core;
+        let failed = |error: ApiError| Refusal::Failed(error.sentence());
+        match core.live_digest(server, &upstream.tool).await.map_err(failed)? {
+            Some(digest) if digest == upstream.digest => {}
+            Some(_) => {
+                core.servers.pool.tell_changed(&server.name);
+                return Err(Refusal::NotMade(format!(
+                    "the server {:?} describes `{}` otherwise than when it was accepted; a person has to look at that in Review first",
+                    server.name, upstream.tool
+                )));
+            }
+            None => {
+                return Err(Refusal::NotMade(format!(
+                    "the server {:?} has no tool `{}` any more",
+                    server.name, upstream.tool
+                )));
+            }
+        }
+        let reach = core.reach(server).await.map_err(|error| refused(&error))?;
+        let (told, mut telling) = mpsc::unbounded_channel::<Told>();
+        let to = call.progress;
+        let passing = async move {
+            while let Some(told) = telling.recv().await {
+                let progress = autokit_gateway::Progress {
+                    done: told.progress,
+                    total: told.total,
+                    message: told.message,
+                };
+                // The agent may be gone.
+                let _ = to.send(progress);
+            }
+        };
+        let pool = &core.servers.pool;
+        let calling = async {
+            let result =
+                pool.call(&server.name, &reach, &upstream.tool, call.arguments, &told, &call.cancel).await;
+            drop(told);
+            result
+        };
+        let (result, ()) = tokio::join!(calling, passing);
+        result.map(capped::capped).map_err(|error| match error {
+            UpstreamError::Cancelled => Refusal::Cancelled,
+            error if error.is_passing() => Refusal::Failed(error.to_string()),
+            error => Refusal::NotMade(error.to_string()),
+        })
+    }
+}
+
+impl Core {
+    /// Whether a card of no server calls its provider what AutoKit or a server is called: rules for those must
+    /// not hold for it, nor may a person take it for theirs.
+    async fn imitates(&self, provider: &str) -> bool {
+        let same = |name: &str| name.trim().eq_ignore_ascii_case(provider.trim());
+        let servers = self.servers().await;
+        same("AutoKit") || servers.is_ok_and(|servers| servers.iter().any(|server| same(&server.name)))
+    }
+}
+
+/// What calling a tool of a server needs. A program was started by the person who added it.
+fn server_needs(server: &Kept) -> Vec<Need> {
+    let mut needs = Vec::new();
+    if let ServerReach::Http { url } = &server.reach {
+        needs.extend(outward::host_need(url));
+    }
+    if !server.secrets.is_empty() {
+        needs.push(Need::Secret { of: format!("mcp:{}", server.name) });
+    }
+    needs
+}
+
+/// Characters of a reason that are written down.
+const WHY: usize = 300;
+
+/// A call that is written down when it ends, also by its agent going away in the middle of it.
+struct Note {
+    serving: Serving,
+    session: String,
+    began: Instant,
+    audit: Audit,
+}
+
+impl Note {
+    /// Of a call that was taken back, unless it is ended otherwise.
+    fn begin(serving: &Serving, call: &Call, mut audit: Audit) -> Note {
+        "cancelled".clone_into(&mut audit.outcome);
+        Note { serving: serving.clone(), session: call.session.clone(), began: Instant::now(), audit }
+    }
+
+    /// `made` is whether the call was permitted: what goes wrong from then on is the tool's matter.
+    fn end(mut self, made: bool, result: Result<CallToolResult, Refusal>) -> Result<CallToolResult, Refusal> {
+        let (outcome, why) = match &result {
+            Ok(result) if result.is_error == Some(true) => {
+                let said = result.content.iter().find_map(|block| block.as_text());
+                ("failed", said.map_or("", |text| &text.text))
+            }
+            Ok(_) => ("done", ""),
+            Err(Refusal::NotMade(why)) if !made => ("refused", why.as_str()),
+            Err(Refusal::NotMade(why) | Refusal::Failed(why)) => ("failed", why.as_str()),
+            Err(Refusal::Cancelled) => ("cancelled", ""),
+        };
+        outcome.clone_into(&mut self.audit.outcome);
+        self.audit.why = why.chars().take(WHY).collect();
+        result
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        self.audit.took_ms = self.began.elapsed().as_secs_f64() * 1e3;
+        let event = Event::Audited(Box::new(self.audit.clone()));
+        let core = &self.serving.core;
+        core.journal.note(&self.session, &event, &core.options.clock);
+    }
+}

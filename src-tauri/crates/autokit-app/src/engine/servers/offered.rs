@@ -1,0 +1,77 @@
+//! Tools in the library as those of servers, without the servers: to measure what a search answers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use autokit_toolcard::{Author, ReadCards, Toolcard};
+use rmcp::model::Tool;
+
+use crate::api::{ExistingCards, JobKind, JobRef, Landing, ServerReach};
+use crate::engine::import::Wishes;
+use crate::engine::incoming::Incoming;
+use crate::engine::{Core, Engine};
+use crate::error::Result;
+use crate::jobs::{Outcome, Progress};
+
+use super::{Kept, read_tools};
+
+impl Core {
+    async fn take_up_offered(
+        self: &Arc<Self>,
+        servers: BTreeMap<String, Vec<Tool>>,
+        progress: &Progress,
+    ) -> Result<Outcome> {
+        let mut all = ReadCards::default();
+        for (name, tools) in &servers {
+            let reach =
+                ServerReach::Stdio { command: String::new(), args: Vec::new(), folder: String::new() };
+            let kept = Kept {
+                name: name.clone(),
+                reach,
+                secrets: Vec::new(),
+                trusted: true,
+                checked_at: None,
+                failed: None,
+            };
+            let read = read_tools(&kept, tools);
+            all.cards.extend(read.cards);
+            all.rejected.extend(read.rejected);
+            self.change_servers(|list| {
+                if !list.iter().any(|other| other.name == kept.name) {
+                    list.push(kept);
+                }
+                Ok(())
+            })
+            .await?;
+        }
+        for (index, item) in all.cards.iter_mut().enumerate() {
+            item.position = index + 1;
+        }
+        let said: Vec<Toolcard> = all.cards.iter().map(|item| item.card.clone()).collect();
+        let (by, at) = (Author::autokit(), self.options.clock.stamp());
+        let incoming = Arc::new(Incoming::of_server(all, "to measure", &by, &at));
+        let wishes = Wishes {
+            existing: ExistingCards::Keep,
+            landing: Landing::Library,
+            suspect_too: true,
+            choices: HashMap::new(),
+            reason: "Tools to measure".to_owned(),
+            by,
+            at,
+        };
+        let outcome = self.bring_in(incoming, wishes, None, progress).await?;
+        self.vouch_for_same(&said).await?;
+        Ok(outcome)
+    }
+}
+
+impl Engine {
+    /// Puts the tools of servers into the library in the background, as if they were trusted. The servers
+    /// are known from then on and never started.
+    pub(crate) fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
+        let core = Arc::clone(&self.core);
+        self.core.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {
+            core.take_up_offered(servers, &progress).await
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Which cards stand for a tool of a server: those whose words the server said itself, or a person accepted
+//! in its place.
+//!
+//! Whoever writes a card can name any tool of any server in it, with the true digest of what that tool says,
+//! under other words: an agent would read one thing and call another. So a card is not called by its own
+//! word. The library keeps of each card for which tool it stands, written down when the server was looked at
+//! and said just what the card says, or when a proposal of such a look was accepted. What people make better
+//! in the card afterwards changes nothing about that.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use autokit_library::CardRecord;
+use autokit_toolcard::{CardId, Origin, Proposal, Toolcard};
+use sha2::{Digest as _, Sha256};
+
+use crate::engine::Core;
+use crate::error::Result;
+
+use super::{SAID, UPSTREAM, Upstream, proposer};
+
+/// Setting: of each card, for which tool it stands.
+const SETTING: &str = "vouched_tools";
+
+/// Of each card, for which tool it stands.
+pub(super) type Vouched = HashMap<String, String>;
+
+impl Upstream {
+    /// Names the tool together with what it said.
+    fn seal(&self) -> String {
+        let mut hash = Sha256::new();
+        for part in [&self.server, &self.tool, &self.digest] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hex::encode(&hash.finalize()[..16])
+    }
+}
+
+/// Whether a card says just what its server says.
+fn agree(ours: &Toolcard, theirs: &Toolcard) -> bool {
+    let same = |field: &&str| ours.object().get(*field) == theirs.object().get(*field);
+    ours.name() == theirs.name() && SAID.iter().all(same)
+}
+
+impl Core {
+    async fn vouched(&self) -> Result<Arc<Vouched>> {
+        self.servers.vouched.read(self, SETTING, "the tools of MCP servers").await
+    }
+
+    /// Whether a card stands for the tool it names.
+    pub(in crate::engine) async fn stands_for(&self, card: &CardId, upstream: &Upstream) -> Result<bool> {
+        Ok(self.vouched().await?.get(card.as_str()).is_some_and(|seal| *seal == upstream.seal()))
+    }
+
+    async fn vouch(&self, new: Vec<(CardId, Upstream)>) -> Result<()> {
+        let _turn = self.servers.writing.lock().await;
+        let before = self.vouched().await?;
+        let mut vouched = Vouched::clone(&before);
+        vouched.extend(new.iter().map(|(card, upstream)| (card.to_string(), upstream.seal())));
+        if vouched == *before {
+            return Ok(());
+        }
+        // Of cards that are gone nothing has to be known.
+        self.library.read(|replica| vouched.retain(|card, _| replica.get(&CardId::new(card)).is_some()));
+        self.keep_vouched(vouched).await
+    }
+
+    async fn keep_vouched(&self, vouched: Vouched) -> Result<()> {
+        self.servers.vouched.write(self, SETTING, vouched).await
+    }
+
+    /// Notes the cards that say just what a server said when it was looked at.
+    pub(super) async fn vouch_for_same(&self, said: &[Toolcard]) -> Result<()> {
+        let same = |theirs: &Toolcard| {
+            let ours = self.library.read(|replica| replica.by_key(&theirs.key()).cloned())?;
+            let card = ours.card();
+            agree(&card, theirs).then(|| Some((ours.id.clone(), Upstream::of(&card)?)))?
+        };
+        self.vouch(said.iter().filter_map(same).collect()).await
+    }
+
+    /// Notes the card of a proposal that was accepted, if it came from a look at the server: a person saw
+    /// what that says beside what the card says.
+    pub(in crate::engine) async fn vouch_for_accepted(&self, accepted: &[(&Proposal, CardId)]) -> Result<()> {
+        let mut new = Vec::new();
+        for (proposal, id) in accepted {
+            let Ok(record) = self.library.card(id) else { continue };
+            let Some(upstream) = Upstream::of(&record.card()) else { continue };
+            let of_server = proposal.draft.origin == Origin::Import
+                && proposal.draft.arrived.is_some()
+                && proposal.proposed_by == proposer(&upstream.server);
+            let said = proposal.draft.fields.iter().find(|field| field.field == UPSTREAM);
+            // The word of the server itself may have been left out of what was accepted.
+            let taken = said.is_none_or(|said| said.value.as_ref() == record.card().object().get(UPSTREAM));
+            if of_server && taken {
+                new.push((id.clone(), upstream));
+            }
+        }
+        if new.is_empty() { Ok(()) } else { self.vouch(new).await }
+    }
+
+    /// Takes that back for cards in which something was undone: they say again what they said before, which may
+    /// be nobody's word. A look at their servers tells.
+    pub(in crate::engine) async fn unvouch(&self, cards: &[CardId]) -> Result<()> {
+        {
+            let _turn = self.servers.writing.lock().await;
+            let before = self.vouched().await?;
+            let mut vouched = Vouched::clone(&before);
+            vouched.retain(|card, _| !cards.iter().any(|gone| gone.as_str() == card));
+            if vouched.len() == before.len() {
+                return Ok(());
+            }
+            self.keep_vouched(vouched).await?;
+        }
+        self.look_for(cards).await
+    }
+
+    /// Has the servers looked at whose tools some cards name and do not stand for yet: where a card says what
+    /// its server says it can be called from then on, and else that waits in Review.
+    pub(in crate::engine) async fn look_for(&self, cards: &[CardId]) -> Result<()> {
+        let named = |record: &Arc<CardRecord>| record.body.contains("\"upstream\"");
+        let records: Vec<Arc<CardRecord>> = self.library.read(|replica| {
+            cards.iter().filter_map(|id| replica.get(id)).filter(|record| named(record)).cloned().collect()
+        });
+        let mut servers = Vec::new();
+        for record in records {
+            let Some(upstream) = Upstream::of(&record.card()) else { continue };
+            if !servers.contains(&upstream.server) && !self.stands_for(&record.id, &upstream).await? {
+                servers.push(upstream.server);
+            }
+        }
+        for server in servers {
+            if self.server(&server).await.is_ok() {
+                self.servers.pool.tell_changed(&server);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! What tools cost an agent in tokens: all of them at once, against the tools every session has and one
+//! search (Kaman, section 11.1).
+//!
+//! The tools are those of published APIs, the search is that of the gateway over a library in memory, and
+//! tokens are characters divided by four, as in the paper (equation 3). What is searched for are a few of
+//! the tools themselves, in the words an agent would use: the telling words of the first sentence of their
+//! description, six at most, without the small words between them.
+
+mod corpus;
+
+use std::collections::BTreeMap;
+
+use autokit_library::Place;
+use autokit_retrieve::is_stop_word;
+use rmcp::model::Tool;
+use serde::Serialize;
+use tokio::sync::broadcast;
+
+use crate::api::{JobState, JobWait};
+use crate::commands::{Context, Handle, WaitJob};
+use crate::engine::{Engine, EngineOptions, Vectors};
+use crate::error::{ApiError, ErrorCode, Result};
+use crate::secrets::Keep;
+
+use corpus::{Offered, draw, lot};
+
+/// Searches for each size.
+const SEARCHES: usize = 50;
+/// Decides which tools are searched for.
+const SEED: &str = "searches 1";
+/// Words of a request: more than people type, as many as models do.
+const WORDS: usize = 6;
+/// What the paper found (table 1): tools, static tokens, dynamic tokens.
+const PAPER: [(u32, u64, u64); 5] = [
+    (10, 4_200, 1_800),
+    (25, 10_500, 2_100),
+    (50, 21_000, 2_400),
+    (100, 42_000, 2_800),
+    (200, 84_000, 3_200),
+];
+
+/// What tools cost, by size of the library.
+#[derive(Clone, Debug, Serialize)]
+pub struct TokensReport {
+    /// Why it was searched by words alone, if it was.
+    pub words_alone: Option<String>,
+    /// Searches for each size; fewer where there are fewer tools.
+    pub searches: usize,
+    /// One line a size, smallest first.
+    pub rows: Vec<TokensRow>,
+}
+
+/// What tools cost at one size of the library.
+#[derive(Clone, Debug, Serialize)]
+pub struct TokensRow {
+    /// Tools in the library.
+    pub tools: u32,
+    /// All their definitions at once.
+    pub static_tokens: u64,
+    /// The tools every session has.
+    pub own_tokens: u64,
+    /// The answer of a search with the schemas in it, in the median.
+    pub reply_tokens: u64,
+    /// The same at the 95th percentile.
+    pub reply_p95: u64,
+    /// Own tools, and the median of an answer with the tools it puts into the list: all a model reads for one
+    /// search in a program that lists tools anew. One that does not reads less by what is listed.
+    pub dynamic_tokens: u64,
+    /// Share of the static tokens that is saved.
+    pub saved: f64,
+    /// The tools a search puts into the session's list, in the median.
+    pub listed_tokens: u64,
+    /// Share of the searches that found the very tool they were made from.
+    pub found: f64,
+    /// The paper's figure for all definitions at once, at its sizes.
+    pub paper_static: Option<u64>,
+    /// The paper's figure for search.
+    pub paper_dynamic: Option<u64>,
+}
+
+/// Measures each size. `progress` is told what is done, of how much.
+///
+/// # Errors
+/// When a size is zero or larger than the tools there are; what kept the engine from opening.
+pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u64)) -> Result<TokensReport> {
+    let mut sizes = sizes.to_vec();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let most = sizes.last().copied().unwrap_or_default();
+    let all = draw(most)?;
+    if sizes.first().is_none_or(|size| *size == 0) || all.len() < most {
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            format!("there are from 1 to {} tools to count", draw(usize::MAX)?.len()),
+            "Give other sizes, e.g. --sizes 10,100,1000.",
+        ));
+    }
+    let options = EngineOptions {
+        vectors: vectors.clone(),
+        starter: false,
+        keep: Some(Keep::Memory),
+        ..EngineOptions::new()
+    };
+    let (events, _) = broadcast::channel(1024);
+    let engine = Engine::open(Place::Memory, &options, events).await?;
+    let (mut rows, mut there) = (Vec::new(), 0);
+    for size in sizes {
+        let told = |done: u64| progress(there as u64 + done, most as u64);
+        offer(&engine, &all[there..size], told).await?;
+        there = size;
+        rows.push(measure(&engine, &all[..size]).await?);
+    }
+    let words_alone = engine.words_alone();
+    engine.close().await?;
+    Ok(TokensReport { words_alone, searches: SEARCHES, rows })
+}
+
+/// Puts tools into the library, as servers one trusts would.
+async fn offer(engine: &Engine, tools: &[Offered], told: impl Fn(u64)) -> Result<()> {
+    let mut servers: BTreeMap<String, Vec<Tool>> = BTreeMap::new();
+    for tool in tools {
+        servers.entry(tool.provider.clone()).or_default().push(tool.tool());
+    }
+    let job = engine.start_offering(servers).job;
+    let context = Context { request: None, author: "report".to_owned() };
+    let mut after = 0;
+    loop {
+        let now = Handle::<WaitJob>::handle(engine, &context, JobWait { job: job.clone(), after }).await?;
+        told(now.done);
+        match (now.state, now.error) {
+            (JobState::Running, _) => after = now.version,
+            (JobState::Done, _) => return Ok(()),
+            (_, error) => return Err(error.unwrap_or_else(ApiError::cancelled)),
+        }
+    }
+}
+
+/// What an agent would ask for to find a tool.
+fn request(description: &str) -> String {
+    let first = description.split_inclusive(['.', '\n']).next().unwrap_or(description);
+    let words = first.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let telling: Vec<String> =
+        words.filter(|word| word.len() > 2 && !is_stop_word(word)).take(WORDS).collect();
+    // A description of small words alone is asked for as it is.
+    if telling.is_empty() { description.to_owned() } else { telling.join(" ") }
+}
+
+async fn measure(engine: &Engine, tools: &[Offered]) -> Result<TokensRow> {
+    let mut wanted: Vec<&Offered> = tools.iter().collect();
+    wanted.sort_by_cached_key(|tool| lot(SEED, &tool.name));
+    wanted.truncate(SEARCHES);
+    let (mut replies, mut listed, mut both, mut found) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for tool in &wanted {
+        let searched = engine.search_as_agent(&request(&tool.description)).await?;
+        replies.push(u64::from(searched.reply_tokens));
+        listed.push(searched.listed_tokens);
+        both.push(u64::from(searched.reply_tokens) + searched.listed_tokens);
+        found += usize::from(searched.names.contains(&(tool.provider.clone(), tool.name.clone())));
+    }
+    let (static_tokens, own_tokens) = (engine.static_tokens().await, engine.own_tokens());
+    let reply_tokens = at(&mut replies, 0.5);
+    let dynamic_tokens = own_tokens + at(&mut both, 0.5);
+    let size = tools.len() as u32;
+    let paper = PAPER.iter().find(|(tools, ..)| *tools == size);
+    Ok(TokensRow {
+        tools: size,
+        static_tokens,
+        own_tokens,
+        reply_tokens,
+        reply_p95: at(&mut replies, 0.95),
+        dynamic_tokens,
+        saved: 1.0 - dynamic_tokens as f64 / static_tokens.max(1) as f64,
+        listed_tokens: at(&mut listed, 0.5),
+        found: found as f64 / wanted.len().max(1) as f64,
+        paper_static: paper.map(|(_, fixed, _)| *fixed),
+        paper_dynamic: paper.map(|(.., dynamic)| *dynamic),
+    })
+}
+
+/// The figure at a share of all, by the nearest rank.
+fn at(figures: &mut [u64], share: f64) -> u64 {
+    figures.sort_unstable();
+    let rank = (share * figures.len() as f64).ceil() as usize;
+    figures.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_a_few_telling_words() {
+        assert_eq!(
+            request("Deletes a branch protection rule of the repository. Needs admin rights."),
+            "deletes branch protection rule repository"
+        );
+        assert_eq!(request("Do it."), "Do it.");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_search_costs_less_than_the_paper_says_at_every_small_size() {
+        let report = tokens(&[10, 50, 200], &Vectors::Off, |_, _| {}).await.expect("a report");
+        assert!(report.words_alone.is_some() && report.rows.len() == 3);
+        for row in &report.rows {
+            assert!(Some(row.dynamic_tokens) <= row.paper_dynamic, "{row:?}");
+            assert!(row.saved > 0.5 && row.found > 0.8, "{row:?}");
+            // However much a tool says, an answer keeps to its budget, but for the best result.
+            assert!(row.reply_p95 <= 2_000, "{row:?}");
+        }
+        assert!(report.rows[2].static_tokens > 50_000, "{:?}", report.rows[2]);
+        let refused = tokens(&[0], &Vectors::Off, |_, _| {}).await.expect_err("refused");
+        assert_eq!(refused.code, ErrorCode::BadRequest);
+    }
+}

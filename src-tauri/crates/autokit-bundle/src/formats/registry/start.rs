@@ -1,0 +1,120 @@
+//! The ways a server of the registry is started or reached, taken apart: a person is shown them before
+//! anything runs.
+
+use serde_json::{Map, Value};
+
+use super::package::Package;
+use crate::formats::json;
+
+/// A way to a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Where it leads.
+    pub way: Way,
+    /// What it has to be given: variables of a program, headers of an address.
+    pub inputs: Vec<StartInput>,
+}
+
+/// Where a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A program on this machine that speaks over its input and output; it fetches the package.
+    Program {
+        /// The program, e.g. `npx`.
+        command: String,
+        /// Its arguments. What a person has to fill in stands in `<…>`.
+        args: Vec<String>,
+    },
+    /// Streamable HTTP.
+    Address(String),
+}
+
+/// Something a server has to be given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartInput {
+    /// Name of the variable or header.
+    pub name: String,
+    /// What it is, in the words of who published the server.
+    pub description: Option<String>,
+    /// Whether nothing works without it.
+    pub required: bool,
+    /// Whether it is a key or a password.
+    pub secret: bool,
+    /// What it is when nobody says otherwise; never one of a secret.
+    pub default: Option<String>,
+}
+
+/// The ways to a server by what the registry says of it, in its order; programs first, for they need no
+/// account elsewhere. Others than these (Server-Sent Events, packages no program is known for) are left out.
+pub fn starts_of(server: &Map<String, Value>) -> Vec<Start> {
+    let packages = json::list(server, &["packages"]).iter().filter_map(Value::as_object).map(Package);
+    let programs = packages.filter(|package| package.transport() == "stdio").filter_map(|package| {
+        let mut words = package.words()?.into_iter();
+        let way = Way::Program { command: words.next()?, args: words.collect() };
+        Some(Start { way, inputs: inputs(package.variables()) })
+    });
+    let remotes = json::list(server, &["remotes"]).iter().filter_map(Value::as_object);
+    let addresses = remotes.filter_map(|remote| {
+        let kind = json::text(remote, &["type", "transport_type", "transport"])?;
+        let url = json::text(remote, &["url"]).filter(|_| matches!(kind, "streamable-http" | "http"))?;
+        Some(Start { way: Way::Address(url.to_owned()), inputs: inputs(json::list(remote, &["headers"])) })
+    });
+    programs.chain(addresses).collect()
+}
+
+fn inputs(given: &[Value]) -> Vec<StartInput> {
+    let mut inputs: Vec<StartInput> = Vec::new();
+    for input in given.iter().filter_map(Value::as_object) {
+        let Some(name) = json::text(input, &["name"]) else { continue };
+        if inputs.iter().any(|known| known.name == name) {
+            continue;
+        }
+        let secret = json::flag(input, &["isSecret", "is_secret"]);
+        let default = json::text(input, &["value", "default"]).filter(|_| !secret);
+        inputs.push(StartInput {
+            name: name.to_owned(),
+            description: json::text(input, &["description"]).map(str::to_owned),
+            required: json::flag(input, &["isRequired", "is_required"]),
+            secret,
+            default: default.map(str::to_owned),
+        });
+    }
+    inputs
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn programs_come_before_addresses_and_secrets_have_no_default() {
+        let server = json!({
+            "packages": [
+                {"registryType": "npm", "identifier": "@acme/mail", "version": "1.2.0", "transport": {"type": "stdio"},
+                    "environmentVariables": [
+                        {"name": "KEY", "description": "A key", "isRequired": true, "isSecret": true, "default": "x"},
+                        {"name": "HOST", "default": "mail.example.org"}, {"name": "KEY"}, 7]},
+                {"registryType": "cargo", "identifier": "mail"},
+                {"registryType": "npm", "identifier": "-rf"},
+                {"registryType": "oci", "identifier": "acme/mail", "transport": {"type": "sse"}},
+            ],
+            "remotes": [
+                {"type": "sse", "url": "https://a.example.org/sse"},
+                {"type": "streamable-http", "url": "https://a.example.org/mcp", "headers": [{"name": "X-Key"}]},
+                "no remote",
+            ],
+        });
+        let Value::Object(server) = server else { unreachable!() };
+        let starts = starts_of(&server);
+        let [npm, remote] = starts.as_slice() else { panic!("{starts:?}") };
+        let args = vec!["-y".to_owned(), "@acme/mail@1.2.0".to_owned()];
+        assert_eq!(npm.way, Way::Program { command: "npx".to_owned(), args });
+        let told: Vec<_> =
+            npm.inputs.iter().map(|one| (one.name.as_str(), one.secret, one.default.as_deref())).collect();
+        assert_eq!(told, [("KEY", true, None), ("HOST", false, Some("mail.example.org"))]);
+        assert_eq!(remote.way, Way::Address("https://a.example.org/mcp".to_owned()));
+        assert_eq!(remote.inputs[0].name, "X-Key");
+    }
+}

@@ -1,0 +1,101 @@
+//! `autokit api-keys`: what lets agents into web APIs whose operations are cards.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use autokit_app::api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing};
+use autokit_app::commands::{ListApiKeys, RemoveApiKey, SetApiKey};
+use autokit_app::node::Node;
+use clap::Subcommand;
+use owo_colors::OwoColorize as _;
+
+use crate::output::{Output, printable};
+use crate::{End, Result};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApiKeysCommand {
+    /// The keys that are kept, and those that operations in the library want.
+    List,
+    /// Keep a key, read from standard input so that it stands in no history. It is sent to this origin and
+    /// nowhere else.
+    Set {
+        /// Where it is sent: `https://api.example.org`.
+        origin: String,
+        /// What the API's description calls it, as listed.
+        scheme: String,
+        /// Where in a request it is sent, as listed; only needed where operations differ.
+        #[arg(long, default_value = "")]
+        place: String,
+        /// The key is a token, sent as `Authorization: Bearer`.
+        #[arg(long, conflicts_with_all = ["user", "client"])]
+        token: bool,
+        /// The key is the password of this user.
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
+        /// The key is the secret of this client (OAuth 2.0, client credentials).
+        #[arg(long, value_name = "ID", requires = "token_url", conflicts_with = "user")]
+        client: Option<String>,
+        /// Where tokens are fetched with the client's secret.
+        #[arg(long, value_name = "URL", requires = "client")]
+        token_url: Option<String>,
+    },
+    /// Forget a key.
+    Remove {
+        /// Where it is sent.
+        origin: String,
+        /// What the API's description calls it.
+        scheme: String,
+    },
+}
+
+fn secret() -> Result<String> {
+    if io::stdin().is_terminal() {
+        writeln!(anstream::stderr(), "Type or paste the key, then press Enter:")?;
+    }
+    let mut text = String::new();
+    io::stdin().lock().read_line(&mut text)?;
+    Ok(text.trim().to_owned())
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> Result<End> {
+    let keys = match command {
+        ApiKeysCommand::List => node.call::<ListApiKeys>(Nothing {}).await?,
+        ApiKeysCommand::Set { origin, scheme, place, token, user, client, token_url } => {
+            let text = secret()?;
+            let secret = match (user, client, token_url) {
+                (Some(user), _, _) => ApiSecret::Basic { user, password: text },
+                (None, Some(id), Some(token_url)) => ApiSecret::Client { token_url, id, secret: text },
+                _ if token => ApiSecret::Token { token: text },
+                _ => ApiSecret::Key { key: text },
+            };
+            node.call::<SetApiKey>(ApiKeySet { origin, scheme, place, secret }).await?
+        }
+        ApiKeysCommand::Remove { origin, scheme } => {
+            node.call::<RemoveApiKey>(ApiKeyRef { origin, scheme, place: String::new() }).await?
+        }
+    };
+    out.show(&keys, |text| {
+        for key in &keys {
+            write(text, key)?;
+        }
+        if keys.is_empty() {
+            writeln!(text, "No operation in the library takes a key.")?;
+            writeln!(text, "Import an API with `autokit import openapi.yaml`")?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+fn write(text: &mut dyn io::Write, key: &ApiKey) -> io::Result<()> {
+    let state = if key.here { "kept".green().to_string() } else { "wanted".yellow().to_string() };
+    let operations = if key.operations == 1 { "operation" } else { "operations" };
+    writeln!(
+        text,
+        "{}  {} ({})  {state}, {} {operations}",
+        printable(&key.origin).bold(),
+        printable(&key.scheme),
+        printable(&key.sort),
+        key.operations
+    )?;
+    writeln!(text, "  {}", printable(&key.place))
+}

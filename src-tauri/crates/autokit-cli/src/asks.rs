@@ -1,0 +1,155 @@
+//! `autokit asks`: calls of agents that need a person's word, where there is no window to give it in.
+
+use std::io::{BufRead as _, Write as _};
+
+use autokit_app::api::{AgentAsk, AskAnswer, AskReply, AsksWait};
+use autokit_app::commands::{AnswerAsk, WaitAsks};
+use autokit_app::node::Node;
+use clap::{Subcommand, ValueEnum};
+use owo_colors::OwoColorize as _;
+
+use crate::output::{Output, printable};
+use crate::serve::interrupted;
+use crate::{End, Result};
+
+/// A person's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplyChoice {
+    /// This time.
+    Once,
+    /// For the rest of the session.
+    Session,
+    /// From now on, for all agents of the profile.
+    Always,
+    /// Not this time.
+    No,
+    /// Never, for all agents of the profile.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AsksCommand {
+    /// The calls that wait. An agent's call only waits while somebody watches.
+    List,
+    /// Wait for calls and ask here about each, until interrupted.
+    Watch,
+    /// Answer a call that waits.
+    Answer {
+        /// Its id, as listed.
+        id: String,
+        /// The word.
+        #[arg(value_enum)]
+        reply: ReplyChoice,
+    },
+}
+
+fn reply_of(choice: ReplyChoice) -> AskReply {
+    match choice {
+        ReplyChoice::Once => AskReply::Once,
+        ReplyChoice::Session => AskReply::Session,
+        ReplyChoice::Always => AskReply::Always,
+        ReplyChoice::No => AskReply::No,
+        ReplyChoice::Never => AskReply::Never,
+    }
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: AsksCommand) -> Result<End> {
+    let asks = match command {
+        AsksCommand::List => node.call::<WaitAsks>(AsksWait { after: 0 }).await?,
+        AsksCommand::Answer { id, reply } => {
+            node.call::<AnswerAsk>(AskAnswer { id, reply: reply_of(reply) }).await?
+        }
+        AsksCommand::Watch => {
+            tokio::select! {
+                watched = watch(node) => watched?,
+                ended = interrupted() => ended?,
+            }
+            return Ok(End::Done);
+        }
+    };
+    out.show(&asks, |text| {
+        for ask in &asks.asks {
+            write(text, ask)?;
+        }
+        if asks.asks.is_empty() {
+            writeln!(text, "No call of an agent waits.")?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+async fn watch(node: &Node) -> Result<()> {
+    writeln!(anstream::stderr(), "Waiting for calls of agents; Ctrl-C ends it.")?;
+    let mut after = 0;
+    loop {
+        let asks = node.call::<WaitAsks>(AsksWait { after }).await?;
+        after = asks.version;
+        let Some(ask) = asks.asks.first() else { continue };
+        let mut out = anstream::stdout();
+        write(&mut out, ask)?;
+        write!(out, "  [o]nce, this [s]ession, [a]lways, [n]o, ne[v]er? ")?;
+        out.flush()?;
+        // While a person thinks, somebody is there: the agent's call goes on waiting.
+        let reading = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            std::io::stdin().lock().read_line(&mut line).map(|read| (read, line))
+        });
+        tokio::pin!(reading);
+        let (read, line) = loop {
+            tokio::select! {
+                read = &mut reading => break read.map_err(std::io::Error::other)??,
+                asks = node.call::<WaitAsks>(AsksWait { after }) => after = asks?.version,
+            }
+        };
+        if read == 0 {
+            return Ok(());
+        }
+        let reply = match line.trim().to_lowercase().as_str() {
+            "o" | "once" => AskReply::Once,
+            "s" | "session" => AskReply::Session,
+            "a" | "always" => AskReply::Always,
+            "v" | "never" => AskReply::Never,
+            // Anything else is no consent.
+            _ => AskReply::No,
+        };
+        match node.call::<AnswerAsk>(AskAnswer { id: ask.id.clone(), reply }).await {
+            Ok(asks) => after = asks.version.saturating_sub(1),
+            Err(error) => writeln!(anstream::stderr(), "{}", printable(&error.sentence()))?,
+        }
+    }
+}
+
+fn write(text: &mut dyn std::io::Write, ask: &AgentAsk) -> std::io::Result<()> {
+    let client = if ask.client.is_empty() { "An agent" } else { &ask.client };
+    let of =
+        if ask.provider.is_empty() { String::new() } else { format!(" of {}", printable(&ask.provider)) };
+    writeln!(
+        text,
+        "{} wants to call {}{of}, and needs {}",
+        printable(client).bold(),
+        printable(&ask.name).bold(),
+        printable(&ask.words.join(" and "))
+    )?;
+    let profile = if ask.profile.is_empty() { "everybody" } else { &ask.profile };
+    writeln!(
+        text,
+        "  id {}, profile {}, tool {}",
+        printable(&ask.id),
+        printable(profile),
+        printable(&ask.tool)
+    )?;
+    for (name, value) in ask.arguments.as_object().into_iter().flatten() {
+        match value.as_str() {
+            // Code and other long texts stand as they are.
+            Some(lines) if lines.contains('\n') => {
+                writeln!(text, "  {}:", printable(name))?;
+                for line in lines.lines() {
+                    writeln!(text, "    {}", printable(line))?;
+                }
+            }
+            _ => writeln!(text, "  {}: {}", printable(name), printable(&value.to_string()))?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! `autokit market`: tools that are not here yet.
+
+use std::io::{self, BufRead, Write};
+
+use autokit_app::api::{
+    MarketFound, MarketInput, MarketInstall, MarketKind, MarketQuery, MarketRef, MarketSource,
+    MarketSourceAdd, MarketSourceRef, Nothing, ServerAdd, ServerReach,
+};
+use autokit_app::commands::{
+    AddMarketSource, AddServer, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket,
+    StartImport,
+};
+use autokit_app::node::Node;
+use autokit_app::{ApiError, ErrorCode};
+use clap::Subcommand;
+use owo_colors::OwoColorize;
+use serde::Serialize;
+
+use crate::cards::one_line;
+use crate::mcp::{looked, pair};
+use crate::output::{Output, printable};
+use crate::{End, Result, jobs};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MarketCommand {
+    /// Where tools are looked for. Nothing is asked while there is no source.
+    List,
+    /// Look there too: a registry of MCP servers (e.g. <https://registry.modelcontextprotocol.io>), or a
+    /// published bundle. The words that are searched for are sent there, also those of agents where the
+    /// library has too little.
+    Add {
+        /// Its address.
+        url: String,
+        /// It is a bundle, whatever its name ends with.
+        #[arg(long)]
+        bundle: bool,
+    },
+    /// Look there no more; what was installed from it stays.
+    Remove {
+        /// Its id.
+        id: String,
+    },
+    /// What the sources have.
+    Search {
+        /// What the tool should do, or a part of its name.
+        #[arg(required = true, num_args = 1..)]
+        query: Vec<String>,
+        /// Results at most.
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// Put something from a source behind AutoKit, after showing what that starts. Its tools wait in Review.
+    Install {
+        /// The source.
+        source: String,
+        /// What names it there.
+        id: String,
+        /// A variable the program is given, or a header of each request. Kept like a key.
+        #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+        secret: Vec<(String, String)>,
+        /// Do it without asking.
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: MarketCommand) -> Result<End> {
+    let sources = match command {
+        MarketCommand::List => node.call::<ListMarketSources>(Nothing {}).await?,
+        MarketCommand::Add { url, bundle } => {
+            let kind = bundle.then_some(MarketKind::Bundle);
+            node.call::<AddMarketSource>(MarketSourceAdd { kind, url }).await?
+        }
+        MarketCommand::Remove { id } => node.call::<RemoveMarketSource>(MarketSourceRef { id }).await?,
+        MarketCommand::Search { query, limit } => {
+            let query = MarketQuery { query: query.join(" "), limit: Some(limit) };
+            let found = node.call::<SearchMarket>(query).await?;
+            out.show(&found, |text| write_found(text, &found))?;
+            return Ok(if found.offers.is_empty() { End::Nothing } else { End::Done });
+        }
+        MarketCommand::Install { source, id, secret, yes } => {
+            let install = node.call::<InstallFromMarket>(MarketRef { source, id }).await?;
+            return confirm(node, out, install, secret, yes).await;
+        }
+    };
+    out.show(&sources, |text| write_sources(text, &sources))?;
+    Ok(if sources.is_empty() { End::Nothing } else { End::Done })
+}
+
+/// Shows what would happen, and does it when the person says so.
+async fn confirm(
+    node: &Node,
+    out: &Output,
+    mut install: MarketInstall,
+    secret: Vec<(String, String)>,
+    yes: bool,
+) -> Result<End> {
+    if let MarketInstall::Server { add, .. } = &mut install {
+        add.secrets.extend(secret);
+    }
+    let mut shown = anstream::stderr();
+    write_install(&mut shown, &install)?;
+    if let MarketInstall::Server { add, inputs, .. } = &install {
+        let lacks = |input: &&MarketInput| input.required && !add.secrets.contains_key(&input.name);
+        if let Some(input) = inputs.iter().find(lacks) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("the server needs {}", input.name),
+                format!("Give it with --secret {}=VALUE.", input.name),
+            )
+            .into());
+        }
+    }
+    if !yes && !agreed(&mut shown)? {
+        return Err(ApiError::cancelled().into());
+    }
+    match install {
+        MarketInstall::Server { add, .. } => add_server(node, out, add).await,
+        MarketInstall::Card { import, .. } => {
+            let job = node.call::<StartImport>(import).await?;
+            let job = jobs::watch(node, out, &job.job).await?;
+            show_done(out, &job, job.summary.as_deref())
+        }
+    }
+}
+
+async fn add_server(node: &Node, out: &Output, add: ServerAdd) -> Result<End> {
+    let name = add.name.clone();
+    let job = node.call::<AddServer>(add).await?;
+    looked(node, out, &name, &job.job).await
+}
+
+fn show_done(out: &Output, value: &impl Serialize, summary: Option<&str>) -> Result<End> {
+    out.show(value, |text| writeln!(text, "{}", printable(summary.unwrap_or("done"))))?;
+    Ok(End::Done)
+}
+
+/// Asks at the terminal; whoever does not answer has not agreed.
+fn agreed(shown: &mut impl Write) -> Result<bool> {
+    write!(shown, "Go on? [y/N] ")?;
+    shown.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn write_install(text: &mut dyn Write, install: &MarketInstall) -> io::Result<()> {
+    let notes = match install {
+        MarketInstall::Server { add, inputs, notes, .. } => {
+            writeln!(
+                text,
+                "{} is put behind AutoKit; its tools wait in Review.",
+                printable(&add.name).bold()
+            )?;
+            match &add.reach {
+                ServerReach::Stdio { command, args, .. } => {
+                    let words: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
+                    writeln!(text, "  starts   {}", printable(&words.join(" ")))?;
+                }
+                ServerReach::Http { url } => writeln!(text, "  reaches  {}", printable(url))?,
+            }
+            for input in inputs {
+                let needed = if input.required { "needs" } else { "takes" };
+                let what = input.description.as_deref().unwrap_or_default();
+                writeln!(text, "  {needed}    {}  {}", printable(&input.name), one_line(what, 80).dimmed())?;
+            }
+            notes
+        }
+        MarketInstall::Card { import, notes } => {
+            let others = import.choices.len();
+            writeln!(text, "One card is imported into Review; {others} others stay where they are.")?;
+            notes
+        }
+    };
+    notes.iter().try_for_each(|note| writeln!(text, "  {} {}", "→".yellow(), printable(note)))
+}
+
+fn write_found(text: &mut dyn Write, found: &MarketFound) -> io::Result<()> {
+    for offer in &found.offers {
+        write!(text, "{}  {}", printable(&offer.name).bold(), printable(&offer.provider).dimmed())?;
+        for (is_so, word) in [(offer.installed, "installed"), (offer.deprecated, "deprecated")] {
+            if is_so {
+                write!(text, " · {word}")?;
+            }
+        }
+        writeln!(text)?;
+        writeln!(text, "  {}", one_line(&offer.description, 100))?;
+        let known = [("costs", &offer.price), ("for", &offer.category), ("version", &offer.version)];
+        for (word, value) in known {
+            if let Some(value) = value {
+                writeln!(text, "  {word} {}", printable(value).dimmed())?;
+            }
+        }
+        if let Some(why) = &offer.suspect {
+            writeln!(text, "  {} {}", "suspect text:".red(), printable(why))?;
+        }
+        let line = format!("autokit market install {} {}", offer.source, offer.id);
+        writeln!(text, "  {}", printable(&line).cyan())?;
+    }
+    if found.offers.is_empty() {
+        writeln!(text, "The sources have nothing like that.")?;
+    }
+    found.notes.iter().try_for_each(|note| writeln!(text, "{} {}", "→".yellow(), printable(note)))
+}
+
+fn write_sources(text: &mut dyn Write, sources: &[MarketSource]) -> io::Result<()> {
+    for source in sources {
+        let kind = match source.kind {
+            MarketKind::Registry => "registry",
+            MarketKind::Bundle => "bundle",
+        };
+        writeln!(text, "{}  {kind:<8}  {}", source.id, printable(&source.url))?;
+    }
+    if sources.is_empty() {
+        writeln!(text, "No source is set up, and nothing is asked.")?;
+        writeln!(text, "Add one with `autokit market add URL`")?;
+    }
+    Ok(())
+}

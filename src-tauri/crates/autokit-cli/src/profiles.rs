@@ -1,0 +1,267 @@
+//! `autokit profiles`: what agents find first, may find, may do.
+
+use std::collections::HashMap;
+
+use autokit_app::api::{Allowlist, CardRef, Nothing, Profile, ProfileRef, Profiles};
+use autokit_app::commands::{GetCard, ListProfiles, RemoveProfile, SetProfile};
+use autokit_app::node::Node;
+use autokit_app::{ApiError, ErrorCode, Permission, Rules};
+use clap::{Args, Subcommand, ValueEnum};
+use owo_colors::OwoColorize as _;
+
+use crate::output::{Output, printable};
+use crate::{End, Result};
+
+/// What is spoken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeChoice {
+    /// To call a tool: a card's name or id, `Provider/*`, or one of AutoKit's own (ask, discover,
+    /// `propose_card`, `report_outcome`, `web_search`, `browse_page`, `code_exec`, `read_project_file`…).
+    Tool,
+    /// To reach a host: `api.example.org`, `*.example.org`, `localhost:8080`.
+    Host,
+    /// To read files below a folder.
+    Folder,
+    /// To send a key: the origin it is for, or `mcp:SERVER`.
+    Key,
+    /// To run code: `python`, `javascript`, `shell`.
+    Code,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Word {
+    /// What is spoken of.
+    #[arg(value_enum)]
+    scope: ScopeChoice,
+    /// The thing itself; everything no rule names when not given.
+    of: Option<String>,
+    /// The profile; everybody's when not given.
+    #[arg(long, default_value = "")]
+    profile: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfilesCommand {
+    /// The profiles and what agents of each may do.
+    List,
+    /// Add a profile; an agent names it with `autokit mcp --profile NAME`.
+    Add {
+        /// What an agent calls it.
+        name: String,
+        /// What it is for.
+        #[arg(long, default_value = "")]
+        about: String,
+    },
+    /// Remove a profile; agents that name it are refused.
+    Remove {
+        /// What an agent calls it.
+        name: String,
+    },
+    /// Let it be done without asking.
+    Allow(Word),
+    /// Have a person asked each time.
+    Ask(Word),
+    /// Never let it be done.
+    Deny(Word),
+    /// Take a word on one thing back.
+    Forget(Word),
+    /// Have cards found before all others.
+    Assign {
+        /// Names or ids of cards; none takes all back.
+        cards: Vec<String>,
+        /// The profile; everybody's when not given.
+        #[arg(long, default_value = "")]
+        profile: String,
+    },
+    /// Have only these cards found; without any, all are again.
+    Only {
+        /// All cards of a provider.
+        #[arg(long)]
+        provider: Vec<String>,
+        /// A card by name or id.
+        #[arg(long)]
+        card: Vec<String>,
+        /// The profile; everybody's when not given.
+        #[arg(long, default_value = "")]
+        profile: String,
+    },
+    /// Have tools there from the start of each session.
+    Always {
+        /// Names or ids of cards, or of AutoKit's own tools; none takes all back.
+        tools: Vec<String>,
+        /// The profile; everybody's when not given.
+        #[arg(long, default_value = "")]
+        profile: String,
+    },
+}
+
+fn rules(profile: &mut Profile, scope: ScopeChoice) -> &mut Rules {
+    let permissions = &mut profile.permissions;
+    match scope {
+        ScopeChoice::Tool => &mut permissions.tools,
+        ScopeChoice::Host => &mut permissions.hosts,
+        ScopeChoice::Folder => &mut permissions.files,
+        ScopeChoice::Key => &mut permissions.secrets,
+        ScopeChoice::Code => &mut permissions.code,
+    }
+}
+
+async fn id_of(node: &Node, card: &str) -> Result<String> {
+    Ok(node.call::<GetCard>(CardRef { card: card.to_owned() }).await?.summary.id)
+}
+
+async fn ids_of(node: &Node, cards: &[String]) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    for card in cards {
+        ids.push(id_of(node, card).await?);
+    }
+    Ok(ids)
+}
+
+/// AutoKit's own tools that every session has, and those that a search finds.
+const OWN: [&str; 4] = ["ask", "discover", "propose_card", "report_outcome"];
+const BUILTIN: [&str; 7] = [
+    "get_time",
+    "docs_search",
+    "summarize_text",
+    "web_search",
+    "browse_page",
+    "code_exec",
+    "read_project_file",
+];
+
+/// The thing as a rule names it: cards by their ids, folders in full.
+async fn thing(node: &Node, scope: ScopeChoice, of: &str) -> Result<String> {
+    Ok(match scope {
+        ScopeChoice::Tool if OWN.contains(&of) => of.to_owned(),
+        ScopeChoice::Tool if BUILTIN.contains(&of) => format!("autokit:{of}"),
+        ScopeChoice::Tool if !of.ends_with("/*") && !of.starts_with("autokit:") => id_of(node, of).await?,
+        ScopeChoice::Folder => std::path::absolute(of)?.display().to_string(),
+        _ => of.to_owned(),
+    })
+}
+
+async fn profile(node: &Node, name: &str) -> Result<Profile> {
+    let all = node.call::<ListProfiles>(Nothing {}).await?.profiles;
+    let found = all.into_iter().find(|profile| profile.name == name);
+    Ok(found.ok_or_else(|| {
+        ApiError::new(
+            ErrorCode::NotFound,
+            format!("there is no profile {name:?}"),
+            "Add it with `autokit profiles add NAME`.",
+        )
+    })?)
+}
+
+async fn say(node: &Node, word: &Word, permission: Option<Permission>) -> Result<Profiles> {
+    let mut profile = profile(node, &word.profile).await?;
+    let rules = rules(&mut profile, word.scope);
+    match (&word.of, permission) {
+        (None, Some(permission)) => rules.otherwise = permission,
+        (None, None) => rules.rules.clear(),
+        (Some(of), Some(permission)) => rules.set(&thing(node, word.scope, of).await?, permission),
+        (Some(of), None) => {
+            // What the rule is about may be gone, and then only its own words name it.
+            let named = thing(node, word.scope, of).await.unwrap_or_else(|_| of.clone());
+            rules.rules.retain(|rule| rule.of != named && rule.of != *of);
+        }
+    }
+    Ok(node.call::<SetProfile>(profile).await?)
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> Result<End> {
+    let profiles = match command {
+        ProfilesCommand::List => node.call::<ListProfiles>(Nothing {}).await?,
+        ProfilesCommand::Add { name, about } => {
+            let all = node.call::<ListProfiles>(Nothing {}).await?.profiles;
+            let there = all.into_iter().find(|profile| profile.name == name);
+            let mut profile = there.unwrap_or_else(|| Profile { name, ..Profile::default() });
+            profile.about = about;
+            node.call::<SetProfile>(profile).await?
+        }
+        ProfilesCommand::Remove { name } => node.call::<RemoveProfile>(ProfileRef { name }).await?,
+        ProfilesCommand::Allow(word) => say(node, &word, Some(Permission::Allow)).await?,
+        ProfilesCommand::Ask(word) => say(node, &word, Some(Permission::Ask)).await?,
+        ProfilesCommand::Deny(word) => say(node, &word, Some(Permission::Deny)).await?,
+        ProfilesCommand::Forget(word) => say(node, &word, None).await?,
+        ProfilesCommand::Assign { cards, profile: name } => {
+            let cards = ids_of(node, &cards).await?;
+            node.call::<SetProfile>(Profile { cards, ..profile(node, &name).await? }).await?
+        }
+        ProfilesCommand::Only { provider, card, profile: name } => {
+            let list = Allowlist { cards: ids_of(node, &card).await?, providers: provider };
+            let only = (list != Allowlist::default()).then_some(list);
+            node.call::<SetProfile>(Profile { only, ..profile(node, &name).await? }).await?
+        }
+        ProfilesCommand::Always { tools, profile: name } => {
+            node.call::<SetProfile>(Profile { always: tools, ..profile(node, &name).await? }).await?
+        }
+    };
+    let names = if out.json() { Names::new() } else { names(node, &profiles).await };
+    out.show(&profiles, |text| {
+        for profile in &profiles.profiles {
+            write(text, profile, &names)?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}
+
+/// Cards by their ids, as people call them.
+type Names = HashMap<String, String>;
+
+/// The names of all cards that profiles speak of; one that is gone keeps its id.
+async fn names(node: &Node, profiles: &Profiles) -> Names {
+    let mut names = Names::new();
+    for profile in &profiles.profiles {
+        let rules = profile.permissions.tools.rules.iter().map(|rule| &rule.of);
+        let only = profile.only.iter().flat_map(|only| &only.cards);
+        for id in rules.chain(only).chain(&profile.cards).chain(&profile.always) {
+            if let Ok(card) = node.call::<GetCard>(CardRef { card: id.clone() }).await {
+                let summary = card.summary;
+                names.insert(id.clone(), format!("{} / {}", summary.provider, summary.name));
+            }
+        }
+    }
+    names
+}
+
+fn word(permission: Permission) -> String {
+    match permission {
+        Permission::Allow => "allow".green().to_string(),
+        Permission::Ask => "ask".yellow().to_string(),
+        Permission::Deny => "deny".red().to_string(),
+    }
+}
+
+fn write(text: &mut dyn std::io::Write, profile: &Profile, names: &Names) -> std::io::Result<()> {
+    let called = |id: &String| names.get(id).unwrap_or(id).clone();
+    let name = if profile.name.is_empty() { "everybody" } else { &profile.name };
+    writeln!(text, "{}  {}", printable(name).bold(), printable(&profile.about))?;
+    let permissions = &profile.permissions;
+    for (scope, rules) in [
+        ("tool", &permissions.tools),
+        ("host", &permissions.hosts),
+        ("folder", &permissions.files),
+        ("key", &permissions.secrets),
+        ("code", &permissions.code),
+    ] {
+        writeln!(text, "  {scope:<8} {}", word(rules.otherwise))?;
+        for rule in &rules.rules {
+            writeln!(text, "           {}  {}", word(rule.permission), printable(&called(&rule.of)))?;
+        }
+    }
+    let mut more = |name: &str, things: &[String]| {
+        if things.is_empty() {
+            return Ok(());
+        }
+        let things: Vec<String> = things.iter().map(called).collect();
+        writeln!(text, "  {name:<8} {}", printable(&things.join(", ")))
+    };
+    more("first", &profile.cards)?;
+    more("always", &profile.always)?;
+    if let Some(only) = &profile.only {
+        more("only", &[only.providers.as_slice(), only.cards.as_slice()].concat())?;
+    }
+    Ok(())
+}

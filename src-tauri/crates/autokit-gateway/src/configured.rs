@@ -1,0 +1,194 @@
+//! The MCP servers in the settings of a program that agents run in, read so that AutoKit can be put before
+//! them: `mcpServers` (Claude, Cursor, Windsurf, Gemini CLI), `servers` (VS Code), and `mcp.servers` (VS
+//! Code before it had a file of its own). Comments and trailing commas are read as those programs do.
+//!
+//! What is read holds keys. It goes to whoever keeps them, and nowhere else.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::{Map, Value};
+
+use crate::clients::SERVER;
+
+/// A server as a program's settings have it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Configured {
+    /// What it is called there.
+    pub name: String,
+    /// How it is reached.
+    pub reach: ConfiguredReach,
+    /// Variables of its program, or headers of its address: keys among them.
+    pub secrets: BTreeMap<String, String>,
+}
+
+/// Shows no variable and no header.
+impl fmt::Debug for Configured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Configured").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfiguredReach {
+    /// A program that is started.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Where it is started; empty if that is not said.
+        folder: String,
+    },
+    /// Streamable HTTP.
+    Http {
+        /// Its address.
+        url: String,
+    },
+}
+
+/// What settings hold.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// The servers that can be reached from here, in the order of the settings; AutoKit itself is none.
+    pub servers: Vec<Configured>,
+    /// Of the others, each with why not.
+    pub problems: Vec<String>,
+}
+
+/// Reads the servers of a program's settings.
+///
+/// # Errors
+/// A sentence, when it is no JSON or has no servers in it.
+pub fn configured(text: &str) -> Result<Settings, String> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())
+        .map_err(|error| format!("these settings are no JSON: {error}"))?;
+    let value: Value = parsed.value.map_or(Value::Null, Value::from);
+    let servers = value
+        .get("mcpServers")
+        .or_else(|| value.get("servers"))
+        .or_else(|| value.get("mcp")?.get("servers"))
+        .and_then(Value::as_object)
+        .ok_or("these settings have neither \"mcpServers\" nor \"servers\"")?;
+    let mut settings = Settings::default();
+    for (name, entry) in servers {
+        match server(name, entry) {
+            Ok(Some(server)) => settings.servers.push(server),
+            Ok(None) => {}
+            Err(why) => settings.problems.push(format!("{name:?} {why}")),
+        }
+    }
+    Ok(settings)
+}
+
+fn server(name: &str, entry: &Value) -> Result<Option<Configured>, String> {
+    let entry = entry.as_object().ok_or("is no object")?;
+    let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+    let url = ["url", "serverUrl", "httpUrl"].into_iter().map(text).find(|url| !url.is_empty());
+    let kind = if text("type").is_empty() { text("transport") } else { text("type") };
+    if kind == "sse" {
+        return Err("speaks the older transport over HTTP (SSE), which AutoKit does not".to_owned());
+    }
+    let (reach, secrets) = match (text("command"), url) {
+        ("", None) => return Err("has neither a command nor an address".to_owned()),
+        ("", Some(url)) => (ConfiguredReach::Http { url: url.to_owned() }, texts(entry, "headers")?),
+        (command, _) => {
+            let args = match entry.get("args") {
+                None | Some(Value::Null) => Vec::new(),
+                Some(Value::Array(args)) => {
+                    let args = args.iter().map(|arg| arg.as_str().map(str::to_owned));
+                    args.collect::<Option<_>>().ok_or("has an argument that is no text")?
+                }
+                Some(_) => return Err("has arguments that are no list".to_owned()),
+            };
+            // AutoKit behind AutoKit would find itself.
+            let program = command.rsplit(['/', '\\']).next().unwrap_or(command).trim_end_matches(".exe");
+            if program == SERVER && args.first().is_some_and(|arg| arg == "mcp") {
+                return Ok(None);
+            }
+            let folder = text("cwd").to_owned();
+            (ConfiguredReach::Stdio { command: command.to_owned(), args, folder }, texts(entry, "env")?)
+        }
+    };
+    let open = secrets.values().chain(arguments(&reach)).any(|text| text.contains("${"));
+    if open {
+        return Err("has a part that its program fills in or asks for (`${…}`): add it by hand".to_owned());
+    }
+    Ok(Some(Configured { name: name.to_owned(), reach, secrets }))
+}
+
+fn arguments(reach: &ConfiguredReach) -> Vec<&String> {
+    match reach {
+        ConfiguredReach::Stdio { command, args, folder } => {
+            std::iter::once(command).chain(args).chain([folder]).collect()
+        }
+        ConfiguredReach::Http { url } => vec![url],
+    }
+}
+
+fn texts(entry: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, String>, String> {
+    let Some(Value::Object(map)) = entry.get(key) else { return Ok(BTreeMap::new()) };
+    map.iter()
+        .map(|(name, value)| match value {
+            Value::String(text) => Ok((name.clone(), text.clone())),
+            Value::Number(_) | Value::Bool(_) => Ok((name.clone(), value.to_string())),
+            _ => Err(format!("has no text for {name:?} in \"{key}\"")),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_of_each_program_are_read() {
+        let read = configured(
+            r#"{
+            // mine
+            "mcpServers": {
+                "files": {"command": "npx", "args": ["-y", "files"], "env": {"KEY": "k", "PORT": 8}, "cwd": "/srv"},
+                "web": {"type": "http", "url": "https://mcp.example.org/mcp", "headers": {"X-Key": "k"}},
+                "autokit": {"command": "/opt/autokit", "args": ["mcp"]},
+            },
+        }"#,
+        )
+        .expect("settings");
+        assert_eq!(read.problems, [""; 0]);
+        let (files, web) = (&read.servers[0], &read.servers[1]);
+        let args = ["-y", "files"].map(str::to_owned).to_vec();
+        let reach = ConfiguredReach::Stdio { command: "npx".to_owned(), args, folder: "/srv".to_owned() };
+        assert_eq!((files.name.as_str(), &files.reach), ("files", &reach));
+        assert_eq!((files.secrets["KEY"].as_str(), files.secrets["PORT"].as_str()), ("k", "8"));
+        let reach = ConfiguredReach::Http { url: "https://mcp.example.org/mcp".to_owned() };
+        assert_eq!((&web.reach, web.secrets["X-Key"].as_str()), (&reach, "k"));
+        assert_eq!(read.servers.len(), 2);
+        assert!(!format!("{read:?}").contains("\"k\""));
+        for other in
+            [r#"{"servers": {"a": {"command": "x"}}}"#, r#"{"mcp": {"servers": {"a": {"command": "x"}}}}"#]
+        {
+            assert_eq!(configured(other).expect("settings").servers.len(), 1, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_named_and_the_others_are_read() {
+        let read = configured(
+            r#"{"mcpServers": {
+                "a": 7, "b": {}, "c": {"command": "x", "args": [1]}, "d": {"type": "sse", "url": "https://x.y"},
+                "e": {"command": "x", "env": {"K": "${input:key}"}}, "f": {"command": "x"}
+            }}"#,
+        )
+        .expect("settings");
+        assert_eq!(read.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["f"]);
+        let told = read.problems.join("\n");
+        for (name, why) in
+            [("a", "no object"), ("b", "neither"), ("c", "argument"), ("d", "SSE"), ("e", "by hand")]
+        {
+            assert!(told.contains(&format!("{name:?} ")) && told.contains(why), "{told}");
+        }
+        assert!(configured("{").is_err() && configured("{\"x\": {}}").is_err());
+    }
+}

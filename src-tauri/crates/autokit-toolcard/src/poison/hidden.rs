@@ -1,0 +1,85 @@
+//! Text that is there and not shown: comments, markup, what is pushed out of view.
+
+use std::sync::LazyLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::fold::Folded;
+use super::{Found, MarkSort};
+
+/// Blanks in a line after which nobody looks for more: wider than a window or a table.
+const WIDE: usize = 80;
+/// Empty lines after which nobody looks for more.
+const TALL: usize = 12;
+
+fn expression(shape: &str) -> Regex {
+    RegexBuilder::new(shape).unicode(false).build().expect("a valid expression")
+}
+
+static SHAPES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    [
+        (r"<!--(?s:.*?)(?:-->|\z)", "A comment, which is not shown where markup is."),
+        (r"(?m)^\[(?://|comment|_)\]:\s*(?:#|<>)[^\n]*", "A comment of Markdown, which is not shown."),
+        (
+            r#"<[a-z][^<>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?:[;"'\s>]|\.0)|[\s"']hidden(?:\s*=\s*["']?(?:hidden|true)["']?)?\s*/?>)[^<>]{0,200}>?"#,
+            "Markup that is not shown.",
+        ),
+        (
+            r"<\s*/?\s*(?:important|critical|hidden|secret|instructions?|system[-_ ]?(?:prompt|message|instructions?|override)|tool[-_ ]instructions?|(?:assistant|agent|ai|llm|model)[-_ ]instructions?|admin[-_ ]?(?:note|override)|override)\s*>",
+            "A tag that makes a model take what follows for an order.",
+        ),
+        (
+            r"<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id)\|>|\[/?inst\]|<</?sys>>",
+            "A mark that separates the turns of a conversation with a model.",
+        ),
+    ]
+    .into_iter()
+    .map(|(shape, why)| (expression(shape), why))
+    .collect()
+});
+
+pub(super) fn find(text: &str, folded: &Folded) -> Vec<Found> {
+    let mut found = blanks(text);
+    // Every one of them has a bracket.
+    if folded.text.iter().any(|c| matches!(c, b'<' | b'[')) {
+        for (shape, why) in &*SHAPES {
+            let places = shape.find_iter(&folded.text).map(|hit| folded.place(hit.range()));
+            found.extend(places.map(|at| Found::new(at, MarkSort::Hidden, *why)));
+        }
+    }
+    found
+}
+
+/// Runs of blanks with text behind them.
+fn blanks(text: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut start = None;
+    // Of the run: blanks since the last line end, the most of a line, line ends.
+    let (mut line, mut wide, mut tall) = (0, 0, 0);
+    for (at, c) in text.char_indices() {
+        if c.is_whitespace() || matches!(c, '\u{2800}' | '\u{3164}') {
+            start.get_or_insert(at);
+            if c == '\n' {
+                (line, tall) = (0, tall + 1);
+            } else {
+                line += 1;
+                wide = wide.max(line);
+            }
+        } else {
+            // The right border of a table hides nothing.
+            let shows = |rest: &str| rest.lines().next().unwrap_or_default().contains(char::is_alphanumeric);
+            if let Some(start) = start.take()
+                && (tall > TALL || (wide >= WIDE && shows(&text[at..])))
+            {
+                let why = if tall > TALL {
+                    format!("{tall} line ends push what follows out of view.")
+                } else {
+                    format!("{wide} blanks push what follows out of view.")
+                };
+                found.push(Found::new(start..at, MarkSort::Hidden, why));
+            }
+            (line, wide, tall) = (0, 0, 0);
+        }
+    }
+    found
+}

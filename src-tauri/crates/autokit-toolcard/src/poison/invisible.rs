@@ -1,0 +1,108 @@
+//! Characters nobody sees, and what they spell.
+
+use std::fmt::Write as _;
+
+use super::{Found, MarkSort};
+use crate::visible::unseen;
+
+/// Letters of what a run of characters spells that are told.
+const TOLD: usize = 60;
+
+pub(super) fn find(text: &str) -> Vec<Found> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (at, c) in unseen(text).filter(|(at, c)| !is_ordinary(text, *at, *c)) {
+        let end = at + c.len_utf8();
+        match runs.last_mut() {
+            Some(run) if run.1 == at => run.1 = end,
+            _ => runs.push((at, end)),
+        }
+    }
+    let found = runs.into_iter().map(|(start, end)| {
+        let run = &text[start..end];
+        Found::new(start..end, MarkSort::Invisible, why(run))
+    });
+    found.collect()
+}
+
+/// What the character does where it belongs: lines of Windows, scripts that join letters or run from the
+/// right, forms of Chinese characters, the flags of three countries.
+fn is_ordinary(text: &str, at: usize, c: char) -> bool {
+    let before = text[..at].chars().next_back();
+    let after = text[at + c.len_utf8()..].chars().next();
+    // Arabic, the scripts of India and their neighbours, with the signs that are no letters.
+    let joins = |c: Option<char>| c.is_some_and(|c| ('\u{600}'..='\u{1aff}').contains(&c));
+    // Hebrew, Arabic and their neighbours.
+    let from_right = |c: char| ('\u{590}'..='\u{8ff}').contains(&c);
+    match c {
+        '\r' => after == Some('\n'),
+        // The mark some programs begin a file with.
+        '\u{feff}' => at == 0,
+        '\u{200c}' | '\u{200d}' => joins(before) && joins(after),
+        '\u{200e}' | '\u{200f}' => {
+            let near = |side: &mut dyn Iterator<Item = char>| side.take(4).any(from_right);
+            near(&mut text[..at].chars().rev()) || near(&mut text[at..].chars().skip(1))
+        }
+        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
+            before.is_some_and(|c| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}'))
+        }
+        '\u{e0020}'..='\u{e007f}' => in_flag(text, at),
+        _ => false,
+    }
+}
+
+/// Whether a tag belongs to the flag of England, Scotland or Wales.
+fn in_flag(text: &str, at: usize) -> bool {
+    let start = text[..at].trim_end_matches(|c| matches!(c, '\u{e0020}'..='\u{e007f}')).len();
+    let tags = text[start..].chars().take(6);
+    let spelled: String = tags.filter_map(tag).collect();
+    text[..start].ends_with('\u{1f3f4}')
+        && at - start < 6 * 4
+        && ["gbeng\u{7f}", "gbsct\u{7f}", "gbwls\u{7f}"].iter().any(|flag| spelled.starts_with(flag))
+}
+
+fn tag(c: char) -> Option<char> {
+    matches!(c, '\u{e0020}'..='\u{e007f}').then(|| char::from((u32::from(c) - 0xe0000) as u8))
+}
+
+/// The byte a selector of forms stands for where text is smuggled in them.
+fn selector(c: char) -> Option<u8> {
+    match c {
+        '\u{fe00}'..='\u{fe0f}' => Some((u32::from(c) - 0xfe00) as u8),
+        '\u{e0100}'..='\u{e01ef}' => Some((u32::from(c) - 0xe0100 + 16) as u8),
+        _ => None,
+    }
+}
+
+fn why(run: &str) -> String {
+    let count = run.chars().count();
+    let what = match run.chars().next() {
+        Some('\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}') => {
+            "turns the direction of the text"
+        }
+        Some('\u{ad}') => "is a soft hyphen, which is seen only at the end of a line",
+        Some('\u{e0000}'..='\u{e007f}') => "is a tag, which is never shown",
+        Some('\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}') => {
+            "is a selector of forms with nothing to select"
+        }
+        Some('\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}') => "has no width",
+        Some(c) if c.is_control() => "is a control character",
+        _ => "is not shown",
+    };
+    let first = run.chars().next().map_or(0, u32::from);
+    let tags: String = run.chars().filter_map(tag).filter(|c| !c.is_control()).collect();
+    let bytes: Vec<u8> = run.chars().filter_map(selector).collect();
+    let smuggled = String::from_utf8(bytes).ok().filter(|text| !text.chars().any(char::is_control));
+    let spelled = if tags.is_empty() { smuggled.unwrap_or_default() } else { tags };
+    let mut said = if count == 1 {
+        format!("U+{first:04X} {what}.")
+    } else {
+        format!("{count} characters that are not shown; the first, U+{first:04X}, {what}.")
+    };
+    if spelled.chars().count() > 1 {
+        let short: String = spelled.chars().take(TOLD).collect();
+        let more = if spelled.chars().count() > TOLD { "…" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = write!(said, " They spell “{short}{more}”.");
+    }
+    said
+}

@@ -1,0 +1,192 @@
+//! Arguments as they may be written down: nothing secret, nothing long.
+
+use serde_json::{Map, Value};
+
+/// Characters of a text that are kept.
+const TEXT: usize = 200;
+/// Items of a list, and fields of an object, that are kept.
+const ITEMS: usize = 20;
+/// Objects and lists within each other that are kept.
+const DEPTH: usize = 8;
+/// What stands for a secret.
+pub const REDACTED: &str = "(redacted)";
+
+/// The arguments of a call for the audit.
+///
+/// A value is left out where the schema says that it is secret (`writeOnly`, `format: password`), and where
+/// `is_secret` says so of its name and text. Long texts, lists and objects are shortened, which they say.
+pub fn redacted(
+    schema: &Map<String, Value>,
+    arguments: &Map<String, Value>,
+    is_secret: &dyn Fn(&str, &str) -> bool,
+) -> Value {
+    let root = Value::Object(schema.clone());
+    Redaction { root: &root, is_secret }.object(Some(&root), arguments, DEPTH)
+}
+
+struct Redaction<'a> {
+    root: &'a Value,
+    is_secret: &'a dyn Fn(&str, &str) -> bool,
+}
+
+impl<'a> Redaction<'a> {
+    fn object(&self, schema: Option<&'a Value>, map: &Map<String, Value>, depth: usize) -> Value {
+        let mut kept = Map::new();
+        for (name, value) in map.iter().take(ITEMS) {
+            kept.insert(shortened(name), self.value(self.property(schema, name), name, value, depth));
+        }
+        if map.len() > ITEMS {
+            kept.insert("…".to_owned(), format!("{} more", map.len() - ITEMS).into());
+        }
+        Value::Object(kept)
+    }
+
+    fn value(&self, schema: Option<&'a Value>, name: &str, value: &Value, depth: usize) -> Value {
+        if value.is_null() || value.is_boolean() {
+            return value.clone();
+        }
+        if schema.is_some_and(|schema| self.says_secret(schema, DEPTH)) {
+            return REDACTED.into();
+        }
+        match value {
+            Value::String(text) if (self.is_secret)(name, looked_at(text)) => REDACTED.into(),
+            Value::Number(number) if (self.is_secret)(name, &number.to_string()) => REDACTED.into(),
+            Value::String(text) => shortened(text).into(),
+            Value::Array(_) | Value::Object(_) if depth == 0 => "…".into(),
+            Value::Array(items) => {
+                let schema = schema.and_then(|schema| self.resolve(schema).get("items"));
+                let shown = items.iter().take(ITEMS);
+                let mut kept: Vec<Value> =
+                    shown.map(|item| self.value(schema, name, item, depth - 1)).collect();
+                if items.len() > ITEMS {
+                    kept.push(format!("… {} more", items.len() - ITEMS).into());
+                }
+                kept.into()
+            }
+            Value::Object(map) => self.object(schema, map, depth - 1),
+            Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
+        }
+    }
+
+    /// The schema of a property; among alternatives the first that names it.
+    fn property(&self, schema: Option<&'a Value>, name: &str) -> Option<&'a Value> {
+        self.property_within(schema?, name, DEPTH)
+    }
+
+    fn property_within(&self, schema: &'a Value, name: &str, depth: usize) -> Option<&'a Value> {
+        let schema = self.resolve(schema);
+        if let Some(found) = schema.get("properties").and_then(|all| all.get(name)) {
+            return Some(found);
+        }
+        let more = depth.checked_sub(1)?;
+        let parts = ["allOf", "oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
+        let within = parts.flatten().find_map(|part| self.property_within(part, name, more));
+        within.or_else(|| schema.get("additionalProperties").filter(|schema| schema.is_object()))
+    }
+
+    fn says_secret(&self, schema: &'a Value, depth: usize) -> bool {
+        let schema = self.resolve(schema);
+        let text = |key: &str| schema.get(key).and_then(Value::as_str);
+        if schema.get("writeOnly") == Some(&Value::Bool(true)) || text("format") == Some("password") {
+            return true;
+        }
+        let Some(more) = depth.checked_sub(1) else { return false };
+        let mut parts = ["allOf", "oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
+        parts.any(|parts| parts.iter().any(|part| self.says_secret(part, more)))
+    }
+
+    /// What a reference within the schema stands for; a circle of them stands for nothing.
+    fn resolve(&self, schema: &'a Value) -> &'a Value {
+        let mut at = schema;
+        for _ in 0..DEPTH {
+            let Some(pointer) = at.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix('#'))
+            else {
+                return at;
+            };
+            let Some(next) = self.root.pointer(pointer) else { return at };
+            at = next;
+        }
+        at
+    }
+}
+
+/// What of a text is looked at for secrets: more than is kept, so that none is cut in two and missed, and
+/// not all of a long one.
+fn looked_at(text: &str) -> &str {
+    let end = text.char_indices().nth(TEXT * 4).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+fn shortened(text: &str) -> String {
+    let all = text.chars().count();
+    if all <= TEXT {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(TEXT).collect();
+    format!("{start}… ({all} characters)")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn audit(schema: &Value, arguments: &Value) -> Value {
+        let object = |value: &Value| value.as_object().cloned().expect("an object");
+        let by_name = |name: &str, text: &str| name == "api_key" || text.starts_with("sk-");
+        redacted(&object(schema), &object(arguments), &by_name)
+    }
+
+    #[test]
+    fn what_the_schema_calls_secret_is_left_out_wherever_it_says_so() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "user": {"type": "string"},
+                "pin": {"type": "integer", "writeOnly": true},
+                "word": {"$ref": "#/$defs/Word"},
+                "login": {"allOf": [{"type": "object"}, {"properties": {"pass": {"format": "password"}}}]},
+                "many": {"type": "array", "items": {"properties": {"key": {"anyOf": [{"writeOnly": true}]}}}},
+                "loop": {"$ref": "#/properties/loop"}
+            },
+            "$defs": {"Word": {"type": "string", "format": "password"}}
+        });
+        let given = json!({
+            "user": "me", "pin": 1234, "word": "w", "login": {"name": "n", "pass": "p"},
+            "many": [{"key": "k", "n": 1}], "loop": {"x": 1}
+        });
+        assert_eq!(
+            audit(&schema, &given),
+            json!({
+                "user": "me", "pin": REDACTED, "word": REDACTED, "login": {"name": "n", "pass": REDACTED},
+                "many": [{"key": REDACTED, "n": 1}], "loop": {"x": 1}
+            })
+        );
+    }
+
+    #[test]
+    fn what_looks_secret_is_left_out_without_a_schema() {
+        let given = json!({"api_key": "abc", "deep": [{"note": "sk-1"}], "flag": true, "none": null});
+        let kept = json!({"api_key": REDACTED, "deep": [{"note": REDACTED}], "flag": true, "none": null});
+        assert_eq!(audit(&json!({}), &given), kept);
+    }
+
+    #[test]
+    fn what_is_long_is_shortened_and_says_so() {
+        let mut deep = json!("end");
+        for _ in 0..20 {
+            deep = json!([deep]);
+        }
+        let given = json!({"text": "x".repeat(1_000), "list": vec![1; 50], "deep": deep});
+        let kept = audit(&json!({}), &given);
+        assert!(kept["text"].as_str().is_some_and(|text| text.ends_with("… (1000 characters)")));
+        assert_eq!(
+            (kept["list"].as_array().map(Vec::len), &kept["list"][20]),
+            (Some(21), &json!("… 30 more"))
+        );
+        assert!(kept.to_string().len() < 600, "{kept}");
+        let many: Map<String, Value> = (0..30).map(|n| (format!("n{n:02}"), json!(n))).collect();
+        assert_eq!(audit(&json!({}), &Value::Object(many))["…"], json!("10 more"));
+    }
+}

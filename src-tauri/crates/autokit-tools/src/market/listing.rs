@@ -1,0 +1,198 @@
+//! One server as a registry lists it.
+
+use autokit_bundle::formats::{Start, Way, starts_of};
+use autokit_toolcard::{poison_in_value, visible};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+/// Characters of a name.
+const NAME: usize = 200;
+/// Characters of a description.
+const DESCRIPTION: usize = 2_000;
+/// Characters of any other text.
+const TEXT: usize = 200;
+/// Names of tools that are told of one server.
+const FUNCTIONS: usize = 50;
+/// Words of a line that starts a program, and characters of each.
+const WORDS: (usize, usize) = (60, 500);
+/// Inputs of one server.
+const INPUTS: usize = 40;
+
+/// Programs that fetch a package and run it. An entry that names another one would start whatever it likes.
+const RUNNERS: [&str; 9] = ["npx", "uvx", "docker", "podman", "dnx", "bunx", "pnpx", "pipx", "uv"];
+
+/// Where the official registry writes what it knows of a server.
+const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
+/// Where publishers write what they like.
+const PUBLISHER: &str = "io.modelcontextprotocol.registry/publisher-provided";
+
+/// What is known of a server beside what it does; nothing is made up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// What it is for, in a word.
+    pub category: Option<String>,
+    /// What it costs.
+    pub price: Option<String>,
+    /// What others think of it, as its registry counts.
+    pub rating: Option<f64>,
+    /// Names of its tools.
+    pub functions: Vec<String>,
+}
+
+/// A server as a registry lists it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listing {
+    /// Its name in the registry, e.g. `io.github.acme/mail`.
+    pub name: String,
+    /// Its name for people.
+    pub title: Option<String>,
+    /// What it does.
+    pub description: String,
+    /// Its newest version.
+    pub version: Option<String>,
+    /// A page about it.
+    pub page: Option<String>,
+    /// Whether the registry advises against it.
+    pub deprecated: bool,
+    /// What else is known.
+    pub facts: Facts,
+    /// How it would be started or reached.
+    pub starts: Vec<Start>,
+    /// Ways to it that cannot be used, and why.
+    pub notes: Vec<String>,
+    /// Why its texts are not to be trusted, if they hide something or give orders to a model.
+    pub suspect: Option<String>,
+}
+
+/// Whether a text can be the name of a server: a namespace and a name, of plain letters.
+pub(super) fn is_name(name: &str) -> bool {
+    let plain = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+    };
+    name.len() <= NAME && name.split_once('/').is_some_and(|(space, name)| plain(space) && plain(name))
+}
+
+fn short(text: &str, most: usize) -> String {
+    visible(&text.chars().take(most).collect::<String>()).into_owned()
+}
+
+fn text(object: &Map<String, Value>, key: &str, most: usize) -> Option<String> {
+    let text = object.get(key)?.as_str()?.trim();
+    (!text.is_empty()).then(|| short(text, most))
+}
+
+impl Listing {
+    /// An entry of a registry; nothing for an older version or one that was taken back.
+    ///
+    /// # Errors
+    /// Why it cannot be used, with its name.
+    pub(super) fn of(entry: &Value) -> Result<Option<Listing>, String> {
+        let whole = entry.as_object().ok_or("an entry is no object")?;
+        let server =
+            whole.get("server").map_or(Some(whole), Value::as_object).ok_or("an entry has no server")?;
+        let name = server.get("name").and_then(Value::as_str).ok_or("an entry has no name")?;
+        if !is_name(name) {
+            return Err(format!("{:?} is no name of a server", short(name, 80)));
+        }
+        let meta = |key: &str| whole.get("_meta").and_then(|meta| meta.get(key)).and_then(Value::as_object);
+        let official = meta(OFFICIAL);
+        let status = official.and_then(|official| official.get("status")).and_then(Value::as_str);
+        let latest = official.and_then(|official| official.get("isLatest")).and_then(Value::as_bool);
+        if latest == Some(false) || status == Some("deleted") {
+            return Ok(None);
+        }
+        let mut notes = Vec::new();
+        let mut starts = starts_of(server);
+        starts.retain(|start| match unusable(start) {
+            Some(why) => {
+                notes.push(why);
+                false
+            }
+            None => true,
+        });
+        let published = server
+            .get("_meta")
+            .and_then(|meta| meta.get(PUBLISHER))
+            .and_then(Value::as_object)
+            .or(meta(PUBLISHER));
+        let said = json!([
+            server.get("title"),
+            server.get("description"),
+            starts.iter().map(words_of).collect::<Vec<_>>(),
+            published,
+        ]);
+        let marks = poison_in_value(&said);
+        let suspect = marks.first().and_then(|text| text.marks.first()).map(|mark| mark.why.clone());
+        let page = ["websiteUrl", "website_url"].iter().find_map(|key| text(server, key, TEXT));
+        let repository = server.get("repository").and_then(Value::as_object);
+        let page = page.or_else(|| text(repository?, "url", TEXT)).filter(|url| is_web(url));
+        Ok(Some(Listing {
+            name: name.to_owned(),
+            title: text(server, "title", TEXT),
+            description: text(server, "description", DESCRIPTION).unwrap_or_default(),
+            version: text(server, "version", TEXT),
+            page,
+            deprecated: status == Some("deprecated"),
+            facts: facts(server, published),
+            starts,
+            notes,
+            suspect,
+        }))
+    }
+}
+
+fn is_web(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && url.has_host() && url.username().is_empty()
+    })
+}
+
+fn words_of(start: &Start) -> Value {
+    let inputs: Vec<_> =
+        start.inputs.iter().map(|one| json!([one.name, one.description, one.default])).collect();
+    match &start.way {
+        Way::Program { command, args } => json!([command, args, inputs]),
+        Way::Address(url) => json!([url, inputs]),
+    }
+}
+
+/// Why a way to a server cannot be used, if it cannot.
+fn unusable(start: &Start) -> Option<String> {
+    let name_of_variable = |name: &str| {
+        name.len() <= TEXT && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    };
+    if start.inputs.len() > INPUTS || !start.inputs.iter().all(|input| name_of_variable(&input.name)) {
+        return Some("it asks for what no program can be given".to_owned());
+    }
+    match &start.way {
+        Way::Program { command, .. } if !RUNNERS.contains(&command.as_str()) => {
+            Some(format!("it would start {:?}, which is not known to fetch packages", short(command, 80)))
+        }
+        Way::Program { args, .. } if args.len() > WORDS.0 || args.iter().any(|word| word.len() > WORDS.1) => {
+            Some("the line that starts it is too long to be read".to_owned())
+        }
+        Way::Address(url) if url.len() > WORDS.1 || !is_web(url) => {
+            Some(format!("{:?} is no address it can be reached at", short(url, 80)))
+        }
+        Way::Program { .. } | Way::Address(_) => None,
+    }
+}
+
+/// What the entry or its publisher says of these things under the names they usually have.
+fn facts(server: &Map<String, Value>, published: Option<&Map<String, Value>>) -> Facts {
+    let places = || [Some(server), published].into_iter().flatten();
+    let first = |keys: &[&str]| places().find_map(|place| keys.iter().find_map(|key| text(place, key, TEXT)));
+    let rating = places().find_map(|place| place.get("rating")?.as_f64()).filter(|rating| rating.is_finite());
+    let lists =
+        places().find_map(|place| ["tools", "functions"].iter().find_map(|key| place.get(*key)?.as_array()));
+    let name = |one: &Value| {
+        let name = one.as_str().or_else(|| one.get("name")?.as_str())?;
+        (!name.trim().is_empty()).then(|| short(name.trim(), 80))
+    };
+    Facts {
+        category: first(&["category"]),
+        price: first(&["price", "pricing"]),
+        rating,
+        functions: lists.into_iter().flatten().filter_map(name).take(FUNCTIONS).collect(),
+    }
+}

@@ -1,0 +1,179 @@
+//! Tools that are not here yet: MCP servers as registries list them.
+//!
+//! A registry is asked by the API of the official one (`GET /v0.1/servers`), which others speak as well. It
+//! finds servers by a part of their name and knows nothing of meaning, so a request in words is asked word
+//! by word and ranked here. Whatever answers is a stranger: its bytes, pages, entries and texts are bounded,
+//! an entry that cannot be used is left out by name, and a text that hides something or gives orders to a
+//! model is marked as such.
+//!
+//! Nothing here starts anything: a [`Listing`] says how a server would be started or reached.
+
+mod error;
+mod listing;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use autokit_web::{Fetcher, Validators};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use url::Url;
+
+pub use autokit_bundle::formats::{Start, StartInput, Way};
+pub use error::MarketError;
+pub use listing::{Facts, Listing};
+
+/// Bytes of one answer.
+const ANSWER_BYTES: u64 = 2 << 20;
+/// Servers asked for at a time.
+const PAGE: usize = 30;
+/// Entries read of one answer, whatever was asked for.
+const ENTRIES: usize = 100;
+/// Pages asked for by one search.
+const PAGES: usize = 3;
+/// Characters of a cursor.
+const CURSOR: usize = 512;
+/// Entries that are named of those left out.
+const NAMED: usize = 5;
+
+/// A registry of MCP servers.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    fetcher: Fetcher,
+    base: String,
+}
+
+/// What a search of a registry gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listed {
+    /// Servers, as the registry orders them, each once.
+    pub listings: Vec<Listing>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
+impl Registry {
+    /// The registry at an address, with or without the path of its API.
+    ///
+    /// # Errors
+    /// [`MarketError::Address`] when it is not one of the web.
+    pub fn at(fetcher: Fetcher, address: &str) -> Result<Registry, MarketError> {
+        let bad = |reason: &str| MarketError::Address {
+            address: address.chars().take(200).collect(),
+            reason: reason.to_owned(),
+        };
+        let mut url = Url::parse(address.trim()).map_err(|error| bad(&error.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(bad("it has to start with https:// and name a host"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(bad("it holds a user name or a password"));
+        }
+        url.set_fragment(None);
+        url.set_query(None);
+        let whole = url.as_str().trim_end_matches('/');
+        let base = ["/v0.1/servers", "/v0/servers", "/v0.1", "/v0"]
+            .iter()
+            .find_map(|path| whole.strip_suffix(path))
+            .unwrap_or(whole);
+        Ok(Registry { fetcher, base: base.to_owned() })
+    }
+
+    /// Its address, without the path of its API: names it.
+    pub fn address(&self) -> &str {
+        &self.base
+    }
+
+    /// Servers with `part` in their name, at most `limit` of them and of [`PAGES`] pages.
+    ///
+    /// # Errors
+    /// When it does not answer, or with something else than a registry does.
+    pub async fn search(&self, part: &str, limit: usize) -> Result<Listed, MarketError> {
+        let (mut listed, mut seen, mut cursors) = (Listed::default(), HashSet::new(), HashSet::new());
+        let mut left_out = Vec::new();
+        let mut cursor: Option<String> = None;
+        for _ in 0..PAGES {
+            let mut url = format!(
+                "{}/v0.1/servers?version=latest&limit={}&search={}",
+                self.base,
+                PAGE.min(limit.max(1)),
+                utf8_percent_encode(part, NON_ALPHANUMERIC)
+            );
+            if let Some(cursor) = &cursor {
+                url.push_str("&cursor=");
+                url.extend(utf8_percent_encode(cursor, NON_ALPHANUMERIC));
+            }
+            let answer = self.get(&url).await?;
+            let entries = answer.get("servers").map_or(Some(&[] as &[Value]), |servers| {
+                // A registry without results says `null`.
+                if servers.is_null() { Some(&[]) } else { servers.as_array().map(Vec::as_slice) }
+            });
+            let Some(entries) = entries.filter(|_| answer.is_object()) else {
+                return Err(self.no_registry("its `servers` are no list"));
+            };
+            for entry in entries.iter().take(ENTRIES) {
+                match Listing::of(entry) {
+                    Ok(Some(listing)) if seen.insert(listing.name.clone()) => listed.listings.push(listing),
+                    Ok(_) => {}
+                    Err(why) => left_out.push(why),
+                }
+            }
+            if entries.len() > ENTRIES {
+                listed.notes.push(format!("{} sends more at a time than was asked for", self.base));
+            }
+            let next = answer.pointer("/metadata/nextCursor").or(answer.pointer("/metadata/next_cursor"));
+            let next = next.and_then(Value::as_str).filter(|next| !next.is_empty());
+            let Some(next) = next.filter(|_| listed.listings.len() < limit && !entries.is_empty()) else {
+                break;
+            };
+            if next.chars().count() > CURSOR || !cursors.insert(next.to_owned()) {
+                listed.notes.push(format!("{} leads from page to page without an end", self.base));
+                break;
+            }
+            cursor = Some(next.to_owned());
+        }
+        listed.listings.truncate(limit);
+        let more = left_out.len().saturating_sub(NAMED);
+        listed.notes.extend(left_out.into_iter().take(NAMED));
+        if more > 0 {
+            listed.notes.push(format!("{more} more entries cannot be used"));
+        }
+        Ok(listed)
+    }
+
+    /// The newest version of the server of this name.
+    ///
+    /// # Errors
+    /// As [`Registry::search`], and [`MarketError::Missing`] when it has none of this name.
+    pub async fn latest(&self, name: &str) -> Result<Listing, MarketError> {
+        let missing =
+            || MarketError::Missing { name: name.chars().take(200).collect(), registry: self.base.clone() };
+        if !listing::is_name(name) {
+            return Err(missing());
+        }
+        let path = utf8_percent_encode(name, NON_ALPHANUMERIC);
+        let url = format!("{}/v0.1/servers/{path}/versions/latest", self.base);
+        let answer = match self.get(&url).await {
+            Err(MarketError::Web(autokit_web::Error::Status { status: 404 | 410, .. })) => {
+                return Err(missing());
+            }
+            answer => answer?,
+        };
+        match Listing::of(&answer) {
+            Ok(Some(listing)) if listing.name == name => Ok(listing),
+            Ok(_) => Err(missing()),
+            Err(why) => Err(self.no_registry(&why)),
+        }
+    }
+
+    async fn get(&self, url: &str) -> Result<Value, MarketError> {
+        let file = self.fetcher.download(url, &Validators::default(), ANSWER_BYTES).await?;
+        let bytes = file.map(|file| file.bytes).unwrap_or_default();
+        serde_json::from_slice(&bytes).map_err(|_| self.no_registry("its answer is no JSON"))
+    }
+
+    fn no_registry(&self, reason: &str) -> MarketError {
+        MarketError::NoRegistry { address: self.base.clone(), reason: reason.to_owned() }
+    }
+}

@@ -1,0 +1,166 @@
+//! Requests to web APIs: any method, header and body, to guarded addresses, answered in bytes.
+//!
+//! They are made because somebody calls an operation, not because a program wanders about: robots.txt does
+//! not speak of them, and what they answer is not kept.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use reqwest::{Method, Response};
+use url::Url;
+
+use super::{Fetcher, header, parse, redirected, retry_after};
+use crate::body::{decode, not_text};
+use crate::error::{Error, Result};
+use crate::guard::explain;
+
+/// Redirects followed within one origin.
+const REDIRECTS: usize = 5;
+/// How this program calls itself to web APIs.
+const AGENT: &str = concat!("AutoKit/", env!("CARGO_PKG_VERSION"));
+
+/// A request to a web API.
+#[derive(Clone)]
+pub struct ApiRequest {
+    /// The method in upper case.
+    pub method: String,
+    /// The absolute address.
+    pub url: String,
+    /// Headers, name and value.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Option<Vec<u8>>,
+    /// How long all of it may take.
+    pub patience: Duration,
+    /// Bytes of the answer that are read; the rest is left.
+    pub limit: usize,
+}
+
+/// Neither headers nor query are shown: they hold keys.
+impl std::fmt::Debug for ApiRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let address = parse(&self.url).map_or_else(|_| String::new(), |url| bare(&url));
+        f.debug_struct("ApiRequest")
+            .field("method", &self.method)
+            .field("url", &address)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a web API answered, whatever its status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiAnswer {
+    /// HTTP status.
+    pub status: u16,
+    /// The address that answered, without its query: that may hold a key.
+    pub url: String,
+    /// Its media type, as declared.
+    pub content_type: Option<String>,
+    /// Where it wants the request to be made instead, if that is another origin: not followed.
+    pub elsewhere: Option<String>,
+    /// Seconds to wait before asking again, where it says so.
+    pub retry_after: Option<u64>,
+    /// The body, or its first bytes.
+    pub body: Vec<u8>,
+    /// Whether there was more.
+    pub cut: bool,
+}
+
+impl ApiAnswer {
+    /// The body as text; none if it is something else.
+    pub fn text(&self) -> Option<String> {
+        let kind = self.content_type.as_deref();
+        not_text(kind, &self.body).is_none().then(|| decode(&self.body, kind))
+    }
+}
+
+/// The address without what may be secret: user, password, query.
+fn bare(url: &Url) -> String {
+    format!("{}{}", url.origin().ascii_serialization(), url.path())
+}
+
+fn bad(url: &Url, reason: &str) -> Error {
+    Error::BadUrl { url: bare(url), reason: reason.to_owned() }
+}
+
+impl Fetcher {
+    /// Makes a request. Redirects are followed for `GET` and `HEAD` and within one origin: a key goes to no
+    /// other. Messages of errors hold no query.
+    ///
+    /// # Errors
+    /// [`Error::BadUrl`] also for a method or header that cannot be sent; else as [`Fetcher::get`], but for
+    /// those of robots.txt.
+    pub async fn send(&self, request: ApiRequest) -> Result<ApiAnswer> {
+        let late = Error::Timeout { url: bare(&parse(&request.url)?), after: request.patience };
+        tokio::time::timeout(request.patience, self.send_on(&request)).await.unwrap_or(Err(late))
+    }
+
+    async fn send_on(&self, request: &ApiRequest) -> Result<ApiAnswer> {
+        let mut url = parse(&request.url)?;
+        url.set_fragment(None);
+        let method =
+            Method::from_bytes(request.method.as_bytes()).map_err(|_| bad(&url, "no such method"))?;
+        let headers = headers(request, &url)?;
+        let mut redirects = 0;
+        loop {
+            let state = self.0.state.load_full();
+            // The rule speaks of the address as it is, the message does not.
+            state.policy.check(&url).map_err(|error| match error {
+                Error::BadUrl { reason, .. } => bad(&url, &reason),
+                error => error,
+            })?;
+            let mut sent = state.pages.request(method.clone(), url.clone()).headers(headers.clone());
+            if let Some(body) = &request.body {
+                sent = sent.body(body.clone());
+            }
+            let response = sent.send().await.map_err(|error| explain(&url, &error.without_url()))?;
+            let to = redirected(&response, &url).map_err(|_| bad(&url, "it redirects to no address"))?;
+            let safe = matches!(method, Method::GET | Method::HEAD);
+            match to {
+                Some(to) if safe && to.origin() == url.origin() && redirects < REDIRECTS => {
+                    redirects += 1;
+                    url = to;
+                }
+                to => return answer(response, &url, to, request.limit).await,
+            }
+        }
+    }
+}
+
+fn headers(request: &ApiRequest, url: &Url) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+    for (name, value) in &request.headers {
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| bad(url, &format!("{name:?} is no name of a header")))?;
+        let mut value = HeaderValue::from_bytes(value.as_bytes())
+            .map_err(|_| bad(url, &format!("the value of the header {name} cannot be sent")))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+async fn answer(response: Response, url: &Url, to: Option<Url>, limit: usize) -> Result<ApiAnswer> {
+    let mut answer = ApiAnswer {
+        status: response.status().as_u16(),
+        url: bare(url),
+        content_type: header(response.headers(), &CONTENT_TYPE),
+        elsewhere: to.map(|to| bare(&to)),
+        retry_after: retry_after(response.headers()),
+        body: Vec::new(),
+        cut: false,
+    };
+    let mut stream = response.bytes_stream();
+    while let Some(part) = stream.next().await {
+        let part = part.map_err(|error| explain(url, &error.without_url()))?;
+        let room = limit - answer.body.len();
+        answer.body.extend_from_slice(&part[..part.len().min(room)]);
+        if part.len() > room {
+            answer.cut = true;
+            break;
+        }
+    }
+    Ok(answer)
+}

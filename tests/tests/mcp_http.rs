@@ -1,0 +1,319 @@
+//! MCP over HTTP: the address that stays, and what goes wrong on the way.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use autokit_tests::Workplace;
+use autokit_tests::mcp::{Agent, Generation, add_server};
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
+
+/// Longest a test waits for something that has to come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A client that writes its own requests.
+#[derive(Clone)]
+struct Raw {
+    http: reqwest::Client,
+    url: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Raw {
+    fn new(url: &str, token: &str) -> Raw {
+        let headers = vec![
+            ("authorization".to_owned(), format!("Bearer {token}")),
+            ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
+            ("content-type".to_owned(), "application/json".to_owned()),
+        ];
+        Raw { http: reqwest::Client::new(), url: url.to_owned(), headers }
+    }
+
+    /// At the process that owns a library.
+    fn at_owner(place: &Workplace) -> Result<Raw> {
+        let text = std::fs::read_to_string(place.data_dir().join("endpoint.json"))?;
+        let endpoint: Value = serde_json::from_str(&text)?;
+        let token = endpoint["token"].as_str().context("a token")?;
+        Ok(Raw::new(&format!("http://127.0.0.1:{}/mcp", endpoint["port"]), token))
+    }
+
+    fn with(mut self, header: &str, value: &str) -> Raw {
+        self.headers.retain(|(name, _)| name != header);
+        self.headers.push((header.to_owned(), value.to_owned()));
+        self
+    }
+
+    async fn send(&self, body: impl Into<reqwest::Body>) -> Result<Response> {
+        let mut request = self.http.post(&self.url).body(body);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        Ok(tokio::time::timeout(PATIENCE, request.send()).await??)
+    }
+
+    /// The answer to a request, out of a body or a stream.
+    async fn ask(&self, method: &str, params: Value) -> Result<Value> {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        let response = self.send(body.to_string()).await?;
+        let (status, text) = (response.status(), tokio::time::timeout(PATIENCE, response.text()).await??);
+        answer(&text).with_context(|| format!("{status}: {text}"))
+    }
+
+    /// Greets, and goes on in the session that gives.
+    async fn greeted(self) -> Result<Raw> {
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}});
+        let response = self.send(hello.to_string()).await?;
+        let session = response.headers().get("mcp-session-id").context("a session")?.to_str()?.to_owned();
+        response.text().await?;
+        let raw = self.with("mcp-session-id", &session).with("mcp-protocol-version", "2025-06-18");
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        ensure!(raw.send(ready.to_string()).await?.status() == StatusCode::ACCEPTED);
+        Ok(raw)
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Result<(String, bool)> {
+        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments})).await?;
+        let text = answer["result"]["content"][0]["text"].as_str().with_context(|| answer.to_string())?;
+        Ok((text.to_owned(), answer["result"]["isError"] == true))
+    }
+
+    async fn tools(&self) -> Result<Vec<String>> {
+        let answer = self.ask("tools/list", json!({})).await?;
+        let tools = answer["result"]["tools"].as_array().with_context(|| answer.to_string())?;
+        Ok(tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect())
+    }
+}
+
+fn answer(text: &str) -> Option<Value> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("data:"));
+    let mut messages = std::iter::once(text).chain(lines).filter_map(|text| serde_json::from_str(text).ok());
+    messages.find(|message: &Value| message.get("id").is_some())
+}
+
+/// A port nobody has at this moment.
+fn free_port() -> Result<u16> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+fn token(shown: &Value) -> Result<String> {
+    let lines: Value = serde_json::from_str(shown["lines"].as_str().context("lines")?)?;
+    let said = lines["mcpServers"]["autokit"]["headers"]["Authorization"].as_str().context("a header")?;
+    Ok(said.strip_prefix("Bearer ").context("a token")?.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_stays_and_sessions_that_go_on() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["providers", "keys", "--keep", "file"])?;
+    add_server(&place, "fixture", &[], true)?;
+    ensure!(place.json(&["mcp-http", "show"])?["enabled"] == false);
+    let port = free_port()?;
+    let on = place.json(&["mcp-http", "on", "--port", &port.to_string()])?;
+    let (url, token) = (on["url"].as_str().context("an address")?.to_owned(), token(&on)?);
+    ensure!(url == format!("http://127.0.0.1:{port}/mcp") && token.len() == 64, "{on}");
+    let owner = place.serve()?;
+    ensure!(place.json(&["mcp-http", "show"])?["open"] == true);
+    let raw = Raw::new(&url, &token).greeted().await?;
+    raw.call("search_tools", json!({"query": "echo"})).await?;
+    ensure!(raw.tools().await?.contains(&"echo".to_owned()));
+    owner.stop()?;
+    ensure!(raw.send("{}").await.is_err(), "nobody is there");
+    // The next owner is found at the same place, with the session and what it had found.
+    let owner = place.serve()?;
+    ensure!(raw.tools().await?.contains(&"echo".to_owned()));
+    ensure!(raw.call("echo", json!({"text": "hi"})).await? == (r#"{"text":"hi"}"#.to_owned(), false));
+    // A session nobody knows: the client has to greet anew.
+    let other = raw.clone().with("mcp-session-id", "never-was");
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
+    ensure!(other.send(list.clone()).await?.status() == StatusCode::NOT_FOUND);
+    // One that its client ended is not there for the next owner either.
+    let ended = Raw::new(&url, &token).greeted().await?;
+    let mut request = ended.http.delete(&url);
+    for (name, value) in &ended.headers {
+        request = request.header(name, value);
+    }
+    ensure!(request.send().await?.status().is_success());
+    owner.stop()?;
+    let owner = place.serve()?;
+    ensure!(ended.send(list.clone()).await?.status() == StatusCode::NOT_FOUND);
+    ensure!(raw.send(list).await?.status() == StatusCode::OK);
+    owner.stop()?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_come_in() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["providers", "keys", "--keep", "file"])?;
+    let owner = place.serve()?;
+    let port = free_port()?;
+    let on = place.json(&["mcp-http", "on", "--port", &port.to_string()])?;
+    let (url, first) = (on["url"].as_str().context("an address")?.to_owned(), token(&on)?);
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
+    let status = async |raw: Raw| anyhow::Ok(raw.send(list.clone()).await?.status());
+    let good = Raw::new(&url, &first);
+    ensure!(status(good.clone().with("authorization", "Bearer guess")).await? == StatusCode::UNAUTHORIZED);
+    ensure!(status(good.clone().with("host", "evil.example")).await? == StatusCode::FORBIDDEN);
+    ensure!(status(good.clone().with("origin", "https://evil.example")).await? == StatusCode::FORBIDDEN);
+    ensure!(status(Raw::new(&url.replace("/mcp", "/v1/hello"), &first)).await? == StatusCode::NOT_FOUND);
+    // The token of this address opens nothing else.
+    let owners = Raw::at_owner(&place)?;
+    ensure!(status(Raw::new(&owners.url, &first)).await? == StatusCode::UNAUTHORIZED);
+    // Its profile is named in a header or in the address.
+    for nobody in
+        [good.clone().with("x-autokit-profile", "nobody"), Raw::new(&format!("{url}?profile=nobody"), &first)]
+    {
+        let (text, failed) = nobody.greeted().await?.call("search_tools", json!({"query": "x"})).await?;
+        ensure!(failed && text.contains("no profile \"nobody\""), "{text}");
+    }
+    // With another token the one before is worth nothing.
+    let second = token(&place.json(&["mcp-http", "renew"])?)?;
+    ensure!(status(good.clone()).await? == StatusCode::UNAUTHORIZED);
+    Raw::new(&url, &second).greeted().await?.tools().await?;
+    // A port somebody else has: it is said, and what was open stays open.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let port = taken.local_addr()?.port().to_string();
+    let (_, error) = place.failure(&["mcp-http", "on", "--port", &port])?;
+    ensure!(error.to_string().contains(&format!("another program has port {port}")), "{error}");
+    Raw::new(&url, &second).greeted().await?.tools().await?;
+    place.json(&["mcp-http", "off"])?;
+    ensure!(Raw::new(&url, &second).send("{}").await.is_err());
+    owner.stop()?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_protocol_is_refused() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let owner = place.serve()?;
+    let raw = Raw::at_owner(&place)?.greeted().await?;
+    ensure!(raw.send("{this is no JSON").await?.status().is_client_error());
+    ensure!(raw.send("[]").await?.status().is_client_error());
+    let unknown = raw.ask("no/such", json!({})).await?;
+    ensure!(unknown["error"]["code"] == -32601 && unknown["id"] == 7, "{unknown}");
+    // The session goes on.
+    ensure!(raw.tools().await?.len() == 6);
+    // Every request that stands alone says so itself.
+    let meta = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"},
+        "io.modelcontextprotocol/clientCapabilities": {}}});
+    let alone = Raw::at_owner(&place)?.with("mcp-protocol-version", "2026-07-28");
+    ensure!(
+        alone
+            .clone()
+            .with("mcp-method", "tools/list")
+            .send("{this is no JSON")
+            .await?
+            .status()
+            .is_client_error()
+    );
+    let unknown = alone.with("mcp-method", "no/such").ask("no/such", meta).await?;
+    ensure!(unknown["error"]["code"] == -32601, "{unknown}");
+    owner.stop()?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handle_that_is_missing_or_wrong() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    add_server(&place, "fixture", &[], true)?;
+    let owner = place.serve()?;
+    let agent = Agent::over_http(&place, Generation::Stateless).await?;
+    for (context, said) in [(Value::Null, "`context` is missing"), (json!("ctx_guess"), "no such context")] {
+        let call = json!({"name": "echo", "arguments": {}, "context": context});
+        let (text, failed) = agent.call("call_tool", call).await?;
+        ensure!(failed && text.contains(said), "{text}");
+    }
+    let (text, failed) = agent.call("search_tools", json!({"query": "echo", "context": "ctx_guess"})).await?;
+    ensure!(failed && text.contains("no such context"), "{text}");
+    agent.leave().await?;
+    owner.stop()?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_ends_and_one_that_says_very_much() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    add_server(&place, "fixture", &[], true)?;
+    let owner = place.serve()?;
+    for generation in Generation::BOTH {
+        let mut agent = Agent::over_http(&place, generation).await?;
+        agent.search("ends the server").await?;
+        let (text, failed) = agent.use_tool("crash", json!({})).await?;
+        ensure!(failed && text.contains("the disk of this server is on fire"), "{generation:?}: {text}");
+        agent.search("echo").await?;
+        ensure!(!agent.use_tool("echo", json!({"text": "hi"})).await?.1, "the next call starts it anew");
+        agent.search("many megabytes").await?;
+        let (text, failed) = agent.use_tool("huge", json!({"mib": 50})).await?;
+        // What a model cannot read is cut, and says so.
+        ensure!(!failed && text.len() < 2 << 20 && text.len() > 1_000, "{generation:?}: {}", text.len());
+        agent.leave().await?;
+    }
+    owner.stop()?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_nobody_waits_for_are_taken_back() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    add_server(&place, "fixture", &[], true)?;
+    let owner = place.serve()?;
+    let mut watcher = Agent::over_http(&place, Generation::Session).await?;
+    watcher.search("how often this server was called").await?;
+    let raw = Raw::at_owner(&place)?.greeted().await?;
+    raw.call("search_tools", json!({"query": "never answers"})).await?;
+    let slow = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "slow", "arguments": {}}});
+    let wait = async |arguments: Value| {
+        let counted = tokio::time::timeout(PATIENCE, watcher.use_tool("count", arguments.clone())).await;
+        let counted = counted.with_context(|| format!("{arguments} did not come"))??;
+        ensure!(!counted.1, "{}", counted.0);
+        Ok(())
+    };
+    // By a word of the client.
+    let calling = tokio::spawn({
+        let (raw, slow) = (raw.clone(), slow.to_string());
+        async move { raw.send(slow).await }
+    });
+    wait(json!({"begun": 1})).await?;
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
+    ensure!(raw.send(cancel.to_string()).await?.status() == StatusCode::ACCEPTED);
+    wait(json!({"taken_back": 1})).await?;
+    calling.abort();
+    // By the end of its session: its line may break without that.
+    let calling = tokio::spawn({
+        let (raw, slow) = (raw.clone(), slow.to_string());
+        async move { raw.send(slow).await }
+    });
+    wait(json!({"begun": 2})).await?;
+    let mut request = raw.http.delete(&raw.url);
+    for (name, value) in &raw.headers {
+        request = request.header(name, value);
+    }
+    ensure!(request.send().await?.status().is_success());
+    wait(json!({"taken_back": 2})).await?;
+    calling.abort();
+    // A request that stands alone ends with its connection.
+    let mut alone = Agent::over_http(&place, Generation::Stateless).await?;
+    let found = alone.search("never answers").await?;
+    let context = found["context"].clone();
+    let calling = tokio::spawn(async move {
+        let call = json!({"name": "slow", "arguments": {}, "context": context});
+        let params = json!({"name": "call_tool", "arguments": call,
+            "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"},
+                "io.modelcontextprotocol/clientCapabilities": {}}});
+        let raw = Raw::at_owner(&place)?
+            .with("mcp-protocol-version", "2026-07-28")
+            .with("mcp-method", "tools/call")
+            .with("mcp-name", "call_tool");
+        raw.ask("tools/call", params).await
+    });
+    wait(json!({"begun": 3})).await?;
+    calling.abort();
+    wait(json!({"taken_back": 3})).await?;
+    alone.leave().await?;
+    watcher.leave().await?;
+    owner.stop()?;
+    Ok(())
+}

@@ -1,0 +1,497 @@
+//! What agents may do, seen from an agent: each scope allowed, asked for and denied; keys and files stay
+//! where they belong; all of it is written down.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context as _, Result, ensure};
+use autokit_app::api::{
+    AgentAsk, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer, AskReply, AsksWait,
+    AuditLog, AuditQuery, CardRef, Nothing, Profile, ProviderSettings,
+};
+use autokit_app::commands::{
+    AnswerAsk, GetAudit, GetCard, ListApiKeys, ListProfiles, RemoveApiKey, RemoveProfile, SetAgentSessions,
+    SetApiKey, SetProfile, SetProviders, WaitAsks,
+};
+use autokit_app::engine::Vectors;
+use autokit_app::node::Node;
+use autokit_app::secrets::Keep;
+use autokit_app::{Need, Permission, Permissions};
+use autokit_tests::Workplace;
+use autokit_tests::mcp::{Agent, Generation, add_server};
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Redirect};
+use axum::routing::get;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+/// A web API and some pages, on this machine.
+#[derive(Clone, Default)]
+struct Site {
+    /// Requests for the weather.
+    asked: Arc<AtomicUsize>,
+}
+
+impl Site {
+    async fn serve(&self) -> Result<SocketAddr> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let at = listener.local_addr()?;
+        let elsewhere = format!("http://localhost:{}/page", at.port());
+        let app = Router::new()
+            .route("/weather", get(weather))
+            .route("/page", get(|| async { axum::response::Html("<h1>Kettles</h1><p>They boil water.</p>") }))
+            .route("/on", get(move || async move { Redirect::temporary(&elsewhere) }))
+            .with_state(self.clone());
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Ok(at)
+    }
+}
+
+async fn weather(
+    State(site): State<Site>,
+    Query(query): Query<std::collections::BTreeMap<String, String>>,
+    headers: HeaderMap,
+) -> impl IntoResponse {
+    site.asked.fetch_add(1, Ordering::SeqCst);
+    let key = headers.get("x-key").and_then(|key| key.to_str().ok()).unwrap_or("none").to_owned();
+    axum::Json(json!({"city": query.get("city"), "let_in": key == "s3cr3t-key-0123"}))
+}
+
+fn specification(at: SocketAddr) -> Value {
+    json!({
+        "openapi": "3.1.0",
+        "info": {"title": "Skies", "version": "1"},
+        "servers": [{"url": format!("http://{at}")}],
+        "security": [{"sky_key": []}],
+        "components": {"securitySchemes": {"sky_key": {"type": "apiKey", "in": "header", "name": "X-Key"}}},
+        "paths": {"/weather": {"get": {
+            "operationId": "getWeather",
+            "summary": "Tells the weather of a city.",
+            "parameters": [
+                {"name": "city", "in": "query", "required": true, "schema": {"type": "string"}},
+                {"name": "pin", "in": "query", "schema": {"type": "string", "format": "password"}}
+            ],
+            "responses": {"200": {"description": "It"}}
+        }}}
+    })
+}
+
+/// The process that owns the library, with the API's operation as a card and this machine's site open.
+async fn owner(place: &Workplace, at: SocketAddr) -> Result<Node> {
+    let file = place.path("skies.json");
+    std::fs::write(&file, specification(at).to_string())?;
+    place.json(&["import", &file.display().to_string()])?;
+    let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+    let mut settings = ProviderSettings::default();
+    settings.network.allowed_hosts = vec![at.to_string(), format!("localhost:{}", at.port())];
+    node.call::<SetProviders>(settings).await?;
+    Ok(node)
+}
+
+async fn profile(node: &Node, name: &str, change: impl FnOnce(&mut Profile)) -> Result<()> {
+    let mut profile = Profile { name: name.to_owned(), ..Profile::default() };
+    change(&mut profile);
+    node.call::<SetProfile>(profile).await?;
+    Ok(())
+}
+
+async fn word(node: &Node, change: impl FnOnce(&mut Permissions)) -> Result<()> {
+    profile(node, "", |profile| change(&mut profile.permissions)).await
+}
+
+async fn key(node: &Node, origin: String) -> Result<()> {
+    let secret = ApiSecret::Key { key: "s3cr3t-key-0123".to_owned() };
+    let (scheme, place) = ("sky_key".to_owned(), "header X-Key".to_owned());
+    node.call::<SetApiKey>(ApiKeySet { origin, scheme, place, secret }).await?;
+    Ok(())
+}
+
+async fn audit(node: &Node) -> Result<AuditLog> {
+    Ok(node.call::<GetAudit>(AuditQuery { days: 1, limit: 100 }).await?)
+}
+
+async fn refused(agent: &Agent, tool: &str, arguments: Value, words: &str) -> Result<()> {
+    let (text, failed) = agent.use_tool(tool, arguments).await?;
+    ensure!(failed && text.contains(words), "{tool}: {text}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
+    let (place, site) = (Workplace::with_stand_in()?, Site::default());
+    let at = site.serve().await?;
+    let node = owner(&place, at).await?;
+    let wanted = node.call::<ListApiKeys>(Nothing {}).await?;
+    ensure!(wanted.len() == 1 && wanted[0].origin == format!("http://{at}"), "{wanted:?}");
+    ensure!(wanted[0].scheme == "sky_key" && !wanted[0].here && wanted[0].operations == 1, "{wanted:?}");
+    for generation in Generation::BOTH {
+        let mut agent = Agent::over_stdio(&place, generation).await?;
+        let found = agent.search("weather").await?;
+        ensure!(found["results"][0]["callable"] == true, "{found}");
+        let tool = found["results"][0]["name"].as_str().context("a name")?.to_owned();
+        // Each time another one, which is no loop.
+        let mut number = 0;
+        let mut city = || {
+            number += 1;
+            json!({"city": format!("Ulm {number}")})
+        };
+        refused(&agent, &tool, city(), "sky_key").await?;
+        // A key of another origin of the same provider is not sent here.
+        key(&node, format!("http://localhost:{}", at.port())).await?;
+        refused(&agent, &tool, city(), "sky_key").await?;
+        key(&node, format!("http://{at}")).await?;
+        let (text, failed) = agent.use_tool(&tool, city()).await?;
+        ensure!(!failed && text == r#"{"city":"Ulm 3","let_in":true}"#, "{text}");
+        refused(&agent, &tool, json!({}), "required").await?;
+        // Each scope by itself.
+        let origin = Need::Secret { of: format!("http://{at}") };
+        let id = node.call::<GetCard>(CardRef { card: "getWeather".to_owned() }).await?.summary.id;
+        let provider = found["results"][0]["provider"].as_str().unwrap_or_default().to_owned();
+        let calling = Need::Tool { id, name: "getWeather".to_owned(), provider };
+        for (need, words) in [
+            (Need::Host { host: at.to_string() }, "not permitted to reach"),
+            (origin, "not permitted to send the key"),
+            (calling, "no longer be called"),
+        ] {
+            let before = site.asked.load(Ordering::SeqCst);
+            word(&node, |permissions| permissions.set(&need, Permission::Deny)).await?;
+            refused(&agent, &tool, city(), words).await?;
+            ensure!(site.asked.load(Ordering::SeqCst) == before, "nothing was sent: {need:?}");
+            word(&node, |_| {}).await?;
+        }
+        // What a person denied is not found either.
+        word(&node, |permissions| permissions.tools.otherwise = Permission::Deny).await?;
+        ensure!(agent.search("weather").await?["results"] == json!([]));
+        word(&node, |_| {}).await?;
+        agent.leave().await?;
+        for origin in [format!("http://{at}"), format!("http://localhost:{}", at.port())] {
+            let (scheme, place) = ("sky_key".to_owned(), String::new());
+            node.call::<RemoveApiKey>(ApiKeyRef { origin, scheme, place }).await?;
+        }
+    }
+    let log = serde_json::to_string(&audit(&node).await?)?;
+    ensure!(!log.contains("s3cr3t") && log.contains("to send the key for http://127.0.0.1"), "{log}");
+    node.close().await?;
+    Ok(())
+}
+
+/// Waits for the call that waits for a person.
+async fn waiting(node: &Node) -> Result<AgentAsk> {
+    let mut after = 0;
+    loop {
+        let asks = node.call::<WaitAsks>(AsksWait { after }).await?;
+        if let Some(ask) = asks.asks.into_iter().next() {
+            return Ok(ask);
+        }
+        after = asks.version;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+    let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
+    let found = agent.search("run python code").await?;
+    ensure!(found["results"][0]["name"] == "code_exec", "{found}");
+    let code = |text: &str| json!({"language": "python", "code": text});
+    // Nobody is there: it is refused at once, with what a person can do.
+    refused(&agent, "code_exec", code("print(6 * 7)"), "none is there to be asked").await?;
+    let answer = async |arguments: Value, reply: AskReply| -> Result<(AgentAsk, String, bool)> {
+        // Somebody looks from now on.
+        node.call::<WaitAsks>(AsksWait { after: 0 }).await?;
+        let replying = async {
+            let ask = waiting(&node).await?;
+            node.call::<AnswerAsk>(AskAnswer { id: ask.id.clone(), reply }).await?;
+            Ok::<_, anyhow::Error>(ask)
+        };
+        let (given, ask) = tokio::join!(agent.use_tool("code_exec", arguments), replying);
+        let (text, failed) = given?;
+        Ok((ask?, text, failed))
+    };
+    let (ask, text, failed) = answer(code("print(6 * 7)"), AskReply::Once).await?;
+    ensure!(!failed && text.contains(r#""stdout":"42\n""#), "{text}");
+    ensure!(ask.words == ["to run code in python"] && ask.client == "test agent 1.0", "{ask:?}");
+    ensure!(ask.arguments == code("print(6 * 7)") && ask.name == "code_exec", "{ask:?}");
+    let (_, text, failed) = answer(code("print(1)"), AskReply::No).await?;
+    ensure!(failed && text.contains("did not allow"), "{text}");
+    // For the session: the next one is not asked for; another language is.
+    let (_, _, failed) = answer(code("print(2)"), AskReply::Session).await?;
+    ensure!(!failed);
+    ensure!(!agent.use_tool("code_exec", code("print(3)")).await?.1);
+    let shell = json!({"language": "shell", "code": "echo 4"});
+    let (ask, text, failed) = answer(shell, AskReply::Never).await?;
+    ensure!(failed && text.contains("did not allow"), "{text}");
+    let kept = node.call::<ListProfiles>(Nothing {}).await?.profiles;
+    ensure!(kept[0].permissions.on(&ask.needs[0]) == Permission::Deny, "{kept:?}");
+    refused(&agent, "code_exec", json!({"language": "shell", "code": "echo 5"}), "not permitted").await?;
+    // Another session is asked again, and a word for always is kept.
+    let mut other = Agent::over_stdio(&place, Generation::Stateless).await?;
+    other.search("run python code").await?;
+    node.call::<WaitAsks>(AsksWait { after: 0 }).await?;
+    let replying = async {
+        let ask = waiting(&node).await?;
+        Ok::<_, anyhow::Error>(
+            node.call::<AnswerAsk>(AskAnswer { id: ask.id, reply: AskReply::Always }).await?,
+        )
+    };
+    let (given, asks) = tokio::join!(other.use_tool("code_exec", code("print(7)")), replying);
+    ensure!(!given?.1 && asks?.asks.is_empty());
+    ensure!(!other.use_tool("code_exec", code("print(8)")).await?.1);
+    // A call that waits when its agent goes does not wait any more, and cannot be answered.
+    word(&node, |permissions| permissions.code.otherwise = Permission::Ask).await?;
+    let mut last = Agent::over_stdio(&place, Generation::Session).await?;
+    last.search("run python code").await?;
+    node.call::<WaitAsks>(AsksWait { after: 0 }).await?;
+    let ask = {
+        let calling = last.use_tool("code_exec", code("print(9)"));
+        tokio::pin!(calling);
+        tokio::select! {
+            ask = waiting(&node) => ask?,
+            given = &mut calling => anyhow::bail!("it did not wait: {given:?}"),
+        }
+    };
+    last.leave().await?;
+    let mut after = 0;
+    loop {
+        let asks = node.call::<WaitAsks>(AsksWait { after }).await?;
+        if asks.asks.is_empty() {
+            break;
+        }
+        after = asks.version;
+    }
+    let late = node.call::<AnswerAsk>(AskAnswer { id: ask.id, reply: AskReply::Once }).await;
+    ensure!(late.is_err_and(|error| error.message.contains("does not wait")));
+    // It is written down when the last of it is gone.
+    let log = loop {
+        let log = audit(&node).await?;
+        if log.entries.iter().any(|entry| entry.outcome == "cancelled") {
+            break log;
+        }
+        tokio::task::yield_now().await;
+    };
+    let decided = |by: &str, outcome: &str| {
+        log.entries.iter().filter(|entry| entry.decided == by && entry.outcome == outcome).count()
+    };
+    ensure!(decided("nobody", "refused") == 1 && decided("person", "refused") == 2, "{log:?}");
+    ensure!(decided("person", "done") == 4 && decided("rules", "refused") == 1, "{log:?}");
+    ensure!(decided("rules", "done") == 1 && decided("nobody", "cancelled") == 1, "{log:?}");
+    agent.leave().await?;
+    other.leave().await?;
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_read_below_folders_that_were_opened() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+    let project = place.path("project");
+    std::fs::create_dir_all(project.join("private"))?;
+    std::fs::write(project.join("notes.txt"), "one\ntwo\nthree\n")?;
+    std::fs::write(project.join("private/diary.txt"), "mine")?;
+    let outside = place.path("outside.txt");
+    std::fs::write(&outside, "not yours")?;
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&outside, project.join("link.txt"))?;
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("private", project.join("open"))?;
+    let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
+    agent.search("read a file of the project").await?;
+    let read = async |path: &str| agent.use_tool("read_project_file", json!({"path": path})).await;
+    let (text, failed) = read("notes.txt").await?;
+    ensure!(failed && text.contains("no folder is open"), "{text}");
+    let folder = |path: &Path| Need::Files { folder: path.display().to_string() };
+    word(&node, |permissions| {
+        permissions.set(&folder(&project), Permission::Allow);
+        permissions.set(&folder(&project.join("private")), Permission::Deny);
+    })
+    .await?;
+    let (text, failed) = read("notes.txt").await?;
+    ensure!(!failed && text.contains(r#""text":"one\ntwo\nthree\n""#), "{text}");
+    let (text, failed) = read("").await?;
+    ensure!(!failed && text.contains("notes.txt") && text.contains("private"), "{text}");
+    let full = project.join("notes.txt").display().to_string();
+    ensure!(!read(&full).await?.1);
+    for path in ["private/diary.txt", "./private/../private/diary.txt"] {
+        let (text, failed) = read(path).await?;
+        ensure!(failed && text.contains("not permitted") && !text.contains("mine"), "{path}: {text}");
+    }
+    // Nor by a link that stays within the folder, which is fine where nothing in it is closed.
+    #[cfg(unix)]
+    {
+        let (text, failed) = read("open/diary.txt").await?;
+        ensure!(failed && !text.contains("mine"), "{text}");
+        word(&node, |permissions| permissions.set(&folder(&project), Permission::Allow)).await?;
+        ensure!(!read("open/diary.txt").await?.1);
+    }
+    for path in ["../outside.txt", "link.txt", &outside.display().to_string(), "private/../../outside.txt"] {
+        let (text, failed) = read(path).await?;
+        ensure!(failed && !text.contains("not yours"), "{path}: {text}");
+    }
+    agent.leave().await?;
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_read_from_hosts_that_are_open() -> Result<()> {
+    let (place, site) = (Workplace::with_stand_in()?, Site::default());
+    let at = site.serve().await?;
+    let node = owner(&place, at).await?;
+    let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
+    agent.search("open a web page").await?;
+    let page = json!({"url": format!("http://{at}/page")});
+    let (text, failed) = agent.use_tool("browse_page", page.clone()).await?;
+    ensure!(!failed && text.contains("They boil water."), "{text}");
+    let on = json!({"url": format!("http://{at}/on")});
+    ensure!(!agent.use_tool("browse_page", on.clone()).await?.1);
+    // A redirect leads nowhere the agent could not have gone itself.
+    let other = Need::Host { host: format!("localhost:{}", at.port()) };
+    word(&node, |permissions| permissions.set(&other, Permission::Ask)).await?;
+    refused(&agent, "browse_page", on, "localhost is not open to you").await?;
+    word(&node, |permissions| permissions.set(&Need::Host { host: at.to_string() }, Permission::Deny))
+        .await?;
+    refused(&agent, "browse_page", page, "not permitted to reach").await?;
+    // Private networks are closed besides, unless the network settings name them.
+    word(&node, |_| {}).await?;
+    let metadata = json!({"url": "http://169.254.169.254/latest/meta-data"});
+    refused(&agent, "browse_page", metadata, "private network").await?;
+    agent.search("search the web").await?;
+    refused(&agent, "web_search", json!({"query": "kettles"}), "No web search is chosen").await?;
+    agent.leave().await?;
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_finds_its_own_cards_first_and_no_others_than_it_may() -> Result<()> {
+    let (place, site) = (Workplace::with_stand_in()?, Site::default());
+    let at = site.serve().await?;
+    add_server(&place, "fixture", &[], true)?;
+    let node = owner(&place, at).await?;
+    let echo = node.call::<GetCard>(CardRef { card: "echo".to_owned() }).await?.summary.id;
+    profile(&node, "keeper", |profile| {
+        profile.cards = vec![echo.clone()];
+        profile.only = Some(Allowlist::default());
+        profile.always = vec!["get_time".to_owned()];
+        profile.permissions.tools.set("autokit:code_exec", Permission::Deny);
+    })
+    .await?;
+    let mut agent = Agent::with_profile(&place, Generation::Session, "keeper").await?;
+    ensure!(agent.tools().await?.last().is_some_and(|last| last == "get_time"));
+    let found = agent.search("echo").await?;
+    let first = &found["results"][0];
+    ensure!(first["tier"] == "expert" && first["score"] == 1.0 && first["name"] == "echo", "{found}");
+    ensure!(found["results"].as_array().map(Vec::len) == Some(1), "{found}");
+    ensure!(!agent.use_tool("echo", json!({"text": "hi"})).await?.1);
+    for hidden in ["count", "weather", "run python code", "get_time"] {
+        let found = agent.search(hidden).await?;
+        let names: Vec<&str> = found["results"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|hit| hit["name"].as_str())
+            .collect();
+        ensure!(names.iter().all(|name| *name == "echo"), "{hidden}: {found}");
+    }
+    // Everybody else finds them all.
+    let mut other = Agent::over_stdio(&place, Generation::Session).await?;
+    ensure!(other.search("echo").await?["results"][0]["tier"] == "library");
+    // A profile that is taken away lets nothing be done in its name, nor does one that never was.
+    node.call::<RemoveProfile>(autokit_app::api::ProfileRef { name: "keeper".to_owned() }).await?;
+    refused(&agent, "search_tools", json!({"query": "echo"}), "no profile \"keeper\"").await?;
+    refused(&agent, "echo", json!({"text": "hi"}), "no profile \"keeper\"").await?;
+    let stranger = Agent::with_profile(&place, Generation::Session, "nobody").await?;
+    refused(&stranger, "search_tools", json!({"query": "echo"}), "no profile \"nobody\"").await?;
+    refused(&stranger, "ask", json!({"question": "echo"}), "no profile \"nobody\"").await?;
+    for agent in [agent, other, stranger] {
+        agent.leave().await?;
+    }
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
+    let (place, site) = (Workplace::with_stand_in()?, Site::default());
+    let at = site.serve().await?;
+    let node = owner(&place, at).await?;
+    key(&node, format!("http://{at}")).await?;
+    let mut fields = node.call::<GetCard>(CardRef { card: "getWeather".to_owned() }).await?.fields;
+    // The same origin and scheme, and another place: there the key could be read by everybody.
+    let mut other = specification(at);
+    other["info"]["title"] = json!("Clouds");
+    other["components"]["securitySchemes"]["sky_key"] =
+        json!({"type": "apiKey", "in": "query", "name": "comment"});
+    let file = place.path("clouds.json");
+    std::fs::write(&file, other.to_string())?;
+    place.json(&["import", &file.display().to_string()])?;
+    // A card that calls itself AutoKit's, where those alone may be called.
+    fields["name"] = json!("peek_skies");
+    fields["provider"] = json!("AutoKit");
+    let imitation = place.cards_file("imitation.json", &[Value::Object(fields)])?;
+    place.json(&["import", &imitation.display().to_string()])?;
+    let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
+    let found = agent.search("getWeather").await?;
+    let named = |provider: &str| {
+        let rows = found["results"].as_array().into_iter().flatten();
+        rows.filter(|row| row["provider"] == provider).find_map(|row| row["name"].as_str()).map(str::to_owned)
+    };
+    let before = site.asked.load(Ordering::SeqCst);
+    let clouds = named("Clouds").with_context(|| found.to_string())?;
+    refused(&agent, &clouds, json!({"city": "Ulm"}), "sky_key").await?;
+    ensure!(site.asked.load(Ordering::SeqCst) == before, "the key was sent elsewhere");
+    word(&node, |permissions| {
+        permissions.tools.otherwise = Permission::Ask;
+        permissions.tools.set("AutoKit/*", Permission::Allow);
+    })
+    .await?;
+    let found = agent.search("peek_skies").await?;
+    ensure!(found["results"][0]["name"] == "peek_skies", "{found}");
+    refused(&agent, "peek_skies", json!({"city": "Ulm"}), "AutoKit (as its card says)").await?;
+    // A session is one profile's, whoever named it first.
+    profile(&node, "strict", |profile| profile.permissions.tools.otherwise = Permission::Deny).await?;
+    let loose = Agent::over_stdio(&place, Generation::Stateless).await?;
+    let strict = Agent::with_profile(&place, Generation::Stateless, "strict").await?;
+    word(&node, |_| {}).await?;
+    let report = json!({"tool": "peek_skies", "task": "t", "worked": true});
+    ensure!(!loose.call("report_outcome", report.clone()).await?.1);
+    let (text, failed) = strict.call("report_outcome", report).await?;
+    ensure!(failed && text.contains("not permitted"), "{text}");
+    for agent in [agent, loose, strict] {
+        agent.leave().await?;
+    }
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_has_a_budget_and_arguments_are_written_down_without_secrets() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    add_server(&place, "fixture", &[], true)?;
+    let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+    let mut sessions = AgentSessions::default();
+    sessions.budgets.insert("test agent".to_owned(), 500);
+    node.call::<SetAgentSessions>(sessions.clone()).await?;
+    let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
+    let found = agent.search("text of echo, count and the others").await?;
+    let tokens = found.to_string().chars().count().div_ceil(4);
+    ensure!(tokens <= 700, "{tokens} tokens: {found}");
+    sessions.budgets.insert("test agent".to_owned(), 10);
+    let least = node.call::<SetAgentSessions>(sessions).await;
+    ensure!(least.is_err_and(|error| error.message.contains("500 tokens")));
+    agent.search("echo").await?;
+    let planted = "sk-ant-api03-PLANTEDabcdefghijklmnopqrstuvwxyz0123456789";
+    let (text, failed) = agent.use_tool("echo", json!({"text": planted})).await?;
+    ensure!(!failed && text.contains(planted), "{text}");
+    let log = audit(&node).await?;
+    ensure!(log.entries[0].name == "echo" && log.entries[0].arguments["text"] == "(redacted)", "{log:?}");
+    agent.leave().await?;
+    node.close().await?;
+    Ok(())
+}

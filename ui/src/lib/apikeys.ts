@@ -1,0 +1,87 @@
+// Keys for web APIs, as they are told and typed.
+
+import type { ApiKey, ApiKeySet, ApiSecret } from "./bindings";
+
+export type Sort = ApiSecret["sort"];
+
+export const SORTS: { value: Sort; name: string; about: string }[] = [
+  { value: "key", name: "Key", about: "Sent where the API wants it" },
+  { value: "token", name: "Token", about: "Sent as it is" },
+  { value: "basic", name: "User and password", about: "HTTP Basic" },
+  { value: "client", name: "Client", about: "Fetches tokens (OAuth 2.0)" },
+];
+
+/** What a key is, in words. */
+export function sortName(sort: string): string {
+  return SORTS.find(({ value }) => value === sort)?.name ?? sort;
+}
+
+/** A key as it is typed. */
+export interface KeyDraft {
+  origin: string;
+  scheme: string;
+  /** Where in a request it goes; empty where the operations agree. */
+  place: string;
+  sort: Sort;
+  key: string;
+  user: string;
+  password: string;
+  token: string;
+  token_url: string;
+  id: string;
+  secret: string;
+}
+
+/** What is typed for a key: all but what is secret. */
+export function draftOf(key: ApiKey | null): KeyDraft {
+  const sort = SORTS.find(({ value }) => value === key?.sort)?.value ?? "key";
+  const empty = { key: "", user: "", password: "", token: "", id: "", secret: "" };
+  return { ...empty, origin: key?.origin ?? "", scheme: key?.scheme ?? "", place: key?.place ?? "", sort, token_url: key?.token_url ?? "" };
+}
+
+/** The origin of an address; none if it is no address of the web. */
+export function originOf(text: string): string | null {
+  if (!/^https?:\/\//i.test(text.trim())) return null;
+  try {
+    return new URL(text.trim()).origin;
+  } catch {
+    return null;
+  }
+}
+
+/** Why a key cannot be kept, in a sentence; none where it can. */
+export function missingOf(draft: KeyDraft): string | null {
+  if (!originOf(draft.origin)) return "Give the address of the API, such as https://api.example.org.";
+  if (!draft.scheme.trim()) return "Give the name that the API's description has for the key.";
+  if (draft.sort === "key" && !draft.key.trim()) return "Give the key.";
+  if (draft.sort === "token" && !draft.token.trim()) return "Give the token.";
+  // Some APIs take a key as the user, and no password.
+  if (draft.sort === "basic" && !draft.user.trim()) return "Give the user.";
+  if (draft.sort !== "client") return null;
+  if (!originOf(draft.token_url)) return "Give the address tokens are fetched from, with https://.";
+  if (!draft.id.trim() || !draft.secret.trim()) return "Give the client's id and its secret.";
+  return null;
+}
+
+function secretOf({ sort, key, user, password, token, token_url, id, secret }: KeyDraft): ApiSecret {
+  switch (sort) {
+    case "key":
+      return { sort, key: key.trim() };
+    case "token":
+      return { sort, token: token.trim() };
+    case "basic":
+      return { sort, user: user.trim(), password };
+    case "client":
+      return { sort, token_url: token_url.trim(), id: id.trim(), secret: secret.trim() };
+  }
+}
+
+/** The request a draft stands for. */
+export function requestOf(draft: KeyDraft): ApiKeySet {
+  return {
+    origin: originOf(draft.origin) ?? draft.origin.trim(),
+    scheme: draft.scheme.trim(),
+    place: draft.place.trim(),
+    secret: secretOf(draft),
+  };
+}

@@ -1,0 +1,112 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { askSaid, pauseAfter, shownArguments } from "./asks";
+import { asks } from "./asks.svelte";
+import type { AgentAsk, AgentAsks } from "./bindings";
+import { engine } from "./engine.svelte";
+import { CommandError, type Host } from "./host";
+
+const ask = (id: string, more: Partial<AgentAsk> = {}): AgentAsk => ({
+  id,
+  at: "2026-01-01T00:00:00Z",
+  session: "s",
+  client: "test agent",
+  profile: "",
+  tool: "autokit:code_exec",
+  name: "code_exec",
+  provider: "AutoKit",
+  needs: [{ scope: "code", language: "python" }],
+  words: ["to run code in python"],
+  arguments: {},
+  ...more,
+});
+
+/** An engine that answers each wait when it is told to. */
+function waits() {
+  const asked: { after: number; tell: (asks: AgentAsks) => void; fail: (reason: unknown) => void }[] = [];
+  const answered: unknown[] = [];
+  const call = (name: string, request: { after: number }) => {
+    if (name !== "asks_wait") return (answered.push(request), Promise.resolve({ version: 0, asks: [] }));
+    return new Promise((tell, fail) => asked.push({ after: request.after, tell, fail }));
+  };
+  engine.use({ desktop: false, call } as unknown as Host);
+  return { asked, answered };
+}
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+afterEach(() => vi.useRealTimers());
+
+describe("calls that wait for a person", () => {
+  it("are told in a sentence that cannot pretend", () => {
+    expect(askSaid(ask("a", { profile: "shop" }))).toBe(
+      "test agent (profile shop) wants to call code_exec of AutoKit and needs your word to run code in python. Press F6 to answer.",
+    );
+    expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }))).toMatch(/^A program without a name wants to call x‹U\+202E›y and/);
+  });
+
+  it("show what is called with, texts of several lines by themselves", () => {
+    expect(shownArguments({ language: "python", code: "a\nb" })).toEqual([
+      { name: "json", text: '{\n  "language": "python"\n}' },
+      { name: "code", text: "a\nb" },
+    ]);
+    expect(shownArguments({ deep: { text: "a\nb" } })).toEqual([{ name: "json", text: '{\n  "deep": {\n    "text": "a\\nb"\n  }\n}' }]);
+    expect(shownArguments(null)).toEqual([]);
+    expect(shownArguments({})).toEqual([]);
+    expect(shownArguments([1])).toEqual([{ name: "json", text: "[\n  1\n]" }]);
+  });
+
+  it("are asked for again and again, from what is known", async () => {
+    vi.useFakeTimers();
+    const { asked, answered } = waits();
+    const stop = asks.watch();
+    asked[0]?.tell({ version: 5, asks: [ask("a"), ask("b")] });
+    await settle();
+    expect(asks.waiting.map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(asked[1]?.after).toBe(5);
+    // What is answered is gone at once, and is not brought back by news that was under way.
+    await asks.answer(ask("a"), "once");
+    expect(answered).toEqual([{ id: "a", reply: "once" }]);
+    expect(asks.waiting.map(({ id }) => id)).toEqual(["b"]);
+    asked[1]?.tell({ version: 6, asks: [ask("a"), ask("b")] });
+    await settle();
+    expect(asks.waiting.map(({ id }) => id)).toEqual(["b"]);
+    asked[2]?.tell({ version: 7, asks: [] });
+    await settle();
+    expect(asks.waiting).toEqual([]);
+    stop();
+    asked[3]?.tell({ version: 8, asks: [ask("c")] });
+    await settle();
+    expect([asks.waiting.length, asked.length]).toEqual([0, 4]);
+  });
+
+  it("are asked for after a pause that grows where that fails", async () => {
+    vi.useFakeTimers();
+    const { asked } = waits();
+    const stop = asks.watch();
+    asked[0]?.tell({ version: 5, asks: [ask("a")] });
+    await settle();
+    for (const [nth, pause] of [500, 1000, 2000].entries()) {
+      asked[nth + 1]?.fail(new CommandError({ code: "owner_unreachable", message: "gone", remedy: "" }));
+      await settle();
+      expect(asks.waiting).toEqual([]);
+      await vi.advanceTimersByTimeAsync(pause - 1);
+      expect(asked.length).toBe(nth + 2);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(asked.length).toBe(nth + 3);
+    }
+    // Another engine counts from the start.
+    expect(asked.at(-1)?.after).toBe(0);
+    stop();
+    expect([pauseAfter(0), pauseAfter(1), pauseAfter(20)]).toEqual([0, 500, 30_000]);
+  });
+
+  it("are not asked for where nobody knows of them", async () => {
+    vi.useFakeTimers();
+    const { asked } = waits();
+    const stop = asks.watch();
+    asked[0]?.fail(new CommandError({ code: "bad_request", message: "there is no command", remedy: "" }));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(asked.length).toBe(1);
+    stop();
+  });
+});

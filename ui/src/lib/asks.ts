@@ -1,0 +1,61 @@
+// A call that waits for a person, in words and as text.
+
+import type { AgentAsk, AskReply } from "./bindings";
+import { visibleLine } from "./visible";
+
+/** What a person can say; the milder half first. */
+export const REPLIES: { reply: AskReply; name: string; about: string }[] = [
+  { reply: "once", name: "Allow once", about: "This call, and no other" },
+  { reply: "no", name: "Deny", about: "Not this call; the agent is told so" },
+  { reply: "session", name: "Allow for this session", about: "This and later calls of this session that need the same" },
+  { reply: "always", name: "Always allow", about: "From now on; kept in Settings, Permissions" },
+  { reply: "never", name: "Never allow", about: "From now on; kept in Settings, Permissions" },
+];
+
+/** How long no answer can be given after a call appears: nobody reads faster, and a click that was meant
+    for what was there before must not allow anything. */
+export const ARM_MS = 700;
+
+/** Who asks, as the program names itself. */
+export function askerOf({ client, profile }: Pick<AgentAsk, "client" | "profile">): string {
+  const program = visibleLine(client) || "A program without a name";
+  return profile ? `${program} (profile ${visibleLine(profile)})` : program;
+}
+
+/** Whom the words "always" and "never" are for. */
+export function whomOf(profile: string): string {
+  return profile ? `all agents of the profile ${visibleLine(profile)}` : "all agents without a profile of their own";
+}
+
+/** A call in a sentence, for who does not see the card. */
+export function askSaid(ask: AgentAsk): string {
+  const of = ask.provider ? ` of ${visibleLine(ask.provider)}` : "";
+  return `${askerOf(ask)} wants to call ${visibleLine(ask.name)}${of} and needs your word ${ask.words.map(visibleLine).join(" and ")}. Press F6 to answer.`;
+}
+
+/** A part of the arguments, to be shown as a block of its own. */
+export interface Shown {
+  name: string;
+  text: string;
+}
+
+/** The arguments as JSON. A text of several lines is a block of its own: as JSON nobody could read it. */
+export function shownArguments(given: unknown): Shown[] {
+  if (given === null || given === undefined) return [];
+  if (typeof given !== "object" || Array.isArray(given)) return [{ name: "json", text: JSON.stringify(given, null, 2) }];
+  const entries = Object.entries(given as Record<string, unknown>);
+  const long = entries.filter((entry): entry is [string, string] => typeof entry[1] === "string" && entry[1].includes("\n"));
+  const rest = entries.filter((entry) => !long.some(([name]) => name === entry[0]));
+  const json = rest.length ? [{ name: "json", text: JSON.stringify(Object.fromEntries(rest), null, 2) }] : [];
+  return [...json, ...long.map(([name, text]) => ({ name: visibleLine(name), text }))];
+}
+
+/** How long to wait before asking the engine again, in milliseconds, after so many failures in a row. */
+export function pauseAfter(failures: number): number {
+  return failures ? Math.min(500 * 2 ** (failures - 1), 30_000) : 0;
+}
+
+/** A click on the card of an agent does not close the dialog below it. */
+export function keepOpen(event: Event): void {
+  if (event.target instanceof Element && event.target.closest("[data-asks]")) event.preventDefault();
+}

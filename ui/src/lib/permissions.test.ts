@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import type { Profile, Rules } from "./bindings";
+import { commandOf, otherWord, ownName, profileLike, profileProblem, providerOf, ruleProblem, SCOPES, thingOf, withoutRule, withRule, type Scope } from "./permissions";
+
+const none: Rules = { otherwise: "allow", rules: [] };
+
+describe("rules", () => {
+  it("cut what is pasted down to what counts", () => {
+    const typed: [Scope, string, string][] = [
+      ["hosts", " https://API.example.org:8443/v1?x=1 ", "api.example.org:8443"],
+      ["hosts", "*.Example.org", "*.example.org"],
+      ["files", "/srv/shop/", "/srv/shop"],
+      ["files", "/", "/"],
+      ["secrets", "https://API.example.org/v1", "https://api.example.org"],
+      ["secrets", "mcp:my files", "mcp:my files"],
+      ["code", " Python", "python"],
+      ["tools", " abc ", "abc"],
+    ];
+    for (const [scope, text, thing] of typed) expect(thingOf(scope, text)).toBe(thing);
+  });
+
+  it("say what cannot be in one", () => {
+    const wrong: [Scope, string, RegExp][] = [
+      ["hosts", "", /Name the host/],
+      ["hosts", "exa*mple.org", /Give a host/],
+      ["hosts", "a b", /Give a host/],
+      ["files", "shop", /in full/],
+      ["secrets", "api.example.org", /an origin/],
+      ["code", "ruby", /python, javascript or shell/],
+    ];
+    for (const [scope, of, said] of wrong) expect(ruleProblem(scope, of, [])).toMatch(said);
+    expect(ruleProblem("hosts", "a.org", [{ of: "a.org", permission: "ask" }])).toMatch(/already/);
+    for (const of of ["localhost:8080", "*.example.org", "[::1]:80", "127.0.0.1"]) expect(ruleProblem("hosts", of, [])).toBeNull();
+    for (const of of ["/srv", "C:\\work", "\\\\host\\share"]) expect(ruleProblem("files", of, [])).toBeNull();
+    expect(ruleProblem("secrets", "mcp:files", [])).toBeNull();
+  });
+
+  it("hold one word on each thing, in its place", () => {
+    const two = withRule(withRule(none, "a", "deny"), "b", "ask");
+    expect(withRule(two, "a", "allow").rules).toEqual([
+      { of: "a", permission: "allow" },
+      { of: "b", permission: "ask" },
+    ]);
+    expect(withoutRule(two, "a").rules).toEqual([{ of: "b", permission: "ask" }]);
+    expect(none.rules).toEqual([]);
+  });
+
+  it("begin with a word that makes a difference", () => {
+    for (const word of ["allow", "ask", "deny"] as const) expect(otherWord(word)).not.toBe(word);
+  });
+
+  it("tell tools of AutoKit's own and providers from cards", () => {
+    expect([ownName("autokit:code_exec"), ownName("code_exec"), ownName("autokit:else"), ownName("id-1")]).toEqual(["code_exec", "code_exec", null, null]);
+    expect([providerOf("Acme/*"), providerOf("id-1")]).toEqual(["Acme", null]);
+  });
+
+  it("have a sentence for every word of every sort of things", () => {
+    expect(SCOPES.map(({ scope }) => scope)).toEqual(["tools", "hosts", "files", "secrets", "code"]);
+    for (const { said } of SCOPES) for (const sentence of Object.values(said)) expect(sentence).toMatch(/^[A-Z].*\.$/);
+  });
+});
+
+describe("profiles", () => {
+  it("say what cannot be a name", () => {
+    for (const name of ["", "a b", "ä", "x".repeat(41)]) expect(profileProblem(name, [])).not.toBeNull();
+    expect(profileProblem("shop", ["", "shop"])).toMatch(/called shop already/);
+    expect(profileProblem(" shop-2 ", ["shop"])).toBeNull();
+  });
+
+  it("begin with what everybody may, and with nothing else of theirs", () => {
+    const rules: Rules = { otherwise: "deny", rules: [] };
+    const permissions = { tools: rules, hosts: rules, files: rules, secrets: rules, code: rules };
+    const everybody: Profile = { name: "", about: "x", cards: ["a"], only: { providers: [], cards: [] }, always: ["b"], permissions };
+    expect(profileLike(everybody, " shop ", " y ")).toEqual({ name: "shop", about: "y", cards: [], only: null, always: [], permissions });
+    expect([commandOf("shop"), commandOf("")]).toEqual(["autokit mcp --profile shop", "autokit mcp"]);
+  });
+});

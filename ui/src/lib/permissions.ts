@@ -1,0 +1,183 @@
+// Profiles of agents and their rules, as they are told and typed.
+
+import type { Permission, Permissions, Profile, Rule, Rules } from "./bindings";
+import { visibleLine } from "./visible";
+
+export type Scope = keyof Permissions;
+
+/** The words on a thing, from mild to strict. */
+export const WORDS: { value: Permission; name: string }[] = [
+  { value: "allow", name: "Allow" },
+  { value: "ask", name: "Ask" },
+  { value: "deny", name: "Deny" },
+];
+
+/** A sort of things that calls need. */
+export interface ScopeText {
+  scope: Scope;
+  name: string;
+  /** One of them. */
+  one: string;
+  /** How one is written. */
+  placeholder: string;
+  hint: string;
+  /** What each word on everything else comes to. */
+  said: Record<Permission, string>;
+}
+
+export const SCOPES: ScopeText[] = [
+  {
+    scope: "tools",
+    name: "Tools",
+    one: "tool",
+    placeholder: "Search by name",
+    hint: "Found by name; a rule may be for one tool, or for all of a provider.",
+    said: {
+      allow: "Agents call every tool they find: you took each into the library.",
+      ask: "You are asked before a tool is called, unless a rule names it.",
+      deny: "Agents find and call the tools that a rule names, and no other.",
+    },
+  },
+  {
+    scope: "hosts",
+    name: "Hosts",
+    one: "host",
+    placeholder: "api.example.org",
+    hint: "One host: api.example.org. All below it: *.example.org. One port of it: localhost:8080.",
+    said: {
+      allow: "Tools reach every host of the open web for them. This machine and private networks stay closed, but for what Network names.",
+      ask: "You are asked before a tool reaches a host that no rule names.",
+      deny: "Tools reach the hosts that a rule names, and no other.",
+    },
+  },
+  {
+    scope: "files",
+    name: "Folders",
+    one: "folder",
+    placeholder: "/home/me/project",
+    hint: "In full, from the root on. What is below it belongs to it.",
+    said: {
+      allow: "A folder has to be opened by a rule all the same: nothing reads one that no rule names.",
+      ask: "A folder has to be opened by a rule all the same: nothing reads one that no rule names.",
+      deny: "Agents read files below the folders that a rule opens, and nowhere else.",
+    },
+  },
+  {
+    scope: "secrets",
+    name: "Keys",
+    one: "key",
+    placeholder: "https://api.example.org or mcp:name",
+    hint: "By where it goes: the origin of a web API, https://api.example.org, or an MCP server, mcp:name.",
+    said: {
+      allow: "A key is sent along with a call, to where you gave it for and nowhere else.",
+      ask: "You are asked before a call sends a key that no rule names.",
+      deny: "Calls send the keys that a rule names, and no other.",
+    },
+  },
+  {
+    scope: "code",
+    name: "Code",
+    one: "language",
+    placeholder: "python",
+    hint: "python, javascript or shell.",
+    said: {
+      allow: "Agents run code without a question, in a sandbox with no network and no files.",
+      ask: "You see the code and are asked before it runs, in a sandbox with no network and no files.",
+      deny: "Agents run code in the languages that a rule names, and in no other.",
+    },
+  },
+];
+
+/** Languages code can be run in. */
+export const LANGUAGES = ["python", "javascript", "shell"];
+
+/** AutoKit's own tools, which have no card. */
+export const OWN_TOOLS = ["get_time", "docs_search", "summarize_text", "web_search", "browse_page", "code_exec", "read_project_file"];
+
+const OWN = "autokit:";
+
+/** The id of a tool of AutoKit's own. */
+export const ownId = (name: string) => OWN + name;
+
+/** The name of a tool of AutoKit's own by its id; none for others. */
+export function ownName(id: string): string | null {
+  const name = id.startsWith(OWN) ? id.slice(OWN.length) : id;
+  return OWN_TOOLS.includes(name) ? name : null;
+}
+
+/** The provider a rule is for, where it is for all tools of one. */
+export function providerOf(of: string): string | null {
+  return of.endsWith("/*") ? of.slice(0, -2) : null;
+}
+
+/** What a profile is called. */
+export function profileName(name: string): string {
+  return name ? visibleLine(name) : "Everybody";
+}
+
+/** How an agent names its profile. */
+export function commandOf(profile: string): string {
+  return profile ? `autokit mcp --profile ${profile}` : "autokit mcp";
+}
+
+/** Why a profile cannot be added, in a sentence; none where it can. */
+export function profileProblem(name: string, taken: string[]): string | null {
+  const trimmed = name.trim();
+  if (!trimmed) return "Give the profile a name.";
+  if (!/^[A-Za-z0-9._-]{1,40}$/.test(trimmed)) return "Use up to 40 letters, digits, dots, - and _ for the name.";
+  if (taken.includes(trimmed)) return `There is a profile called ${trimmed} already.`;
+  return null;
+}
+
+/** A thing as a rule names it: what is pasted is cut down to what counts. */
+export function thingOf(scope: Scope, text: string): string {
+  const trimmed = text.trim();
+  if (scope === "hosts") return trimmed.replace(/^[a-z]+:\/\//i, "").replace(/[/?#].*$/, "").toLowerCase();
+  if (scope === "code") return trimmed.toLowerCase();
+  if (scope === "secrets" && /^https?:\/\//i.test(trimmed)) {
+    try {
+      return new URL(trimmed).origin;
+    } catch {
+      return trimmed;
+    }
+  }
+  // The root itself is a folder too.
+  if (scope === "files") return trimmed.replace(/(?<=.)[/\\]+$/, "");
+  return trimmed;
+}
+
+/** Why a thing cannot be in a rule, in a sentence; none where it can. */
+export function ruleProblem(scope: Scope, of: string, rules: Rule[]): string | null {
+  if (!of) return `Name the ${SCOPES.find((one) => one.scope === scope)?.one ?? "thing"}.`;
+  if (rules.some((rule) => rule.of === of)) return `There is a rule for ${of} already: change that one.`;
+  if (scope === "hosts" && !/^(\*\.)?[^\s*:]+(:\d{1,5})?$|^\[[0-9a-f:]+\](:\d{1,5})?$/.test(of)) {
+    return "Give a host such as api.example.org, *.example.org or localhost:8080.";
+  }
+  if (scope === "files" && !/^(\/|[A-Za-z]:[/\\]|\\\\)/.test(of)) return "Give the folder in full, from the root on.";
+  if (scope === "secrets" && !/^(https?:\/\/[^\s/]+|mcp:.+)$/.test(of)) {
+    return "Give an origin such as https://api.example.org, or mcp: and the name of a server.";
+  }
+  if (scope === "code" && !LANGUAGES.includes(of)) return "Code runs in python, javascript or shell.";
+  return null;
+}
+
+/** The rules with a word on a thing, in the place of an earlier one. */
+export function withRule(rules: Rules, of: string, permission: Permission): Rules {
+  const rule = { of, permission };
+  const known = rules.rules.some((other) => other.of === of);
+  return { ...rules, rules: known ? rules.rules.map((other) => (other.of === of ? rule : other)) : [...rules.rules, rule] };
+}
+
+export function withoutRule(rules: Rules, of: string): Rules {
+  return { ...rules, rules: rules.rules.filter((rule) => rule.of !== of) };
+}
+
+/** The word a new rule begins with: one like the rest would change nothing. */
+export function otherWord(otherwise: Permission): Permission {
+  return otherwise === "deny" ? "allow" : otherwise === "ask" ? "allow" : "deny";
+}
+
+/** A new profile: it may what everybody may, so that adding one never loosens anything. */
+export function profileLike(everybody: Profile, name: string, about: string): Profile {
+  return { name: name.trim(), about: about.trim(), cards: [], only: null, always: [], permissions: everybody.permissions };
+}

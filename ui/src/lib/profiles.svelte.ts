@@ -1,0 +1,66 @@
+// Profiles of agents and how sessions are kept, for the parts of Settings that show them.
+
+import type { AgentSessions, Profile, Profiles } from "./bindings";
+import { engine } from "./engine.svelte";
+import { CommandError } from "./host";
+import { profileLike } from "./permissions";
+
+class ProfileBook {
+  /** As the engine last told them. Replaced as a whole, never changed inside. */
+  all = $state.raw<Profiles | null>(null);
+  error = $state.raw<CommandError | null>(null);
+  #last: Promise<unknown> = Promise.resolve();
+
+  get list(): Profile[] {
+    return this.all?.profiles ?? [];
+  }
+
+  async load(): Promise<void> {
+    try {
+      [this.all, this.error] = [await engine.call("profiles", {}), null];
+    } catch (reason) {
+      this.error = CommandError.from(reason);
+    }
+  }
+
+  /** Changes one profile. Throws what the engine refuses; then what is shown is what is kept. */
+  change(name: string, change: (profile: Profile) => Profile): Promise<void> {
+    const work = async () => {
+      try {
+        // Read again first: a person's answer to an agent, or the terminal, may have changed it since.
+        const kept = (await engine.call("profiles", {})).profiles.find((profile) => profile.name === name);
+        if (!kept) throw new CommandError({ code: "not_found", message: `the profile ${name} is not there any more`, remedy: "Add it again." });
+        this.all = await engine.call("profile_set", change(kept));
+      } catch (reason) {
+        await this.load();
+        throw reason;
+      }
+    };
+    // Shown at once: a choice that jumps back for a moment looks refused.
+    if (this.all) this.all = { ...this.all, profiles: this.list.map((profile) => (profile.name === name ? change(profile) : profile)) };
+    return this.#queue(work);
+  }
+
+  /** One after another: of two changes made at once neither is lost. */
+  #queue(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work, work);
+    this.#last = done;
+    return done;
+  }
+
+  async add(name: string, about: string): Promise<void> {
+    const { profiles } = await engine.call("profiles", {});
+    const everybody = profiles[0];
+    if (everybody) this.all = await engine.call("profile_set", profileLike(everybody, name, about));
+  }
+
+  async remove(name: string): Promise<void> {
+    this.all = await engine.call("profile_remove", { name });
+  }
+
+  async keepSessions(sessions: AgentSessions): Promise<void> {
+    this.all = await engine.call("agent_sessions_set", sessions);
+  }
+}
+
+export const profiles = new ProfileBook();

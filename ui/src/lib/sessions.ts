@@ -1,0 +1,143 @@
+// How sessions of agents are kept, as it is told and typed.
+
+import type { AgentSessions, GuardSettings, SessionSettings } from "./bindings";
+
+/** As AutoKit comes: each of these has its reason, which stands below. */
+export const DEFAULTS: AgentSessions = {
+  session: {
+    results: 5,
+    threshold: 0.2,
+    capacity: 12,
+    ttl_secs: 1800,
+    always: [],
+    context_tokens: 128_000,
+    reserved_tokens: 112_000,
+    reply_tokens: 800,
+    listed_tokens: 600,
+    sessions: 1000,
+    session_secs: 86_400,
+    guard: {
+      repeats: 3,
+      window_secs: 60,
+      window_repeats: 3,
+      window_calls: 10,
+      remembered: 50,
+      failures: 6,
+      exempt: ["search_tools", "get_time", "docs_search", "report_outcome"],
+    },
+    recent_searches: 5,
+    search_secs: 600,
+    overlap: 0.7,
+  },
+  budgets: {},
+};
+
+type Numbers<T> = { [K in keyof T]: T[K] extends number ? K : never }[keyof T];
+
+/** A number a person may change. */
+export interface NumberField {
+  key: `session.${Numbers<SessionSettings>}` | `guard.${Numbers<GuardSettings>}`;
+  group: "Searches" | "Tools" | "Tokens" | "Loops";
+  name: string;
+  why: string;
+  /** What is kept for one of what is typed: seconds for a minute. */
+  times: number;
+  min: number;
+  max: number;
+  step: number;
+}
+
+const whole = { times: 1, min: 1, max: 1_000_000, step: 1 };
+
+export const FIELDS: NumberField[] = [
+  { ...whole, key: "session.results", group: "Searches", name: "Results of a search", max: 50, why: "more would fill the context by one search" },
+  { ...whole, key: "session.threshold", group: "Searches", name: "Least score of a result", min: 0, max: 1, step: 0.01, why: "below it, the best card is usually one that does not fit" },
+  { ...whole, key: "session.reply_tokens", group: "Searches", name: "Tokens of one answer", min: 100, step: 100, why: "results beyond are shortened, which the answer says" },
+  { ...whole, key: "session.listed_tokens", group: "Searches", name: "Tokens of found tools in the list", min: 0, step: 100, why: "beyond, those found earlier are listed without explanations" },
+  { ...whole, key: "session.capacity", group: "Tools", name: "Tools a session keeps", max: 500, why: "sessions settle at 5 to 8; the rest is room for a change of subject" },
+  { ...whole, key: "session.ttl_secs", group: "Tools", name: "Minutes until an unused tool goes", times: 60, max: 10_080, why: "longer than one task, shorter than a day" },
+  { ...whole, key: "session.context_tokens", group: "Tokens", name: "Tokens a model can read", min: 1000, max: 100_000_000, step: 1000, why: "what common models offer at least" },
+  { ...whole, key: "session.reserved_tokens", group: "Tokens", name: "Tokens kept for everything but tools", min: 0, max: 100_000_000, step: 1000, why: "leaves 16,000 of what it can read for tools" },
+  { ...whole, key: "guard.repeats", group: "Loops", name: "Same calls that break a loop", min: 2, max: 100, why: "two may be a retry, three are none" },
+  { ...whole, key: "guard.window_secs", group: "Loops", name: "Seconds within which they count", max: 86_400, why: "later, the same call may well be meant" },
+  { ...whole, key: "guard.failures", group: "Loops", name: "Same calls that failed on their way", min: 2, max: 100, why: "to try again is right then, though not forever" },
+];
+
+export const GROUPS = ["Searches", "Tools", "Tokens", "Loops"] as const;
+
+/** Tokens for the tools of programs whose name has this in it. */
+export interface BudgetRow {
+  /** Tells rows apart while names are typed. */
+  id: number;
+  name: string;
+  tokens: string;
+}
+
+/** Sessions as they are typed. */
+export interface SessionDraft {
+  numbers: Record<NumberField["key"], string>;
+  budgets: BudgetRow[];
+  /** One to a line or with commas. */
+  exempt: string;
+}
+
+let rows = 0;
+
+export function budgetRow(name = "", tokens = ""): BudgetRow {
+  return { id: ++rows, name, tokens };
+}
+
+function kept(sessions: AgentSessions, { key }: NumberField): number {
+  const [part, name] = key.split(".") as ["session" | "guard", string];
+  const values = part === "guard" ? sessions.session.guard : sessions.session;
+  return (values as unknown as Record<string, number>)[name] ?? 0;
+}
+
+const shown = (sessions: AgentSessions, field: NumberField) => String(Number((kept(sessions, field) / field.times).toFixed(4)));
+
+/** The default of a number, as it is typed. */
+export function defaultOf(field: NumberField): string {
+  return Number(shown(DEFAULTS, field)).toLocaleString("en");
+}
+
+export function draftOf(sessions: AgentSessions): SessionDraft {
+  const numbers = Object.fromEntries(FIELDS.map((field) => [field.key, shown(sessions, field)])) as SessionDraft["numbers"];
+  const budgets = Object.entries(sessions.budgets).map(([name, tokens]) => budgetRow(name, String(tokens)));
+  return { numbers, budgets, exempt: sessions.session.guard.exempt.join("\n") };
+}
+
+/** Why a draft cannot be kept, in a sentence; none where it can. */
+export function sessionProblem(draft: SessionDraft): string | null {
+  for (const field of FIELDS) {
+    const text = String(draft.numbers[field.key] ?? "").trim();
+    const value = Number(text);
+    const fits = text !== "" && value >= field.min && value <= field.max && (field.step < 1 || Number.isInteger(value));
+    if (!fits) return `${field.name}: give a number from ${field.min.toLocaleString("en")} to ${field.max.toLocaleString("en")}.`;
+  }
+  const names = new Set<string>();
+  for (const { name, tokens } of draft.budgets) {
+    const program = name.trim();
+    if (!program && !tokens.trim()) continue;
+    if (!program) return "Name each program that has tokens of its own.";
+    if (names.has(program.toLowerCase())) return `The program ${program} is there twice.`;
+    if (!/^\d{1,9}$/.test(tokens.trim())) return `Give the tokens of ${program} as a whole number.`;
+    names.add(program.toLowerCase());
+  }
+  return null;
+}
+
+/** What a draft stands for; what it does not show stays as it is kept. */
+export function sessionsOf(draft: SessionDraft, base: AgentSessions): AgentSessions {
+  const guard: GuardSettings = { ...base.session.guard };
+  const session: SessionSettings = { ...base.session, guard };
+  for (const field of FIELDS) {
+    const [part, name] = field.key.split(".") as ["session" | "guard", string];
+    // A number that was not touched is kept as it is, also where it cannot be typed exactly.
+    if (String(draft.numbers[field.key]) === shown(base, field)) continue;
+    const value = Number(draft.numbers[field.key]) * field.times;
+    Object.assign(part === "guard" ? guard : session, { [name]: field.step < 1 ? value : Math.round(value) });
+  }
+  guard.exempt = [...new Set(draft.exempt.split(/[\s,;]+/).filter(Boolean))];
+  const rows = draft.budgets.filter(({ name }) => name.trim());
+  return { session, budgets: Object.fromEntries(rows.map(({ name, tokens }) => [name.trim(), Number(tokens)])) };
+}

@@ -1,0 +1,220 @@
+// Text in a proposal that hides or gives orders to a model: where it is, and the pieces it is shown in.
+
+import type { FieldSide, JsonValue, MarkSort, Span, SpanOp, SuspectText } from "./bindings";
+import { visible, visibleLetters, visibleLine } from "./visible";
+
+const SORTS: Record<MarkSort, { label: string; what: string }> = {
+  invisible: { label: "invisible", what: "characters nobody sees" },
+  hidden: { label: "hidden", what: "text that is not shown where it is read" },
+  instruction: { label: "order", what: "orders to a language model" },
+  encoded: { label: "encoded", what: "encoded text" },
+};
+/** What matters most is said first. */
+const ORDER: MarkSort[] = ["instruction", "hidden", "invisible", "encoded"];
+
+/** What is the matter with a place, in a word. */
+export function sortLabel(sort: MarkSort): string {
+  return SORTS[sort].label;
+}
+
+/** "orders to a language model and text that is not shown". */
+export function foundIn(places: Place[]): string {
+  const whats = ORDER.filter((sort) => places.some((place) => place.sort === sort)).map((sort) => SORTS[sort].what);
+  const last = whats.pop() ?? "";
+  return whats.length ? `${whats.join(", ")} and ${last}` : last;
+}
+
+export interface Range {
+  start: number;
+  end: number;
+}
+
+/** A place that is not meant for whoever reads it. The same one before and after counts once. */
+export interface Place {
+  /** From 1, over the whole proposal. */
+  number: number;
+  field: string;
+  /** JSON Pointer inside the value of the field. */
+  pointer: string;
+  inName: boolean;
+  sort: MarkSort;
+  why: string;
+  /** The passage itself. */
+  quote: string;
+  at: { [side in FieldSide]?: Range };
+}
+
+/** The values of a field that are shown; none where there is none, or it is not yet the one that was looked at. */
+export type Sides = { [side in FieldSide]?: JsonValue | undefined };
+
+/** The places of a proposal, in the order of its fields. */
+export function placesOf(suspect: SuspectText[], sides: (field: string) => Sides): Place[] {
+  const places: Place[] = [];
+  for (const { field, side, pointer, in_name, marks } of suspect) {
+    const text = textAt(sides(field)[side], pointer, in_name);
+    if (text === null) continue;
+    for (const { start, end, sort, why } of marks) {
+      const range = whole(text, { start, end });
+      const quote = text.slice(range.start, range.end);
+      const same = places.find(
+        (other) =>
+          other.field === field && other.pointer === pointer && other.inName === in_name && other.sort === sort &&
+          other.why === why && other.quote === quote && !other.at[side],
+      );
+      if (same) same.at[side] = range;
+      else places.push({ number: 0, field, pointer, inName: in_name, sort, why, quote, at: { [side]: range } });
+    }
+  }
+  return places.map((place, index) => ({ ...place, number: index + 1 }));
+}
+
+/** Half of a pair of code units is no character: a range holds both or none. */
+function whole(text: string, { start, end }: Range): Range {
+  const splits = (at: number) => /[\ud800-\udbff]/.test(text[at - 1] ?? "") && /[\udc00-\udfff]/.test(text[at] ?? "");
+  return { start: splits(start) ? start - 1 : start, end: splits(end) ? end + 1 : end };
+}
+
+const unescaped = (part: string) => part.replaceAll("~1", "/").replaceAll("~0", "~");
+const escaped = (part: string) => part.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** The text a JSON Pointer leads to, or the name of the member there. */
+function textAt(value: JsonValue | undefined, pointer: string, inName: boolean): string | null {
+  const parts = pointer.split("/").slice(1).map(unescaped);
+  let at: JsonValue | undefined = value;
+  for (const part of parts) {
+    if (typeof at !== "object" || at === null) return null;
+    at = Array.isArray(at) ? at[Number(part)] : Object.hasOwn(at, part) ? at[part] : undefined;
+  }
+  if (inName) return at === undefined ? null : (parts.at(-1) ?? null);
+  return typeof at === "string" ? at : null;
+}
+
+/** A run of a text in which the same places are. */
+export interface Piece {
+  /** As it is shown. */
+  text: string;
+  places: Place[];
+  /** Those of them that begin here. */
+  starts: Place[];
+}
+
+type Marked = Range & { place: Place };
+
+/** A text in pieces, cut where a range begins or ends; ranges may overlap and reach beyond the text. */
+export function piecesOf(text: string, ranges: Marked[]): Piece[] {
+  const inside = ranges
+    .map((range) => ({ ...range, ...whole(text, range) }))
+    .filter(({ start, end }) => start < end && start < text.length && end > 0);
+  if (!inside.length) return text ? [{ text: visible(text), places: [], starts: [] }] : [];
+  const within = (at: number) => Math.min(text.length, Math.max(0, at));
+  const cuts = [0, text.length, ...inside.flatMap(({ start, end }) => [within(start), within(end)])];
+  const edges = [...new Set(cuts)].sort((a, b) => a - b);
+  // Looked at as a whole: whether a joiner makes up an emoji is told by what stands around it.
+  const letters = visibleLetters(text);
+  const pieces: Piece[] = [];
+  let [letter, units] = [0, 0];
+  for (let edge = 1; edge < edges.length; edge++) {
+    const [from, to] = [edges[edge - 1] ?? 0, edges[edge] ?? 0];
+    const covering = inside.filter(({ start, end }) => start < to && end > from);
+    let shown = "";
+    for (; units < to; letter++) {
+      const { raw, seen } = letters[letter] ?? { raw: " ", seen: "" };
+      shown += seen;
+      units += raw.length;
+    }
+    pieces.push({
+      text: covering.length ? closer(shown) : shown,
+      places: covering.map(({ place }) => place),
+      starts: covering.filter(({ start }) => start === from).map(({ place }) => place),
+    });
+  }
+  return pieces;
+}
+
+/** Emptiness that pushes a text out of view, told instead of shown. */
+function closer(text: string): string {
+  return text
+    .replace(/\n(?:[ \t]*\n){3,}/g, (run) => `‹${run.split("\n").length - 1} ends of lines›\n`)
+    .replace(/[ \t]{24,}/g, (run) => `‹${run.length} spaces›`);
+}
+
+/** The passage of a place on one line, not longer than a line or two. */
+export function quoteOf(place: Place): string {
+  const letters = [...closer(place.quote)];
+  const short = letters.length > 160 ? `${letters.slice(0, 160).join("")}…` : letters.join("");
+  return visibleLine(short.replace(/\s*\n\s*/g, " ").trim() || short);
+}
+
+const rangesOf = (places: Place[], side: FieldSide, text: string, pointer: string, inName: boolean): Marked[] =>
+  places.flatMap((place) => {
+    const range = place.at[side];
+    // Places in a list move with what stands before them: what does not say the same is another one.
+    const here = range && place.pointer === pointer && place.inName === inName && text.slice(range.start, range.end) === place.quote;
+    return here ? [{ ...range, place }] : [];
+  });
+
+/**
+ * A value in pieces: a text as it is, anything else as JSON, on one line or over several. It stands at
+ * `pointer` in the value of its field.
+ */
+export function valuePieces(value: unknown, places: Place[], side: FieldSide, { flat = false, pointer = "" } = {}): Piece[] {
+  if (typeof value === "string") return piecesOf(value, rangesOf(places, side, value, pointer, false));
+  if (!places.some((place) => place.at[side])) {
+    const text = JSON.stringify(value, null, 2) ?? "";
+    return piecesOf(flat ? text.replace(/\n\s*/g, " ") : text, []);
+  }
+  let text = "";
+  const ranges: Marked[] = [];
+  const inside = (part: string) => JSON.stringify(part).slice(1, -1);
+  const word = (part: string, at: string, inName: boolean) => {
+    const from = text.length + 1;
+    for (const { start, end, place } of rangesOf(places, side, part, at, inName)) {
+      ranges.push({ start: from + inside(part.slice(0, start)).length, end: from + inside(part.slice(0, end)).length, place });
+    }
+    text += JSON.stringify(part);
+  };
+  const list = (open: string, close: string, deep: number, items: (() => void)[]) => {
+    const line = (depth: number) => (flat ? " " : `\n${"  ".repeat(depth)}`);
+    text += open;
+    items.forEach((item, index) => {
+      text += (index ? "," : "") + line(deep + 1);
+      item();
+    });
+    text += (items.length ? line(deep) : "") + close;
+  };
+  const write = (part: unknown, at: string, deep: number): void => {
+    if (typeof part === "string") word(part, at, false);
+    else if (Array.isArray(part)) list("[", "]", deep, part.map((item, index) => () => write(item, `${at}/${index}`, deep + 1)));
+    else if (typeof part === "object" && part !== null) {
+      const member = ([name, item]: [string, unknown]) => () => {
+        const to = `${at}/${escaped(name)}`;
+        word(name, to, true);
+        text += ": ";
+        write(item, to, deep + 1);
+      };
+      list("{", "}", deep, Object.entries(part).map(member));
+    } else text += JSON.stringify(part) ?? "";
+  };
+  write(value, pointer, 0);
+  return piecesOf(text, ranges);
+}
+
+/** The spans of a difference between two texts, each in pieces. */
+export function spanPieces(spans: Span[], places: Place[]): { op: SpanOp; before: Piece[]; after: Piece[]; both: Piece[] }[] {
+  const on = (side: FieldSide) => (side === "before" ? "insert" : "delete");
+  const textOf = (side: FieldSide) => spans.filter((span) => span.op !== on(side)).map((span) => span.text).join("");
+  const of = { before: rangesOf(places, "before", textOf("before"), "", false), after: rangesOf(places, "after", textOf("after"), "", false) };
+  const past = { before: 0, after: 0 };
+  return spans.map(({ op, text }) => {
+    const shifted = (side: FieldSide) =>
+      of[side].map(({ start, end, place }) => ({ start: start - past[side], end: end - past[side], place }));
+    const before = op === "insert" ? [] : shifted("before");
+    const after = op === "delete" ? [] : shifted("after");
+    // What is the same on both sides is marked once.
+    const only = before.filter(({ place }) => !after.some((other) => other.place === place));
+    const cut = { op, before: piecesOf(text, before), after: piecesOf(text, after), both: piecesOf(text, [...after, ...only]) };
+    if (op !== "insert") past.before += text.length;
+    if (op !== "delete") past.after += text.length;
+    return cut;
+  });
+}

@@ -1,0 +1,326 @@
+// Agents within limits: what a profile may do, the keys they are lent, what they ask, what they did.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { agent, as } from "./agents.mjs";
+
+export const permissions = ({ bin, options, env, call, artifacts }) => {
+  const show = (page, name) => page.screenshot({ path: join(artifacts, name) });
+  const SMALL = { width: 900, height: 600 };
+  const SECRET = "api-key-of-this-test-91d4";
+  const section = (page, name) => page.locator(`section[aria-labelledby=${name}]`);
+  const profile = (page, name) => page.getByRole("group", { name: `Profile ${name}` });
+  const scope = (page, name, of) => profile(page, name).getByRole("region", { name: of, exact: true });
+  const card = (page) => page.getByRole("alertdialog");
+  /** The card answers only after a moment in which it can be read. */
+  const ready = (page) => card(page).getByRole("button", { name: "Allow once" }).click({ trial: true });
+  const said = (reply) => reply.content[0].text;
+  const stored = async (name) => (await call("profiles", {})).profiles.find((one) => one.name === name);
+  const code = (text) => ["code_exec", { language: "python", code: text }];
+  let one;
+
+  /** Does what saves, and goes on once it is saved. */
+  async function saves(page, command, work) {
+    const answered = page.waitForResponse((answer) => answer.url().endsWith(`/${command}`));
+    await work();
+    const answer = await answered;
+    assert.equal(answer.status(), 200, await answer.text());
+  }
+
+  /** The section as `name` looks in light, dark and small. */
+  async function portraits(page, number, name, id) {
+    const place = () => page.evaluate((id) => document.getElementById(id).scrollIntoView({ block: "start" }), id);
+    const tall = { width: 1180, height: 1300 };
+    await as(page, "light", tall, async () => (await place(), await show(page, `${number}-browser-${name}-light.png`)));
+    await as(page, "dark", tall, async () => (await place(), await show(page, `${number}-browser-${name}-dark.png`)));
+    await as(page, "light", SMALL, async () => (await place(), await show(page, `${number}-browser-${name}-small.png`)));
+  }
+
+  return {
+    async "keeps a profile of agents with its rules"(page) {
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("A command or a card").fill("permissions of agents");
+      await page.keyboard.press("Enter");
+      const permissions = section(page, "permissions");
+      await scope(page, "Everybody", "Code").getByText("You see the code and are asked before it runs").waitFor();
+      await permissions.getByRole("button", { name: "Add a profile…" }).click();
+      const form = page.getByRole("form", { name: "Add a profile" });
+      await form.getByLabel("Name").fill("the shop");
+      await form.getByRole("button", { name: "Add", exact: true }).click();
+      await form.getByRole("alert").getByText("Use up to 40 letters").waitFor();
+      await form.getByLabel("Name").fill("shop");
+      await form.getByLabel("What it is for").fill("agents that work on the shop");
+      await form.getByRole("button", { name: "Add", exact: true }).click();
+      await profile(page, "shop").getByText("autokit mcp --profile shop").waitFor();
+
+      const hosts = scope(page, "shop", "Hosts");
+      await saves(page, "profile_set", () => hosts.getByText("Deny", { exact: true }).first().click());
+      await hosts.getByText("Tools reach the hosts that a rule names, and no other.").waitFor();
+      await hosts.getByLabel("Host the rule is for").fill("https://API.example.org/v1?x=1");
+      await saves(page, "profile_set", () => hosts.getByRole("button", { name: "Add" }).click());
+      await hosts.getByLabel("Host the rule is for").fill("api.example.org");
+      await hosts.getByRole("button", { name: "Add" }).click();
+      await hosts.getByRole("alert").getByText("There is a rule for api.example.org already").waitFor();
+      await hosts.getByLabel("Host the rule is for").fill("*.example.org");
+      await saves(page, "profile_set", () => hosts.getByRole("button", { name: "Add" }).click());
+      await saves(page, "profile_set", () => hosts.getByLabel("Word on *.example.org").selectOption("ask"));
+
+      const files = scope(page, "shop", "Folders");
+      await files.getByLabel("Folder the rule is for").fill("project");
+      await files.getByRole("button", { name: "Add" }).click();
+      await files.getByRole("alert").getByText("Give the folder in full").waitFor();
+      await files.getByLabel("Folder the rule is for").fill("/srv/shop/");
+      await saves(page, "profile_set", () => files.getByRole("button", { name: "Add" }).click());
+
+      // Tools by name, never by an id that nobody knows.
+      const tools = scope(page, "shop", "Tools");
+      const box = tools.getByRole("combobox", { name: "Tool the rule is for" });
+      await box.fill("thing number 4711");
+      await tools.getByRole("option", { name: "tool 004711" }).waitFor();
+      await saves(page, "profile_set", () => page.keyboard.press("Enter"));
+      await box.fill("code exec");
+      await tools.getByRole("option", { name: "All tools of AutoKit" }).waitFor();
+      await saves(page, "profile_set", () => tools.getByRole("option", { name: "code_exec AutoKit" }).click());
+      await saves(page, "profile_set", () => tools.getByLabel(/^Word on autokit:code_exec/).selectOption("allow"));
+
+      const first = profile(page, "shop").getByRole("region", { name: "Found first" });
+      await first.getByRole("combobox").fill("thing number 4713");
+      await saves(page, "profile_set", () => first.getByRole("option", { name: "tool 004713" }).click());
+      const only = profile(page, "shop").getByRole("region", { name: "Found at all" });
+      await saves(page, "profile_set", () => only.getByLabel("Only what is named here").check());
+      await only.getByRole("combobox").fill("thing number 4711");
+      await saves(page, "profile_set", () => only.getByRole("option", { name: "All tools of vendor 11" }).click());
+
+      const { about, cards, only: found, permissions: may } = await stored("shop");
+      assert.equal(about, "agents that work on the shop");
+      assert.deepEqual([cards.length, found], [1, { providers: ["vendor 11"], cards: [] }]);
+      const words = ({ otherwise, rules }) => [otherwise, ...rules.map(({ of, permission }) => `${of} ${permission}`)];
+      assert.deepEqual(words(may.hosts), ["deny", "api.example.org allow", "*.example.org ask"]);
+      assert.deepEqual(words(may.files), ["deny", "/srv/shop allow"]);
+      assert.deepEqual(may.tools.rules.map(({ permission }) => permission), ["deny", "allow"]);
+      assert.equal((await stored("")).permissions.hosts.otherwise, "allow");
+      await portraits(page, 61, "permissions", "permissions");
+
+      // It is kept, and shown by name.
+      await page.reload();
+      await page.keyboard.press("Control+6");
+      await permissions.getByLabel("shop agents that work on the shop").check();
+      await scope(page, "shop", "Tools").getByText("tool 004711").waitFor();
+      await scope(page, "shop", "Hosts").getByText("*.example.org", { exact: true }).waitFor();
+      await saves(page, "profile_set", () => scope(page, "shop", "Hosts").getByRole("button", { name: "Remove the rule for *.example.org" }).click());
+      assert.equal(await scope(page, "shop", "Hosts").getByText("*.example.org", { exact: true }).count(), 0);
+    },
+
+    async "tells why a rule could not be kept, and shows what is"(page) {
+      const code = scope(page, "shop", "Code");
+      const wrong = { code: "disk_full", message: "there is no room left", remedy: "Make some." };
+      await page.route("**/v1/call/profile_set", (route) => route.fulfill({ status: 507, json: wrong }));
+      await code.getByText("Allow", { exact: true }).first().click();
+      await code.getByRole("alert").getByText("There is no room left").waitFor();
+      await code.getByText("You see the code and are asked before it runs").waitFor();
+      assert.equal(await code.getByRole("radio", { name: "Ask" }).isChecked(), true);
+      await page.unroute("**/v1/call/profile_set");
+      await saves(page, "profile_set", () => code.getByText("Deny", { exact: true }).first().click());
+      assert.equal(await code.getByRole("alert").count(), 0);
+    },
+
+    async "removes a profile once that was confirmed"(page) {
+      await profile(page, "shop").getByRole("button", { name: "Remove the profile shop" }).click();
+      const asked = page.getByRole("dialog", { name: "Remove this profile?" });
+      await asked.getByText("are refused from then on").waitFor();
+      await asked.getByRole("button", { name: "Remove" }).click();
+      await profile(page, "Everybody").waitFor();
+      assert.equal(await stored("shop"), undefined);
+    },
+
+    async "keeps how sessions are kept, and puts the defaults back"(page) {
+      const sessions = section(page, "sessions");
+      const results = sessions.getByLabel("Results of a search");
+      assert.equal(await results.inputValue(), "5");
+      await results.fill("0");
+      await sessions.getByRole("button", { name: "Save" }).click();
+      await sessions.getByRole("alert").getByText("Results of a search: give a number from 1 to 50.").waitFor();
+      await results.fill("7");
+      await sessions.getByLabel("Minutes until an unused tool goes").fill("45");
+      await sessions.getByRole("button", { name: "Add a program" }).click();
+      await sessions.getByLabel("Program 1", { exact: true }).fill("claude");
+      await sessions.getByLabel("Tokens of claude", { exact: true }).fill("300");
+      await sessions.getByRole("button", { name: "Save" }).click();
+      await sessions.getByRole("alert").getByText("tools have to be allowed 500 tokens at least", { exact: false }).waitFor();
+      await sessions.getByLabel("Tokens of claude", { exact: true }).fill("8000");
+      await sessions.getByRole("button", { name: "Save" }).click();
+      await sessions.getByText("in use from now on").waitFor();
+      await portraits(page, 62, "sessions", "sessions");
+      const kept = (await call("profiles", {})).sessions;
+      assert.deepEqual([kept.session.results, kept.session.ttl_secs, kept.budgets], [7, 2700, { claude: 8000 }]);
+      await sessions.getByRole("button", { name: "Put the defaults back" }).click();
+      assert.equal(await results.inputValue(), "5");
+      await saves(page, "agent_sessions_set", () => sessions.getByRole("button", { name: "Save" }).click());
+      const back = (await call("profiles", {})).sessions;
+      assert.deepEqual([back.session.results, back.session.ttl_secs, back.budgets], [5, 1800, {}]);
+    },
+
+    async "keeps a key for a web API, and removes it"(page) {
+      const keys = section(page, "api-keys");
+      await keys.getByText("No operation in the library wants a key.").waitFor();
+      await keys.getByRole("button", { name: "Add a key…" }).click();
+      const form = page.getByRole("form", { name: "Add a key" });
+      await form.getByLabel("Address of the API").fill("https://API.example.org/v1/things");
+      await form.getByLabel("Name in the API's description").fill("apiKey");
+      await form.getByLabel("Where it is sent").fill("header X-Key");
+      await form.getByRole("button", { name: "Keep" }).click();
+      await form.getByRole("alert").getByText("Give the key.").waitFor();
+      await form.getByLabel("Key", { exact: true }).last().fill(SECRET);
+      await form.getByText("It is sent to https://api.example.org and nowhere else").waitFor();
+      await portraits(page, 63, "api-key", "api-keys");
+      await form.getByRole("button", { name: "Keep" }).click();
+      const entry = keys.getByRole("list", { name: "Keys for web APIs" }).getByRole("listitem");
+      await entry.getByText("kept", { exact: true }).waitFor();
+      await entry.getByText("https://api.example.org", { exact: true }).waitFor();
+      // As user and password, it takes the place of the one before.
+      await entry.getByRole("button", { name: "Replace apiKey for https://api.example.org" }).click();
+      const again = page.getByRole("form", { name: "Give the key apiKey for https://api.example.org" });
+      await again.getByLabel("User and password").check();
+      await again.getByLabel("User", { exact: true }).fill("me");
+      await again.getByLabel("Password", { exact: true }).fill(SECRET);
+      await again.getByRole("button", { name: "Keep" }).click();
+      await entry.getByText("User and password").waitFor();
+      await portraits(page, 64, "api-keys", "api-keys");
+      const held = await page.evaluate((secret) => {
+        const boxes = [...document.querySelectorAll("input, textarea")].map((box) => box.value);
+        return [document.documentElement.outerHTML, ...boxes].some((text) => text.includes(secret));
+      }, SECRET);
+      assert.equal(held, false, "the key stands in the page");
+      await entry.getByRole("button", { name: "Remove apiKey for https://api.example.org" }).click();
+      await page.getByRole("dialog", { name: "Remove this key?" }).getByRole("button", { name: "Remove" }).click();
+      await keys.getByText("No operation in the library wants a key.").waitFor();
+      assert.deepEqual(await call("api_keys", {}), []);
+    },
+
+    async "asks a person before code runs, and runs what was allowed"(page) {
+      one = await agent(bin, options, env);
+      const found = await one.search("run python code");
+      assert(found.results.some(({ name }) => name === "code_exec"), JSON.stringify(found));
+      // Somebody types something else just then: it stays theirs, and Enter allows nothing.
+      await page.keyboard.press("Control+1");
+      const box = page.getByLabel("What should the tool do?");
+      await box.fill("thing number 47");
+      const waits = one.call(...code("print(6*7)"));
+      await card(page).getByText("to run code in python").waitFor();
+      await card(page).getByText("test agent").waitFor();
+      await card(page).getByText('"code": "print(6*7)"').waitFor();
+      await page.getByText(/^test agent.* wants to call code_exec of AutoKit and needs your word to run code in python. Press F6 to answer.$/).waitFor({ state: "attached" });
+      await page.keyboard.type("12");
+      assert.equal(await box.inputValue(), "thing number 4712");
+      assert.equal(await page.evaluate(() => document.activeElement.id), "ask-box");
+      await page.keyboard.press("F6");
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "alertdialog");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("F6");
+      assert.equal(await page.evaluate(() => document.activeElement.id), "ask-box");
+      await ready(page);
+      await show(page, "65-browser-ask-light.png");
+      await as(page, "dark", SMALL, () => show(page, "65-browser-ask-dark.png"));
+      assert.equal(await card(page).count(), 1);
+      await card(page).getByRole("button", { name: "Allow once" }).click();
+      const reply = await waits;
+      assert.match(said(reply), /\b42\b/, said(reply));
+      assert(!reply.isError, said(reply));
+      await card(page).waitFor({ state: "detached" });
+      // Who answered goes on where they were.
+      assert.equal(await page.evaluate(() => document.activeElement.id), "ask-box");
+    },
+
+    async "asks one after another, and takes away what waits no more"(page) {
+      const long = `print("many lines")\n${"# and another \u202eline\n".repeat(40)}print(1)`;
+      const first = one.call(...code(long));
+      await card(page).getByText('print("many lines")').waitFor();
+      assert.equal(await card(page).getByText("and another ‹U+202E›line").count(), 1);
+      const other = await agent(bin, options, env);
+      await other.search("run python code");
+      // Never answered: its agent goes before.
+      void other.call(...code("print(2)"));
+      await card(page).getByText("1 of 2").waitFor();
+      await ready(page);
+      await show(page, "66-browser-ask-queue.png");
+      await as(page, "dark", SMALL, () => show(page, "66-browser-ask-queue-dark.png"));
+      // By keys alone: to the card, to its buttons, and back.
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("A command or a card").fill("answer an agent");
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "alertdialog");
+      const deny = card(page).getByRole("button", { name: "Deny" });
+      while (!(await deny.evaluate((button) => button === document.activeElement))) await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      const reply = await first;
+      assert.equal(reply.isError, true);
+      assert.match(said(reply), /A person did not allow it to run code in python/);
+      // The focus comes along to the next, on the card and not on a button.
+      await card(page).getByText("print(2)").waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "alertdialog");
+      other.kill();
+      await card(page).waitFor({ state: "detached" });
+    },
+
+    async "answers over a dialog without closing it"(page) {
+      await page.keyboard.press("Control+4");
+      await page.getByRole("button", { name: "Import…" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Pasted text").fill("typed before");
+      const waits = one.call(...code("print(3)"));
+      await card(page).getByText("print(3)").waitFor();
+      await page.keyboard.press("F6");
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "alertdialog");
+      // Escape leaves the card, and closes nothing.
+      await page.keyboard.press("Escape");
+      assert.equal(await page.evaluate(() => document.activeElement.closest("[role=dialog]") !== null), true);
+      assert.equal(await card(page).count(), 1);
+      await ready(page);
+      await show(page, "67-browser-ask-over-dialog.png");
+      await card(page).getByRole("button", { name: "Deny" }).click();
+      assert.match(said(await waits), /A person did not allow it/);
+      await card(page).waitFor({ state: "detached" });
+      assert.equal(await dialog.getByLabel("Pasted text").inputValue(), "typed before");
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+    },
+
+    async "keeps a word that holds from now on"(page) {
+      const waits = one.call(...code("print(4)"));
+      await card(page).getByRole("button", { name: "Never allow" }).click();
+      assert.match(said(await waits), /A person did not allow it/);
+      // Not asked again: the rules say so.
+      assert.match(said(await one.call(...code("print(5)"))), /It is not permitted to run code in python/);
+      await page.keyboard.press("Control+6");
+      const rules = scope(page, "Everybody", "Code");
+      assert.equal(await rules.getByLabel("Word on python").inputValue(), "deny");
+      await saves(page, "profile_set", () => rules.getByRole("button", { name: "Remove the rule for python" }).click());
+      await one.leave();
+    },
+
+    async "shows every call, who let it, and what came of it"(page) {
+      await page.keyboard.press("Control+5");
+      const calls = page.getByRole("region", { name: "Calls", exact: true });
+      const done = calls.getByRole("row", { name: /code_exec AutoKit A person Done/ });
+      await done.waitFor();
+      assert.equal(await calls.getByRole("row", { name: /code_exec AutoKit A person Refused/ }).count(), 3);
+      await calls.getByRole("row", { name: /code_exec AutoKit The rules Refused/ }).waitFor();
+      // Agents of tests before this one called other tools as well.
+      const { entries, total } = await call("audit", { days: 30, limit: 200 });
+      const refused = entries.filter(({ outcome }) => outcome === "refused").length;
+      await calls.getByText(`${total} calls`, { exact: true }).waitFor();
+      await calls.getByText("Refused", { exact: true }).first().click();
+      await calls.getByText(`${refused} of ${total} calls`).waitFor();
+      assert.equal(await done.count(), 0);
+      await calls.getByText("All", { exact: true }).click();
+      await done.getByRole("button").click();
+      await calls.getByText("It needed to run code in python.").waitFor();
+      await calls.getByText('"code": "print(6*7)"').waitFor();
+      const whole = { width: 1180, height: 1240 };
+      const place = () => calls.evaluate((section) => section.scrollIntoView({ block: "start" }));
+      await as(page, "light", whole, async () => (await place(), await show(page, "68-browser-audit-light.png")));
+      await as(page, "dark", whole, async () => (await place(), await show(page, "68-browser-audit-dark.png")));
+      await as(page, "light", SMALL, async () => (await place(), await show(page, "68-browser-audit-small.png")));
+    },
+  };
+};
