@@ -9,16 +9,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context as _, Result, ensure};
 use autokit_app::api::{
     AgentAsk, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer, AskReply, AsksWait,
-    AuditLog, AuditQuery, CardRef, Nothing, Profile, ProviderSettings,
+    AuditLog, AuditQuery, CardRef, JobRef, JobState, JobWait, Nothing, Profile, ProviderSettings, ToolBlock,
+    ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolsQuery,
 };
 use autokit_app::commands::{
-    AnswerAsk, GetAudit, GetCard, ListApiKeys, ListProfiles, RemoveApiKey, RemoveProfile, SetAgentSessions,
-    SetApiKey, SetProfile, SetProviders, WaitAsks,
+    AnswerAsk, GetAudit, GetCard, GetTool, GetToolOutcome, ListApiKeys, ListProfiles, ListTools,
+    RemoveApiKey, RemoveProfile, RunTool, SetAgentSessions, SetApiKey, SetProfile, SetProviders, WaitAsks,
+    WaitJob,
 };
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
-use autokit_app::{Need, Permission, Permissions};
+use autokit_app::{ErrorCode, Need, Permission, Permissions};
 use autokit_tests::Workplace;
 use autokit_tests::mcp::{Agent, Generation, add_server};
 use axum::Router;
@@ -179,6 +181,118 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
     Ok(())
 }
 
+/// Calls a tool as a person does, and gives what it answers.
+async fn by_hand(node: &Node, tool: &str, arguments: Value, granted: Vec<Need>) -> Result<ToolOutcome> {
+    let Value::Object(arguments) = arguments else { anyhow::bail!("arguments are an object") };
+    let run = ToolRun { tool: tool.to_owned(), profile: String::new(), arguments, granted };
+    let ToolRunStart::Started { job } = node.call::<RunTool>(run).await? else {
+        anyhow::bail!("{tool} waits for a person");
+    };
+    let mut after = 0;
+    loop {
+        let now = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
+        match now.state {
+            JobState::Running => after = now.version,
+            JobState::Done => return Ok(node.call::<GetToolOutcome>(JobRef { job }).await?),
+            _ => anyhow::bail!("{tool}: {:?}", now.error),
+        }
+    }
+}
+
+fn text_of(outcome: &ToolOutcome) -> &str {
+    match outcome.blocks.first() {
+        Some(ToolBlock::Text { text }) => text,
+        _ => "",
+    }
+}
+
+/// The registry: listed, looked at and called by name, by the same rules as agents.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_calls_tools_by_name() -> Result<()> {
+    let (place, site) = (Workplace::with_stand_in()?, Site::default());
+    let at = site.serve().await?;
+    let node = owner(&place, at).await?;
+    let all = async |text: &str| {
+        let query = ToolsQuery {
+            text: text.to_owned(),
+            sources: Vec::new(),
+            profile: String::new(),
+            offset: 0,
+            limit: 100,
+        };
+        node.call::<ListTools>(query).await
+    };
+    let listed = all("").await?;
+    let of = |name: &str| listed.tools.iter().find(|tool| tool.name == name).cloned().context("a tool");
+    ensure!(listed.total as usize == listed.tools.len() && listed.total == 12, "{listed:?}");
+    ensure!(of("ask")?.source == ToolSource::Session && of("ask")?.permission == Permission::Allow);
+    ensure!(of("code_exec")?.source == ToolSource::Builtin);
+    ensure!(of("getWeather")?.source == ToolSource::Api, "{listed:?}");
+    ensure!(all("WEATHER").await?.total == 1);
+    let view = node.call::<GetTool>(ToolRef { tool: "getWeather".into(), profile: String::new() }).await?;
+    ensure!(view.example.contains_key("city") && view.schema["required"] == json!(["city"]), "{view:?}");
+
+    let time = by_hand(&node, "get_time", json!({"zone": "Europe/Berlin"}), Vec::new()).await?;
+    ensure!(!time.failed && text_of(&time).contains("Europe/Berlin"), "{time:?}");
+    key(&node, format!("http://{at}")).await?;
+    let weather = by_hand(&node, "getWeather", json!({"city": "Ulm"}), Vec::new()).await?;
+    ensure!(!weather.failed && text_of(&weather) == r#"{"city":"Ulm","let_in":true}"#, "{weather:?}");
+
+    // What has to be asked for is told, and nothing is done before it is granted.
+    let code = json!({"language": "python", "code": "print(6 * 7)"});
+    let run = ToolRun {
+        tool: "code_exec".into(),
+        profile: String::new(),
+        arguments: code.as_object().cloned().context("an object")?,
+        granted: vec![Need::Code { language: "shell".into() }],
+    };
+    let ToolRunStart::Asks { needs, words } = node.call::<RunTool>(run.clone()).await? else {
+        anyhow::bail!("it is asked for");
+    };
+    ensure!(words == ["to run code in python"], "{words:?}");
+    let ran = by_hand(&node, "code_exec", code, needs.clone()).await?;
+    ensure!(!ran.failed && text_of(&ran).contains("42"), "{ran:?}");
+    // A grant opens nothing that is denied.
+    word(&node, |permissions| permissions.set(&needs[0], Permission::Deny)).await?;
+    let denied = node.call::<RunTool>(ToolRun { granted: needs, ..run }).await;
+    ensure!(denied.as_ref().is_err_and(|error| error.code == ErrorCode::Refused), "{denied:?}");
+    word(&node, |permissions| permissions.tools.otherwise = Permission::Deny).await?;
+    ensure!(all("getWeather").await?.tools[0].permission == Permission::Deny);
+    let before = site.asked.load(Ordering::SeqCst);
+    let closed = by_hand(&node, "getWeather", json!({"city": "Ulm"}), Vec::new()).await;
+    ensure!(closed.as_ref().is_err_and(|error| error.to_string().contains("do not allow")), "{closed:?}");
+    ensure!(site.asked.load(Ordering::SeqCst) == before, "nothing was sent");
+    word(&node, |_| {}).await?;
+
+    let wrong = by_hand(&node, "getWeather", json!({}), Vec::new()).await;
+    ensure!(wrong.as_ref().is_err_and(|error| error.to_string().contains("required")), "{wrong:?}");
+    let none = node.call::<GetTool>(ToolRef { tool: "none".into(), profile: String::new() }).await;
+    ensure!(none.is_err_and(|error| error.code == ErrorCode::NotFound));
+    let log = audit(&node).await?;
+    let by_hand: Vec<(&str, &str, &str)> = log
+        .entries
+        .iter()
+        .filter(|entry| entry.client == "AutoKit, by hand")
+        .map(|entry| (entry.name.as_str(), entry.outcome.as_str(), entry.decided.as_str()))
+        .collect();
+    ensure!(
+        by_hand
+            == [
+                ("getWeather", "refused", "nobody"),
+                ("getWeather", "refused", "nobody"),
+                ("code_exec", "refused", "rules"),
+                ("code_exec", "done", "person"),
+                ("getWeather", "done", "rules"),
+                ("get_time", "done", "rules"),
+            ],
+        "{by_hand:?}"
+    );
+    let told = serde_json::to_string(&log)?;
+    ensure!(!told.contains("s3cr3t"), "{told}");
+    node.close().await?;
+    Ok(())
+}
+
 /// Waits for the call that waits for a person.
 async fn waiting(node: &Node) -> Result<AgentAsk> {
     let mut after = 0;
@@ -215,6 +329,7 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     };
     let (ask, text, failed) = answer(code("print(6 * 7)"), AskReply::Once).await?;
     ensure!(!failed && text.contains(r#""stdout":"42\n""#), "{text}");
+    ensure!(ask.until > ask.at, "{ask:?}");
     ensure!(ask.words == ["to run code in python"] && ask.client == "test agent 1.0", "{ask:?}");
     ensure!(ask.arguments == code("print(6 * 7)") && ask.name == "code_exec", "{ask:?}");
     let (_, text, failed) = answer(code("print(1)"), AskReply::No).await?;

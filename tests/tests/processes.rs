@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use autokit_app::ErrorCode;
-use autokit_app::api::{CardCreate, CardList, CardsQuery, Nothing, Role};
-use autokit_app::commands::{CreateCard, GetStatus, ListCards};
+use autokit_app::api::{CardCreate, CardList, CardsQuery, Event, Nothing, Profile, Role, Setting};
+use autokit_app::commands::{CreateCard, GetStatus, ListCards, SetProfile};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::host::{Endpoint, PROTOCOL};
 use autokit_app::node::{Node, NodeOptions};
@@ -76,6 +76,26 @@ async fn a_client_is_killed_and_the_owner_goes_on() -> Result<()> {
     assert!(began.elapsed() < HAND_OVER + Duration::from_secs(2), "{:?}", began.elapsed());
     heir.stop()?;
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_set_in_one_process_is_told_in_the_others() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let _owner = place.serve()?;
+    let (window, terminal) =
+        (Node::open(options(&place, true)).await?, Node::open(options(&place, false)).await?);
+    let mut news = window.events();
+    let heard = async {
+        loop {
+            // The line to the owner may not be open yet.
+            terminal.call::<SetProfile>(Profile { name: "shop".into(), ..Profile::default() }).await?;
+            let told = tokio::time::timeout(Duration::from_millis(300), news.recv()).await;
+            if matches!(told, Ok(Ok(Event::Setting { setting: Setting::Profiles }))) {
+                return Ok(());
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), heard).await.context("it is told")?
 }
 
 #[tokio::test(flavor = "multi_thread")]

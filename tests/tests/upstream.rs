@@ -30,7 +30,7 @@ async fn call(
     tool: &str,
     arguments: Value,
 ) -> Result<CallToolResult, UpstreamError> {
-    let (progress, _) = mpsc::unbounded_channel();
+    let (progress, _) = mpsc::channel(8);
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     pool.call("s", reach, tool, arguments, &progress, &CancellationToken::new()).await
 }
@@ -117,7 +117,7 @@ async fn a_server_that_never_answers_is_not_waited_for_forever() -> Result<()> {
 async fn a_call_that_is_taken_back_ends_at_once() -> Result<()> {
     let (pool, reach) = (pool(Limits::default()), server(&[])?);
     call(&pool, &reach, "count", json!({})).await?;
-    let (progress, _) = mpsc::unbounded_channel();
+    let (progress, _) = mpsc::channel(8);
     let cancel = CancellationToken::new();
     let slow = pool.call("s", &reach, "slow", Map::new(), &progress, &cancel);
     let (answer, ()) = tokio::join!(slow, async { cancel.cancel() });
@@ -134,7 +134,7 @@ async fn large_answers_many_tools_pictures_and_progress_pass() -> Result<()> {
     ensure!(text(&huge).len() > 49 << 20, "{}", text(&huge).len());
     let picture = call(&pool, &reach, "picture", json!({})).await?;
     ensure!(picture.content[0].as_image().is_some_and(|image| image.mime_type == "image/png"));
-    let (progress, mut told) = mpsc::unbounded_channel::<Told>();
+    let (progress, mut told) = mpsc::channel::<Told>(8);
     pool.call("s", &reach, "step", Map::new(), &progress, &CancellationToken::new()).await?;
     drop(progress);
     let mut steps = Vec::new();

@@ -125,6 +125,10 @@ fn requests(session: &str, folder: &Path, server: &Path) -> Vec<(&'static str, V
         ("agent_sessions_set", json!({})),
         ("asks_wait", json!({ "after": 0 })),
         ("ask_answer", json!({ "id": "none", "reply": "no" })),
+        ("tools", json!({ "limit": 10 })),
+        ("tool_get", json!({ "tool": "get_time" })),
+        ("tool_run", json!({ "tool": "get_time" })),
+        ("tool_outcome", json!({ "job": "none" })),
         ("api_keys", json!({})),
         (
             "api_key_set",

@@ -4,7 +4,6 @@ import { pauseAfter } from "./asks";
 import type { AgentAsk, AskReply } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
-import { profiles } from "./profiles.svelte";
 
 class Asks {
   /** As the engine last told them. */
@@ -58,8 +57,6 @@ class Asks {
     try {
       await engine.call("ask_answer", { id: ask.id, reply });
       this.#answered = new Set([...this.#answered, ask.id]);
-      // The word was kept with the profile.
-      if (reply === "always" || reply === "never") await profiles.load();
     } catch (reason) {
       if (CommandError.from(reason).code === "not_found") this.#answered = new Set([...this.#answered, ask.id]);
       engine.complain(reason);

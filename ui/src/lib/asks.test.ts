@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { askSaid, pauseAfter, shownArguments } from "./asks";
+import { askSaid, leftOf, pauseAfter, shownArguments } from "./asks";
 import { asks } from "./asks.svelte";
 import type { AgentAsk, AgentAsks } from "./bindings";
 import { engine } from "./engine.svelte";
@@ -8,6 +8,7 @@ import { CommandError, type Host } from "./host";
 const ask = (id: string, more: Partial<AgentAsk> = {}): AgentAsk => ({
   id,
   at: "2026-01-01T00:00:00Z",
+  until: "2026-01-01T00:02:00Z",
   session: "s",
   client: "test agent",
   profile: "",
@@ -37,6 +38,11 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 afterEach(() => vi.useRealTimers());
 
 describe("calls that wait for a person", () => {
+  it("tell how long they still wait", () => {
+    const at = (time: string) => leftOf(ask("a").until, Date.parse(`2026-01-01T00:0${time}Z`));
+    expect([at("0:00"), at("0:51.5"), at("1:59.2"), at("2:00"), at("5:00")]).toEqual(["2:00", "1:09", "0:01", "0:00", "0:00"]);
+  });
+
   it("are told in a sentence that cannot pretend", () => {
     expect(askSaid(ask("a", { profile: "shop" }))).toBe(
       "test agent (profile shop) wants to call code_exec of AutoKit and needs your word to run code in python. Press F6 to answer.",

@@ -22,6 +22,12 @@ export function askerOf({ client, profile }: Pick<AgentAsk, "client" | "profile"
   return profile ? `${program} (profile ${visibleLine(profile)})` : program;
 }
 
+/** How long a call still waits, as minutes and seconds. */
+export function leftOf(until: string, now: number): string {
+  const seconds = Math.max(0, Math.ceil((Date.parse(until) - now) / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
 /** Whom the words "always" and "never" are for. */
 export function whomOf(profile: string): string {
   return profile ? `all agents of the profile ${visibleLine(profile)}` : "all agents without a profile of their own";

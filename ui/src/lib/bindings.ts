@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 4;
+export const PROTOCOL = 5;
 
 /**
  * What accepting the safe ones among some proposals would do.
@@ -180,6 +180,10 @@ id: string,
  * Since when, RFC 3339 in UTC.
  */
 at: string, 
+/**
+ * When it is refused if nobody has answered, RFC 3339 in UTC.
+ */
+until: string, 
 /**
  * The session of the agent.
  */
@@ -1277,7 +1281,11 @@ version: number, } | { "event": "proposals",
 /**
  * How many wait.
  */
-waiting: number, } | { "event": "providers" } | { "event": "owner", 
+waiting: number, } | { "event": "providers" } | { "event": "setting", 
+/**
+ * What.
+ */
+setting: Setting, } | { "event": "owner", 
 /**
  * What this process is now.
  */
@@ -1734,7 +1742,12 @@ licence: string | null,
 /**
  * The library's card is newer than this one.
  */
-behind: boolean, };
+behind: boolean, 
+/**
+ * A text that is new with it hides something or gives orders to a model: it waits in Review, wherever the
+ * rest goes.
+ */
+suspect: boolean, };
 
 /**
  * What is kept of an import.
@@ -1805,6 +1818,14 @@ identical: number,
  * Cards that cannot be taken.
  */
 invalid: number, 
+/**
+ * Cards that bring a suspect text.
+ */
+suspect: number, 
+/**
+ * Of those, the ones the library does not have.
+ */
+suspect_new: number, 
 /**
  * Items of the status asked for, in all.
  */
@@ -1994,7 +2015,7 @@ error: ApiError | null, };
 /**
  * What a job does.
  */
-export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify" | "call";
 
 /**
  * Lets a job wait or go on.
@@ -4096,6 +4117,11 @@ name: KeyName,
 value: string, };
 
 /**
+ * What a library keeps beside its cards, by the name it has in the store.
+ */
+export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "profiles" | "review" | "subscriptions" | "verify_run" | "vouched_tools";
+
+/**
  * Whether a problem keeps the card out.
  */
 export type Severity = "error" | "warning";
@@ -4582,6 +4608,146 @@ findings: Array<Finding>,
 notes: Array<string>, };
 
 /**
+ * A part of what a tool answered.
+ */
+export type ToolBlock = { "kind": "text", 
+/**
+ * As it came, cut where it was too long.
+ */
+text: string, } | { "kind": "image", 
+/**
+ * Its media type.
+ */
+mime: string, 
+/**
+ * In Base64.
+ */
+data: string, } | { "kind": "other", 
+/**
+ * JSON.
+ */
+value: unknown, };
+
+/**
+ * A tool that can be called from here.
+ */
+export type ToolEntry = { 
+/**
+ * Id of its card, or of a tool of AutoKit's own.
+ */
+id: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Who offers it.
+ */
+provider: string, 
+/**
+ * What it does, in one line.
+ */
+line: string, 
+/**
+ * Where it comes from.
+ */
+source: ToolSource, 
+/**
+ * Whether agents of the profile may call it; what a call needs besides is decided on when it is made.
+ */
+permission: Permission, };
+
+/**
+ * A window into the list of tools.
+ */
+export type ToolList = { 
+/**
+ * Tools that fit, in all.
+ */
+total: number, 
+/**
+ * Those asked for: AutoKit's own first, then by provider and name.
+ */
+tools: Array<ToolEntry>, };
+
+/**
+ * What a tool answered.
+ */
+export type ToolOutcome = { 
+/**
+ * Whether the tool itself calls it a failure.
+ */
+failed: boolean, 
+/**
+ * What it says.
+ */
+blocks: Array<ToolBlock>, 
+/**
+ * The same as data, where it gives any.
+ */
+structured: unknown, 
+/**
+ * Milliseconds it took.
+ */
+took_ms: number, };
+
+/**
+ * Names a tool.
+ */
+export type ToolRef = { 
+/**
+ * Id or name.
+ */
+tool: string, 
+/**
+ * As agents of this profile have it; everybody's if empty.
+ */
+profile: string, };
+
+/**
+ * Calls a tool.
+ */
+export type ToolRun = { 
+/**
+ * Id or name.
+ */
+tool: string, 
+/**
+ * By the rules of this profile; everybody's if empty.
+ */
+profile: string, 
+/**
+ * Its arguments.
+ */
+arguments: Record<string, unknown>, 
+/**
+ * What the person has allowed for this call.
+ */
+granted: Array<Need>, };
+
+/**
+ * What became of the wish to call a tool.
+ */
+export type ToolRunStart = { "state": "asks", 
+/**
+ * What.
+ */
+needs: Array<Need>, 
+/**
+ * The same in words: "to run code in python".
+ */
+words: Array<string>, } | { "state": "started", 
+/**
+ * The job.
+ */
+job: string, };
+
+/**
+ * Where a tool that can be called comes from.
+ */
+export type ToolSource = "session" | "builtin" | "server" | "api";
+
+/**
  * How a tool was used.
  */
 export type ToolUse = { 
@@ -4605,6 +4771,52 @@ failed: number,
  * How long they took.
  */
 latency: Latency, };
+
+/**
+ * A tool with what it takes.
+ */
+export type ToolView = { 
+/**
+ * The tool.
+ */
+entry: ToolEntry, 
+/**
+ * What it does.
+ */
+description: string, 
+/**
+ * JSON Schema of its arguments.
+ */
+schema: Record<string, unknown>, 
+/**
+ * Arguments to begin with: what it requires, filled in as far as the schema says how.
+ */
+example: Record<string, unknown>, };
+
+/**
+ * Which tools are asked for.
+ */
+export type ToolsQuery = { 
+/**
+ * Those of which all of these words are said, in name, provider or description; all if empty.
+ */
+text: string, 
+/**
+ * Those from there; all if empty.
+ */
+sources: Array<ToolSource>, 
+/**
+ * As agents of this profile have them; everybody's if empty.
+ */
+profile: string, 
+/**
+ * Tools to skip.
+ */
+offset: number, 
+/**
+ * Tools to return; at most 1,000 in one answer.
+ */
+limit: number, };
 
 /**
  * What happens while discovery runs, as it happens.
@@ -4977,6 +5189,14 @@ export interface Commands {
   asks_wait: { request: AsksWait; response: AgentAsks };
   /** Gives a person's word on a call of an agent. */
   ask_answer: { request: AskAnswer; response: AgentAsks };
+  /** The tools that can be called from here, with whether agents may. */
+  tools: { request: ToolsQuery; response: ToolList };
+  /** One of them, with what it takes. */
+  tool_get: { request: ToolRef; response: ToolView };
+  /** Calls one for the person, or says what has to be allowed first. */
+  tool_run: { request: ToolRun; response: ToolRunStart };
+  /** What a tool answered whose job is done. */
+  tool_outcome: { request: JobRef; response: ToolOutcome };
   /** The keys for web APIs: those that are kept, and those that operations in the library want. */
   api_keys: { request: Nothing; response: Array<ApiKey> };
   /** Keeps a key for a web API. */

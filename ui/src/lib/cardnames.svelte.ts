@@ -1,8 +1,7 @@
-// Names of cards that are known by their ids, each asked for once.
+// Names of tools that are known by their ids, each asked for once.
 
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
-import { ownName } from "./permissions";
 
 /** A tool as a person knows it. */
 export interface Named {
@@ -18,13 +17,22 @@ class CardNames {
 
   /** What a tool is called; none until that is known. */
   of(id: string): Named | null {
-    const own = ownName(id);
-    if (own) return { name: own, provider: "AutoKit", there: true };
     return this.#known[id] ?? null;
   }
 
   tell(id: string, name: string, provider: string): void {
     this.#known = { ...this.#known, [id]: { name, provider, there: true } };
+  }
+
+  /** AutoKit's own tools have no cards, and what is only there to be read cannot be called. */
+  async #find(id: string): Promise<{ name: string; provider: string }> {
+    try {
+      return (await engine.call("tool_get", { tool: id, profile: "" })).entry;
+    } catch (reason) {
+      const { code } = CommandError.from(reason);
+      if (code !== "not_found" && code !== "invalid") throw reason;
+      return (await engine.call("card_get", { card: id })).summary;
+    }
   }
 
   /** Finds the names of these out. */
@@ -34,7 +42,7 @@ class CardNames {
     await Promise.all(
       next.map(async (id) => {
         try {
-          const { name, provider } = (await engine.call("card_get", { card: id })).summary;
+          const { name, provider } = await this.#find(id);
           this.tell(id, name, provider);
         } catch (reason) {
           if (CommandError.from(reason).code === "not_found") this.#known = { ...this.#known, [id]: { name: id, provider: "", there: false } };

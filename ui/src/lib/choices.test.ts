@@ -18,10 +18,11 @@ function item(position: number, status: ItemStatus, clean: string[] = [], confli
     at: "",
     licence: null,
     behind: false,
+    suspect: false,
   };
 }
 
-const preview = { new: 5, changed: 3, conflicting: 2, similar: 1, identical: 7, invalid: 4 } as ImportPreview;
+const preview = { new: 5, changed: 3, conflicting: 2, similar: 1, identical: 7, invalid: 4, suspect: 2, suspect_new: 1 } as ImportPreview;
 const out: Chosen = { ...NOTHING_CHOSEN, take: false };
 
 describe("what was chosen", () => {
@@ -57,27 +58,27 @@ describe("what was chosen", () => {
 
 describe("what an import comes to", () => {
   it("counts the cards it brings something of", () => {
-    expect(sumOf(preview, [], "review", "merge")).toEqual({ cards: 11, waiting: 2 });
-    expect(sumOf(preview, [], "library", "keep")).toEqual({ cards: 6, waiting: 0 });
+    expect(sumOf(preview, [], "review", "merge")).toEqual({ cards: 11, waiting: 2, suspect: 2 });
+    expect(sumOf(preview, [], "library", "keep")).toEqual({ cards: 6, waiting: 0, suspect: 1 });
   });
 
   it("counts what was left out, and what nothing is left of", () => {
     const picks = [
-      { item: item(1, "new"), chosen: out },
+      { item: { ...item(1, "new"), suspect: true }, chosen: out },
       { item: item(2, "identical"), chosen: out },
       { item: item(3, "conflicting", [], ["name"]), chosen: resolve(NOTHING_CHOSEN, "name", "mine") },
       { item: item(4, "conflicting", [], ["name"]), chosen: resolve(NOTHING_CHOSEN, "name", "theirs") },
       { item: item(5, "changed", ["class"]), chosen: want(NOTHING_CHOSEN, "class", false) },
     ];
-    expect(sumOf(preview, picks, "library", "merge")).toEqual({ cards: 8, waiting: 0 });
-    expect(sumOf(preview, picks, "library", "keep")).toEqual({ cards: 5, waiting: 0 });
+    expect(sumOf(preview, picks, "library", "merge")).toEqual({ cards: 8, waiting: 0, suspect: 1 });
+    expect(sumOf(preview, picks, "library", "keep")).toEqual({ cards: 5, waiting: 0, suspect: 0 });
   });
 
   it("counts a card of which one conflict is decided and one waits", () => {
     const both = item(3, "conflicting", [], ["name", "class"]);
     const one = resolve(NOTHING_CHOSEN, "name", "mine");
-    expect(sumOf(preview, [{ item: both, chosen: one }], "library", "merge")).toEqual({ cards: 11, waiting: 2 });
+    expect(sumOf(preview, [{ item: both, chosen: one }], "library", "merge")).toEqual({ cards: 11, waiting: 2, suspect: 2 });
     const all = resolve(one, "class", "mine");
-    expect(sumOf(preview, [{ item: both, chosen: all }], "library", "merge")).toEqual({ cards: 10, waiting: 1 });
+    expect(sumOf(preview, [{ item: both, chosen: all }], "library", "merge")).toEqual({ cards: 10, waiting: 1, suspect: 2 });
   });
 });

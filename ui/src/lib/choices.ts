@@ -83,6 +83,8 @@ export interface Sum {
   cards: number;
   /** Of those, the ones with a conflict that waits in Review. */
   waiting: number;
+  /** Cards with a suspect text, which wait in Review. */
+  suspect: number;
 }
 
 /** What an import comes to with all that was chosen. */
@@ -91,11 +93,14 @@ export function sumOf(preview: ImportPreview, picks: Iterable<Pick>, landing: La
   const counted = (status: ItemStatus) => BRINGS.includes(status) && !(keeps && (status === "changed" || status === "conflicting"));
   let cards = BRINGS.filter(counted).reduce((sum, status) => sum + preview[status as "new"], 0);
   let waiting = keeps ? 0 : preview.conflicting;
+  // What would change cards that are kept is not imported at all.
+  let suspect = keeps ? preview.suspect_new : preview.suspect;
   for (const { item, chosen } of picks) {
     const waits = chosen.take && undecided(item, chosen).length > 0;
     const nothing = !chosen.take || (!waits && fieldsOf(item, chosen)?.length === 0);
     if (counted(item.status) && nothing) cards--;
     if (item.status === "conflicting" && !keeps && !waits) waiting--;
+    if (item.suspect && nothing && counted(item.status)) suspect--;
   }
-  return { cards, waiting };
+  return { cards, waiting, suspect };
 }

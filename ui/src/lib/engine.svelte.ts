@@ -1,6 +1,6 @@
 // The engine as the pages see it: one host, its status, its jobs, and short messages.
 
-import type { Commands, Event, Job, Status } from "./bindings";
+import type { Commands, Event, Job, Setting, Status } from "./bindings";
 import { CommandError, detectHost, type Host } from "./host";
 
 /** A short message at the edge of the window. */
@@ -23,7 +23,7 @@ class Engine {
   jobs = $state<Job[]>([]);
   toasts = $state<Toast[]>([]);
   /** Each grows when what it is named after changes, so that a pane reads it anew. */
-  news = $state({ queue: 0, services: 0, sessions: 0 });
+  news = $state({ queue: 0, services: 0, sessions: 0, settings: {} as Partial<Record<Setting, number>> });
 
   #host: Host | null = null;
   #next = 0;
@@ -71,13 +71,16 @@ class Engine {
       // News can overtake each other; the version tells which is newer.
       if (at < 0) this.jobs.unshift(event.job);
       else if ((this.jobs[at]?.version ?? 0) < event.job.version) this.jobs[at] = event.job;
-      if (event.job.state === "failed" && event.job.error) {
+      // Who calls a tool looks at what comes of it.
+      if (event.job.state === "failed" && event.job.error && event.job.kind !== "call") {
         this.say(event.job.error.message, { kind: "error", remedy: event.job.error.remedy });
       }
       if (event.job.state !== "running") void this.#quietly(this.refresh());
     } else if (event.event === "session") {
       // Every step of the agent is news; nothing in the status depends on it.
       this.news.sessions++;
+    } else if (event.event === "setting") {
+      this.news.settings[event.setting] = (this.news.settings[event.setting] ?? 0) + 1;
     } else if (event.event === "proposals") {
       this.news.queue++;
       if (this.status) this.status.proposals = event.waiting;

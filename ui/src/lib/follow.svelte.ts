@@ -1,6 +1,16 @@
-// Forms whose stored values may change while they are open: by the terminal, or another window.
+// What is shown of stored values that may change meanwhile: by the terminal, or another window.
 
 import { untrack } from "svelte";
+import type { Setting } from "./bindings";
+import { engine } from "./engine.svelte";
+
+/** Reads what a setting holds now, and again whenever it is changed. */
+export function whenKept(setting: Setting, read: () => void): void {
+  $effect(() => {
+    void engine.news.settings[setting];
+    untrack(read);
+  });
+}
 
 /** Takes stored values over as they change, until the person has changed something in the form. */
 export function follow<T>(stored: () => T, shown: () => T, take: (value: T) => void): void {

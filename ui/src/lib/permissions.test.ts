@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Profile, Rules } from "./bindings";
-import { commandOf, otherWord, ownName, profileLike, profileProblem, providerOf, ruleProblem, SCOPES, thingOf, withoutRule, withRule, type Scope } from "./permissions";
+import { commandOf, otherWord, profileLike, profileProblem, providerOf, ruleProblem, SCOPES, thingOf, withoutRule, withRule, type Scope } from "./permissions";
 
 const none: Rules = { otherwise: "allow", rules: [] };
 
@@ -49,8 +49,7 @@ describe("rules", () => {
     for (const word of ["allow", "ask", "deny"] as const) expect(otherWord(word)).not.toBe(word);
   });
 
-  it("tell tools of AutoKit's own and providers from cards", () => {
-    expect([ownName("autokit:code_exec"), ownName("code_exec"), ownName("autokit:else"), ownName("id-1")]).toEqual(["code_exec", "code_exec", null, null]);
+  it("tell providers from cards", () => {
     expect([providerOf("Acme/*"), providerOf("id-1")]).toEqual(["Acme", null]);
   });
 

@@ -91,20 +91,6 @@ export const SCOPES: ScopeText[] = [
 /** Languages code can be run in. */
 export const LANGUAGES = ["python", "javascript", "shell"];
 
-/** AutoKit's own tools, which have no card. */
-export const OWN_TOOLS = ["get_time", "docs_search", "summarize_text", "web_search", "browse_page", "code_exec", "read_project_file"];
-
-const OWN = "autokit:";
-
-/** The id of a tool of AutoKit's own. */
-export const ownId = (name: string) => OWN + name;
-
-/** The name of a tool of AutoKit's own by its id; none for others. */
-export function ownName(id: string): string | null {
-  const name = id.startsWith(OWN) ? id.slice(OWN.length) : id;
-  return OWN_TOOLS.includes(name) ? name : null;
-}
-
 /** The provider a rule is for, where it is for all tools of one. */
 export function providerOf(of: string): string | null {
   return of.endsWith("/*") ? of.slice(0, -2) : null;

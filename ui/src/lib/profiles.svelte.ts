@@ -10,17 +10,32 @@ class ProfileBook {
   all = $state.raw<Profiles | null>(null);
   error = $state.raw<CommandError | null>(null);
   #last: Promise<unknown> = Promise.resolve();
+  /** Changes made here that the engine has not answered yet. */
+  #under = 0;
+  /** Grows with every change made here. */
+  #changes = 0;
+  /** Whether they were changed elsewhere meanwhile. */
+  #missed = false;
 
   get list(): Profile[] {
     return this.all?.profiles ?? [];
   }
 
   async load(): Promise<void> {
+    const before = this.#changes;
     try {
-      [this.all, this.error] = [await engine.call("profiles", {}), null];
+      const read = await engine.call("profiles", {});
+      // What was changed here meanwhile is newer, and answered by itself.
+      if (before === this.#changes) [this.all, this.error] = [read, null];
     } catch (reason) {
       this.error = CommandError.from(reason);
     }
+  }
+
+  /** Reads them anew where they may be others; not over a change that is under way, which would seem refused. */
+  async heard(): Promise<void> {
+    if (this.#under) this.#missed = true;
+    else await this.load();
   }
 
   /** Changes one profile. Throws what the engine refuses; then what is shown is what is kept. */
@@ -43,7 +58,13 @@ class ProfileBook {
 
   /** One after another: of two changes made at once neither is lost. */
   #queue(work: () => Promise<void>): Promise<void> {
-    const done = this.#last.then(work, work);
+    this.#under++;
+    this.#changes++;
+    const done = this.#last.then(work, work).finally(() => {
+      if (--this.#under || !this.#missed) return;
+      this.#missed = false;
+      void this.load();
+    });
     this.#last = done;
     return done;
   }

@@ -68,7 +68,7 @@ export async function as(page, theme, size, work) {
   await page.evaluate((theme) => (document.documentElement.dataset.theme = theme), before[1]);
 }
 
-export const agents = ({ bin, options, env, home, artifacts }) => {
+export const agents = ({ bin, options, env, home, call, artifacts }) => {
   const show = (page, name) => page.screenshot({ path: join(artifacts, name) });
   const servers = (page) => page.locator("section[aria-labelledby=servers]");
   const entry = (page, name) => servers(page).getByRole("listitem").filter({ hasText: name });
@@ -354,6 +354,34 @@ export const agents = ({ bin, options, env, home, artifacts }) => {
       await page.unroute("**/v1/call/activity");
       await told.getByRole("button", { name: "Try again" }).click();
       await told.waitFor({ state: "detached" });
+    },
+
+    async "calls a tool by hand, after what it needs was allowed"(page) {
+      const rules = (await call("profiles", {})).profiles[0];
+      await call("profile_set", { ...rules, permissions: { ...rules.permissions, tools: { otherwise: "ask", rules: [] } } });
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("A command or a card").fill("echo");
+      await page.locator(".palette-item", { hasText: "echo" }).first().click();
+      await page.getByRole("tab", { name: "Call" }).click();
+      const box = page.getByLabel("Arguments");
+      await page.waitForFunction(() => document.querySelector("textarea[id$=arguments]")?.value.startsWith("{"));
+      await box.fill('{ "text": ');
+      await page.getByRole("button", { name: "Call echo" }).click();
+      await page.getByText("This is not JSON").waitFor();
+      await box.fill('{ "text": "tea" }');
+      await box.press("Control+Enter");
+      const asks = page.getByRole("group", { name: "Needs your word" });
+      await asks.getByText("to call echo of Fixture").waitFor();
+      await show(page, "59-browser-call-asks.png");
+      await asks.getByRole("button", { name: "Allow once and call" }).click();
+      const answer = page.getByRole("region", { name: "What it answered" });
+      await answer.getByText("answered in").waitFor();
+      await answer.getByText('"text": "tea"').waitFor();
+      await as(page, "light", { width: 1180, height: 780 }, () => show(page, "59-browser-call-light.png"));
+      await as(page, "dark", { width: 900, height: 600 }, () => show(page, "59-browser-call-dark.png"));
+      await call("profile_set", rules);
+      await page.getByRole("button", { name: "Close the card" }).click();
+      await page.keyboard.press("Control+6");
     },
 
     async "removes a server once that was confirmed"(page) {

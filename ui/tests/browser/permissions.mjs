@@ -124,6 +124,11 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       assert.equal(await code.getByRole("alert").count(), 0);
     },
 
+    async "shows at once what is changed elsewhere"(page) {
+      await call("profile_set", { ...(await stored("shop")), about: "agents of the new shop" });
+      await section(page, "permissions").getByLabel("shop agents of the new shop").waitFor();
+    },
+
     async "removes a profile once that was confirmed"(page) {
       await profile(page, "shop").getByRole("button", { name: "Remove the profile shop" }).click();
       const asked = page.getByRole("dialog", { name: "Remove this profile?" });

@@ -14,6 +14,7 @@ mod providers;
 mod review;
 mod serve;
 mod system;
+mod tools;
 mod transfer;
 mod verify;
 
@@ -52,7 +53,11 @@ pub use serve::{
     ClientConnected, ConnectClient, Latency, LineFate, Server, ServerAdd, ServerReach, ServerRef,
     ServersRead, ServersText, TierLatency, ToolUse,
 };
-pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Status};
+pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Setting, Status};
+pub use tools::{
+    ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,
+    ToolsQuery,
+};
 pub use transfer::{
     BundlePath, ExistingCards, ExportOutcome, ExportPreview, ExportRequest, FieldConflict, Format,
     ImportItem, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,

@@ -24,7 +24,8 @@ use crate::api::{
     ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
     Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Server, ServerAdd, ServerRef,
     ServersRead, ServersText, Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe,
-    Subscription, SubscriptionRef, TestOutcome, TestRequest, UndoOutcome, VerifyStart,
+    Subscription, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
+    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -278,6 +279,14 @@ commands! {
     WaitAsks = "asks_wait" (AsksWait) -> AgentAsks;
     /// Gives a person's word on a call of an agent.
     AnswerAsk = "ask_answer" (AskAnswer) -> AgentAsks;
+    /// The tools that can be called from here, with whether agents may.
+    ListTools = "tools" (ToolsQuery) -> ToolList;
+    /// One of them, with what it takes.
+    GetTool = "tool_get" (ToolRef) -> ToolView;
+    /// Calls one for the person, or says what has to be allowed first.
+    RunTool = "tool_run" (ToolRun) -> ToolRunStart;
+    /// What a tool answered whose job is done.
+    GetToolOutcome = "tool_outcome" (JobRef) -> ToolOutcome;
     /// The keys for web APIs: those that are kept, and those that operations in the library want.
     ListApiKeys = "api_keys" (Nothing) -> Vec<ApiKey>;
     /// Keeps a key for a web API.

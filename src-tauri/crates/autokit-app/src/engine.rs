@@ -48,6 +48,7 @@ use autokit_gateway::Gateway;
 use autokit_library::{Clock, Library, Ownership, Place};
 use autokit_tools::rest::Rest;
 use autokit_tools::sandbox::Sandbox;
+use autokit_tools::upstream::Limits;
 use tokio::sync::{broadcast, watch};
 
 use crate::api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
@@ -66,7 +67,7 @@ use market::Market;
 use profiles::ProfileBook;
 use providers::{Services, Spending};
 use rerank::Tokens;
-use serve::Journal;
+use serve::{Journal, Outcomes};
 use servers::Servers;
 use sessions::Sessions;
 use shelf::Lore;
@@ -108,6 +109,8 @@ pub struct EngineOptions {
     pub keep: Option<Keep>,
     /// The person's configuration: the file of keys, if they are kept in one.
     pub config_dir: PathBuf,
+    /// What MCP servers may take, in time and in size.
+    pub servers: Limits,
 }
 
 impl EngineOptions {
@@ -120,6 +123,7 @@ impl EngineOptions {
             clock: Clock::system(),
             keep: None,
             config_dir: crate::paths::config_dir(),
+            servers: Limits::default(),
         }
     }
 }
@@ -190,6 +194,7 @@ pub(crate) struct Core {
     /// Proven when it is first needed.
     sandbox: OnceLock<Sandbox>,
     journal: Journal,
+    outcomes: Outcomes,
     market: Market,
     first_run: bool,
 }
@@ -204,7 +209,8 @@ impl Engine {
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
     ) -> Result<Engine> {
-        Engine::open(Place::Disk(owned), options, events).await
+        // The engine is large while it is made.
+        Box::pin(Engine::open(Place::Disk(owned), options, events)).await
     }
 
     /// As [`Engine::start`], for a library anywhere.
@@ -251,13 +257,14 @@ impl Engine {
             sources: Mutex::default(),
             plans: Mutex::default(),
             subscribed: Subscriptions::default(),
-            servers: Servers::default(),
+            servers: Servers::new(options.servers.clone()),
             profiles: ProfileBook::default(),
             asks: Asks::default(),
             api_keys: ApiKeys::default(),
             rest: Rest::default(),
             sandbox: OnceLock::new(),
             journal: Journal::default(),
+            outcomes: Outcomes::default(),
             market: Market::default(),
             first_run,
         });

@@ -41,7 +41,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 use crate::mcp::MESSAGE_BYTES;
 
 /// Version of the protocol between processes. Raised when a command changes its shape.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// Header with the key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";

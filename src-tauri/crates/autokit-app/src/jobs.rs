@@ -233,6 +233,11 @@ impl Progress {
         let _ = self.events.send(Event::Job { job: Box::new(self.state.borrow().clone()) });
     }
 
+    /// The job's id.
+    pub fn id(&self) -> String {
+        self.state.borrow().id.clone()
+    }
+
     /// Says how far the job is.
     pub fn at(&self, done: u64, total: u64) {
         self.change(|job| {

@@ -13,12 +13,16 @@ use serde_json::Value;
 use tokio::sync::{Mutex, RwLock, broadcast};
 
 use crate::api::{Event, Role};
-use crate::commands::{Command, Context, dispatch};
+use crate::commands::{Command, Context, RunTool, dispatch};
 use crate::engine::{Engine, EngineOptions};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::host::{Endpoint, Host};
 use crate::mcp::AnyLine;
 use crate::remote::{CallError, Remote};
+
+/// Commands that reach out of the library: where nobody knows whether one was carried out, it is not asked for
+/// again.
+const ONCE: [&str; 1] = [RunTool::NAME];
 
 /// How long a caller waits for some owner to answer, hand-over included.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -117,7 +121,12 @@ impl Node {
                 State::Client(remote) => match remote.call(name, &body, &request, &author).await {
                     Ok(value) => return Ok(value),
                     Err(CallError::Answered(error)) => return Err(error),
-                    Err(CallError::Lost(reason)) => (remote.endpoint().clone(), reason),
+                    Err(CallError::Unanswered(_)) if ONCE.contains(&name) => {
+                        return Err(ApiError::owner_ended());
+                    }
+                    Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
+                        (remote.endpoint().clone(), reason)
+                    }
                 },
                 State::Closed => return Err(ApiError::cancelled()),
             };
@@ -138,7 +147,9 @@ impl Node {
                 State::Client(remote) => match remote.mcp_line(connection, profile).await {
                     Ok(line) => return Ok(line),
                     Err(CallError::Answered(error)) => return Err(error),
-                    Err(CallError::Lost(reason)) => (remote.endpoint().clone(), reason),
+                    Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
+                        (remote.endpoint().clone(), reason)
+                    }
                 },
                 State::Closed => return Err(ApiError::cancelled()),
             };
@@ -238,7 +249,7 @@ impl Inner {
                         return Ok(());
                     }
                     Err(CallError::Answered(error)) => return Err(error),
-                    Err(CallError::Lost(why)) => reason = why,
+                    Err(CallError::Lost(why) | CallError::Unanswered(why)) => reason = why,
                 }
             }
             if began.elapsed() > PATIENCE {

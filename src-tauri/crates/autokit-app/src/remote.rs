@@ -25,8 +25,10 @@ pub(crate) struct Remote {
 pub(crate) enum CallError {
     /// The owner answered with an error.
     Answered(ApiError),
-    /// The owner is gone or went away in the middle: ask the next one.
+    /// The owner is gone: ask the next one.
     Lost(String),
+    /// The owner went away in the middle; nobody knows how far it came.
+    Unanswered(String),
 }
 
 impl Remote {
@@ -77,7 +79,11 @@ impl Remote {
         request: &str,
         author: &str,
     ) -> Result<Value, CallError> {
-        let lost = |error: reqwest::Error| CallError::Lost(error.to_string());
+        let unanswered = |error: reqwest::Error| {
+            let never_sent = error.is_connect();
+            let why = error.to_string();
+            if never_sent { CallError::Lost(why) } else { CallError::Unanswered(why) }
+        };
         let response = self
             .request(reqwest::Method::POST, &format!("/v1/call/{name}"))
             .header(REQUEST_HEADER, request)
@@ -85,11 +91,11 @@ impl Remote {
             .json(body)
             .send()
             .await
-            .map_err(lost)?;
+            .map_err(unanswered)?;
         let good = response.status().is_success();
-        let bytes = response.bytes().await.map_err(lost)?;
+        let bytes = response.bytes().await.map_err(unanswered)?;
         if good {
-            return serde_json::from_slice(&bytes).map_err(|error| CallError::Lost(error.to_string()));
+            return serde_json::from_slice(&bytes).map_err(|error| CallError::Unanswered(error.to_string()));
         }
         match serde_json::from_slice::<ApiError>(&bytes) {
             // The port is another owner's by now; the endpoint file has to be read again.

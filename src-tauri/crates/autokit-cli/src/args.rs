@@ -196,6 +196,9 @@ pub(crate) enum Command {
     /// Keys for web APIs whose operations agents call.
     #[command(subcommand)]
     ApiKeys(crate::api_keys::ApiKeysCommand),
+    /// The tools that can be called from here, and calling them.
+    #[command(subcommand)]
+    Tools(crate::tools::ToolsCommand),
     /// AutoKit in the settings of Claude, Codex, Cursor, VS Code and others.
     #[command(subcommand)]
     Clients(crate::clients::ClientsCommand),

@@ -6,6 +6,7 @@ use autokit_app::api::{AgentAsk, AskAnswer, AskReply, AsksWait};
 use autokit_app::commands::{AnswerAsk, WaitAsks};
 use autokit_app::node::Node;
 use clap::{Subcommand, ValueEnum};
+use jiff::Timestamp;
 use owo_colors::OwoColorize as _;
 
 use crate::output::{Output, printable};
@@ -120,6 +121,16 @@ async fn watch(node: &Node) -> Result<()> {
     }
 }
 
+/// When a call is refused that nobody answers.
+fn left(until: &str) -> String {
+    match until.parse::<Timestamp>() {
+        Ok(until) => {
+            format!("in {} s if nobody answers", until.duration_since(Timestamp::now()).as_secs().max(0))
+        }
+        Err(_) => format!("after {}", printable(until)),
+    }
+}
+
 fn write(text: &mut dyn std::io::Write, ask: &AgentAsk) -> std::io::Result<()> {
     let client = if ask.client.is_empty() { "An agent" } else { &ask.client };
     let of =
@@ -134,10 +145,11 @@ fn write(text: &mut dyn std::io::Write, ask: &AgentAsk) -> std::io::Result<()> {
     let profile = if ask.profile.is_empty() { "everybody" } else { &ask.profile };
     writeln!(
         text,
-        "  id {}, profile {}, tool {}",
+        "  id {}, profile {}, tool {}, refused {}",
         printable(&ask.id),
         printable(profile),
-        printable(&ask.tool)
+        printable(&ask.tool),
+        left(&ask.until)
     )?;
     for (name, value) in ask.arguments.as_object().into_iter().flatten() {
         match value.as_str() {

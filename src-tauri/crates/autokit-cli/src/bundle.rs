@@ -286,7 +286,8 @@ pub(crate) fn counts(preview: &ImportPreview) -> String {
     ];
     let told: Vec<String> =
         all.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if told.is_empty() { "No cards".to_owned() } else { told.join(", ") }
+    let told = if told.is_empty() { "No cards".to_owned() } else { told.join(", ") };
+    if preview.suspect == 0 { told } else { format!("{told}; {} with suspect text", preview.suspect) }
 }
 
 fn about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {

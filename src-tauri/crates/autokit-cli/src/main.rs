@@ -22,6 +22,7 @@ mod providers;
 mod report;
 mod review;
 mod serve;
+mod tools;
 mod transfer;
 mod verify;
 
@@ -47,7 +48,7 @@ pub(crate) enum End {
     Done,
     /// It looked and found nothing.
     Nothing,
-    /// Nothing of what was given could be taken.
+    /// Nothing of what was given could be taken, or the tool that was called says it failed.
     Refused,
     /// Something of the installation does not work.
     Unwell,
@@ -283,6 +284,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         }
         Command::Profiles(command) => profiles::run(node, out, command).await,
         Command::Asks(command) => asks::run(node, out, command).await,
+        Command::Tools(command) => tools::run(node, out, command).await,
         Command::ApiKeys(command) => api_keys::run(node, out, command).await,
         Command::Completions { .. }
         | Command::Eval(_)

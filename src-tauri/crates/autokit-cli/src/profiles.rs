@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use autokit_app::api::{Allowlist, CardRef, Nothing, Profile, ProfileRef, Profiles};
-use autokit_app::commands::{GetCard, ListProfiles, RemoveProfile, SetProfile};
+use autokit_app::api::{Allowlist, CardRef, Nothing, Profile, ProfileRef, Profiles, ToolRef};
+use autokit_app::commands::{GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode, Permission, Rules};
 use clap::{Args, Subcommand, ValueEnum};
@@ -15,8 +15,7 @@ use crate::{End, Result};
 /// What is spoken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeChoice {
-    /// To call a tool: a card's name or id, `Provider/*`, or one of AutoKit's own (ask, discover,
-    /// `propose_card`, `report_outcome`, `web_search`, `browse_page`, `code_exec`, `read_project_file`…).
+    /// To call a tool: its name or id, as `autokit tools list` has it, or `Provider/*`.
     Tool,
     /// To reach a host: `api.example.org`, `*.example.org`, `localhost:8080`.
     Host,
@@ -118,24 +117,22 @@ async fn ids_of(node: &Node, cards: &[String]) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// AutoKit's own tools that every session has, and those that a search finds.
-const OWN: [&str; 4] = ["ask", "discover", "propose_card", "report_outcome"];
-const BUILTIN: [&str; 7] = [
-    "get_time",
-    "docs_search",
-    "summarize_text",
-    "web_search",
-    "browse_page",
-    "code_exec",
-    "read_project_file",
-];
+/// The id of a tool that can be called, or of any other card.
+async fn tool_id(node: &Node, tool: &str) -> Result<String> {
+    match node.call::<GetTool>(ToolRef { tool: tool.to_owned(), profile: String::new() }).await {
+        Ok(view) => Ok(view.entry.id),
+        // What is only there to be read has a card all the same.
+        Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::Invalid) => {
+            id_of(node, tool).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
 
 /// The thing as a rule names it: cards by their ids, folders in full.
 async fn thing(node: &Node, scope: ScopeChoice, of: &str) -> Result<String> {
     Ok(match scope {
-        ScopeChoice::Tool if OWN.contains(&of) => of.to_owned(),
-        ScopeChoice::Tool if BUILTIN.contains(&of) => format!("autokit:{of}"),
-        ScopeChoice::Tool if !of.ends_with("/*") && !of.starts_with("autokit:") => id_of(node, of).await?,
+        ScopeChoice::Tool if !of.ends_with("/*") => tool_id(node, of).await?,
         ScopeChoice::Folder => std::path::absolute(of)?.display().to_string(),
         _ => of.to_owned(),
     })

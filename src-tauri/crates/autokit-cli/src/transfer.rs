@@ -133,6 +133,13 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
     if item.behind {
         writeln!(out, "          {} the library's card is newer", "→".cyan())?;
     }
+    if item.suspect {
+        writeln!(
+            out,
+            "          {} a text hides something or gives orders to a model: it will wait in Review",
+            "→".cyan()
+        )?;
+    }
     for conflict in &item.conflicts {
         writeln!(out, "          {} both changed `{}`", "→".cyan(), printable(&conflict.field))?;
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::{Definition, Gone, list, listed};
@@ -73,7 +73,7 @@ pub struct Wish {
     /// Cancelled when the agent takes the call back or is gone.
     pub cancel: CancellationToken,
     /// Takes what the tool tells on its way.
-    pub progress: UnboundedSender<Progress>,
+    pub progress: Sender<Progress>,
 }
 
 impl<T: Toolbox> Gateway<T> {

@@ -25,6 +25,10 @@ pub const PROFILE_HEADER: &str = "x-autokit-profile";
 /// Header in which a client of Streamable HTTP names its session.
 const SESSION_HEADER: &str = "mcp-session-id";
 
+/// Words on how far a call has come that wait for a client that reads slowly; what comes while so many wait is
+/// left out.
+const UNHEARD: usize = 64;
+
 /// One connection to the gateway.
 pub struct Server<T> {
     gateway: Gateway<T>,
@@ -189,7 +193,7 @@ impl<T: Toolbox> Server<T> {
         } else {
             (name, arguments)
         };
-        let (progress, told) = mpsc::unbounded_channel();
+        let (progress, told) = mpsc::channel(UNHEARD);
         let wish = Wish { name, arguments, cancel: context.ct.clone(), progress };
         let telling = tell(context.clone(), told);
         // The channel closes with the call, and then there is nothing left to tell.
@@ -199,7 +203,7 @@ impl<T: Toolbox> Server<T> {
 }
 
 /// Passes on how far a call has come, if the client asked for it.
-async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::UnboundedReceiver<Progress>) {
+async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::Receiver<Progress>) {
     let token = context.meta.get_progress_token();
     let mut last = f64::NEG_INFINITY;
     while let Some(progress) = told.recv().await {

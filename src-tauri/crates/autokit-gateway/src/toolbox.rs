@@ -107,7 +107,7 @@ pub struct Call {
     /// Cancelled when the agent takes the call back or is gone.
     pub cancel: CancellationToken,
     /// Takes what the tool tells on its way.
-    pub progress: tokio::sync::mpsc::UnboundedSender<Progress>,
+    pub progress: tokio::sync::mpsc::Sender<Progress>,
 }
 
 /// What is called.

@@ -143,7 +143,7 @@ impl Pool {
             .unwrap_or_else(|_| Err(connection.silent(self.limits.list)))
     }
 
-    /// Calls a tool of a server. What it tells on the way goes to `progress`.
+    /// Calls a tool of a server. What it tells on the way goes to `progress`, and is left out while that is full.
     ///
     /// # Errors
     /// When the server cannot be started or reached, ends or hangs meanwhile, answers with an error of the
@@ -154,7 +154,7 @@ impl Pool {
         reach: &Reach,
         tool: &str,
         arguments: Map<String, Value>,
-        progress: &mpsc::UnboundedSender<Told>,
+        progress: &mpsc::Sender<Told>,
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, UpstreamError> {
         let connecting = self.connect(name, reach);

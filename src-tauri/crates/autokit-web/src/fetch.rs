@@ -1,6 +1,7 @@
 //! The one HTTP client.
 
 pub(crate) mod download;
+mod robots;
 pub(crate) mod send;
 
 use std::sync::Arc;
@@ -23,10 +24,7 @@ use crate::error::{Error, Result};
 use crate::guard::{GuardedNames, chain, explain};
 use crate::hosts::Hosts;
 use crate::policy::NetworkPolicy;
-use crate::robots::{RobotsCache, Rules};
-
-/// Name by which robots.txt knows this program.
-const AGENT: &str = "AutoKit";
+use crate::robots::RobotsCache;
 
 /// Who is asking, with a page that says what for.
 const USER_AGENT: &str = concat!(
@@ -40,9 +38,6 @@ const USER_AGENT: &str = concat!(
 /// What a page should be.
 const WANTED: &str =
     "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/json;q=0.7,*/*;q=0.1";
-
-/// Bytes of robots.txt read; RFC 9309 asks for 500 KiB at least.
-const ROBOTS_BYTES: u64 = 512 << 10;
 
 /// Bytes read of an answer that reports a failure.
 const FAILURE_BYTES: u64 = 256 << 10;
@@ -425,49 +420,6 @@ impl Fetcher {
             self.0.cache.put(url.as_str(), Kept { text, validators: found, at: Instant::now() });
         }
         Ok(Step::Answer(answer))
-    }
-
-    async fn rules(&self, url: &Url, open: Option<Open<'_>>) -> Arc<Rules> {
-        let origin = url.origin().ascii_serialization();
-        self.0.robots.rules(&origin, || self.ask_robots(url, open)).await
-    }
-
-    async fn ask_robots(&self, page: &Url, open: Option<Open<'_>>) -> Rules {
-        let Ok(mut url) = page.join("/robots.txt") else { return Rules::Open };
-        let place = self.0.hosts.enter(&host_of(&url), None).await;
-        let work = async {
-            // RFC 9309 2.3.1.2: five redirects are followed, to any host.
-            for _ in 0..=5 {
-                self.0.state.load().policy.check(&url)?;
-                if open.is_some_and(|open| !open(&url)) {
-                    return Err(Error::Closed { host: url.host_str().unwrap_or_default().to_owned() });
-                }
-                let client = self.0.state.load().pages.clone();
-                let response = client.get(url.clone()).send().await.map_err(|error| explain(&url, &error))?;
-                if let Some(to) = redirected(&response, &url)? {
-                    url = to;
-                    continue;
-                }
-                let status = response.status().as_u16();
-                let body = self.read(response, &url, ROBOTS_BYTES).await?;
-                return Ok(Rules::read(AGENT, status, &body));
-            }
-            Ok(Rules::Open)
-        };
-        let rules = self.within(page, work).await;
-        if rules.is_ok() {
-            place.leave();
-        }
-        match rules {
-            Ok(rules) => rules,
-            Err(
-                Error::NoSuchHost { .. }
-                | Error::NoConnection { .. }
-                | Error::Tls { .. }
-                | Error::PrivateAddress { .. },
-            ) => Rules::Unreachable,
-            Err(error) => Rules::Unknown(format!("robots.txt cannot be read: {error}")),
-        }
     }
 
     /// Reads a body up to a limit; more is an error, not a cut.

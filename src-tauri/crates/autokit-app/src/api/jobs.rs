@@ -23,6 +23,8 @@ pub enum JobKind {
     Review,
     /// Cards against their pages.
     Verify,
+    /// A tool, called by the person.
+    Call,
 }
 
 /// Where a job stands.

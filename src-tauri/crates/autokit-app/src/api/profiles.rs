@@ -70,6 +70,8 @@ pub struct AgentAsk {
     pub id: String,
     /// Since when, RFC 3339 in UTC.
     pub at: String,
+    /// When it is refused if nobody has answered, RFC 3339 in UTC.
+    pub until: String,
     /// The session of the agent.
     pub session: String,
     /// The program the agent runs in, as it calls itself.

@@ -73,6 +73,34 @@ pub struct Status {
     pub migrated_from: Option<String>,
 }
 
+/// What a library keeps beside its cards, by the name it has in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Setting {
+    /// The address at which agents reach it over HTTP.
+    AgentsHttp,
+    /// Which keys for web APIs there are.
+    ApiKeys,
+    /// Keys that signed bundles.
+    BundleKeys,
+    /// How cards are checked.
+    Checks,
+    /// Where tools are looked for.
+    MarketSources,
+    /// The MCP servers.
+    McpServers,
+    /// Profiles of agents, and how their sessions are kept.
+    Profiles,
+    /// The rules of review.
+    Review,
+    /// Bundles that are followed.
+    Subscriptions,
+    /// A run of checks that is not over.
+    VerifyRun,
+    /// Which cards stand for tools of servers.
+    VouchedTools,
+}
+
 /// News a host passes on.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -108,6 +136,11 @@ pub enum Event {
     },
     /// Services were chosen anew.
     Providers,
+    /// Something else that the library keeps was changed.
+    Setting {
+        /// What.
+        setting: Setting,
+    },
     /// Another process took the store over, or this one did.
     Owner {
         /// What this process is now.

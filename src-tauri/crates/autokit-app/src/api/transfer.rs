@@ -107,6 +107,9 @@ pub struct ImportItem {
     pub licence: Option<String>,
     /// The library's card is newer than this one.
     pub behind: bool,
+    /// A text that is new with it hides something or gives orders to a model: it waits in Review, wherever the
+    /// rest goes.
+    pub suspect: bool,
 }
 
 /// The format of a source or of an export.
@@ -217,6 +220,10 @@ pub struct ImportPreview {
     pub identical: u32,
     /// Cards that cannot be taken.
     pub invalid: u32,
+    /// Cards that bring a suspect text.
+    pub suspect: u32,
+    /// Of those, the ones the library does not have.
+    pub suspect_new: u32,
     /// Items of the status asked for, in all.
     pub total: u32,
     /// The items asked for.

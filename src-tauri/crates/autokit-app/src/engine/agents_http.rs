@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::api::{AgentsHttp, AgentsHttpSet, Nothing};
+use crate::api::{AgentsHttp, AgentsHttpSet, Nothing, Setting};
 use crate::commands::{Context, GetAgentsHttp, Handle, RenewAgentsHttp, SetAgentsHttp};
 use crate::door::{Door, PATH};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -19,8 +19,6 @@ use crate::secrets::Secret;
 use super::{Core, Engine};
 use sessions::KeptSessions;
 
-/// Setting: whether the address is open, and its port.
-const SETTING: &str = "agents_http";
 /// Name of its token among the keys.
 const TOKEN: &str = "agents-http";
 /// The port where none was chosen; none is registered there.
@@ -42,7 +40,7 @@ pub(super) struct Doorway {
 
 impl Core {
     async fn agents_http(&self) -> Result<Kept> {
-        let kept = self.kept(SETTING, "the address for agents").await?;
+        let kept = self.kept(Setting::AgentsHttp).await?;
         Ok(kept.unwrap_or(Kept { enabled: false, port: PORT }))
     }
 
@@ -109,7 +107,7 @@ impl Engine {
             }
         }
         doorway.problem = None;
-        self.core.keep_as(SETTING, &wanted).await?;
+        self.core.keep_as(Setting::AgentsHttp, &wanted).await?;
         self.door_view(wanted, &doorway).await
     }
 

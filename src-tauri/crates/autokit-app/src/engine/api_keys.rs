@@ -10,16 +10,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing};
+use crate::api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing, Setting};
 use crate::commands::{Context, Handle, ListApiKeys, RemoveApiKey, SetApiKey};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::Secret;
 
 use super::kept::Remembered;
 use super::{Core, Engine};
-
-/// Setting: which keys there are, without the keys.
-const SETTING: &str = "api_keys";
 
 /// A key that is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,11 +29,17 @@ struct Kept {
 }
 
 /// Which keys there are, read once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ApiKeys {
     list: Remembered<Vec<Kept>>,
     /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
+}
+
+impl Default for ApiKeys {
+    fn default() -> ApiKeys {
+        ApiKeys { list: Remembered::new(Setting::ApiKeys), writing: tokio::sync::Mutex::default() }
+    }
 }
 
 /// Names of keys are small letters and digits; origins and schemes are not.
@@ -93,12 +96,12 @@ fn key_of(secret: ApiSecret) -> Key {
 
 impl Core {
     async fn kept_api_keys(&self) -> Result<Arc<Vec<Kept>>> {
-        self.api_keys.list.read(self, SETTING, "the keys for web APIs").await
+        self.api_keys.list.read(self).await
     }
 
     /// Changes the list; the caller holds `writing`.
     async fn keep_api_keys(&self, list: Vec<Kept>) -> Result<()> {
-        self.api_keys.list.write(self, SETTING, list).await
+        self.api_keys.list.write(self, list).await
     }
 
     /// The keys an operation can be called with.

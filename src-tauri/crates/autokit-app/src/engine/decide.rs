@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 
 use crate::api::{
     AcceptPreview, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
-    ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal, UnsafeProposal,
+    ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal, Setting,
+    UnsafeProposal,
 };
 use crate::commands::{
     AcceptProposal, AcceptProposals, CommentProposal, Context, GetReviewPolicy, Handle, PreviewAccept,
@@ -23,8 +24,6 @@ use super::import::BATCH;
 use super::review::is_suspect;
 use super::{Core, Engine};
 
-/// Setting: how the library is reviewed, as JSON.
-const POLICY_SETTING: &str = "review";
 /// More reviewers than this for one field is a mistake in the setting.
 const MOST_APPROVALS: u32 = 9;
 
@@ -36,11 +35,7 @@ type Looked = (Proposal, std::result::Result<Acceptance, String>);
 
 impl Core {
     pub(super) async fn review_policy(&self) -> Result<ReviewPolicy> {
-        match self.library.setting(POLICY_SETTING).await? {
-            None => Ok(ReviewPolicy::default()),
-            Some(text) => serde_json::from_str(&text)
-                .map_err(|error| ApiError::internal(format!("the review policy cannot be read: {error}"))),
-        }
+        Ok(self.kept(Setting::Review).await?.unwrap_or_default())
     }
 
     /// The name a decision is signed with: the one given, the policy's, or that of who asks.
@@ -366,7 +361,7 @@ impl Handle<SetReviewPolicy> for Engine {
         }
         sensible_name(request.reviewer.trim())?;
         let policy = ReviewPolicy { reviewer: request.reviewer.trim().to_owned(), ..request };
-        self.core.keep_as(POLICY_SETTING, &policy).await?;
+        self.core.keep_as(Setting::Review, &policy).await?;
         Ok(policy)
     }
 }

@@ -5,7 +5,7 @@ use autokit_bundle::{PublicKey, Signature, SigningKey};
 use autokit_toolcard::is_unseen;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{KeyRef, KeyTrust, KnownKeyView, Nothing, SignatureView, SigningKeys, Trust};
+use crate::api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
 use crate::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::Secret;
@@ -13,8 +13,6 @@ use crate::secrets::Secret;
 use super::incoming::Incoming;
 use super::{Core, Engine};
 
-/// Setting: the keys that were seen.
-const KEYS_SETTING: &str = "bundle_keys";
 /// Name of this person's own key in the keychain.
 const OWN_KEY: &str = "signing-key";
 
@@ -64,11 +62,11 @@ impl Seen {
 
 impl Core {
     async fn known_keys(&self) -> Result<Vec<KnownKey>> {
-        Ok(self.kept(KEYS_SETTING, "the keys that were seen").await?.unwrap_or_default())
+        Ok(self.kept(Setting::BundleKeys).await?.unwrap_or_default())
     }
 
     async fn keep_keys(&self, keys: &[KnownKey]) -> Result<()> {
-        self.keep_as(KEYS_SETTING, keys).await
+        self.keep_as(Setting::BundleKeys, keys).await
     }
 
     /// How far the signature of a source can be relied on.

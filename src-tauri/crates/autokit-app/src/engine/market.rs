@@ -22,7 +22,7 @@ use std::time::Duration;
 use autokit_tools::market::{MarketError, Registry};
 
 use crate::api::{
-    MarketFound, MarketKind, MarketQuery, MarketSource, MarketSourceAdd, MarketSourceRef, Nothing,
+    MarketFound, MarketKind, MarketQuery, MarketSource, MarketSourceAdd, MarketSourceRef, Nothing, Setting,
 };
 use crate::commands::{
     AddMarketSource, Context, Handle, ListMarketSources, RemoveMarketSource, SearchMarket,
@@ -32,8 +32,6 @@ use crate::error::{ApiError, ErrorCode, Result};
 use super::{Core, Engine};
 pub(crate) use asking::Market;
 
-/// Setting: the sources.
-const SETTING: &str = "market_sources";
 /// Sources at most: each of them is asked by every search.
 const MOST_SOURCES: usize = 10;
 /// How long a person waits for an answer.
@@ -68,7 +66,7 @@ impl From<MarketError> for ApiError {
 
 impl Core {
     pub(super) async fn market_sources(&self) -> Result<Vec<MarketSource>> {
-        Ok(self.kept(SETTING, "the sources of tools").await?.unwrap_or_default())
+        Ok(self.kept(Setting::MarketSources).await?.unwrap_or_default())
     }
 
     async fn change_market_sources(
@@ -78,7 +76,7 @@ impl Core {
         let _turn = self.market.writing.lock().await;
         let mut sources = self.market_sources().await?;
         change(&mut sources)?;
-        self.keep_as(SETTING, &sources).await?;
+        self.keep_as(Setting::MarketSources, &sources).await?;
         Ok(sources)
     }
 

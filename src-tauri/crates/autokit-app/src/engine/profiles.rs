@@ -11,14 +11,12 @@ use autokit_toolcard::CardId;
 use autokit_tools::permissions::{Need, Permission, Rules};
 use serde::{Deserialize, Serialize};
 
-use crate::api::{AgentSessions, Nothing, Profile, ProfileRef, Profiles};
+use crate::api::{AgentSessions, Nothing, Profile, ProfileRef, Profiles, Setting};
 use crate::commands::{Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile};
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Core, Engine};
 
-/// Setting: profiles and sessions, as JSON.
-const SETTING: &str = "profiles";
 /// Characters of a name.
 const NAME_CHARS: usize = 40;
 /// The least tools of a program may cost: one tool and what is said of it.
@@ -107,7 +105,7 @@ impl Scoped {
 impl Core {
     /// Reads the profiles of the library.
     pub(super) async fn load_profiles(&self) -> Result<()> {
-        let kept: Option<Kept> = self.kept(SETTING, "the profiles of agents").await?;
+        let kept: Option<Kept> = self.kept(Setting::Profiles).await?;
         self.profiles.kept.store(Arc::new(kept.unwrap_or_default()));
         Ok(())
     }
@@ -155,7 +153,7 @@ impl Core {
         let _turn = self.profiles.writing.lock().await;
         let mut kept = Kept::clone(&self.profiles.kept.load());
         let made = change(&mut kept)?;
-        self.keep_as(SETTING, &kept).await?;
+        self.keep_as(Setting::Profiles, &kept).await?;
         self.profiles.kept.store(Arc::new(kept));
         self.profiles.scoped.lock().expect("no holder panics").clear();
         Ok(made)

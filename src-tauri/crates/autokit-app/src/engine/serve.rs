@@ -11,6 +11,7 @@
 //! | [`arguments`] | arguments held against a tool's schema |
 //! | [`capped`] | what a tool of somebody else may answer at most |
 //! | [`days`] | what agents did, day by day |
+//! | [`hand`] | the list of tools that can be called, and calls a person makes |
 //! | [`outward`] | AutoKit's own tools that reach out: web, files, sandbox |
 //! | [`permit`] | whether a call may be made: by rules, or by a person's word |
 //! | [`plan`] | what a call is of, what it needs, and how it is carried out |
@@ -21,6 +22,7 @@ mod audit;
 mod builtin;
 mod capped;
 mod days;
+mod hand;
 mod journal;
 mod measure;
 mod outward;
@@ -55,6 +57,7 @@ use super::cards::{first_sentence, shorten};
 use super::profiles::{Scoped, no_profile};
 use super::servers::Upstream;
 use super::{Core, Engine};
+pub(super) use hand::Outcomes;
 pub(super) use journal::Journal;
 
 /// Characters of a description as an agent gets it: longer ones are for people.

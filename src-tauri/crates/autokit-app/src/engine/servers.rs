@@ -4,12 +4,12 @@
 //! and one that says something else than when it was accepted, waits there as a proposal, and until then
 //! cannot be called. So a server cannot change what an agent reads behind a person's back.
 
+mod looks;
 mod offered;
 mod vouched;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use autokit_gateway::configured::{ConfiguredReach, configured};
 use autokit_library::CardRecord;
@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 
 use crate::api::{
     ExistingCards, ItemChoice, JobKind, JobRef, Landing, Nothing, Server, ServerAdd, ServerReach, ServerRef,
-    ServersRead, ServersText,
+    ServersRead, ServersText, Setting,
 };
 use crate::commands::{AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -35,12 +35,8 @@ use super::incoming::Incoming;
 use super::kept::Remembered;
 use super::{Core, Engine};
 
-/// Setting: the servers.
-const SETTING: &str = "mcp_servers";
 /// Characters of a name.
 const NAME_CHARS: usize = 40;
-/// Between two looks at a server that says again and again that it changed.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Field of a card: which tool of which server it is, and what that said when it was accepted.
 pub(super) const UPSTREAM: &str = "upstream";
 
@@ -83,16 +79,16 @@ pub(super) struct Servers {
     vouched: Remembered<vouched::Vouched>,
 }
 
-impl Default for Servers {
-    fn default() -> Servers {
-        let (pool, changes) = Pool::new(Limits::default());
+impl Servers {
+    pub(super) fn new(limits: Limits) -> Servers {
+        let (pool, changes) = Pool::new(limits);
         Servers {
             pool,
             changes: Mutex::new(Some(changes)),
-            list: Remembered::default(),
+            list: Remembered::new(Setting::McpServers),
             writing: tokio::sync::Mutex::default(),
             live: Mutex::default(),
-            vouched: Remembered::default(),
+            vouched: Remembered::new(Setting::VouchedTools),
         }
     }
 }
@@ -150,14 +146,14 @@ impl Upstream {
 impl Core {
     /// The servers.
     pub(super) async fn servers(&self) -> Result<Arc<Vec<Kept>>> {
-        self.servers.list.read(self, SETTING, "the MCP servers").await
+        self.servers.list.read(self).await
     }
 
     async fn change_servers(&self, change: impl FnOnce(&mut Vec<Kept>) -> Result<()>) -> Result<()> {
         let _turn = self.servers.writing.lock().await;
         let mut list = self.servers().await?.to_vec();
         change(&mut list)?;
-        self.servers.list.write(self, SETTING, list).await
+        self.servers.list.write(self, list).await
     }
 
     pub(super) async fn server(&self, name: &str) -> Result<Kept> {
@@ -281,6 +277,10 @@ impl Core {
     }
 }
 
+fn is_web(address: &str) -> bool {
+    url::Url::parse(address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
 fn no_server(name: &str) -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
@@ -321,71 +321,7 @@ fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard, stands: bool) -> 
     }
 }
 
-/// When servers are looked at again: at once when one says that it changed, and then not before a while,
-/// however often it says so.
-#[derive(Default)]
-struct Looks {
-    last: HashMap<String, Instant>,
-    wanted: HashSet<String>,
-}
-
-impl Looks {
-    fn wanted(&mut self, server: String) {
-        self.wanted.insert(server);
-    }
-
-    fn wait(&self, server: &str) -> Duration {
-        self.last.get(server).map_or(Duration::ZERO, |last| LOOK_EVERY.saturating_sub(last.elapsed()))
-    }
-
-    fn next(&self) -> Option<Duration> {
-        self.wanted.iter().map(|server| self.wait(server)).min()
-    }
-
-    fn due(&mut self) -> Vec<String> {
-        let due: Vec<String> =
-            self.wanted.iter().filter(|server| self.wait(server).is_zero()).cloned().collect();
-        for server in &due {
-            self.wanted.remove(server);
-            self.last.insert(server.clone(), Instant::now());
-        }
-        due
-    }
-}
-
 impl Engine {
-    /// Follows the servers while this process lives: looks again at one that says its tools changed, and
-    /// stops those nobody calls.
-    pub(crate) fn keep_servers(&self) {
-        let core = Arc::downgrade(&self.core);
-        let changes = self.core.servers.changes.lock().expect("no holder panics").take();
-        let Some(mut changes) = changes else { return };
-        tokio::spawn(async move {
-            let mut pause = Duration::from_secs(1);
-            let mut looks = Looks::default();
-            loop {
-                let wait = looks.next().map_or(pause, |next| next.min(pause));
-                let news = tokio::time::timeout(wait, changes.recv()).await;
-                let Some(core) = core.upgrade() else { return };
-                match news {
-                    Ok(Some(server)) => {
-                        core.servers.live.lock().expect("no holder panics").remove(&server);
-                        looks.wanted(server);
-                    }
-                    // The pool is gone, and the engine with it.
-                    Ok(None) => return,
-                    Err(_) => pause = core.servers.pool.stop_idle().await,
-                }
-                for server in looks.due() {
-                    // It may have been removed meanwhile.
-                    if core.server(&server).await.is_ok() {
-                        core.start_looking_at(server);
-                    }
-                }
-            }
-        });
-    }
-
     async fn server_list(&self) -> Result<Vec<Server>> {
         let core = &self.core;
         let running = core.servers.pool.running().await;
@@ -433,18 +369,18 @@ impl Handle<AddServer> for Engine {
                 "Use up to 40 letters, digits, spaces, dots, `-` and `_`.",
             ));
         }
-        let empty = match &request.reach {
-            ServerReach::Stdio { command, .. } => command.trim().is_empty(),
-            ServerReach::Http { url } => {
-                !url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+        let wrong = match &request.reach {
+            ServerReach::Stdio { command, .. } if command.trim().is_empty() => {
+                Some(("the server has no program".to_owned(), "Give the program that starts it."))
             }
+            ServerReach::Http { url } if !is_web(url) => Some((
+                format!("{url:?} is no address of a server"),
+                "Give an address that begins with http:// or https://.",
+            )),
+            _ => None,
         };
-        if empty {
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
-                "the server has neither a program nor an address",
-                "Give the program that starts it, or its http address.",
-            ));
+        if let Some((message, remedy)) = wrong {
+            return Err(ApiError::new(ErrorCode::BadRequest, message, remedy));
         }
         let core = &self.core;
         let kept = core.secrets(&core.services.load().settings);
@@ -537,26 +473,5 @@ impl Handle<RefreshServer> for Engine {
     async fn handle(&self, _: &Context, request: ServerRef) -> Result<JobRef> {
         let server = self.core.server(&request.name).await?;
         Ok(self.core.start_looking_at(server.name))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_that_never_stops_changing_is_looked_at_now_and_then() {
-        let mut looks = Looks::default();
-        assert_eq!((looks.next(), looks.due().len()), (None, 0));
-        looks.wanted("a".to_owned());
-        assert_eq!(looks.next(), Some(Duration::ZERO));
-        assert_eq!(looks.due(), ["a"]);
-        for _ in 0..100 {
-            looks.wanted("a".to_owned());
-            assert!(looks.due().is_empty());
-        }
-        assert!(looks.next().is_some_and(|next| next > Duration::from_secs(20) && next <= LOOK_EVERY));
-        looks.wanted("b".to_owned());
-        assert_eq!(looks.due(), ["b"]);
     }
 }

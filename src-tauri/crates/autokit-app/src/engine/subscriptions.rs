@@ -8,7 +8,8 @@ use jiff::SignedDuration;
 use tokio::sync::Mutex;
 
 use crate::api::{
-    ExistingCards, ImportSource, JobKind, JobRef, Landing, Nothing, Subscribe, Subscription, SubscriptionRef,
+    ExistingCards, ImportSource, JobKind, JobRef, Landing, Nothing, Setting, Subscribe, Subscription,
+    SubscriptionRef,
 };
 use crate::commands::{
     AddSubscription, CheckSubscriptions, Context, Handle, ListSubscriptions, RemoveSubscription,
@@ -19,8 +20,6 @@ use crate::jobs::{Outcome, Progress};
 use super::import::Wishes;
 use super::{Core, Engine};
 
-/// Setting: the subscriptions.
-const SETTING: &str = "subscriptions";
 /// A year.
 const MOST_HOURS: u32 = 8_760;
 
@@ -33,7 +32,7 @@ pub(crate) struct Subscriptions {
 
 impl Core {
     async fn subscriptions(&self) -> Result<Vec<Subscription>> {
-        Ok(self.kept(SETTING, "the subscriptions").await?.unwrap_or_default())
+        Ok(self.kept(Setting::Subscriptions).await?.unwrap_or_default())
     }
 
     /// Changes the list; gives it as it is then.
@@ -44,7 +43,7 @@ impl Core {
         let _turn = self.subscribed.writing.lock().await;
         let mut all = self.subscriptions().await?;
         change(&mut all)?;
-        self.keep_as(SETTING, &all).await?;
+        self.keep_as(Setting::Subscriptions, &all).await?;
         Ok(all)
     }
 

@@ -13,7 +13,8 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::broadcast;
 
 use crate::api::{
-    CardRef, CardVerification, CheckSettings, Checked, Event, JobRef, Nothing, VerifyScope, VerifyStart,
+    CardRef, CardVerification, CheckSettings, Checked, Event, JobRef, Nothing, Setting, VerifyScope,
+    VerifyStart,
 };
 use crate::commands::{Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -22,8 +23,6 @@ use super::{Core, Engine};
 pub(crate) use runs::Verifying;
 use runs::{Wanted, starter_keys};
 
-/// Setting: when cards are checked without being asked to.
-const CHECKS_SETTING: &str = "checks";
 /// How long the library has to rest before it is looked through for new cards.
 const REST: Duration = Duration::from_secs(3);
 /// How often a process that stays looks whether a check is due.
@@ -60,7 +59,7 @@ impl Core {
     }
 
     async fn check_settings(&self) -> Result<CheckSettings> {
-        Ok(self.kept(CHECKS_SETTING, "settings of checks").await?.unwrap_or_default())
+        Ok(self.kept(Setting::Checks).await?.unwrap_or_default())
     }
 
     /// Starts what is due by now: pages to be tried again, cards checked long ago, new cards,
@@ -208,7 +207,7 @@ impl Handle<GetCheckSettings> for Engine {
 impl Handle<SetCheckSettings> for Engine {
     async fn handle(&self, _: &Context, request: CheckSettings) -> Result<CheckSettings> {
         sensible(request.every_days)?;
-        self.core.keep_as(CHECKS_SETTING, &request).await?;
+        self.core.keep_as(Setting::Checks, &request).await?;
         Ok(request)
     }
 }

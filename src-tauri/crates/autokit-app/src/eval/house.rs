@@ -74,7 +74,7 @@ impl House {
             ..EngineOptions::new()
         };
         let (events, _) = broadcast::channel(1024);
-        let engine = Engine::open(Place::Memory, &options, events).await?;
+        let engine = Box::pin(Engine::open(Place::Memory, &options, events)).await?;
         let context = Context { request: None, author: "eval".to_owned() };
         let mut settings = ProviderSettings::default();
         settings.search.kind = SearchKind::Searxng;

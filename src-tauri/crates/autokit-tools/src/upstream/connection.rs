@@ -38,7 +38,7 @@ impl std::fmt::Debug for Connection {
 }
 
 /// Who wants to hear of which call.
-type Listening = Arc<Mutex<HashMap<ProgressToken, mpsc::UnboundedSender<Told>>>>;
+type Listening = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Told>>>>;
 
 /// What a server tells without being asked.
 #[derive(Clone)]
@@ -63,8 +63,8 @@ impl ClientHandler for Listener {
     async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let to = self.told.lock().ok().and_then(|told_to| told_to.get(&told.progress_token).cloned());
         if let Some(to) = to {
-            // The call may just have ended.
-            let _ = to.send(told);
+            // The call may just have ended, or nobody may read so fast; the server is not held up for that.
+            let _ = to.try_send(told);
         }
     }
 }
@@ -206,7 +206,7 @@ impl Connection {
         self.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner).elapsed()
     }
 
-    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::UnboundedSender<Told>) -> Hearing {
+    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Told>) -> Hearing {
         if let Ok(mut told) = self.told.lock() {
             told.insert(token.clone(), to);
         }

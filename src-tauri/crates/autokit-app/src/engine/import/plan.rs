@@ -6,7 +6,8 @@ use std::sync::Arc;
 use autokit_bundle::Entry;
 use autokit_bundle::plan::{Ours, Standing, compare};
 use autokit_library::{CardRecord, Replica};
-use autokit_toolcard::{CardId, Named, Problem, RevisionId, Toolcard, fields};
+use autokit_toolcard::{CardId, Named, Problem, RevisionId, Toolcard, fields, is_poisoned};
+use serde_json::Value;
 
 use crate::api::ItemStatus;
 use crate::engine::Core;
@@ -31,11 +32,18 @@ pub(super) struct Planned {
     pub(super) standing: Option<Standing>,
     pub(super) similar: Vec<Arc<CardRecord>>,
     pub(super) problem: Option<Problem>,
+    /// Whether something new in it hides something or gives orders to a model.
+    pub(super) suspect: bool,
 }
 
 impl Planned {
     pub(super) fn behind(&self) -> bool {
         self.standing == Some(Standing::Behind)
+    }
+
+    /// Whether something suspect comes with it.
+    pub(super) fn brings_suspect(&self) -> bool {
+        self.suspect && self.status != ItemStatus::Identical
     }
 }
 
@@ -75,7 +83,7 @@ impl Core {
         let foreign = self.foreign_states_of(&incoming.entries, &found, &lineages).await?;
         let core = Arc::clone(self);
         let plan = in_background(move || {
-            let planned = core.library.read(|replica| {
+            let mut planned: Vec<Planned> = core.library.read(|replica| {
                 let tools = Tools::of(replica);
                 let each = incoming.entries.iter().zip(found);
                 let stand = |(entry, ours)| {
@@ -83,6 +91,12 @@ impl Core {
                 };
                 each.map(stand).collect()
             });
+            for (entry, planned) in incoming.entries.iter().zip(&mut planned) {
+                // Also of one that is behind: where cards are replaced, it comes back.
+                let same = planned.standing == Some(Standing::Identical);
+                let read = !same && planned.status != ItemStatus::Invalid;
+                planned.suspect = read && is_suspect(&entry.card, planned.ours.as_deref());
+            }
             Ok(Arc::new(Plan { incoming, cursor, planned }))
         })
         .await?;
@@ -110,6 +124,14 @@ impl Core {
         let states = self.library.foreign_states(&wanted).await?;
         Ok(states.into_iter().map(|(id, state)| (id, state.body)).collect())
     }
+}
+
+/// Whether a card says something that the library's does not, and that hides something or gives orders to a
+/// model.
+pub(super) fn is_suspect(card: &Toolcard, ours: Option<&CardRecord>) -> bool {
+    let ours = ours.map(|ours| ours.card().into_object());
+    let new = |field: &str, value: &Value| ours.as_ref().and_then(|ours| ours.get(field)) != Some(value);
+    card.object().iter().any(|(field, value)| new(field, value) && is_poisoned(value))
 }
 
 /// The card of the library that a card of a source is: by its id, else by provider and name.
@@ -170,7 +192,7 @@ fn stand(
     let Some(ours) = ours else {
         let similar = tools.like(&entry.card);
         let status = if similar.is_empty() { ItemStatus::New } else { ItemStatus::Similar };
-        return Planned { status, ours: None, standing: None, similar, problem: None };
+        return Planned { status, ours: None, standing: None, similar, problem: None, suspect: false };
     };
     let card = ours.card();
     let lineage = lineages.get(&ours.id).map_or(&[][..], Vec::as_slice);
@@ -194,5 +216,12 @@ fn stand(
         (Standing::Apart { .. }, _) if !bundled => ItemStatus::Changed,
         (Standing::Apart { .. }, _) => ItemStatus::Conflicting,
     };
-    Planned { status, ours: Some(ours), standing: Some(standing), similar: Vec::new(), problem }
+    Planned {
+        status,
+        ours: Some(ours),
+        standing: Some(standing),
+        similar: Vec::new(),
+        problem,
+        suspect: false,
+    }
 }

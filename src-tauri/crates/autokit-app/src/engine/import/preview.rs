@@ -39,6 +39,8 @@ impl Plan {
             similar: 0,
             identical: 0,
             invalid: 0,
+            suspect: self.count_suspect(|_| true),
+            suspect_new: self.count_suspect(|planned| planned.ours.is_none()),
             total: 0,
             items: Vec::new(),
         };
@@ -71,6 +73,10 @@ impl Plan {
             place(&mut preview, ItemStatus::Invalid, &|| refused(bad));
         }
         preview
+    }
+
+    fn count_suspect(&self, which: impl Fn(&Planned) -> bool) -> u32 {
+        self.planned.iter().filter(|planned| planned.brings_suspect() && which(planned)).count() as u32
     }
 
     fn item(&self, entry: &Entry, planned: &Planned) -> ImportItem {
@@ -121,6 +127,7 @@ impl Plan {
             at: if self.incoming.bundled { entry.step.at.clone() } else { String::new() },
             licence: self.provenance(entry).licence,
             behind: planned.status == ItemStatus::Identical && planned.behind(),
+            suspect: planned.brings_suspect(),
         }
     }
 }
@@ -140,5 +147,6 @@ fn refused(bad: &Rejected) -> ImportItem {
         at: String::new(),
         licence: None,
         behind: false,
+        suspect: false,
     }
 }

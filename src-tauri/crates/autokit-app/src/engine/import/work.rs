@@ -7,11 +7,11 @@ use autokit_bundle::plan::Standing;
 use autokit_bundle::{Entry, Provenance};
 use autokit_library::{Arrival, ArrivedRevision, CardRecord, ForeignState, Library};
 use autokit_toolcard::{
-    Arrived, Author, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields, is_poisoned,
+    Arrived, Author, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields,
 };
 use serde_json::{Map, Value};
 
-use super::plan::{Plan, Planned};
+use super::plan::{Plan, Planned, is_suspect};
 use crate::api::{ExistingCards, ItemChoice, ItemStatus, Landing};
 use crate::error::Result;
 
@@ -33,15 +33,8 @@ pub(in crate::engine) struct Wishes {
 impl Wishes {
     /// Where a card lands. Whom one trusts may have been deceived or taken over: a text that hides something
     /// or gives orders to a model waits for a person, unless the library says the same already.
-    fn landing_of(&self, entry: &Entry, ours: Option<&CardRecord>) -> Landing {
-        if self.landing == Landing::Review || self.suspect_too {
-            return self.landing;
-        }
-        let ours = ours.map(|ours| ours.card().into_object());
-        let new = |field: &str, value: &Value| ours.as_ref().and_then(|ours| ours.get(field)) != Some(value);
-        let suspect =
-            entry.card.object().iter().any(|(field, value)| new(field, value) && is_poisoned(value));
-        if suspect { Landing::Review } else { Landing::Library }
+    fn landing_of(&self, suspect: bool) -> Landing {
+        if suspect && !self.suspect_too { Landing::Review } else { self.landing }
     }
 }
 
@@ -120,16 +113,14 @@ impl Plan {
                     // Under another name here: nothing tells which of the two is newer.
                     Some(ours) => {
                         let merged = merge(None, ours.card().object(), entry.card.object());
-                        self.known(
-                            &item,
-                            &ours,
-                            &Standing::Apart { common: false, merged },
-                            wishes,
-                            &mut work,
-                        );
+                        let standing = Standing::Apart { common: false, merged };
+                        let suspect = is_suspect(&entry.card, Some(&ours));
+                        self.known(&item, &ours, (&standing, suspect), wishes, &mut work);
                     }
                     None => match (&planned.ours, &planned.standing) {
-                        (Some(ours), Some(standing)) => self.known(&item, ours, standing, wishes, &mut work),
+                        (Some(ours), Some(standing)) => {
+                            self.known(&item, ours, (standing, planned.suspect), wishes, &mut work);
+                        }
                         _ => self.unknown(&item, planned, wishes, &mut work),
                     },
                 }
@@ -150,7 +141,7 @@ impl Plan {
             .filter(|(field, _)| chosen(field))
             .map(|(field, value)| (field.clone(), value.clone()))
             .collect();
-        if wishes.landing_of(entry, None) == Landing::Review {
+        if wishes.landing_of(planned.suspect) == Landing::Review {
             let values = card.into_iter().map(|(field, value)| proposed(field, Some(value))).collect();
             let mut draft = draft(entry, wishes, values);
             draft.similar = planned.similar.iter().map(|record| record.id.clone()).collect();
@@ -172,7 +163,7 @@ impl Plan {
         &self,
         item: &Item<'_>,
         ours: &CardRecord,
-        standing: &Standing,
+        (standing, suspect): (&Standing, bool),
         wishes: &Wishes,
         work: &mut Work,
     ) {
@@ -180,7 +171,7 @@ impl Plan {
         if wishes.existing == ExistingCards::Keep || *standing == Standing::Identical {
             return;
         }
-        let landing = wishes.landing_of(entry, Some(ours));
+        let landing = wishes.landing_of(suspect);
         if wishes.existing == ExistingCards::Replace && item.choice.is_none() && landing == Landing::Library {
             let revision = self.merging(entry, entry.card.to_json(), wishes);
             work.arrive(item.at, Some(ours), &ours.id, vec![revision], None);

@@ -130,6 +130,11 @@ pub(super) fn named(name: &str) -> Option<&'static Definition> {
     TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == name || tool.name == name)
 }
 
+/// All of them.
+pub(super) fn all() -> impl Iterator<Item = &'static Definition> {
+    TOOLS.iter().map(|(tool, _)| tool)
+}
+
 /// The tool of this id, if it is one of these.
 pub(super) fn find(id: &str) -> Option<&'static Definition> {
     TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == id)

@@ -24,7 +24,7 @@ fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> 
     Definition {
         id: name.to_owned(),
         name: name.to_owned(),
-        provider: "autokit".to_owned(),
+        provider: "AutoKit".to_owned(),
         description: description.to_owned(),
         schema,
         annotations: None,

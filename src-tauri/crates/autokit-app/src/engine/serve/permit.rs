@@ -2,12 +2,14 @@
 
 use autokit_bundle::is_secret;
 use autokit_gateway::{Audit, Call, Progress, Refusal};
+use autokit_library::stamp;
 use autokit_tools::audit::redacted;
 use autokit_tools::permissions::{Need, Permission};
 use serde_json::{Map, Value};
 
 use crate::api::{AgentAsk, AskReply};
 use crate::engine::Core;
+use crate::engine::asks::PATIENCE;
 use crate::engine::profiles::no_profile;
 
 use super::refused;
@@ -50,7 +52,7 @@ impl Petition {
         self
     }
 
-    fn all(&self) -> Vec<Need> {
+    pub(super) fn all(&self) -> Vec<Need> {
         let (id, name, provider) = (self.id.clone(), self.name.clone(), self.provider.clone());
         std::iter::once(Need::Tool { id, name, provider }).chain(self.needs.iter().cloned()).collect()
     }
@@ -95,6 +97,11 @@ fn list(needs: &[Need]) -> String {
     needs.iter().map(Need::words).collect::<Vec<_>>().join(" and ")
 }
 
+/// What the rules deny.
+pub(super) fn not_permitted(needs: &[Need]) -> Refusal {
+    not_made(format!("It is not permitted {}. Only a person can change that.", list(needs)))
+}
+
 fn not_made(words: String) -> Refusal {
     Refusal::NotMade(words)
 }
@@ -109,10 +116,7 @@ impl Core {
         let because = decision.because;
         match decision.permission {
             Permission::Allow => return (Decided::Rules, Ok(())),
-            Permission::Deny => {
-                let words = format!("It is not permitted {}. Only a person can change that.", list(&because));
-                return (Decided::Rules, Err(not_made(words)));
-            }
+            Permission::Deny => return (Decided::Rules, Err(not_permitted(&because))),
             Permission::Ask => {}
         }
         if self.asks.is_granted(&call.session, &because) {
@@ -134,9 +138,11 @@ impl Core {
             );
             return (Decided::Nobody, Err(not_made(words)));
         }
+        let now = self.options.clock.now();
         let asked = self.asks.ask(AgentAsk {
             id: crate::token(8),
-            at: self.options.clock.stamp(),
+            at: stamp(now),
+            until: stamp(now + PATIENCE),
             session: call.session.clone(),
             client: call.client.clone(),
             profile: call.profile.clone(),
@@ -154,7 +160,7 @@ impl Core {
         };
         let waits = Progress { done: 0.0, total: None, message: Some(format!("A person is asked {words}.")) };
         // The agent may be gone; then the next line says so.
-        let _ = call.progress.send(waits);
+        let _ = call.progress.try_send(waits);
         let reply = tokio::select! {
             reply = asked.answer() => reply,
             () = call.cancel.cancelled() => return (Decided::Nobody, Err(Refusal::Cancelled)),

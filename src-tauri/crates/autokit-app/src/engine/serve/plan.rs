@@ -1,12 +1,13 @@
 //! A call of an agent from its name to its result: what it is of, what it needs, whether it is permitted,
 //! how it is carried out. All of it is written down.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_gateway::{Audit, Call, Definition, Event, Refusal, Target};
 use autokit_tools::openapi;
-use autokit_tools::permissions::Need;
+use autokit_tools::permissions::{Need, Permission};
 use autokit_tools::rest::{Keys, needs};
 use autokit_tools::upstream::{Told, UpstreamError};
 use rmcp::model::CallToolResult;
@@ -14,11 +15,11 @@ use tokio::sync::mpsc;
 
 use crate::api::ServerReach;
 use crate::engine::Core;
-use crate::engine::profiles::Scoped;
+use crate::engine::profiles::{Scoped, no_profile};
 use crate::engine::servers::{Kept, Upstream};
 use crate::error::ApiError;
 
-use super::permit::{Decided, Petition};
+use super::permit::{Decided, Petition, not_permitted};
 use super::{Serving, arguments, builtin, capped, outward, own, refused, rest};
 
 /// How a call is carried out.
@@ -31,6 +32,14 @@ enum Way {
     Upstream(Box<Kept>, Upstream),
     /// An operation of a web API.
     Rest(Box<openapi::Call>, Keys),
+}
+
+/// What became of a person's wish to call a tool.
+pub(super) enum ByHand {
+    /// Not before this is granted.
+    Asks(Vec<Need>),
+    /// The call, to be awaited.
+    Ready(Pin<Box<dyn Future<Output = Result<CallToolResult, Refusal>> + Send>>),
 }
 
 /// A call that is ready to be decided on.
@@ -52,19 +61,7 @@ fn called(target: &Target) -> Petition {
 impl Serving {
     /// Decides on a call, makes it if it is permitted, and writes it down.
     pub(super) async fn carry_out(&self, call: Call) -> Result<CallToolResult, Refusal> {
-        let Plan { way, petition } = match self.plan(&call).await {
-            Ok(plan) => plan,
-            Err(refusal) => {
-                let schema = match &call.tool {
-                    Target::Own(name) => own::named(name).map(|tool| tool.schema),
-                    Target::Discovered(definition) => Some(definition.schema.clone()),
-                };
-                let schema = schema.unwrap_or_default();
-                let petition = called(&call.tool).with(Vec::new(), &schema, &call.arguments);
-                let note = Note::begin(self, &call, petition.audit(&call, Decided::Nobody));
-                return note.end(false, Err(refusal));
-            }
-        };
+        let Plan { way, petition } = self.prepared(&call).await?;
         let mut note = Note::begin(self, &call, petition.audit(&call, Decided::Nobody));
         let (decided, permitted) = self.core.permit(&petition, &call).await;
         decided.as_str().clone_into(&mut note.audit.decided);
@@ -75,6 +72,47 @@ impl Serving {
             }
             Err(refusal) => note.end(false, Err(refusal)),
         }
+    }
+
+    /// A call as it is decided on. One that comes to no tool is written down as refused.
+    async fn prepared(&self, call: &Call) -> Result<Plan, Refusal> {
+        let refusal = match self.plan(call).await {
+            Ok(plan) => return Ok(plan),
+            Err(refusal) => refusal,
+        };
+        let schema = match &call.tool {
+            Target::Own(name) => own::named(name).map(|tool| tool.schema),
+            Target::Discovered(definition) => Some(definition.schema.clone()),
+        };
+        let petition = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
+        let note = Note::begin(self, call, petition.audit(call, Decided::Nobody));
+        note.refused(&refusal);
+        Err(refusal)
+    }
+
+    /// Makes a call as a person wants it made by hand, by the rules of a profile. What these ask a person
+    /// for has to be among what was granted; where it is not, nothing is done.
+    pub(super) async fn by_hand(&self, call: Call, granted: &[Need]) -> Result<ByHand, Refusal> {
+        let Plan { way, petition } = self.prepared(&call).await?;
+        let profile = self.core.profile(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
+        let decision = profile.permissions.decide(&petition.all());
+        let decided = match decision.permission {
+            Permission::Allow => Decided::Rules,
+            Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => Decided::Person,
+            Permission::Ask => return Ok(ByHand::Asks(decision.because)),
+            Permission::Deny => {
+                let refusal = not_permitted(&decision.because);
+                let note = Note::begin(self, &call, petition.audit(&call, Decided::Rules));
+                note.refused(&refusal);
+                return Err(refusal);
+            }
+        };
+        let note = Note::begin(self, &call, petition.audit(&call, decided));
+        let serving = self.clone();
+        Ok(ByHand::Ready(Box::pin(async move {
+            let result = serving.go(way, call).await;
+            note.end(true, result)
+        })))
     }
 
     async fn plan(&self, call: &Call) -> Result<Plan, Refusal> {
@@ -168,7 +206,7 @@ impl Serving {
             }
         }
         let reach = core.reach(server).await.map_err(|error| refused(&error))?;
-        let (told, mut telling) = mpsc::unbounded_channel::<Told>();
+        let (told, mut telling) = mpsc::channel::<Told>(UNHEARD);
         let to = call.progress;
         let passing = async move {
             while let Some(told) = telling.recv().await {
@@ -177,8 +215,8 @@ impl Serving {
                     total: told.total,
                     message: told.message,
                 };
-                // The agent may be gone.
-                let _ = to.send(progress);
+                // The agent may be gone, or read slowly.
+                let _ = to.try_send(progress);
             }
         };
         let pool = &core.servers.pool;
@@ -219,6 +257,9 @@ fn server_needs(server: &Kept) -> Vec<Need> {
     needs
 }
 
+/// Words of a server on its way to an answer that wait to be passed on.
+const UNHEARD: usize = 64;
+
 /// Characters of a reason that are written down.
 const WHY: usize = 300;
 
@@ -235,6 +276,14 @@ impl Note {
     fn begin(serving: &Serving, call: &Call, mut audit: Audit) -> Note {
         "cancelled".clone_into(&mut audit.outcome);
         Note { serving: serving.clone(), session: call.session.clone(), began: Instant::now(), audit }
+    }
+
+    /// It was not made.
+    fn refused(mut self, refusal: &Refusal) {
+        "refused".clone_into(&mut self.audit.outcome);
+        if let Refusal::NotMade(why) | Refusal::Failed(why) = refusal {
+            self.audit.why = why.chars().take(WHY).collect();
+        }
     }
 
     /// `made` is whether the call was permitted: what goes wrong from then on is the tool's matter.

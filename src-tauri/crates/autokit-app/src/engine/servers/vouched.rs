@@ -19,9 +19,6 @@ use crate::error::Result;
 
 use super::{SAID, UPSTREAM, Upstream, proposer};
 
-/// Setting: of each card, for which tool it stands.
-const SETTING: &str = "vouched_tools";
-
 /// Of each card, for which tool it stands.
 pub(super) type Vouched = HashMap<String, String>;
 
@@ -45,7 +42,7 @@ fn agree(ours: &Toolcard, theirs: &Toolcard) -> bool {
 
 impl Core {
     async fn vouched(&self) -> Result<Arc<Vouched>> {
-        self.servers.vouched.read(self, SETTING, "the tools of MCP servers").await
+        self.servers.vouched.read(self).await
     }
 
     /// Whether a card stands for the tool it names.
@@ -67,7 +64,7 @@ impl Core {
     }
 
     async fn keep_vouched(&self, vouched: Vouched) -> Result<()> {
-        self.servers.vouched.write(self, SETTING, vouched).await
+        self.servers.vouched.write(self, vouched).await
     }
 
     /// Notes the cards that say just what a server said when it was looked at.

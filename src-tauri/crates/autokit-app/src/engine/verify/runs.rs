@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::api::{Job, JobKind, JobRef, JobState, VerifyScope};
+use crate::api::{Job, JobKind, JobRef, JobState, Setting, VerifyScope};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
@@ -26,8 +26,6 @@ const AT_ONCE: usize = 8;
 const SEARCH_AT_ONCE: usize = 2;
 /// How long a page may take. A reader would have given up before.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// Setting: the run under way or broken off, to go on with.
-const RUN_SETTING: &str = "verify_run";
 /// A run that rested longer than this is begun anew: much of what it found is old by then.
 const RESTED: SignedDuration = SignedDuration::from_hours(24);
 /// Cards after which the day's health is written down while a run goes on.
@@ -208,13 +206,14 @@ impl Core {
     }
 
     async fn keep_run(&self, run: Option<&Run>) -> Result<()> {
-        let text = run.map_or_else(|| Ok(String::new()), serde_json::to_string);
-        let text = text.map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(self.library.set_setting(RUN_SETTING, &text).await?)
+        match run {
+            Some(run) => self.keep_as(Setting::VerifyRun, run).await,
+            None => self.forget(Setting::VerifyRun).await,
+        }
     }
 
     async fn kept_run(&self) -> Result<Option<Run>> {
-        self.kept(RUN_SETTING, "the run of checks").await
+        self.kept(Setting::VerifyRun).await
     }
 
     /// Takes a run up again that was under way when the program ended.

@@ -1,0 +1,247 @@
+//! `autokit tools`: what can be called from here, and calling it.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write};
+
+use autokit_app::api::{
+    JobRef, ToolBlock, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,
+    ToolsQuery,
+};
+use autokit_app::commands::{GetTool, GetToolOutcome, ListTools, RunTool};
+use autokit_app::node::Node;
+use autokit_app::{ApiError, ErrorCode, Permission};
+use clap::Subcommand;
+use owo_colors::OwoColorize as _;
+use serde_json::{Map, Value};
+
+use crate::output::{Output, printable};
+use crate::{End, Result, jobs};
+
+/// Tools asked for at a time.
+const WINDOW: u32 = 1_000;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// The tools that can be called from here: AutoKit's own, those of MCP servers, operations of web APIs.
+    List {
+        /// Only those whose name, provider or description has these words.
+        text: Vec<String>,
+        /// As agents of this profile have them.
+        #[arg(long, default_value = "")]
+        profile: String,
+    },
+    /// A tool with the arguments it takes.
+    Show {
+        /// Its id or name.
+        tool: String,
+        /// As agents of this profile have it.
+        #[arg(long, default_value = "")]
+        profile: String,
+    },
+    /// Call a tool and print what it answers. What it needs is asked for here, by the rules agents are bound by
+    /// as well.
+    Call {
+        /// Its id or name.
+        tool: String,
+        /// The arguments as a JSON object; `-` reads them from standard input.
+        #[arg(default_value = "{}")]
+        arguments: String,
+        /// By the rules of this profile.
+        #[arg(long, default_value = "")]
+        profile: String,
+        /// Allow what the call needs without being asked.
+        #[arg(long, short)]
+        yes: bool,
+    },
+}
+
+pub(crate) async fn run(node: &Node, out: &Output, command: ToolsCommand) -> Result<End> {
+    match command {
+        ToolsCommand::List { text, profile } => {
+            let all = list(node, &text.join(" "), &profile).await?;
+            out.show(&all, |out| write_list(out, &all))?;
+            Ok(End::Done)
+        }
+        ToolsCommand::Show { tool, profile } => {
+            let view = node.call::<GetTool>(ToolRef { tool, profile }).await?;
+            out.show(&view, |out| write_view(out, &view))?;
+            Ok(End::Done)
+        }
+        ToolsCommand::Call { tool, arguments, profile, yes } => {
+            let run = ToolRun { tool, profile, arguments: arguments_of(&arguments)?, granted: Vec::new() };
+            call(node, out, run, yes).await
+        }
+    }
+}
+
+async fn list(node: &Node, text: &str, profile: &str) -> Result<ToolList> {
+    let mut all: Option<ToolList> = None;
+    loop {
+        let offset = all.as_ref().map_or(0, |list| list.tools.len() as u32);
+        let (text, profile) = (text.to_owned(), profile.to_owned());
+        let next = node
+            .call::<ListTools>(ToolsQuery { text, profile, sources: Vec::new(), offset, limit: WINDOW })
+            .await?;
+        let done = next.tools.is_empty() || offset + next.tools.len() as u32 >= next.total;
+        let list = match &mut all {
+            None => all.insert(next),
+            Some(list) => {
+                list.tools.extend(next.tools);
+                list
+            }
+        };
+        if done {
+            return Ok(list.clone());
+        }
+    }
+}
+
+fn source(source: ToolSource) -> &'static str {
+    match source {
+        ToolSource::Session => "in every session of an agent",
+        ToolSource::Builtin => "built in",
+        ToolSource::Server => "MCP server",
+        ToolSource::Api => "web API",
+    }
+}
+
+fn write_list(out: &mut dyn Write, list: &ToolList) -> io::Result<()> {
+    for tool in &list.tools {
+        write!(out, "{}", printable(&tool.name).bold())?;
+        write!(out, "  {}", format!("{} · {}", printable(&tool.provider), source(tool.source)).dimmed())?;
+        match tool.permission {
+            Permission::Allow => writeln!(out)?,
+            Permission::Ask => writeln!(out, "  {}", "needs your word".yellow())?,
+            Permission::Deny => writeln!(out, "  {}", "denied".red())?,
+        }
+        writeln!(out, "  {}", printable(&tool.line))?;
+    }
+    match list.total {
+        0 => writeln!(out, "No tool fits."),
+        1 => writeln!(out, "1 tool"),
+        all => writeln!(out, "{all} tools"),
+    }
+}
+
+fn write_view(out: &mut dyn Write, view: &ToolView) -> io::Result<()> {
+    let entry = &view.entry;
+    writeln!(
+        out,
+        "{}  {}",
+        printable(&entry.name).bold(),
+        format!("{} · {}", printable(&entry.provider), source(entry.source)).dimmed()
+    )?;
+    writeln!(out, "{}", printable(&view.description))?;
+    writeln!(out, "\n{}\n{}", "Arguments (JSON Schema)".bold(), json(&Value::Object(view.schema.clone())))?;
+    if entry.source == ToolSource::Session {
+        return Ok(());
+    }
+    // The id: a card may be called as one of AutoKit's own tools is.
+    let example = Value::Object(view.example.clone()).to_string();
+    writeln!(out, "\n{}\nautokit tools call {} {}", "Call it".bold(), quoted(&entry.id), quoted(&example))
+}
+
+/// A text as a shell takes it for one word: what others wrote must not become a command.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
+    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('-') {
+        return text.to_owned();
+    }
+    format!("'{}'", printable(text).replace('\'', r"'\''"))
+}
+
+fn json(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
+fn arguments_of(given: &str) -> Result<Map<String, Value>> {
+    let mut text = given.to_owned();
+    if given == "-" {
+        text.clear();
+        io::stdin().lock().read_to_string(&mut text)?;
+    }
+    serde_json::from_str(&text).map_err(|error| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            format!("the arguments are no JSON object: {error}"),
+            "Write them as '{\"name\": \"value\"}'; `autokit tools show` tells what a tool takes.",
+        )
+        .into()
+    })
+}
+
+async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<End> {
+    let job = loop {
+        match node.call::<RunTool>(run.clone()).await? {
+            ToolRunStart::Started { job } => break job,
+            ToolRunStart::Asks { needs, words } => {
+                if !yes && !consent(&run.tool, &words)? {
+                    return Err(ApiError::new(
+                        ErrorCode::Refused,
+                        format!("{} was not called: it needs {}", run.tool, words.join(" and ")),
+                        "Allow it with --yes, or for good with `autokit profiles allow`.",
+                    )
+                    .into());
+                }
+                run.granted = needs;
+            }
+        }
+    };
+    jobs::watch(node, out, &job).await?;
+    let outcome = node.call::<GetToolOutcome>(JobRef { job }).await?;
+    out.show(&outcome, |out| write_outcome(out, &outcome))?;
+    Ok(if outcome.failed { End::Refused } else { End::Done })
+}
+
+/// Whether the person at the terminal lets it be done; nobody there is no consent.
+fn consent(tool: &str, words: &[String]) -> Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    let mut err = anstream::stderr();
+    write!(err, "{} needs {}. Go on? [y/N] ", printable(tool).bold(), printable(&words.join(" and ")))?;
+    err.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn write_outcome(out: &mut dyn Write, outcome: &ToolOutcome) -> io::Result<()> {
+    for block in &outcome.blocks {
+        match block {
+            ToolBlock::Text { text } => {
+                // What is JSON is easier to read in lines.
+                match serde_json::from_str::<Value>(text) {
+                    Ok(value @ (Value::Object(_) | Value::Array(_))) => writeln!(out, "{}", json(&value))?,
+                    _ => text.lines().try_for_each(|line| writeln!(out, "{}", printable(line)))?,
+                }
+            }
+            ToolBlock::Image { mime, data } => {
+                writeln!(
+                    out,
+                    "{}",
+                    format!("A picture ({}, {} bytes); --json has it.", printable(mime), data.len() / 4 * 3)
+                        .dimmed()
+                )?;
+            }
+            ToolBlock::Other { value } => writeln!(out, "{}", json(value))?,
+        }
+    }
+    if let (true, Some(value)) = (outcome.blocks.is_empty(), &outcome.structured) {
+        writeln!(out, "{}", json(value))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_to_copy_is_one_command() {
+        assert_eq!(quoted("autokit:get_time"), "autokit:get_time");
+        assert_eq!(quoted("x;reboot"), "'x;reboot'");
+        assert_eq!(quoted("--yes"), "'--yes'");
+        assert_eq!(quoted("$(id) 'a"), r"'$(id) '\''a'");
+    }
+}

@@ -1,0 +1,82 @@
+// A tool as a person calls it: what it takes, what it needs, what it answered.
+
+import type { Need, ToolOutcome, ToolView } from "./bindings";
+import { engine } from "./engine.svelte";
+import { CommandError } from "./host";
+
+/** The arguments as they are typed, or why they are none. */
+export function argumentsOf(typed: string): { value: Record<string, unknown> } | { problem: string } {
+  if (!typed.trim()) return { value: {} };
+  try {
+    const value: unknown = JSON.parse(typed);
+    if (value && typeof value === "object" && !Array.isArray(value)) return { value: value as Record<string, unknown> };
+    return { problem: "Write the arguments as a JSON object: { … }" };
+  } catch (reason) {
+    return { problem: `This is not JSON: ${reason instanceof Error ? reason.message : String(reason)}` };
+  }
+}
+
+export class Calling {
+  view = $state.raw<ToolView | null>(null);
+  typed = $state("");
+  error = $state.raw<CommandError | null>(null);
+  /** What has to be allowed before it is called. */
+  asks = $state.raw<{ needs: Need[]; words: string[] } | null>(null);
+  /** The call under way. */
+  job = $state<string | null>(null);
+  busy = $state(false);
+  outcome = $state.raw<ToolOutcome | null>(null);
+
+  #tool: string;
+  /** Of several calls the last one counts. */
+  #call = 0;
+
+  constructor(tool: string) {
+    this.#tool = tool;
+  }
+
+  async read(): Promise<void> {
+    try {
+      this.view = await engine.call("tool_get", { tool: this.#tool, profile: "" });
+      this.error = null;
+      this.typed ||= JSON.stringify(this.view.example, null, 2);
+    } catch (reason) {
+      this.error = CommandError.from(reason);
+    }
+  }
+
+  /** Calls it; where something has to be allowed first, `asks` says what. */
+  async run(granted: Need[] = []): Promise<void> {
+    const read = argumentsOf(this.typed);
+    if ("problem" in read || this.busy) return;
+    const mine = ++this.#call;
+    [this.busy, this.error, this.asks, this.outcome] = [true, null, null, null];
+    try {
+      const told = await engine.call("tool_run", { tool: this.#tool, profile: "", arguments: read.value, granted });
+      if (told.state === "asks") {
+        this.asks = told;
+        return;
+      }
+      this.job = told.job;
+      const outcome = await this.#answered(told.job);
+      if (mine === this.#call) this.outcome = outcome;
+    } catch (reason) {
+      if (mine === this.#call) this.error = CommandError.from(reason);
+    } finally {
+      if (mine === this.#call) [this.busy, this.job] = [false, null];
+    }
+  }
+
+  async #answered(job: string): Promise<ToolOutcome> {
+    for (let after = 0; ; ) {
+      const now = await engine.call("job_wait", { job, after });
+      if (now.state === "done") return engine.call("tool_outcome", { job });
+      if (now.state !== "running") throw new CommandError(now.error ?? { code: "cancelled", message: "the call was stopped", remedy: "" });
+      after = now.version;
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.job) await engine.call("job_cancel", { job: this.job }).catch((reason: unknown) => engine.complain(reason));
+  }
+}
