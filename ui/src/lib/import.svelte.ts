@@ -19,6 +19,7 @@ export class Importing {
   /** The source became another one after it was looked at. */
   outdated = $state(false);
   busy = $state(false);
+  /** The kind of cards that is shown. */
   filter = $state<ItemStatus | null>(null);
   /** Items of the filter in all. */
   total = $state(0);
@@ -33,6 +34,8 @@ export class Importing {
 
   /** Choices that came with the source; closing loses nothing of one's own by them. */
   #given = $state(0);
+  /** The kind of cards that is read for: keys act on what is shown until it is there. */
+  #wanted: ItemStatus | null = null;
   #asked = new Set<number>();
   #generation = 0;
 
@@ -69,7 +72,7 @@ export class Importing {
   /** Looks at a source from its beginning; the cards at the positions in `leave` are left out. */
   async look(source: ImportSource, leave: number[] = []): Promise<void> {
     this.#given = 0;
-    this.filter = null;
+    this.filter = this.#wanted = null;
     this.picks.clear();
     this.source = source;
     if (!(await this.#read())) {
@@ -90,14 +93,14 @@ export class Importing {
 
   /** Shows only one kind of cards, or all of them. */
   async only(status: ItemStatus | null): Promise<void> {
-    this.filter = this.filter === status ? null : status;
+    this.#wanted = this.#wanted === status ? null : status;
     await this.#read();
   }
 
   /** The next kind of cards there are any of. */
   async next(step: 1 | -1): Promise<void> {
     const there: (ItemStatus | null)[] = [null, ...STATUSES.filter((status) => this.preview?.[status])];
-    this.filter = there[(there.indexOf(this.filter) + step + there.length) % there.length] ?? null;
+    this.#wanted = there[(there.indexOf(this.#wanted) + step + there.length) % there.length] ?? null;
     await this.#read();
   }
 
@@ -172,20 +175,22 @@ export class Importing {
 
   async #read(): Promise<boolean> {
     const generation = ++this.#generation;
+    const wanted = this.#wanted;
     this.busy = true;
     this.error = null;
     try {
-      const preview = await this.#ask(0, PAGE, this.filter);
+      const preview = await this.#ask(0, PAGE, wanted);
       // Another filter was chosen meanwhile: that one is shown.
       if (generation !== this.#generation) return true;
       this.#asked.clear();
       this.open.clear();
+      this.filter = wanted;
       this.preview = preview;
       this.total = preview.total;
       this.pages = new Map([[0, preview.items]]);
       return true;
     } catch (reason) {
-      if (generation === this.#generation) this.error = CommandError.from(reason);
+      if (generation === this.#generation) [this.error, this.#wanted] = [CommandError.from(reason), this.filter];
       return false;
     } finally {
       if (generation === this.#generation) this.busy = false;
