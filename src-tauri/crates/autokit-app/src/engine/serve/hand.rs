@@ -214,13 +214,12 @@ async fn pass_on(mut telling: mpsc::Receiver<autokit_gateway::Progress>, progres
             continue;
         }
         last = Some(Instant::now());
-        match told.message {
-            Some(words) => progress.say(&shorten(&words, LINE)),
-            None => {
-                let share = told.total.map_or(0.0, |total| told.done / total).clamp(0.0, 1.0);
-                // What is no number counts for nothing.
-                progress.at((share * 100.0) as u64, 100);
-            }
+        if let Some(words) = told.message {
+            progress.say(&shorten(&words, LINE));
+        } else {
+            let share = told.total.map_or(0.0, |total| told.done / total).clamp(0.0, 1.0);
+            // What is no number counts for nothing.
+            progress.at((share * 100.0) as u64, 100);
         }
     }
 }
