@@ -4,6 +4,27 @@ import { untrack } from "svelte";
 import type { Setting } from "./bindings";
 import { engine } from "./engine.svelte";
 
+/** Reads anew when told to, one reading at a time and `pause` milliseconds apart: news come in bursts, and what
+    is long is read more slowly than they come. */
+export function steadily(read: () => Promise<unknown>, pause: number): () => void {
+  let reading = false;
+  let stale = false;
+  return () => {
+    stale = true;
+    if (reading) return;
+    reading = true;
+    const again = async () => {
+      while (stale) {
+        await new Promise((done) => setTimeout(done, pause));
+        stale = false;
+        await read();
+      }
+      reading = false;
+    };
+    void again();
+  };
+}
+
 /** Reads what a setting holds now, and again whenever it is changed. */
 export function whenKept(setting: Setting, read: () => void): void {
   $effect(() => {

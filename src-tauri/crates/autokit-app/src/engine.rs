@@ -67,6 +67,7 @@ use market::Market;
 use profiles::ProfileBook;
 use providers::{Services, Spending};
 use rerank::Tokens;
+use review::Suspects;
 use serve::{Journal, Outcomes};
 use servers::Servers;
 use sessions::Sessions;
@@ -182,6 +183,7 @@ pub(crate) struct Core {
     verifying: Verifying,
     /// Proposals that wait, for the status.
     waiting: AtomicU32,
+    suspects: Suspects,
     list: Mutex<ListCache>,
     sources: Mutex<SourceCache>,
     plans: Mutex<PlanCache>,
@@ -253,6 +255,7 @@ impl Engine {
             tokens: Tokens::default(),
             verifying: Verifying::default(),
             waiting: AtomicU32::new(0),
+            suspects: Suspects::default(),
             list: Mutex::default(),
             sources: Mutex::default(),
             plans: Mutex::default(),

@@ -21,7 +21,6 @@ use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::import::BATCH;
-use super::review::is_suspect;
 use super::{Core, Engine};
 
 /// More reviewers than this for one field is a mistake in the setting.
@@ -128,7 +127,7 @@ impl Core {
                 Err("decided already".to_owned())
             } else if !proposal.conflicts.is_empty() {
                 Err(format!("changed in the card since: {}", proposal.conflicts.join(", ")))
-            } else if is_suspect(&proposal.draft) {
+            } else if self.suspects.has(&proposal.draft) {
                 // Looked for anew: what is kept of its risk may be from before this was known.
                 Err("a text hides something or gives orders to a model".to_owned())
             } else if proposal.risk != Risk::Low {

@@ -1,6 +1,8 @@
 //! The review queue.
 
-use std::sync::Arc;
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
 
 use autokit_library::{CardRecord, Proposed};
 use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
@@ -8,6 +10,7 @@ use autokit_toolcard::{
     Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
     is_poisoned, poison_in_value, risk,
 };
+use lru::LruCache;
 use serde_json::{Map, Value};
 
 use crate::api::{
@@ -22,6 +25,8 @@ use super::{Core, Engine};
 /// Cosine from which two descriptions are of one tool, most likely: above what different tools of one
 /// maker reach, below what two wordings of one tool do.
 const ALIKE: f32 = 0.85;
+/// Drafts of which it is remembered whether they are suspect.
+const LOOKED_THROUGH: NonZeroUsize = NonZeroUsize::new(50_000).expect("more than none");
 
 impl Core {
     /// The card a proposal is about, or would make.
@@ -185,8 +190,39 @@ impl Handle<DescribeCard> for Engine {
 }
 
 /// Whether a text that is proposed hides something or gives orders to a model.
-pub(super) fn is_suspect(draft: &Draft) -> bool {
+fn is_suspect(draft: &Draft) -> bool {
     draft.fields.iter().filter_map(|field| field.value.as_ref()).any(is_poisoned)
+}
+
+/// What was said of drafts that were looked through: the queue is read again with each proposal that comes,
+/// and looking through a thousand of them takes a while.
+#[derive(Debug)]
+pub(super) struct Suspects {
+    /// By a digest of what is proposed, with a key nobody else has: a draft cannot be made to look like
+    /// another.
+    said: Mutex<LruCache<u64, bool>>,
+    digest: RandomState,
+}
+
+impl Default for Suspects {
+    fn default() -> Suspects {
+        Suspects { said: Mutex::new(LruCache::new(LOOKED_THROUGH)), digest: RandomState::new() }
+    }
+}
+
+impl Suspects {
+    /// As [`is_suspect`].
+    pub(super) fn has(&self, draft: &Draft) -> bool {
+        let mut digest = self.digest.build_hasher();
+        draft.fields.iter().for_each(|field| field.value.hash(&mut digest));
+        let digest = digest.finish();
+        if let Some(said) = self.said.lock().expect("no holder panics").get(&digest) {
+            return *said;
+        }
+        let said = is_suspect(draft);
+        self.said.lock().expect("no holder panics").put(digest, said);
+        said
+    }
 }
 
 fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<SuspectText> {
@@ -207,14 +243,14 @@ fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<SuspectText> {
     suspect
 }
 
-fn row(title: String, proposal: &Proposal, needed: u32) -> ProposalRow {
+fn row(core: &Core, proposal: &Proposal, needed: u32) -> ProposalRow {
     ProposalRow {
         id: proposal.id,
-        title,
+        title: core.title(proposal),
         origin: proposal.draft.origin,
         group: proposal.draft.origin.group().to_owned(),
         risk: proposal.risk,
-        suspect: is_suspect(&proposal.draft),
+        suspect: core.suspects.has(&proposal.draft),
         conflicts: proposal.conflicts.len() as u32,
         approvals: proposal.approvals.len() as u32,
         needed,
@@ -230,20 +266,16 @@ fn row(title: String, proposal: &Proposal, needed: u32) -> ProposalRow {
 impl Handle<ListProposals> for Engine {
     async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<Proposals> {
         let library = &self.core.library;
-        let title = |proposal: &Proposal| self.core.title(proposal);
         let needed = self.core.review_policy().await?.approvals;
         let mut rows: Vec<ProposalRow> = match request.state {
-            Some(ProposalState::Pending) => library
-                .waiting()
-                .await?
-                .iter()
-                .map(|proposal| row(title(proposal), proposal, needed))
-                .collect(),
+            Some(ProposalState::Pending) => {
+                library.waiting().await?.iter().map(|proposal| row(&self.core, proposal, needed)).collect()
+            }
             state => library
                 .proposals(state)
                 .await?
                 .iter()
-                .map(|proposal| row(title(proposal), proposal, needed))
+                .map(|proposal| row(&self.core, proposal, needed))
                 .collect(),
         };
         rows.reverse();
