@@ -353,6 +353,32 @@ async fn a_trusted_server_is_not_trusted_with_orders() -> Result<()> {
 }
 
 /// Who takes a file over at once has not read all of it.
+/// The agent's program may hold the line open: who ends AutoKit does not wait for that.
+#[cfg(unix)]
+#[test]
+fn it_ends_when_it_is_asked_to() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let mut process = place.command(&["mcp"])?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = process.stdin.take().context("input")?;
+    let mut output = BufReader::new(process.stdout.take().context("output")?);
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#;
+    writeln!(input, "{hello}")?;
+    let mut line = String::new();
+    output.read_line(&mut line)?;
+    let ended = std::process::Command::new("kill").args(["-TERM", &process.id().to_string()]).status()?;
+    ensure!(ended.success());
+    let began = std::time::Instant::now();
+    while process.try_wait()?.is_none() {
+        if began.elapsed() > Duration::from_secs(10) {
+            process.kill()?;
+            anyhow::bail!("it goes on");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(input);
+    Ok(())
+}
+
 #[test]
 fn suspect_cards_of_a_file_wait() -> Result<()> {
     let place = Workplace::with_stand_in()?;

@@ -312,7 +312,7 @@ impl Engine {
     pub async fn close(&self) -> Result<()> {
         // The model may still be loading; it holds on to the library until it is done.
         self.core.model_settled().await;
-        self.core.journal.close(&self.core.library).await?;
+        self.core.journal.close(&self.core.library, &self.core.options.clock).await?;
         self.core.library.close().await.map_err(ApiError::from)
     }
 }

@@ -33,7 +33,7 @@ pub use content::{About, Contents, Entry, FORMAT, Manifest, Past, Provenance, St
 pub use error::{Error, Result, Secret};
 pub use file::{digest_of, read_file, write_file};
 pub use folder::{read_folder, write_folder};
-pub use secrets::{is_secret, secrets_in, secrets_in_about, secrets_of};
+pub use secrets::{is_secret, may_be_secret, secrets_in, secrets_in_about, secrets_of};
 pub use sign::{PublicKey, Signature, SigningKey};
 
 // Pins one feature set for the whole workspace; nothing to name.

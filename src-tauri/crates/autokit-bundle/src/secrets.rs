@@ -16,6 +16,7 @@ mod value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
 
 use autokit_toolcard::{CardId, Toolcard, is_unseen};
 use regex::Regex;
@@ -126,6 +127,23 @@ impl Search {
 /// Whether a text under this name is or holds a key or password.
 pub fn is_secret(name: &str, text: &str) -> bool {
     Search::default().text(name, text).is_some()
+}
+
+/// Whether a text under this name may be a key, a password or the like: for where nothing is lost by leaving
+/// out one that is none.
+pub fn may_be_secret(name: &str, text: &str) -> bool {
+    static SAID: LazyLock<Regex> = LazyLock::new(|| {
+        regex(r"(?i)\b(pass(word|phrase|code|wd)?|secret|token|pin|api.?key)\b\s*(is|:|=)\s*\S")
+    });
+    const PRIVATE: [&str; 9] = ["pin", "cvv", "cvc", "otp", "ssn", "iban", "cardnumber", "pan", "seed"];
+    if text.is_empty() {
+        return false;
+    }
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    named(name) != Named::Otherwise
+        || PRIVATE.contains(&plain.as_str())
+        || is_secret(name, text)
+        || SAID.is_match(text)
 }
 
 /// The fields of a card that hold a key or password, each with what it looks like.

@@ -8,6 +8,7 @@ use autokit_app::node::Node;
 use clap::{Subcommand, ValueEnum};
 use jiff::Timestamp;
 use owo_colors::OwoColorize as _;
+use tokio::sync::mpsc;
 
 use crate::output::{Output, printable};
 use crate::serve::interrupted;
@@ -80,8 +81,24 @@ pub(crate) async fn run(node: &Node, out: &Output, command: AsksCommand) -> Resu
     Ok(End::Done)
 }
 
+/// The lines a person types, read by a thread of its own: what was typed before a call was shown is no answer
+/// to it.
+fn typed() -> mpsc::UnboundedReceiver<String> {
+    let (lines, typed) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if lines.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    typed
+}
+
 async fn watch(node: &Node) -> Result<()> {
     writeln!(anstream::stderr(), "Waiting for calls of agents; Ctrl-C ends it.")?;
+    let mut typed = typed();
     let mut after = 0;
     loop {
         let asks = node.call::<WaitAsks>(AsksWait { after }).await?;
@@ -89,30 +106,30 @@ async fn watch(node: &Node) -> Result<()> {
         let Some(ask) = asks.asks.first() else { continue };
         let mut out = anstream::stdout();
         write(&mut out, ask)?;
-        write!(out, "  [o]nce, this [s]ession, [a]lways, [n]o, ne[v]er? ")?;
-        out.flush()?;
-        // While a person thinks, somebody is there: the agent's call goes on waiting.
-        let reading = tokio::task::spawn_blocking(|| {
-            let mut line = String::new();
-            std::io::stdin().lock().read_line(&mut line).map(|read| (read, line))
-        });
-        tokio::pin!(reading);
-        let (read, line) = loop {
-            tokio::select! {
-                read = &mut reading => break read.map_err(std::io::Error::other)??,
-                asks = node.call::<WaitAsks>(AsksWait { after }) => after = asks?.version,
+        while typed.try_recv().is_ok() {}
+        let reply = loop {
+            write!(
+                out,
+                "  {}: [o]nce, this [s]ession, [a]lways, [n]o, ne[v]er? ",
+                printable(&ask.name).bold()
+            )?;
+            out.flush()?;
+            // While a person thinks, somebody is there: the agent's call goes on waiting.
+            let line = loop {
+                tokio::select! {
+                    line = typed.recv() => break line,
+                    asks = node.call::<WaitAsks>(AsksWait { after }) => after = asks?.version,
+                }
+            };
+            let Some(line) = line else { return Ok(()) };
+            match line.trim().to_lowercase().as_str() {
+                "o" | "once" => break AskReply::Once,
+                "s" | "session" => break AskReply::Session,
+                "a" | "always" => break AskReply::Always,
+                "n" | "no" => break AskReply::No,
+                "v" | "never" => break AskReply::Never,
+                _ => {}
             }
-        };
-        if read == 0 {
-            return Ok(());
-        }
-        let reply = match line.trim().to_lowercase().as_str() {
-            "o" | "once" => AskReply::Once,
-            "s" | "session" => AskReply::Session,
-            "a" | "always" => AskReply::Always,
-            "v" | "never" => AskReply::Never,
-            // Anything else is no consent.
-            _ => AskReply::No,
         };
         match node.call::<AnswerAsk>(AskAnswer { id: ask.id.clone(), reply }).await {
             Ok(asks) => after = asks.version.saturating_sub(1),

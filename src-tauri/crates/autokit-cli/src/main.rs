@@ -105,7 +105,10 @@ fn main() -> ExitCode {
         }
     };
     let json = cli.global.json;
-    match runtime.block_on(run(cli)) {
+    let ended = runtime.block_on(run(cli));
+    // Not waited for: what reads standard input ends when somebody writes to it, if ever.
+    runtime.shutdown_background();
+    match ended {
         Ok(End::Done) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Ok(End::Nothing) => ExitCode::from(3),
         Ok(End::Refused) => ExitCode::from(4),

@@ -95,6 +95,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
                     folder: folder.unwrap_or_default(),
                 }
             };
+            let name = name.trim().to_owned();
             let secrets: BTreeMap<String, String> = secret.into_iter().collect();
             let add = ServerAdd { name: name.clone(), reach, secrets, trusted: trust };
             let job = node.call::<AddServer>(add).await?;

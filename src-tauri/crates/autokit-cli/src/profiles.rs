@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use autokit_app::api::{Allowlist, CardRef, Nothing, Profile, ProfileRef, Profiles, ToolRef};
+use autokit_app::api::{Allowlist, CardRef, Nothing, Profile, ProfileRef, Profiles, ToolEntry, ToolRef};
 use autokit_app::commands::{GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode, Permission, Rules};
@@ -214,7 +214,13 @@ async fn names(node: &Node, profiles: &Profiles) -> Names {
         let rules = profile.permissions.tools.rules.iter().map(|rule| &rule.of);
         let only = profile.only.iter().flat_map(|only| &only.cards);
         for id in rules.chain(only).chain(&profile.cards).chain(&profile.always) {
-            if let Ok(card) = node.call::<GetCard>(CardRef { card: id.clone() }).await {
+            // AutoKit's own first: a card may be called as one of them is.
+            let tool = ToolRef { tool: id.clone(), profile: String::new() };
+            if let Ok(ToolEntry { provider, name, .. }) =
+                node.call::<GetTool>(tool).await.map(|view| view.entry)
+            {
+                names.insert(id.clone(), format!("{provider} / {name}"));
+            } else if let Ok(card) = node.call::<GetCard>(CardRef { card: id.clone() }).await {
                 let summary = card.summary;
                 names.insert(id.clone(), format!("{} / {}", summary.provider, summary.name));
             }

@@ -8,6 +8,8 @@ const TEXT: usize = 200;
 const ITEMS: usize = 20;
 /// Objects and lists within each other that are kept.
 const DEPTH: usize = 8;
+/// Bytes of a text that is read as JSON.
+const JSON: usize = 20_000;
 /// What stands for a secret.
 pub const REDACTED: &str = "(redacted)";
 
@@ -21,7 +23,7 @@ pub fn redacted(
     is_secret: &dyn Fn(&str, &str) -> bool,
 ) -> Value {
     let root = Value::Object(schema.clone());
-    Redaction { root: &root, is_secret }.object(Some(&root), arguments, DEPTH)
+    Redaction { root: &root, is_secret }.object(Some(&root), &[], arguments, DEPTH)
 }
 
 struct Redaction<'a> {
@@ -30,10 +32,22 @@ struct Redaction<'a> {
 }
 
 impl<'a> Redaction<'a> {
-    fn object(&self, schema: Option<&'a Value>, map: &Map<String, Value>, depth: usize) -> Value {
+    fn object(
+        &self,
+        schema: Option<&'a Value>,
+        under: &[&str],
+        map: &Map<String, Value>,
+        depth: usize,
+    ) -> Value {
+        // {"name": "X-Api-Key", "value": …}
+        let told = ["name", "key", "header", "variable"].iter().find_map(|name| map.get(*name)?.as_str());
         let mut kept = Map::new();
         for (name, value) in map.iter().take(ITEMS) {
-            kept.insert(shortened(name), self.value(self.property(schema, name), name, value, depth));
+            let called = if name == "value" { told.unwrap_or(name) } else { name };
+            let names = [under, &[called]].concat();
+            let shown =
+                if (self.is_secret)("", looked_at(name)) { REDACTED.to_owned() } else { shortened(name) };
+            kept.insert(shown, self.value(self.property(schema, name), &names, value, depth));
         }
         if map.len() > ITEMS {
             kept.insert("…".to_owned(), format!("{} more", map.len() - ITEMS).into());
@@ -41,7 +55,16 @@ impl<'a> Redaction<'a> {
         Value::Object(kept)
     }
 
-    fn value(&self, schema: Option<&'a Value>, name: &str, value: &Value, depth: usize) -> Value {
+    /// Whether a text is secret by what it looks like, or by any of the names it stands under.
+    fn betrays(&self, names: &[&str], text: &str) -> bool {
+        let text = looked_at(text);
+        // --token=X
+        let option = text.split_once('=').filter(|(name, _)| name.starts_with('-'));
+        names.iter().any(|name| (self.is_secret)(name, text))
+            || option.is_some_and(|(name, value)| (self.is_secret)(name, value))
+    }
+
+    fn value(&self, schema: Option<&'a Value>, names: &[&str], value: &Value, depth: usize) -> Value {
         if value.is_null() || value.is_boolean() {
             return value.clone();
         }
@@ -49,21 +72,33 @@ impl<'a> Redaction<'a> {
             return REDACTED.into();
         }
         match value {
-            Value::String(text) if (self.is_secret)(name, looked_at(text)) => REDACTED.into(),
-            Value::Number(number) if (self.is_secret)(name, &number.to_string()) => REDACTED.into(),
-            Value::String(text) => shortened(text).into(),
+            Value::String(text) => match written_in(text).filter(|_| depth > 0) {
+                // A value of its own, as text.
+                Some(inner) => {
+                    let kept = self.value(None, names, &inner, depth - 1);
+                    if kept == inner { shortened(text).into() } else { shortened(&kept.to_string()).into() }
+                }
+                None if self.betrays(names, text) => REDACTED.into(),
+                None => shortened(text).into(),
+            },
+            Value::Number(number) if self.betrays(names, &number.to_string()) => REDACTED.into(),
             Value::Array(_) | Value::Object(_) if depth == 0 => "…".into(),
             Value::Array(items) => {
                 let schema = schema.and_then(|schema| self.resolve(schema).get("items"));
-                let shown = items.iter().take(ITEMS);
-                let mut kept: Vec<Value> =
-                    shown.map(|item| self.value(schema, name, item, depth - 1)).collect();
+                let (mut kept, mut before): (Vec<Value>, _) = (Vec::new(), "");
+                for item in items.iter().take(ITEMS) {
+                    // ["--password", "X"]: an option says what the text after it is.
+                    let option = before.starts_with('-') && !before.contains('=');
+                    let names = if option { [names, &[before]].concat() } else { names.to_vec() };
+                    kept.push(self.value(schema, &names, item, depth - 1));
+                    before = item.as_str().unwrap_or_default();
+                }
                 if items.len() > ITEMS {
                     kept.push(format!("… {} more", items.len() - ITEMS).into());
                 }
                 kept.into()
             }
-            Value::Object(map) => self.object(schema, map, depth - 1),
+            Value::Object(map) => self.object(schema, names, map, depth - 1),
             Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
         }
     }
@@ -108,6 +143,13 @@ impl<'a> Redaction<'a> {
         }
         at
     }
+}
+
+/// The object or list that a text is, as JSON; not of a long one.
+fn written_in(text: &str) -> Option<Value> {
+    let start = text.trim_start().starts_with(['{', '[']);
+    let value: Value = (start && text.len() <= JSON).then(|| serde_json::from_str(text).ok())??;
+    (value.is_object() || value.is_array()).then_some(value)
 }
 
 /// What of a text is looked at for secrets: more than is kept, so that none is cut in two and missed, and
@@ -170,6 +212,33 @@ mod tests {
         let given = json!({"api_key": "abc", "deep": [{"note": "sk-1"}], "flag": true, "none": null});
         let kept = json!({"api_key": REDACTED, "deep": [{"note": REDACTED}], "flag": true, "none": null});
         assert_eq!(audit(&json!({}), &given), kept);
+    }
+
+    #[test]
+    fn secrets_are_found_where_arguments_carry_them() {
+        let given = json!({
+            "headers": [{"name": "api_key", "value": "abc"}, {"name": "Accept", "value": "text"}],
+            "args": ["--verbose", "--api_key", "abc", "--api_key=abc", "--out=file"],
+            "api_key": {"deep": ["abc"], "number": 7},
+            "body": "{\"api_key\": \"abc\", \"q\": 1}",
+            "note": "{not json",
+            "sk-as-a-name": 1
+        });
+        // By name alone, as the strictest judge does it.
+        let object = given.as_object().expect("an object");
+        let judge = |name: &str, text: &str| name.ends_with("api_key") || text.starts_with("sk-");
+        let kept = redacted(&Map::new(), object, &judge);
+        assert_eq!(
+            kept,
+            json!({
+                "headers": [{"name": "api_key", "value": REDACTED}, {"name": "Accept", "value": "text"}],
+                "args": ["--verbose", "--api_key", REDACTED, REDACTED, "--out=file"],
+                "api_key": {"deep": [REDACTED], "number": REDACTED},
+                "body": "{\"api_key\":\"(redacted)\",\"q\":1}",
+                "note": "{not json",
+                "(redacted)": 1
+            })
+        );
     }
 
     #[test]

@@ -171,7 +171,7 @@ impl Need {
         let exact = || (of == self.key()).then_some(usize::MAX);
         match self {
             Need::Tool { provider, .. } => {
-                exact().or_else(|| (of.strip_suffix("/*")? == provider).then_some(1))
+                exact().or_else(|| of.strip_suffix("/*")?.eq_ignore_ascii_case(provider).then_some(1))
             }
             Need::Host { host } => fit_host(of, host),
             Need::Files { folder } => {

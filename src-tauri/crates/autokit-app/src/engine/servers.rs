@@ -369,6 +369,19 @@ impl Handle<AddServer> for Engine {
                 "Use up to 40 letters, digits, spaces, dots, `-` and `_`.",
             ));
         }
+        // Rules and reviews go by the name: it must be nobody else's, also at a glance.
+        let same = |other: &str| other != name && other.eq_ignore_ascii_case(&name);
+        let taken =
+            self.core.servers().await?.iter().find(|kept| same(&kept.name)).map(|kept| kept.name.clone());
+        if let Some(taken) =
+            taken.or_else(|| name.eq_ignore_ascii_case("AutoKit").then(|| "AutoKit".to_owned()))
+        {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{name:?} is too much like {taken:?}, which is another"),
+                "Give it another name.",
+            ));
+        }
         let wrong = match &request.reach {
             ServerReach::Stdio { command, .. } if command.trim().is_empty() => {
                 Some(("the server has no program".to_owned(), "Give the program that starts it."))

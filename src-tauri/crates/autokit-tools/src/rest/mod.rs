@@ -13,11 +13,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use autokit_web::{ApiAnswer, ApiRequest, Fetcher};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use crate::audit::REDACTED;
 use crate::openapi::{Call, CallError, Credential, Credentials, HttpRequest, Requirement, Scheme, Secret};
 use crate::permissions::Need;
 
@@ -89,6 +92,8 @@ pub struct Rest {
 
 /// Calls under way at a time; others wait. Each may hold [`MOST_BYTES`].
 const AT_ONCE: usize = 32;
+/// Characters of a key that is taken out of answers.
+const SHORTEST: usize = 6;
 
 #[derive(Debug)]
 struct Places(Semaphore);
@@ -136,9 +141,10 @@ impl Rest {
         // A token may have been taken back before its time.
         if answer.status == 401 && fetched {
             let (credentials, _) = self.credentials(fetcher, requirements, keys, true).await?;
-            return send(fetcher, request(&credentials)?).await;
+            let answer = send(fetcher, request(&credentials)?).await?;
+            return Ok(without(answer, &credentials));
         }
-        Ok(answer)
+        Ok(without(answer, &credentials))
     }
 
     /// What is sent for an alternative, and whether a token that was fetched earlier is among it.
@@ -168,6 +174,27 @@ impl Rest {
         }
         Ok((credentials, kept))
     }
+}
+
+/// The answer without the keys it was asked with: an API that says back what it was sent would give them to
+/// whoever reads on.
+fn without(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
+    let secrets = credentials.values().flat_map(|credential| match credential {
+        Credential::ApiKey(secret) | Credential::Token(secret) => vec![secret.expose().to_owned()],
+        Credential::Basic { user, password } => {
+            let pair = STANDARD.encode(format!("{user}:{}", password.expose()));
+            vec![password.expose().to_owned(), pair]
+        }
+    });
+    // Of a short one every other word could be a part.
+    for secret in secrets.filter(|secret| secret.len() >= SHORTEST) {
+        if let Ok(text) = std::str::from_utf8(&answer.body)
+            && text.contains(&secret)
+        {
+            answer.body = text.replace(&secret, REDACTED).into_bytes();
+        }
+    }
+    answer
 }
 
 /// Refuses to send a key where others can read it on the way.

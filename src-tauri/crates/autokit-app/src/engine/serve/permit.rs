@@ -1,6 +1,6 @@
 //! Whether a call may be made: by the rules of the agent's profile, or by a person's word.
 
-use autokit_bundle::is_secret;
+use autokit_bundle::may_be_secret;
 use autokit_gateway::{Audit, Call, Progress, Refusal};
 use autokit_library::stamp;
 use autokit_tools::audit::redacted;
@@ -48,7 +48,7 @@ impl Petition {
         arguments: &Map<String, Value>,
     ) -> Petition {
         self.needs = needs;
-        self.noted = redacted(schema, arguments, &is_secret);
+        self.noted = redacted(schema, arguments, &may_be_secret);
         self
     }
 

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-use autokit_gateway::{Audit, Call, Definition, Event, Refusal, Target};
+use autokit_gateway::{Audit, Call, Definition, Refusal, Target};
+use autokit_toolcard::CardId;
 use autokit_tools::openapi;
 use autokit_tools::permissions::{Need, Permission};
 use autokit_tools::rest::{Keys, needs};
@@ -85,9 +86,18 @@ impl Serving {
             Target::Discovered(definition) => Some(definition.schema.clone()),
         };
         let petition = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
-        let note = Note::begin(self, call, petition.audit(call, Decided::Nobody));
+        let decided = if self.is_closed(call) { Decided::Rules } else { Decided::Nobody };
+        let note = Note::begin(self, call, petition.audit(call, decided));
         note.refused(&refusal);
         Err(refusal)
+    }
+
+    /// Whether the rules of its profile hide the card of what is called.
+    fn is_closed(&self, call: &Call) -> bool {
+        let Target::Discovered(definition) = &call.tool else { return false };
+        let id = CardId::new(&definition.id);
+        let there = self.core.library.read(|replica| replica.get(&id).is_some());
+        there && self.core.scoped(&call.profile).is_some_and(|scoped| !scoped.may_find(&id))
     }
 
     /// Makes a call as a person wants it made by hand, by the rules of a profile. What these ask a person
@@ -267,6 +277,8 @@ const WHY: usize = 300;
 struct Note {
     serving: Serving,
     session: String,
+    /// Its number in the journal.
+    number: u64,
     began: Instant,
     audit: Audit,
 }
@@ -275,7 +287,8 @@ impl Note {
     /// Of a call that was taken back, unless it is ended otherwise.
     fn begin(serving: &Serving, call: &Call, mut audit: Audit) -> Note {
         "cancelled".clone_into(&mut audit.outcome);
-        Note { serving: serving.clone(), session: call.session.clone(), began: Instant::now(), audit }
+        let number = serving.core.journal.begin(&call.session, &audit);
+        Note { serving: serving.clone(), session: call.session.clone(), number, began: Instant::now(), audit }
     }
 
     /// It was not made.
@@ -307,8 +320,7 @@ impl Note {
 impl Drop for Note {
     fn drop(&mut self) {
         self.audit.took_ms = self.began.elapsed().as_secs_f64() * 1e3;
-        let event = Event::Audited(Box::new(self.audit.clone()));
         let core = &self.serving.core;
-        core.journal.note(&self.session, &event, &core.options.clock);
+        core.journal.end(self.number, &self.session, &self.audit, &core.options.clock);
     }
 }

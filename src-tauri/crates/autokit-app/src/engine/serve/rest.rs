@@ -25,7 +25,7 @@ pub(super) async fn call(
         Ok(answer) => Ok(result(&answer)),
         Err(RestError::Cancelled) => Err(Refusal::Cancelled),
         Err(error @ RestError::Call(openapi::CallError::MissingCredentials { .. })) => {
-            Err(Refusal::NotMade(format!("{error}. A person can give it in Settings, Permissions.")))
+            Err(Refusal::NotMade(format!("{error}. A person can give it in Settings, Keys for web APIs.")))
         }
         Err(error) if error.is_passing() => Err(Refusal::Failed(error.to_string())),
         Err(error) => Err(Refusal::NotMade(error.to_string())),
