@@ -1,7 +1,7 @@
 //! Text for people, JSON for programs. Colours only where they are seen: `anstream` strips them
 //! when the output is not a terminal or `NO_COLOR` is set.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead as _, Write};
 
 use autokit_app::ApiError;
 use autokit_app::api::{CheckState, Doctor};
@@ -62,6 +62,16 @@ impl Output {
         out.flush()?;
         Ok(())
     }
+}
+
+/// Whether the person at the terminal says yes to this; anything else is no.
+pub(crate) fn confirmed(question: &str) -> Result<bool> {
+    let mut err = anstream::stderr();
+    write!(err, "{question} [y/N] ")?;
+    err.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// `error: …` and what to do about it.

@@ -146,9 +146,10 @@ pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> R
                 "refused" | "failed" => entry.outcome.red().to_string(),
                 other => printable(other),
             };
+            let word = if entry.outcome == "refused" { "by" } else { "allowed by" };
             writeln!(
                 text,
-                "{}  {}  {outcome} by {}  {}",
+                "{}  {}  {outcome}, {word} {}  {}",
                 moment(&entry.at),
                 printable(&entry.name).bold(),
                 printable(&entry.decided),

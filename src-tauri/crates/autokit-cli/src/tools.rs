@@ -1,6 +1,6 @@
 //! `autokit tools`: what can be called from here, and calling it.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write};
+use std::io::{self, IsTerminal as _, Read as _, Write};
 
 use autokit_app::api::{
     JobRef, ToolBlock, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,
@@ -13,7 +13,7 @@ use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 use serde_json::{Map, Value};
 
-use crate::output::{Output, printable};
+use crate::output::{Output, confirmed, printable};
 use crate::{End, Result, jobs};
 
 /// Tools asked for at a time.
@@ -175,10 +175,18 @@ async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<
         match node.call::<RunTool>(run.clone()).await? {
             ToolRunStart::Started { job } => break job,
             ToolRunStart::Asks { needs, words } => {
-                if !yes && !consent(&run.tool, &words)? {
+                let question = || {
+                    format!(
+                        "{} needs {}. Go on?",
+                        printable(&run.tool).bold(),
+                        printable(&words.join(" and "))
+                    )
+                };
+                let granted = yes || (io::stdin().is_terminal() && confirmed(&question())?);
+                if !granted {
                     return Err(ApiError::new(
                         ErrorCode::Refused,
-                        format!("{} was not called: it needs {}", run.tool, words.join(" and ")),
+                        format!("`{}` was not called: it needs {}", run.tool, words.join(" and ")),
                         "Allow it with --yes, or for good with `autokit profiles allow`.",
                     )
                     .into());
@@ -191,19 +199,6 @@ async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<
     let outcome = node.call::<GetToolOutcome>(JobRef { job }).await?;
     out.show(&outcome, |out| write_outcome(out, &outcome))?;
     Ok(if outcome.failed { End::Refused } else { End::Done })
-}
-
-/// Whether the person at the terminal lets it be done; nobody there is no consent.
-fn consent(tool: &str, words: &[String]) -> Result<bool> {
-    if !io::stdin().is_terminal() {
-        return Ok(false);
-    }
-    let mut err = anstream::stderr();
-    write!(err, "{} needs {}. Go on? [y/N] ", printable(tool).bold(), printable(&words.join(" and ")))?;
-    err.flush()?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 fn write_outcome(out: &mut dyn Write, outcome: &ToolOutcome) -> io::Result<()> {

@@ -2,12 +2,12 @@
 
 mod show;
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use autokit_app::api::{
-    CardDescribe, Nothing, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
-    ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
+    CardDescribe, FieldSide, Nothing, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,
+    ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy, SuspectText,
 };
 use autokit_app::commands::{
     AcceptProposal, AcceptProposals, CommentProposal, DescribeCard, GetProposal, GetReviewPolicy,
@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::cards::in_editor;
 use crate::jobs::watch;
-use crate::output::{Output, printable};
+use crate::output::{Output, confirmed, printable};
 use crate::{End, Result};
 
 pub(crate) use show::write_detail;
@@ -222,9 +222,38 @@ async fn accept(
 ) -> Result<ProposalDetail> {
     let fields = Some(choice.fields).filter(|fields| !fields.is_empty());
     // What stands in the card now is what the person at the terminal was shown last.
-    let seen = node.call::<GetProposal>(ProposalLook::from(id)).await?.revision;
+    let detail = node.call::<GetProposal>(ProposalLook { id, edits: edits.clone() }).await?;
+    let comes = |field: &str| {
+        fields.as_ref().is_none_or(|fields| fields.iter().any(|name| name == field))
+            && !choice.rejected.iter().any(|name| name == field)
+    };
+    if !may_come(&detail, comes)? {
+        return Err(ApiError::new(
+            ErrorCode::Refused,
+            format!("proposal {id} was not accepted"),
+            "Leave the field out with --field or --reject, or mend it with `autokit review edit`.",
+        )
+        .into());
+    }
+    let seen = detail.revision;
     let request = ProposalAccept { id, fields, edits, rejected: choice.rejected, seen, reason, by };
     Ok(node.call::<AcceptProposal>(request).await?)
+}
+
+/// Whether text that hides something or gives orders to a model may come into the library: who sits at the
+/// terminal is shown it and asked. A script says what it accepts by naming it.
+fn may_come(detail: &ProposalDetail, comes: impl Fn(&str) -> bool) -> Result<bool> {
+    let texts = detail.suspect.iter().filter(|text| text.side == FieldSide::After && comes(&text.field));
+    let texts: Vec<&SuspectText> = texts.collect();
+    if texts.is_empty() || !io::stdin().is_terminal() {
+        return Ok(true);
+    }
+    let mut err = anstream::stderr();
+    for text in texts {
+        let proposed = detail.proposal.draft.fields.iter().find(|field| field.field == text.field);
+        show::write_suspect(&mut err, text, proposed.and_then(|field| field.value.as_ref()))?;
+    }
+    confirmed("It comes into the library as it stands, and agents read it. Accept it?")
 }
 
 /// The proposed values in the person's editor; what is taken out there is left out.

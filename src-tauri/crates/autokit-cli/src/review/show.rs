@@ -134,7 +134,11 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
 }
 
 /// What in a text is not meant for whoever reads it, with the words.
-fn write_suspect(out: &mut dyn Write, text: &SuspectText, proposed: Option<&Value>) -> io::Result<()> {
+pub(super) fn write_suspect(
+    out: &mut dyn Write,
+    text: &SuspectText,
+    proposed: Option<&Value>,
+) -> io::Result<()> {
     let place = match (text.side, text.pointer.as_str()) {
         (FieldSide::After, "") => String::new(),
         (FieldSide::After, inside) => format!(" at {}", one_line(inside, 60)),

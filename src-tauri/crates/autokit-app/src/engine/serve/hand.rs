@@ -166,7 +166,7 @@ impl Serving {
             // What they do is signed as an agent's.
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("{name} is how agents speak to AutoKit"),
+                format!("`{name}` is how agents speak to AutoKit"),
                 "Do it yourself: ask, discover and propose in the window or the terminal.",
             ));
         }
@@ -244,7 +244,7 @@ fn not_called(name: &str, closed: bool, refusal: Refusal) -> ApiError {
     let why = why.trim_end_matches("Only a person can change that.").trim_end().trim_end_matches('.');
     ApiError::new(
         ErrorCode::Refused,
-        format!("{name} was not called: {why}"),
+        format!("`{name}` was not called: {why}"),
         "Change the arguments, or what is allowed in Settings, Permissions.",
     )
 }
@@ -260,7 +260,7 @@ fn failed(name: &str, refusal: Refusal) -> ApiError {
             (ErrorCode::Provider, why, "Try again; if it stays so, look at where the tool comes from.")
         }
     };
-    ApiError::new(code, format!("{name} failed: {}", why.trim_end_matches('.')), remedy)
+    ApiError::new(code, format!("`{name}` failed: {}", why.trim_end_matches('.')), remedy)
 }
 
 fn outcome(result: CallToolResult, took_ms: f64) -> ToolOutcome {
