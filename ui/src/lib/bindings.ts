@@ -3,6 +3,41 @@
 /** Version of the protocol of the loopback host. */
 export const PROTOCOL = 5;
 
+/** How the sessions of agents are kept where nobody said otherwise. */
+export const SESSION_DEFAULTS: AgentSessions = {
+  "session": {
+    "results": 5,
+    "threshold": 0.2,
+    "capacity": 12,
+    "ttl_secs": 1800,
+    "always": [],
+    "context_tokens": 128000,
+    "reserved_tokens": 112000,
+    "reply_tokens": 800,
+    "listed_tokens": 600,
+    "sessions": 1000,
+    "session_secs": 86400,
+    "guard": {
+      "repeats": 3,
+      "window_secs": 60,
+      "window_repeats": 3,
+      "window_calls": 10,
+      "remembered": 50,
+      "failures": 6,
+      "exempt": [
+        "search_tools",
+        "get_time",
+        "docs_search",
+        "report_outcome"
+      ]
+    },
+    "recent_searches": 5,
+    "search_secs": 600,
+    "overlap": 0.7
+  },
+  "budgets": {}
+};
+
 /**
  * What accepting the safe ones among some proposals would do.
  */

@@ -25,6 +25,16 @@ export function steadily(read: () => Promise<unknown>, pause: number): () => voi
   };
 }
 
+/** As [`steadily`], but the first time at once. */
+export function atOnceThenSteadily(read: () => Promise<unknown>, pause: number): () => void {
+  const again = steadily(read, pause);
+  let next = () => {
+    next = again;
+    void read();
+  };
+  return () => next();
+}
+
 /** Reads what a setting holds now, and again whenever it is changed. */
 export function whenKept(setting: Setting, read: () => void): void {
   $effect(() => {

@@ -1,36 +1,9 @@
 // How sessions of agents are kept, as it is told and typed.
 
-import type { AgentSessions, GuardSettings, SessionSettings } from "./bindings";
+import { SESSION_DEFAULTS, type AgentSessions, type GuardSettings, type SessionSettings } from "./bindings";
 
 /** As AutoKit comes: each of these has its reason, which stands below. */
-export const DEFAULTS: AgentSessions = {
-  session: {
-    results: 5,
-    threshold: 0.2,
-    capacity: 12,
-    ttl_secs: 1800,
-    always: [],
-    context_tokens: 128_000,
-    reserved_tokens: 112_000,
-    reply_tokens: 800,
-    listed_tokens: 600,
-    sessions: 1000,
-    session_secs: 86_400,
-    guard: {
-      repeats: 3,
-      window_secs: 60,
-      window_repeats: 3,
-      window_calls: 10,
-      remembered: 50,
-      failures: 6,
-      exempt: ["search_tools", "get_time", "docs_search", "report_outcome"],
-    },
-    recent_searches: 5,
-    search_secs: 600,
-    overlap: 0.7,
-  },
-  budgets: {},
-};
+export const DEFAULTS = SESSION_DEFAULTS;
 
 type Numbers<T> = { [K in keyof T]: T[K] extends number ? K : never }[keyof T];
 

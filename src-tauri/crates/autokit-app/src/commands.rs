@@ -378,8 +378,10 @@ pub fn typescript() -> String {
     types.add::<ApiError>();
     let mut out = format!(
         "// Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.\n\n\
-         /** Version of the protocol of the loopback host. */\nexport const PROTOCOL = {};\n\n",
-        crate::host::PROTOCOL
+         /** Version of the protocol of the loopback host. */\nexport const PROTOCOL = {};\n\n\
+         /** How the sessions of agents are kept where nobody said otherwise. */\nexport const SESSION_DEFAULTS: AgentSessions = {};\n\n",
+        crate::host::PROTOCOL,
+        serde_json::to_string_pretty(&AgentSessions::default()).expect("numbers and texts are JSON")
     );
     for declaration in types.declarations.values() {
         out.push_str(declaration);

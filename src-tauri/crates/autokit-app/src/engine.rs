@@ -40,7 +40,7 @@ pub use serve::Serving;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use autokit_embed::{Embedder, ModelStore};
@@ -315,6 +315,11 @@ impl Engine {
         self.core.journal.close(&self.core.library, &self.core.options.clock).await?;
         self.core.library.close().await.map_err(ApiError::from)
     }
+}
+
+/// Milliseconds since.
+fn since(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1e3
 }
 
 impl Core {

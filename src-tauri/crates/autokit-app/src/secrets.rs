@@ -23,6 +23,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use ts_rs::TS;
 
 use crate::error::{ApiError, ErrorCode, Result};
@@ -31,6 +32,12 @@ use keychain::Keychain;
 
 /// Longest name a key may have; the platforms' own limits are wider.
 const LONGEST_NAME: usize = 64;
+
+/// Name of a key that is kept for something whose own name may have any letters: names of keys are small letters
+/// and digits.
+pub(crate) fn name_for(sort: &str, of: &str) -> String {
+    format!("{sort}.{}", &hex::encode(Sha256::digest(of))[..24])
+}
 
 /// A key: not printed, not written, overwritten in memory when it is let go.
 ///

@@ -1,6 +1,6 @@
 //! `autokit clients`: AutoKit in the settings of the programs agents run in.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
 use autokit_app::api::{AgentClient, ChangedLine, ConnectClient, LineFate, Nothing};
 use autokit_app::commands::{ConnectAgent, DisconnectAgent, ListClients};
@@ -111,11 +111,7 @@ fn confirmed(client: &AgentClient, wish: Wish) -> Result<bool> {
     }
     let mut err = anstream::stderr();
     preview(&mut err, client, wish)?;
-    write!(err, "Write this? [y/N] ")?;
-    err.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    crate::output::confirmed("Write this?")
 }
 
 fn line(text: &mut dyn std::io::Write, client: &AgentClient) -> std::io::Result<()> {

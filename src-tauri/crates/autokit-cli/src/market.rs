@@ -1,6 +1,6 @@
 //! `autokit market`: tools that are not here yet.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 
 use autokit_app::api::{
     MarketFound, MarketInput, MarketInstall, MarketKind, MarketQuery, MarketRef, MarketSource,
@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::cards::one_line;
 use crate::mcp::{looked, pair};
-use crate::output::{Output, printable};
+use crate::output::{Output, confirmed, printable};
 use crate::{End, Result, jobs};
 
 #[derive(Debug, Subcommand)]
@@ -111,7 +111,7 @@ async fn confirm(
             .into());
         }
     }
-    if !yes && !agreed(&mut shown)? {
+    if !yes && !confirmed("Go on?")? {
         return Err(ApiError::cancelled().into());
     }
     match install {
@@ -133,15 +133,6 @@ async fn add_server(node: &Node, out: &Output, add: ServerAdd) -> Result<End> {
 fn show_done(out: &Output, value: &impl Serialize, summary: Option<&str>) -> Result<End> {
     out.show(value, |text| writeln!(text, "{}", printable(summary.unwrap_or("done"))))?;
     Ok(End::Done)
-}
-
-/// Asks at the terminal; whoever does not answer has not agreed.
-fn agreed(shown: &mut impl Write) -> Result<bool> {
-    write!(shown, "Go on? [y/N] ")?;
-    shown.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 fn write_install(text: &mut dyn Write, install: &MarketInstall) -> io::Result<()> {

@@ -12,7 +12,7 @@ use autokit_app::mcp::serve_stdio;
 use autokit_app::node::Node;
 use clap::{ArgGroup, Subcommand};
 
-use crate::output::{Output, moment, printable};
+use crate::output::{Output, confirmed, moment, printable};
 use crate::serve::interrupted;
 use crate::{End, Result, jobs};
 
@@ -170,12 +170,7 @@ fn agreed(question: &str) -> Result<bool> {
         )
         .into());
     }
-    let mut err = anstream::stderr();
-    write!(err, "{question} [y/N] ")?;
-    err.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    confirmed(question)
 }
 
 /// How a server is reached, in one line.

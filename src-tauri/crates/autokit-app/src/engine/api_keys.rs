@@ -7,13 +7,12 @@ use std::sync::Arc;
 use autokit_tools::openapi::{Call, Credential, Scheme, Secret as ApiToken};
 use autokit_tools::rest::{Key, Keys, origin_of};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing, Setting};
 use crate::commands::{Context, Handle, ListApiKeys, RemoveApiKey, SetApiKey};
 use crate::error::{ApiError, ErrorCode, Result};
-use crate::secrets::Secret;
+use crate::secrets::{Secret, name_for};
 
 use super::kept::Remembered;
 use super::{Core, Engine};
@@ -42,9 +41,8 @@ impl Default for ApiKeys {
     }
 }
 
-/// Names of keys are small letters and digits; origins and schemes are not.
 fn secret_name(origin: &str, scheme: &str, place: &str) -> String {
-    format!("api-key.{}", &hex::encode(Sha256::digest(format!("{origin}\n{scheme}\n{place}")))[..24])
+    name_for("api-key", &format!("{origin}\n{scheme}\n{place}"))
 }
 
 fn sort_of(secret: &ApiSecret) -> (&'static str, Option<String>) {

@@ -15,7 +15,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 
 use super::background::in_background;
 use super::cards::{first_sentence, shorten, summary};
-use super::{Core, Engine, Model, Vectors};
+use super::{Core, Engine, Model, Vectors, since};
 
 /// Results of one search at most.
 const MOST_RESULTS: u32 = 200;
@@ -141,12 +141,7 @@ impl Handle<Search> for Engine {
                 })
             })
             .collect();
-        Ok(SearchResponse {
-            query: request.query,
-            mode,
-            results,
-            took_ms: began.elapsed().as_secs_f64() * 1e3,
-        })
+        Ok(SearchResponse { query: request.query, mode, results, took_ms: since(began) })
     }
 }
 
@@ -189,7 +184,7 @@ impl Handle<Ask> for Engine {
             candidates,
             notes,
             searched: self.core.library.read(|replica| replica.len() as u32),
-            took_ms: began.elapsed().as_secs_f64() * 1e3,
+            took_ms: since(began),
         })
     }
 }

@@ -56,14 +56,14 @@ use crate::error::{ApiError, Result as ApiResult};
 use super::cards::{first_sentence, shorten};
 use super::profiles::{Scoped, no_profile};
 use super::servers::Upstream;
-use super::{Core, Engine};
+use super::{Core, Engine, since};
 pub(super) use hand::Outcomes;
 pub(super) use journal::Journal;
 
 /// Characters of a description as an agent gets it: longer ones are for people.
 const DESCRIPTION: usize = 1_000;
 /// Characters of the one line of a result.
-const LINE: usize = 160;
+pub(super) const LINE: usize = 160;
 /// How long what happens is gathered before it is written.
 const GATHER: Duration = Duration::from_millis(20);
 /// How long a session of which only the figures changed may wait to be written.
@@ -217,11 +217,6 @@ impl Serving {
         found.hits = merge([experts, system, library], |hit| hit.id.clone(), &search.always, search.limit);
         Ok(found)
     }
-}
-
-/// Milliseconds since.
-fn since(began: Instant) -> f64 {
-    began.elapsed().as_secs_f64() * 1e3
 }
 
 impl Toolbox for Serving {

@@ -28,7 +28,7 @@ use crate::api::{
 use crate::commands::{AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
-use crate::secrets::Secret;
+use crate::secrets::{Secret, name_for};
 
 use super::import::Wishes;
 use super::incoming::Incoming;
@@ -96,9 +96,8 @@ impl Servers {
 /// What is kept secret for a server.
 type Secrets = BTreeMap<String, String>;
 
-/// Names of keys are small letters and digits; names of servers are not.
 fn secret_name(server: &str) -> String {
-    format!("mcp-server.{}", &hex::encode(Sha256::digest(server))[..24])
+    name_for("mcp-server", server)
 }
 
 /// What a tool says of itself, in short: changes with every word of it.

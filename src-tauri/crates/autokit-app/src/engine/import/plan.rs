@@ -1,7 +1,7 @@
 //! How a source stands to the library: what is new in it, and what both changed.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use autokit_bundle::Entry;
 use autokit_bundle::plan::{Ours, Standing, compare};
@@ -32,8 +32,8 @@ pub(super) struct Planned {
     pub(super) standing: Option<Standing>,
     pub(super) similar: Vec<Arc<CardRecord>>,
     pub(super) problem: Option<Problem>,
-    /// Whether something new in it hides something or gives orders to a model.
-    pub(super) suspect: bool,
+    /// Whether something new in it hides something or gives orders to a model: looked for once it is asked.
+    suspect: OnceLock<bool>,
 }
 
 impl Planned {
@@ -41,9 +41,16 @@ impl Planned {
         self.standing == Some(Standing::Behind)
     }
 
+    /// Whether something new in it hides something or gives orders to a model.
+    pub(super) fn is_suspect(&self, entry: &Entry) -> bool {
+        // Also of one that is behind: where cards are replaced, it comes back.
+        let read = self.standing != Some(Standing::Identical) && self.status != ItemStatus::Invalid;
+        read && *self.suspect.get_or_init(|| is_suspect(&entry.card, self.ours.as_deref()))
+    }
+
     /// Whether something suspect comes with it.
-    pub(super) fn brings_suspect(&self) -> bool {
-        self.suspect && self.status != ItemStatus::Identical
+    pub(super) fn brings_suspect(&self, entry: &Entry) -> bool {
+        self.status != ItemStatus::Identical && self.is_suspect(entry)
     }
 }
 
@@ -83,7 +90,7 @@ impl Core {
         let foreign = self.foreign_states_of(&incoming.entries, &found, &lineages).await?;
         let core = Arc::clone(self);
         let plan = in_background(move || {
-            let mut planned: Vec<Planned> = core.library.read(|replica| {
+            let planned = core.library.read(|replica| {
                 let tools = Tools::of(replica);
                 let each = incoming.entries.iter().zip(found);
                 let stand = |(entry, ours)| {
@@ -91,12 +98,6 @@ impl Core {
                 };
                 each.map(stand).collect()
             });
-            for (entry, planned) in incoming.entries.iter().zip(&mut planned) {
-                // Also of one that is behind: where cards are replaced, it comes back.
-                let same = planned.standing == Some(Standing::Identical);
-                let read = !same && planned.status != ItemStatus::Invalid;
-                planned.suspect = read && is_suspect(&entry.card, planned.ours.as_deref());
-            }
             Ok(Arc::new(Plan { incoming, cursor, planned }))
         })
         .await?;
@@ -192,7 +193,14 @@ fn stand(
     let Some(ours) = ours else {
         let similar = tools.like(&entry.card);
         let status = if similar.is_empty() { ItemStatus::New } else { ItemStatus::Similar };
-        return Planned { status, ours: None, standing: None, similar, problem: None, suspect: false };
+        return Planned {
+            status,
+            ours: None,
+            standing: None,
+            similar,
+            problem: None,
+            suspect: OnceLock::new(),
+        };
     };
     let card = ours.card();
     let lineage = lineages.get(&ours.id).map_or(&[][..], Vec::as_slice);
@@ -222,6 +230,6 @@ fn stand(
         standing: Some(standing),
         similar: Vec::new(),
         problem,
-        suspect: false,
+        suspect: OnceLock::new(),
     }
 }

@@ -76,7 +76,8 @@ impl Plan {
     }
 
     fn count_suspect(&self, which: impl Fn(&Planned) -> bool) -> u32 {
-        self.planned.iter().filter(|planned| planned.brings_suspect() && which(planned)).count() as u32
+        let each = self.incoming.entries.iter().zip(&self.planned);
+        each.filter(|(entry, planned)| which(planned) && planned.brings_suspect(entry)).count() as u32
     }
 
     fn item(&self, entry: &Entry, planned: &Planned) -> ImportItem {
@@ -127,7 +128,7 @@ impl Plan {
             at: if self.incoming.bundled { entry.step.at.clone() } else { String::new() },
             licence: self.provenance(entry).licence,
             behind: planned.status == ItemStatus::Identical && planned.behind(),
-            suspect: planned.brings_suspect(),
+            suspect: planned.brings_suspect(entry),
         }
     }
 }

@@ -33,8 +33,10 @@ pub(in crate::engine) struct Wishes {
 impl Wishes {
     /// Where a card lands. Whom one trusts may have been deceived or taken over: a text that hides something
     /// or gives orders to a model waits for a person, unless the library says the same already.
-    fn landing_of(&self, suspect: bool) -> Landing {
-        if suspect && !self.suspect_too { Landing::Review } else { self.landing }
+    fn landing_of(&self, suspect: impl FnOnce() -> bool) -> Landing {
+        // Looked for only where it decides: that takes a while.
+        let decides = self.landing == Landing::Library && !self.suspect_too;
+        if decides && suspect() { Landing::Review } else { self.landing }
     }
 }
 
@@ -114,12 +116,18 @@ impl Plan {
                     Some(ours) => {
                         let merged = merge(None, ours.card().object(), entry.card.object());
                         let standing = Standing::Apart { common: false, merged };
-                        let suspect = is_suspect(&entry.card, Some(&ours));
+                        let suspect = || is_suspect(&entry.card, Some(&ours));
                         self.known(&item, &ours, (&standing, suspect), wishes, &mut work);
                     }
                     None => match (&planned.ours, &planned.standing) {
                         (Some(ours), Some(standing)) => {
-                            self.known(&item, ours, (standing, planned.suspect), wishes, &mut work);
+                            self.known(
+                                &item,
+                                ours,
+                                (standing, || planned.is_suspect(entry)),
+                                wishes,
+                                &mut work,
+                            );
                         }
                         _ => self.unknown(&item, planned, wishes, &mut work),
                     },
@@ -141,7 +149,7 @@ impl Plan {
             .filter(|(field, _)| chosen(field))
             .map(|(field, value)| (field.clone(), value.clone()))
             .collect();
-        if wishes.landing_of(planned.suspect) == Landing::Review {
+        if wishes.landing_of(|| planned.is_suspect(entry)) == Landing::Review {
             let values = card.into_iter().map(|(field, value)| proposed(field, Some(value))).collect();
             let mut draft = draft(entry, wishes, values);
             draft.similar = planned.similar.iter().map(|record| record.id.clone()).collect();
@@ -163,7 +171,7 @@ impl Plan {
         &self,
         item: &Item<'_>,
         ours: &CardRecord,
-        (standing, suspect): (&Standing, bool),
+        (standing, suspect): (&Standing, impl FnOnce() -> bool),
         wishes: &Wishes,
         work: &mut Work,
     ) {

@@ -6,8 +6,9 @@ use autokit_gateway::{Found, Hit, Search, Tier, What};
 use serde_json::{Map, Value};
 
 use crate::api::{MarketFound, MarketOffer};
-use crate::engine::Core;
 use crate::engine::cards::{first_sentence, shorten};
+use crate::engine::serve::LINE;
+use crate::engine::{Core, since};
 
 /// With so many results the library has enough.
 const FEW: usize = 3;
@@ -17,8 +18,6 @@ const OFFERS: usize = 3;
 const DEADLINE: Duration = Duration::from_millis(1_500);
 /// Score below which an offer is none: half of what was asked for has to be in it.
 const FITS: f32 = 0.45;
-/// Characters of the one line of a result.
-const LINE: usize = 160;
 /// Functions an agent is told of.
 const FUNCTIONS: usize = 8;
 
@@ -40,7 +39,7 @@ impl Core {
                 found.notes.push(format!("What could be installed is not known: {}.", error.message));
             }
         }
-        found.took_ms.push((Tier::Marketplace, began.elapsed().as_secs_f64() * 1e3));
+        found.took_ms.push((Tier::Marketplace, since(began)));
     }
 }
 

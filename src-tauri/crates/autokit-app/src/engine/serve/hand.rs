@@ -25,12 +25,12 @@ use crate::api::{
 use crate::commands::{Context, GetTool, GetToolOutcome, Handle, ListTools, RunTool};
 use crate::engine::cards::{first_sentence, shorten};
 use crate::engine::profiles::{Scoped, no_profile};
-use crate::engine::{Core, Engine};
+use crate::engine::{Core, Engine, since};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::plan::ByHand;
-use super::{LINE, Serving, builtin, own, since};
+use super::{LINE, Serving, builtin, own};
 
 /// Tools in one answer.
 const MOST: usize = 1_000;
@@ -73,16 +73,16 @@ impl Listed {
     }
 
     fn entry(&self, scoped: &Scoped) -> ToolEntry {
-        let Definition { id, name, provider, description, .. } = self.definition.clone();
+        let Definition { id, name, provider, description, .. } = &self.definition;
         let need = Need::Tool { id: id.clone(), name: name.clone(), provider: provider.clone() };
         let word = scoped.profile().permissions.decide(&[need]).permission;
         ToolEntry {
-            line: shorten(&first_sentence(&description), LINE),
+            line: shorten(&first_sentence(description), LINE),
             permission: if self.closed { Permission::Deny } else { word },
             source: self.source,
-            id,
-            name,
-            provider,
+            id: id.clone(),
+            name: name.clone(),
+            provider: provider.clone(),
         }
     }
 }

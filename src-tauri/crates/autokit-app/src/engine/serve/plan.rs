@@ -15,9 +15,9 @@ use rmcp::model::CallToolResult;
 use tokio::sync::mpsc;
 
 use crate::api::ServerReach;
-use crate::engine::Core;
 use crate::engine::profiles::{Scoped, no_profile};
 use crate::engine::servers::{Kept, Upstream};
+use crate::engine::{Core, since};
 use crate::error::ApiError;
 
 use super::permit::{Decided, Petition, not_permitted};
@@ -69,9 +69,9 @@ impl Serving {
         match permitted {
             Ok(()) => {
                 let result = self.go(way, call).await;
-                note.end(true, result)
+                note.end(result)
             }
-            Err(refusal) => note.end(false, Err(refusal)),
+            Err(refusal) => Err(note.refused(refusal)),
         }
     }
 
@@ -88,8 +88,7 @@ impl Serving {
         let petition = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
         let decided = if self.is_closed(call) { Decided::Rules } else { Decided::Nobody };
         let note = Note::begin(self, call, petition.audit(call, decided));
-        note.refused(&refusal);
-        Err(refusal)
+        Err(note.refused(refusal))
     }
 
     /// Whether the rules of its profile hide the card of what is called.
@@ -111,17 +110,15 @@ impl Serving {
             Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => Decided::Person,
             Permission::Ask => return Ok(ByHand::Asks(decision.because)),
             Permission::Deny => {
-                let refusal = not_permitted(&decision.because);
                 let note = Note::begin(self, &call, petition.audit(&call, Decided::Rules));
-                note.refused(&refusal);
-                return Err(refusal);
+                return Err(note.refused(not_permitted(&decision.because)));
             }
         };
         let note = Note::begin(self, &call, petition.audit(&call, decided));
         let serving = self.clone();
         Ok(ByHand::Ready(Box::pin(async move {
             let result = serving.go(way, call).await;
-            note.end(true, result)
+            note.end(result)
         })))
     }
 
@@ -291,35 +288,37 @@ impl Note {
         Note { serving: serving.clone(), session: call.session.clone(), number, began: Instant::now(), audit }
     }
 
-    /// It was not made.
-    fn refused(mut self, refusal: &Refusal) {
-        "refused".clone_into(&mut self.audit.outcome);
-        if let Refusal::NotMade(why) | Refusal::Failed(why) = refusal {
-            self.audit.why = why.chars().take(WHY).collect();
+    /// It was not made; or taken back before it was decided on.
+    fn refused(mut self, refusal: Refusal) -> Refusal {
+        if let Refusal::NotMade(why) | Refusal::Failed(why) = &refusal {
+            self.tell("refused", why);
         }
+        refusal
     }
 
-    /// `made` is whether the call was permitted: what goes wrong from then on is the tool's matter.
-    fn end(mut self, made: bool, result: Result<CallToolResult, Refusal>) -> Result<CallToolResult, Refusal> {
-        let (outcome, why) = match &result {
+    /// It was made: what goes wrong from then on is the tool's matter.
+    fn end(mut self, result: Result<CallToolResult, Refusal>) -> Result<CallToolResult, Refusal> {
+        match &result {
             Ok(result) if result.is_error == Some(true) => {
                 let said = result.content.iter().find_map(|block| block.as_text());
-                ("failed", said.map_or("", |text| &text.text))
+                self.tell("failed", said.map_or("", |text| &text.text));
             }
-            Ok(_) => ("done", ""),
-            Err(Refusal::NotMade(why)) if !made => ("refused", why.as_str()),
-            Err(Refusal::NotMade(why) | Refusal::Failed(why)) => ("failed", why.as_str()),
-            Err(Refusal::Cancelled) => ("cancelled", ""),
-        };
+            Ok(_) => self.tell("done", ""),
+            Err(Refusal::NotMade(why) | Refusal::Failed(why)) => self.tell("failed", why),
+            Err(Refusal::Cancelled) => self.tell("cancelled", ""),
+        }
+        result
+    }
+
+    fn tell(&mut self, outcome: &str, why: &str) {
         outcome.clone_into(&mut self.audit.outcome);
         self.audit.why = why.chars().take(WHY).collect();
-        result
     }
 }
 
 impl Drop for Note {
     fn drop(&mut self) {
-        self.audit.took_ms = self.began.elapsed().as_secs_f64() * 1e3;
+        self.audit.took_ms = since(self.began);
         let core = &self.serving.core;
         core.journal.end(self.number, &self.session, &self.audit, &core.options.clock);
     }
