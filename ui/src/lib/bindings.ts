@@ -2677,9 +2677,13 @@ word: string,
  */
 field: Field, 
 /**
- * The index term it was found as, for [`highlights`](crate::highlights).
+ * The index term it was found as.
  */
-term: string, };
+term: string, 
+/**
+ * What it stands for, where the card says that in other words: "speech to text" for "dictate".
+ */
+meaning?: string, };
 
 /**
  * Which ranking to use.

@@ -171,7 +171,14 @@ fn why(parts: &ScoreParts) -> String {
     if let Some(cosine) = parts.cosine {
         reasons.push(format!("meaning {:.2} (cosine {cosine:.2})", parts.vector));
     }
-    let mut words: Vec<&str> = parts.matched_terms.iter().map(|term| term.word.as_str()).collect();
+    let mut words: Vec<String> = parts
+        .matched_terms
+        .iter()
+        .map(|term| match &term.meaning {
+            Some(meaning) => format!("{} ({meaning})", term.word),
+            None => term.word.clone(),
+        })
+        .collect();
     words.sort_unstable();
     words.dedup();
     if !words.is_empty() {

@@ -16,6 +16,7 @@ use crate::keyword::{AnalyzedTexts, KeywordIndex};
 use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
 use crate::text::Analyzer;
+use crate::thesaurus::MARK;
 use crate::vector::{VectorIndex, check_vector};
 
 /// Which ranking to use.
@@ -100,8 +101,12 @@ pub struct MatchedTerm {
     pub word: String,
     /// Where it was found.
     pub field: Field,
-    /// The index term it was found as, for [`highlights`](crate::highlights).
+    /// The index term it was found as.
     pub term: String,
+    /// What it stands for, where the card says that in other words: "speech to text" for "dictate".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub meaning: Option<String>,
 }
 
 /// How large an index is.
@@ -327,7 +332,7 @@ impl SearchIndex {
     /// fit the plan.
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, RetrieveError> {
         let plan = query.plan;
-        let texts = 1 + plan.clauses().len();
+        let texts = plan.texts_to_embed().len();
         if !matches!(query.vectors.len(), 0 | 1) && query.vectors.len() != texts {
             return Err(RetrieveError::VectorCount { expected: texts, found: query.vectors.len() });
         }
@@ -370,7 +375,7 @@ impl SearchIndex {
     }
 
     fn by_keyword(&self, plan: &QueryPlan, allowed: Option<&BitSet>) -> Vec<Candidate> {
-        let scores = self.keyword.score(&self.keyword.resolve(&plan.terms, &[]), allowed);
+        let scores = self.keyword.score(&self.keyword.resolve(&plan.terms, &[], &plan.concepts), allowed);
         scores[0]
             .bm25
             .iter()
@@ -391,9 +396,10 @@ impl SearchIndex {
         let plan = query.plan;
         let clause_terms = if query.vectors.len() > 1 { plan.clause_terms.as_slice() } else { &[] };
         let shift: Vec<f32> = self.vectors.mean().into_iter().map(|x| x * MEAN_SHARE).collect();
-        let queries: Vec<&[f32]> = query.vectors.iter().map(Vec::as_slice).collect();
+        let vectors = plan.vectors(query.vectors);
+        let queries: Vec<&[f32]> = vectors.iter().map(|vector| &**vector).collect();
         let (scores, (slots, cosines)) = rayon::join(
-            || self.keyword.score(&self.keyword.resolve(&plan.terms, clause_terms), allowed),
+            || self.keyword.score(&self.keyword.resolve(&plan.terms, clause_terms, &plan.concepts), allowed),
             || self.vectors.scan(&queries, &shift, allowed),
         );
         let pages = self.chunks.closest(&queries, &shift, allowed);
@@ -490,7 +496,7 @@ impl SearchIndex {
     fn explain(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Hit> {
         let plan = query.plan;
         let chosen: BitSet = candidates.iter().map(|candidate| candidate.slot).collect();
-        let resolved = self.keyword.resolve(&plan.terms, &[]);
+        let resolved = self.keyword.resolve(&plan.terms, &[], &plan.concepts);
         let mut cosines: FxHashMap<u32, f32> = FxHashMap::default();
         if let Some(whole) = query.vectors.first() {
             let (slots, scores) = self.vectors.scan(&[whole], &[], Some(&chosen));
@@ -529,6 +535,7 @@ impl SearchIndex {
                             .map(|found| MatchedTerm {
                                 word: plan.terms[found.query_term].word.clone(),
                                 field: found.field,
+                                meaning: found.term.strip_prefix(MARK).map(str::to_owned),
                                 term: found.term.to_string(),
                             })
                             .collect(),

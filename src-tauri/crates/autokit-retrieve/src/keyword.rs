@@ -17,7 +17,8 @@
 //! common, and words common among capabilities are not made rare by being rare in server names. And
 //! a query term also matches index terms that share at least [`FAMILY_PREFIX`] leading letters and
 //! [`FAMILY_SHARE`] of the longer one (`summaris`, `summar`; `creat`, `creation`), at that share of their
-//! score; a card counts the best of a family only.
+//! score; a card counts the best of a family only. What words mean ([`crate::thesaurus`]) is a relative of each of
+//! them: a card that says it in other words has the words, at [`CONCEPT_SHARE`] of their score.
 
 use std::sync::Arc;
 
@@ -26,7 +27,9 @@ use rustc_hash::FxHashMap;
 
 use crate::bitset::BitSet;
 use crate::document::{Document, Field};
+use crate::query::QueryConcept;
 use crate::text::{Analyzer, QueryTerm, each_word};
+use crate::thesaurus::{MARK, Reader, Thesaurus};
 
 /// Saturation of term counts.
 const K1: f32 = 1.2;
@@ -38,6 +41,8 @@ const WEIGHTS: [f32; 5] = [0.5, 2.0, 1.0, 1.0, 0.5];
 const FAMILY_PREFIX: usize = 4;
 /// Share of the longer term that terms of one family share at least.
 const FAMILY_SHARE: f32 = 0.6;
+/// Share of a concept's score in that of the words it was asked for with, together.
+const CONCEPT_SHARE: f32 = 0.7;
 
 /// Counts of a term in the five fields, six bits each, capped at 63.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,13 +104,14 @@ impl AnalyzedTexts {
         // Where in its document's counts each term is, and of which document that is.
         let mut place: Vec<(u32, u32)> = Vec::new();
         let mut analyzed = Vec::with_capacity(documents.len());
+        let mut reader = Reader::of_cards();
+        let concepts = &Thesaurus::get().concepts;
+        let mut found: Vec<u32> = Vec::new();
         for (at, document) in documents.iter().enumerate() {
             let mut text = AnalyzedText { counts: Vec::new(), lengths: [0; 5] };
             let mut add = |field: Field, words: &str| {
                 let field = field as usize;
-                each_word(words, |word, _, _| {
-                    let Some(term) = analyzer.number(word) else { return };
-                    text.lengths[field] = text.lengths[field].saturating_add(1);
+                let mut count = |term: u32, text: &mut AnalyzedText| {
                     if place.len() <= term as usize {
                         place.resize(term as usize + 1, (u32::MAX, 0));
                     }
@@ -116,6 +122,22 @@ impl AnalyzedTexts {
                         text.counts.push((term, Counts::default()));
                     }
                     text.counts[*index as usize].1.increment(field);
+                };
+                reader.begin();
+                each_word(words, |word, _, whole| {
+                    let looked = analyzer.look(word);
+                    if !whole {
+                        let is_stop = looked.term.is_none();
+                        reader.read(word, looked.symbol, is_stop, &mut |concept, _, _| found.push(concept));
+                    }
+                    // What it means beside what it says: that makes the field no longer.
+                    for concept in found.drain(..) {
+                        count(analyzer.number(&concepts[concept as usize].term), &mut text);
+                    }
+                    if let Some(term) = looked.term {
+                        text.lengths[field] = text.lengths[field].saturating_add(1);
+                        count(term, &mut text);
+                    }
                 });
             };
             add(Field::Provider, document.provider);
@@ -138,8 +160,38 @@ impl AnalyzedTexts {
 #[derive(Debug)]
 struct Relative {
     term: u32,
-    /// 1 for the term itself.
+    /// What it counts of its own score: 1 for the term itself.
     share: f32,
+    /// For a concept, the information of the word that means it.
+    meant: Option<f32>,
+}
+
+impl Relative {
+    /// What a card says to a query term that has the index term with this score. `weight` is the term's own
+    /// information, at the relative's share.
+    fn met(&self, score: f32, weight: f32) -> Met {
+        Met { score, information: self.meant.unwrap_or(weight), meant: self.meant.is_some() }
+    }
+}
+
+/// What a card says to a query term.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Met {
+    score: f32,
+    /// Information of the query that is matched by it.
+    information: f32,
+    /// Whether it is said in other words: then it is no coincidence, see [`crate::fusion`].
+    meant: bool,
+}
+
+impl Met {
+    fn or(self, other: Met) -> Met {
+        Met {
+            score: self.score.max(other.score),
+            information: self.information.max(other.information),
+            meant: if other.score > self.score { other.meant } else { self.meant },
+        }
+    }
 }
 
 /// A query looked up in the index. Good until the index changes.
@@ -156,7 +208,7 @@ pub(crate) struct Resolved {
 
 #[derive(Debug)]
 struct ResolvedTerm {
-    /// The term itself first, then by likeness.
+    /// The term itself first, then by likeness, then what it means.
     relatives: Vec<Relative>,
     /// Groups the term is in, and how often.
     uses: Vec<(usize, f32)>,
@@ -246,9 +298,9 @@ pub(crate) struct KeywordIndex {
 }
 
 /// The leading letters by which a term is found as a relative; none for what is not inflected: short
-/// terms and those with digits.
+/// terms, those with digits, and concepts.
 fn prefix(text: &str) -> Option<[char; FAMILY_PREFIX]> {
-    if text.bytes().any(|b| b.is_ascii_digit()) {
+    if text.starts_with(MARK) || text.bytes().any(|b| b.is_ascii_digit()) {
         return None;
     }
     let mut chars = text.chars();
@@ -389,7 +441,8 @@ impl KeywordIndex {
     /// Index terms a query term stands for: itself and its family.
     fn relatives(&self, term: &str) -> Vec<Relative> {
         let Some(key) = prefix(term) else {
-            return self.by_text.get(term).map(|&term| Relative { term, share: 1.0 }).into_iter().collect();
+            let itself = self.by_text.get(term);
+            return itself.map(|&term| Relative { term, share: 1.0, meant: None }).into_iter().collect();
         };
         let length = term.chars().count();
         let mut found = Vec::new();
@@ -398,7 +451,7 @@ impl KeywordIndex {
             let common = term.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
             let share = common as f32 / length.max(other.chars().count()) as f32;
             if share >= FAMILY_SHARE {
-                found.push(Relative { term: id, share });
+                found.push(Relative { term: id, share, meant: None });
             }
         }
         found
@@ -410,29 +463,41 @@ impl KeywordIndex {
         }))
     }
 
-    /// Looks a query up: its terms, and those of its clauses, which are among them.
-    pub(crate) fn resolve(&self, whole: &[QueryTerm], clauses: &[Vec<QueryTerm>]) -> Resolved {
+    /// Looks a query up: its terms, and those of its clauses, which are among them, and what they mean.
+    pub(crate) fn resolve(
+        &self,
+        whole: &[QueryTerm],
+        clauses: &[Vec<QueryTerm>],
+        meanings: &[QueryConcept],
+    ) -> Resolved {
         let mut information = vec![0.0; 1 + clauses.len()];
         let mut terms = Vec::with_capacity(whole.len());
-        for term in whole {
+        for (at, term) in whole.iter().enumerate() {
             let idf = match self.by_text.get(term.term.as_str()) {
                 Some(&id) => self.term_idf(&self.terms[id as usize]),
                 None if term.whole => 0.0,
                 None => self.idf(0),
             };
             let mut uses = vec![(0, term.count)];
-            for (at, clause) in clauses.iter().enumerate() {
+            for (clause, group) in clauses.iter().zip(1..) {
                 if let Some(found) = clause.iter().find(|other| other.term == term.term) {
-                    uses.push((at + 1, found.count));
+                    uses.push((group, found.count));
                 }
             }
             for &(group, count) in &uses {
                 information[group] += count * idf;
             }
             let mut relatives = self.relatives(&term.term);
+            for meant in meanings.iter().filter(|meant| meant.terms.contains(&at)) {
+                if let Some(&concept) = self.by_text.get(meant.concept) {
+                    let share = CONCEPT_SHARE / meant.terms.len() as f32;
+                    relatives.push(Relative { term: concept, share, meant: Some(idf) });
+                }
+            }
             relatives.sort_by(|a, b| {
                 let text = |r: &Relative| &self.terms[r.term as usize].text;
-                b.share.total_cmp(&a.share).then_with(|| text(a).cmp(text(b)))
+                let said = a.meant.is_some().cmp(&b.meant.is_some());
+                said.then(b.share.total_cmp(&a.share)).then_with(|| text(a).cmp(text(b)))
             });
             terms.push(ResolvedTerm { relatives, uses });
         }
@@ -483,19 +548,21 @@ impl KeywordIndex {
         let mut groups: Vec<Sums> =
             (0..query.groups).map(|_| Sums { total: zeros(), largest: zeros(), matched: zeros() }).collect();
         // Best of the family, for query terms that stand for several index terms.
-        let mut best: Vec<(f32, f32)> = Vec::new();
+        let mut best: Vec<Met> = Vec::new();
         let mut touched: Vec<usize> = Vec::new();
         for ResolvedTerm { relatives, uses } in &query.terms {
-            let mut fold = |at: usize, score: f32, weight: f32| {
+            let mut fold = |at: usize, met: Met| {
                 for &(group, count) in uses {
                     let sums = &mut groups[group];
-                    sums.total[at] += count * score;
-                    sums.largest[at] = sums.largest[at].max(count * score);
-                    sums.matched[at] += count * weight;
+                    sums.total[at] += count * met.score;
+                    if !met.meant {
+                        sums.largest[at] = sums.largest[at].max(count * met.score);
+                    }
+                    sums.matched[at] += count * met.information;
                 }
             };
             if relatives.len() > 1 && best.is_empty() {
-                best = vec![(0.0, 0.0); band.len()];
+                best = vec![Met::default(); band.len()];
             }
             for relative in relatives {
                 let entry = &self.terms[relative.term as usize];
@@ -509,21 +576,20 @@ impl KeywordIndex {
                         continue;
                     }
                     let score = weight * query.scale.saturated(counts, &self.lengths[slot as usize]);
+                    let met = relative.met(score, weight);
                     let at = slot as usize - band.start;
                     if relatives.len() == 1 {
-                        fold(at, score, weight);
+                        fold(at, met);
                     } else {
-                        let seen = &mut best[at];
-                        if *seen == (0.0, 0.0) {
+                        if best[at] == Met::default() {
                             touched.push(at);
                         }
-                        *seen = (seen.0.max(score), seen.1.max(weight));
+                        best[at] = best[at].or(met);
                     }
                 }
             }
             for at in touched.drain(..) {
-                let (score, weight) = std::mem::take(&mut best[at]);
-                fold(at, score, weight);
+                fold(at, std::mem::take(&mut best[at]));
             }
         }
         groups
@@ -546,14 +612,20 @@ impl KeywordIndex {
         let mut explanation = Explanation { bm25: 0.0, coverage: 0.0, matches: Vec::new() };
         let mut matched = 0.0;
         for (at, ResolvedTerm { relatives, uses }) in query.terms.iter().enumerate() {
-            let mut best = (0.0f32, 0.0f32);
+            let mut best = Met::default();
+            let mut said = false;
             for relative in relatives {
                 let entry = &self.terms[relative.term as usize];
                 let Ok(posting) = entry.postings.binary_search_by_key(&slot, |p| p.slot) else { continue };
                 let counts = entry.postings[posting].counts;
                 let weight = self.term_idf(entry) * relative.share;
                 let score = weight * query.scale.saturated(counts, &self.lengths[slot as usize]);
-                best = (best.0.max(score), best.1.max(weight));
+                best = best.or(relative.met(score, weight));
+                // The word itself says it better than another word for it.
+                if relative.meant.is_some() && said {
+                    continue;
+                }
+                said |= relative.meant.is_none();
                 for field in Field::ALL {
                     if counts.get(field as usize) > 0 {
                         explanation.matches.push(Match {
@@ -564,8 +636,8 @@ impl KeywordIndex {
                     }
                 }
             }
-            explanation.bm25 += uses[0].1 * best.0;
-            matched += uses[0].1 * best.1;
+            explanation.bm25 += uses[0].1 * best.score;
+            matched += uses[0].1 * best.information;
         }
         explanation.coverage = query.coverage(0, matched);
         explanation

@@ -29,6 +29,7 @@
 //! | `names` | queries that name a tool |
 //! | [`tiers`] | the few tools found by keywords before the library is asked |
 //! | `query`, `text` | clauses, words, terms |
+//! | `thesaurus` | everyday words, and what descriptions of tools call the same thing |
 //! | [`metrics`], [`eval`] | measuring it |
 
 mod bitset;
@@ -44,6 +45,7 @@ mod names;
 mod query;
 mod senses;
 mod text;
+mod thesaurus;
 pub mod tiers;
 mod vector;
 
@@ -54,7 +56,7 @@ pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchInde
 pub use names::NameMatch;
 pub use query::QueryPlan;
 pub use senses::{Senses, dot};
-pub use text::{highlights, is_generic_word, is_stop_word, name_words};
+pub use text::{is_generic_word, is_stop_word, name_words};
 pub use vector::{Neighbour, VectorIndex};
 
 // Pins one feature set for the whole workspace; nothing to name.

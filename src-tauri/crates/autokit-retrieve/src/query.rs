@@ -1,6 +1,9 @@
 //! What of a request is searched for.
 
-use crate::text::{QueryTerm, is_stop_word, query_terms, words};
+use std::borrow::Cow;
+
+use crate::text::{Analyzer, QueryTerm, Word, is_stop_word, query_terms, words};
+use crate::thesaurus::{Reader, Thesaurus};
 
 /// Clauses from which on a request is also searched for piece by piece. Two halves joined by an
 /// "and" are usually one thing ("read and write files").
@@ -12,14 +15,32 @@ const MAX_CLAUSES: usize = 8;
 /// Content words that make a clause.
 const MIN_CLAUSE_WORDS: usize = 2;
 
+/// Names of a concept that are added to a text before it is embedded. The first are the usual ones.
+const NAMES_ADDED: usize = 2;
+
+/// Share of the text with the names of what it means in a vector; the text as it is has the rest.
+const SPELT_OUT_SHARE: f32 = 0.5;
+
+/// A concept that words of a request stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct QueryConcept {
+    /// Its term in the index.
+    pub(crate) concept: &'static str,
+    /// Which of the request's terms say it; never none.
+    pub(crate) terms: Vec<usize>,
+}
+
 /// A request taken apart. Embed [`QueryPlan::texts_to_embed`] as queries and hand the vectors to
 /// [`Query`](crate::Query) in the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryPlan {
     text: String,
     clauses: Vec<String>,
+    /// The whole and each clause with the names of what they mean, where that says more than they do.
+    spelt_out: Vec<Option<String>>,
     pub(crate) terms: Vec<QueryTerm>,
     pub(crate) clause_terms: Vec<Vec<QueryTerm>>,
+    pub(crate) concepts: Vec<QueryConcept>,
 }
 
 impl QueryPlan {
@@ -33,9 +54,15 @@ impl QueryPlan {
             let rest = clauses.split_off(MAX_CLAUSES - 1).join(", ");
             clauses.push(rest);
         }
+        let terms = query_terms(text);
         QueryPlan {
             text: text.to_owned(),
-            terms: query_terms(text),
+            spelt_out: std::iter::once(text)
+                .chain(clauses.iter().map(String::as_str))
+                .map(spelt_out)
+                .collect(),
+            concepts: concepts(text, &terms),
+            terms,
             clause_terms: clauses.iter().map(|clause| query_terms(clause)).collect(),
             clauses,
         }
@@ -51,10 +78,99 @@ impl QueryPlan {
         &self.clauses
     }
 
-    /// The whole request, then each clause.
+    /// The whole request, then each clause, then those of them that mean something tools call by another
+    /// name, with that name.
     pub fn texts_to_embed(&self) -> Vec<String> {
-        std::iter::once(&self.text).chain(&self.clauses).cloned().collect()
+        let said = std::iter::once(&self.text).chain(&self.clauses);
+        said.chain(self.spelt_out.iter().flatten()).cloned().collect()
     }
+
+    /// One vector for the whole request and one for each clause, out of those of
+    /// [`QueryPlan::texts_to_embed`] or that of the whole request alone.
+    pub(crate) fn vectors<'a>(&self, embedded: &'a [Vec<f32>]) -> Vec<Cow<'a, [f32]>> {
+        let texts = 1 + self.clauses.len();
+        let (said, mut spelt_out) = embedded.split_at(texts.min(embedded.len()));
+        let mut vectors: Vec<Cow<'a, [f32]>> = said.iter().map(|said| Cow::Borrowed(&said[..])).collect();
+        for (vector, text) in vectors.iter_mut().zip(&self.spelt_out) {
+            if text.is_some()
+                && let Some((with, rest)) = spelt_out.split_first()
+            {
+                spelt_out = rest;
+                *vector = Cow::Owned(between(vector, with));
+            }
+        }
+        vectors
+    }
+}
+
+/// The unit vector between two others.
+fn between(said: &[f32], spelt_out: &[f32]) -> Vec<f32> {
+    let mix = |(said, spelt_out): (&f32, &f32)| said + SPELT_OUT_SHARE * (spelt_out - said);
+    let mut mixed: Vec<f32> = said.iter().zip(spelt_out).map(mix).collect();
+    let length = mixed.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length > 0.0 {
+        for x in &mut mixed {
+            *x /= length;
+        }
+        mixed
+    } else {
+        // Opposite ones have nothing between them.
+        said.to_vec()
+    }
+}
+
+/// Calls `found` with each concept of a request and the words it is said with.
+fn each_concept(text: &str, mut found: impl FnMut(u32, &[Word])) {
+    let said: Vec<Word> = words(text).into_iter().filter(|word| !word.whole).collect();
+    let mut analyzer = Analyzer::new();
+    let mut reader = Reader::of_requests();
+    for word in &said {
+        let looked = analyzer.look(&word.folded);
+        reader.read(&word.folded, looked.symbol, looked.term.is_none(), &mut |concept, from, to| {
+            found(concept, &said[from as usize..=to as usize]);
+        });
+    }
+}
+
+fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
+    let mut analyzer = Analyzer::new();
+    let mut found: Vec<QueryConcept> = Vec::new();
+    each_concept(text, |concept, words| {
+        let mut covered: Vec<usize> = words
+            .iter()
+            .filter_map(|word| {
+                let term = analyzer.term(&word.folded)?;
+                terms.iter().position(|other| other.term == term)
+            })
+            .collect();
+        covered.sort_unstable();
+        covered.dedup();
+        let said =
+            QueryConcept { concept: &Thesaurus::get().concepts[concept as usize].term, terms: covered };
+        if !said.terms.is_empty() && !found.contains(&said) {
+            found.push(said);
+        }
+    });
+    found
+}
+
+/// A text with names of what it means that it does not hold, if there are any.
+fn spelt_out(text: &str) -> Option<String> {
+    let spaced = |text: &str| {
+        let words: Vec<String> =
+            words(text).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect();
+        format!(" {} ", words.join(" "))
+    };
+    let said = spaced(text);
+    let mut names: Vec<&str> = Vec::new();
+    each_concept(text, |concept, _| {
+        for name in Thesaurus::get().concepts[concept as usize].names.iter().take(NAMES_ADDED) {
+            if !said.contains(&spaced(name)) && !names.contains(&&**name) {
+                names.push(name);
+            }
+        }
+    });
+    (!names.is_empty()).then(|| format!("{text} ({})", names.join(", ")))
 }
 
 /// Splits a request at the ends of sentences, at commas and at conjunctions. A piece with fewer
@@ -146,7 +262,33 @@ mod tests {
                 "give me a streaming link"
             ]
         );
-        assert_eq!(plan.texts_to_embed().len(), 5);
+        assert_eq!(plan.texts_to_embed()[..5].to_vec(), [&[plan.text().to_owned()], plan.clauses()].concat());
+    }
+
+    #[test]
+    fn what_a_request_means_is_spelt_out() {
+        let plan = QueryPlan::new("dictate a sentence");
+        assert_eq!(
+            plan.texts_to_embed(),
+            ["dictate a sentence", "dictate a sentence (speech to text, speech recognition)"]
+        );
+        let meant: Vec<_> =
+            plan.concepts.iter().map(|meant| (meant.concept, meant.terms.as_slice())).collect();
+        assert_eq!(meant, [("=speech to text", &[0][..])]);
+        let said = vec![1.0, 0.0];
+        assert_eq!(*plan.vectors(&[said.clone(), vec![0.0, 1.0]])[0], [0.5f32.sqrt(); 2]);
+        assert_eq!(*plan.vectors(&[said.clone()])[0], said);
+        assert_eq!(
+            *plan.vectors(&[said.clone(), vec![-1.0, 0.0]])[0],
+            said,
+            "nothing lies between opposites"
+        );
+        assert!(plan.vectors(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_a_request_says_itself_is_not_added() {
+        assert_eq!(QueryPlan::new("oncology, or cancer").texts_to_embed()[1..], [""; 0]);
     }
 
     #[test]
@@ -158,7 +300,8 @@ mod tests {
             "and",
             ", ,",
         ] {
-            assert_eq!(QueryPlan::new(text).texts_to_embed(), [text]);
+            assert_eq!(QueryPlan::new(text).texts_to_embed()[0], text);
+            assert!(QueryPlan::new(text).clauses().is_empty());
         }
     }
 

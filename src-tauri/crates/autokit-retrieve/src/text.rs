@@ -13,6 +13,8 @@ use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::thesaurus::{Symbol, Thesaurus};
+
 /// Words that say nothing about what a tool does: function words, and the light verbs and
 /// placeholders of requests ("I need something that lets me ...").
 const STOP_WORDS: &str = "a about above after again against all also am an and any anyone anything \
@@ -216,14 +218,22 @@ fn each_in_part(text: &str, part: &Range<usize>, found: &mut impl FnMut(&str, Ra
     found(&fold(word), part.clone(), false);
 }
 
+/// What a word is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looked {
+    /// The number of its term; `None` for a stop word.
+    pub(crate) term: Option<u32>,
+    /// Its number in the thesaurus.
+    pub(crate) symbol: Symbol,
+}
+
 /// Turns words into terms, remembering stems.
 ///
 /// Terms are numbered in the order in which they are first met.
 pub(crate) struct Analyzer {
     stemmer: Stemmer,
-    /// Term of each word met; `None` for stop words.
-    known: FxHashMap<Box<str>, Option<u32>>,
-    by_stem: FxHashMap<Box<str>, u32>,
+    known: FxHashMap<Box<str>, Looked>,
+    by_term: FxHashMap<Box<str>, u32>,
     terms: Vec<Box<str>>,
 }
 
@@ -232,33 +242,40 @@ impl Analyzer {
         Analyzer {
             stemmer: Stemmer::create(Algorithm::English),
             known: FxHashMap::default(),
-            by_stem: FxHashMap::default(),
+            by_term: FxHashMap::default(),
             terms: Vec::new(),
         }
     }
 
-    /// The number of the term of a folded word, `None` for a stop word.
-    pub(crate) fn number(&mut self, folded: &str) -> Option<u32> {
+    /// What a folded word is.
+    pub(crate) fn look(&mut self, folded: &str) -> Looked {
         if let Some(&known) = self.known.get(folded) {
             return known;
         }
-        let number = (!is_stop_word(folded)).then(|| {
+        let looked = if is_stop_word(folded) {
+            Looked { term: None, symbol: Thesaurus::get().symbol(folded) }
+        } else {
             let stem = self.stemmer.stem(folded);
-            if let Some(&number) = self.by_stem.get(&*stem) {
-                return number;
-            }
-            let number = self.terms.len() as u32;
-            self.terms.push((&*stem).into());
-            self.by_stem.insert((&*stem).into(), number);
-            number
-        });
-        self.known.insert(folded.into(), number);
+            Looked { term: Some(self.number(&stem)), symbol: Thesaurus::get().symbol(&stem) }
+        };
+        self.known.insert(folded.into(), looked);
+        looked
+    }
+
+    /// The number of a term.
+    pub(crate) fn number(&mut self, term: &str) -> u32 {
+        if let Some(&number) = self.by_term.get(term) {
+            return number;
+        }
+        let number = self.terms.len() as u32;
+        self.terms.push(term.into());
+        self.by_term.insert(term.into(), number);
         number
     }
 
     /// The term of a folded word, `None` for a stop word.
     pub(crate) fn term(&mut self, folded: &str) -> Option<&str> {
-        let number = self.number(folded)?;
+        let number = self.look(folded).term?;
         Some(&self.terms[number as usize])
     }
 
@@ -337,27 +354,6 @@ pub fn name_words(name: &str) -> String {
     out
 }
 
-/// Byte ranges of the words of `text` whose term is one of `terms`, in order and without overlap:
-/// what to highlight. `terms` are those of [`MatchedTerm`](crate::MatchedTerm).
-pub fn highlights<'a>(text: &str, terms: impl IntoIterator<Item = &'a str>) -> Vec<Range<usize>> {
-    let wanted: rustc_hash::FxHashSet<&str> = terms.into_iter().collect();
-    let mut analyzer = Analyzer::new();
-    let mut found: Vec<Range<usize>> = words(text)
-        .into_iter()
-        .filter(|word| analyzer.term(&word.folded).is_some_and(|term| wanted.contains(term)))
-        .map(|word| word.range)
-        .collect();
-    found.sort_by_key(|range| (range.start, range.end));
-    found.dedup_by(|later, earlier| {
-        let overlap = later.start < earlier.end;
-        if overlap {
-            earlier.end = earlier.end.max(later.end);
-        }
-        overlap
-    });
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -397,12 +393,5 @@ mod tests {
         assert_eq!(name_words("PowerBI Toolkit"), "Power BI Toolkit");
         assert_eq!(name_words("SQLDatabase"), "SQL Database");
         assert_eq!(name_words("Office365"), "Office365");
-    }
-
-    #[test]
-    fn highlights_are_the_matching_words() {
-        let text = "Creates issues: create_issue";
-        let found: Vec<&str> = highlights(text, ["creat"]).into_iter().map(|r| &text[r]).collect();
-        assert_eq!(found, ["Creates", "create"]);
     }
 }

@@ -212,10 +212,7 @@ proptest! {
             for hits in hits(&index, text, &[], None) {
                 for hit in hits {
                     prop_assert!((0.0..=1.0).contains(&hit.score));
-                    let terms: Vec<&str> = hit.parts.matched_terms.iter().map(|m| m.term.as_str()).collect();
-                    for range in autokit_retrieve::highlights(&texts[hit.id.parse::<usize>().unwrap()], terms) {
-                        prop_assert!(texts[hit.id.parse::<usize>().unwrap()].get(range).is_some());
-                    }
+                    prop_assert!(hit.parts.matched_terms.iter().all(|matched| text.contains(&matched.word)));
                 }
             }
         }

@@ -280,3 +280,26 @@ fn a_card_that_waits_for_its_vector_is_found_by_its_words() {
     assert!(search(&index, "air pressure at sea", Mode::Hybrid)[0].parts.cosine.unwrap() > 0.5);
     assert!(!index.set_vector("nobody", &embed("x")).unwrap());
 }
+
+#[test]
+fn a_card_that_says_it_in_other_words_is_found_and_the_meaning_told() {
+    let index = index(&[
+        ("", "Scribe", "Speech recognition for recorded calls."),
+        ("", "Reader", "Reads a text aloud."),
+        ("", "Dictionary", "Meanings of words."),
+    ]);
+    for mode in [Mode::Keyword, Mode::Hybrid] {
+        let first = search(&index, "dictate a letter", mode).remove(0);
+        assert_eq!(first.id, "/Scribe", "{mode:?}");
+        let matched = &first.parts.matched_terms;
+        assert_eq!(matched.len(), 1);
+        assert_eq!(
+            (matched[0].word.as_str(), matched[0].meaning.as_deref()),
+            ("dictate", Some("speech to text"))
+        );
+    }
+    // Where the card has the very word, that is what is told.
+    let told = search(&index, "speech recognition", Mode::Keyword).remove(0);
+    assert!(told.parts.matched_terms.iter().all(|matched| matched.meaning.is_none()), "{told:?}");
+    assert!(told.parts.coverage > 0.99);
+}

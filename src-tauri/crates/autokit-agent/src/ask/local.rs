@@ -10,11 +10,11 @@ use super::{Ranked, Retrieved};
 /// A first candidate at or above this is recommended without reserve.
 ///
 /// Measured on 165 everyday questions over 143 cards (all-MiniLM-L6-v2, reranked): of the first
-/// candidates that reach it 90 % are right (38 of 42), of all first candidates 70 %.
+/// candidates that reach it 92 % are right (44 of 48), of all first candidates 74 %.
 pub const SURE: f32 = 0.5;
 
 /// Below this nothing is recommended. Of the same questions none ends here, of twenty about anything
-/// but tools two.
+/// but tools three.
 pub const NOTHING: f32 = 0.2;
 
 /// Below this the web is asked before a card is recommended. Of the same questions 19 % end here, half
@@ -53,8 +53,14 @@ pub(super) fn sentence(card: &Retrieved) -> String {
 
 /// Which words of the question the card has.
 pub(super) fn why(card: &Retrieved, query: &str) -> String {
-    let mut words: Vec<&str> = card.parts.matched_terms.iter().map(|term| term.word.as_str()).collect();
-    words.dedup();
+    let said =
+        card.parts.matched_terms.iter().map(|term| term.meaning.as_ref().unwrap_or(&term.word).as_str());
+    let mut words: Vec<&str> = Vec::new();
+    for word in said {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
     match (words.as_slice(), card.parts.cosine) {
         ([], Some(_)) => format!("Its card is closest in meaning to {query:?}."),
         ([], None) => "It is the closest card.".to_owned(),

@@ -1,0 +1,333 @@
+//! Everyday words, and what descriptions of tools call the same thing.
+//!
+//! "Dictate a sentence" shares no word with "speech recognition", and a small embedding model does not bring
+//! them together either. A thesaurus does: terms for one thing are a [`Concept`], found in cards when they are
+//! indexed and in requests when they are searched for. What it brings is measured in [`crate::fusion`].
+//!
+//! A term is matched by the stems of its words, in order; stop words between them do not count. What has
+//! only one other word is matched with its stop words ("no code"), and a single word only as it stands or
+//! with an ending: "accounting" is found in "accounting", not in "account".
+
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
+
+use crate::text::{is_stop_word, words};
+
+const TEXT: &str = include_str!("thesaurus.txt");
+
+/// Begins the index term of a concept, so that no word is taken for one.
+pub(crate) const MARK: char = '=';
+
+/// One thing and what it is called.
+#[derive(Debug)]
+pub(crate) struct Concept {
+    /// What stands for it in the index: [`MARK`] and its first name.
+    pub(crate) term: Box<str>,
+    /// What it is called, the usual names first.
+    pub(crate) names: Vec<Box<str>>,
+}
+
+/// All concepts, and how they are said.
+#[derive(Debug)]
+pub(crate) struct Thesaurus {
+    pub(crate) concepts: Vec<Concept>,
+    /// Numbers of the words that occur: stems, and stop words as they are.
+    symbols: FxHashMap<Box<str>, u32>,
+    /// Terms of concepts.
+    said: Trie,
+    /// How people ask for them.
+    asked: Trie,
+}
+
+/// A word of the thesaurus by its number; `None` is any other word.
+pub(crate) type Symbol = Option<u32>;
+
+#[derive(Debug, Default)]
+struct Trie {
+    next: FxHashMap<(u32, u32), u32>,
+    /// By node.
+    ends: Vec<Vec<End>>,
+}
+
+/// A concept whose term ends at a node.
+#[derive(Debug)]
+struct End {
+    concept: u32,
+    /// The term, where it is a single word.
+    alone: Option<Box<str>>,
+}
+
+/// Where terms begin that are matched without their stop words, and with them.
+const ROOTS: [u32; 2] = [0, 1];
+
+impl Trie {
+    fn add(&mut self, path: &[u32], root: u32, end: End) {
+        self.ends.resize_with(self.ends.len().max(ROOTS.len()), Vec::new);
+        let mut node = root;
+        for &symbol in path {
+            let new = self.ends.len() as u32;
+            node = *self.next.entry((node, symbol)).or_insert(new);
+            if node == new {
+                self.ends.push(Vec::new());
+            }
+        }
+        if self.ends[node as usize].iter().all(|known| known.concept != end.concept) {
+            self.ends[node as usize].push(end);
+        }
+    }
+}
+
+impl Thesaurus {
+    /// The thesaurus of the program.
+    pub(crate) fn get() -> &'static Thesaurus {
+        static THESAURUS: LazyLock<Thesaurus> = LazyLock::new(|| Thesaurus::parse(TEXT));
+        &THESAURUS
+    }
+
+    fn parse(text: &str) -> Thesaurus {
+        let mut thesaurus = Thesaurus {
+            concepts: Vec::new(),
+            symbols: FxHashMap::default(),
+            said: Trie::default(),
+            asked: Trie::default(),
+        };
+        let stemmer = Stemmer::create(Algorithm::English);
+        let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut by_name: FxHashMap<&str, u32> = FxHashMap::default();
+        for group in lines().filter(|line| !line.contains("->")) {
+            thesaurus.add_concept(group.split(',').map(str::trim), &mut by_name, &stemmer);
+        }
+        for (asked, meant) in lines().filter_map(|line| line.split_once("->")) {
+            for name in meant.split(',').map(str::trim) {
+                let concept = match by_name.get(name) {
+                    Some(&known) => known,
+                    None => thesaurus.add_concept(std::iter::once(name), &mut by_name, &stemmer),
+                };
+                for phrase in asked.split('|') {
+                    let (path, root, alone) = thesaurus.path(phrase, &stemmer);
+                    thesaurus.asked.add(&path, root, End { concept, alone });
+                }
+            }
+        }
+        thesaurus
+    }
+
+    fn add_concept<'a>(
+        &mut self,
+        names: impl Iterator<Item = &'a str>,
+        by_name: &mut FxHashMap<&'a str, u32>,
+        stemmer: &Stemmer,
+    ) -> u32 {
+        let concept = self.concepts.len() as u32;
+        let names: Vec<Box<str>> = names
+            .map(|name| {
+                let (path, root, alone) = self.path(name, stemmer);
+                self.said.add(&path, root, End { concept, alone });
+                by_name.entry(name).or_insert(concept);
+                name.into()
+            })
+            .collect();
+        self.concepts.push(Concept { term: format!("{MARK}{}", names[0]).into(), names });
+        concept
+    }
+
+    /// A term as numbers, where it begins, and itself if it is a single word.
+    fn path(&mut self, term: &str, stemmer: &Stemmer) -> (Vec<u32>, u32, Option<Box<str>>) {
+        let words: Vec<String> =
+            words(term).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect();
+        let telling = words.iter().filter(|word| !is_stop_word(word)).count();
+        let in_full = telling < 2 && words.len() > telling;
+        let alone = (words.len() == 1).then(|| words[0].as_str().into());
+        let path = words
+            .iter()
+            .filter(|word| in_full || !is_stop_word(word))
+            .map(|word| {
+                let stem = if is_stop_word(word) { word.as_str().into() } else { stemmer.stem(word) };
+                let new = self.symbols.len() as u32;
+                *self.symbols.entry((*stem).into()).or_insert(new)
+            })
+            .collect();
+        (path, ROOTS[usize::from(in_full)], alone)
+    }
+
+    /// The number of a stem, or of a stop word.
+    pub(crate) fn symbol(&self, stem: &str) -> Symbol {
+        self.symbols.get(stem).copied()
+    }
+}
+
+/// Shortest term that may be said in the singular: abbreviations end in an s for other reasons.
+const SHORTEST_PLURAL: usize = 5;
+
+/// Whether a word is a term of one word: the term, or with another ending. Their stems are the same; so are
+/// those of "account" and "accounting", which are not one thing.
+fn inflects(word: &str, alone: &str) -> bool {
+    let is = |stem: &str, endings: &[&str]| {
+        alone.strip_prefix(stem).is_some_and(|ending| endings.contains(&ending))
+    };
+    word.len() >= alone.len()
+        || (alone.len() >= SHORTEST_PLURAL && is(word, &["s", "es"]))
+        || word.strip_suffix('e').is_some_and(|verb| is(verb, &["ion", "ation"]))
+}
+
+/// Finds concepts in a text, word by word.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    thesaurus: &'static Thesaurus,
+    /// Terms that have begun: node, and the word it began with. Without stop words and with them; as said,
+    /// and as asked for if that is looked for.
+    begun: [[Vec<(u32, u32)>; 2]; 2],
+    tries: usize,
+    at: u32,
+}
+
+impl Reader {
+    /// For what is searched through.
+    pub(crate) fn of_cards() -> Reader {
+        Reader { thesaurus: Thesaurus::get(), begun: Default::default(), tries: 1, at: 0 }
+    }
+
+    /// For what is searched for.
+    pub(crate) fn of_requests() -> Reader {
+        Reader { tries: 2, ..Reader::of_cards() }
+    }
+
+    /// Begins another text.
+    pub(crate) fn begin(&mut self) {
+        self.begun.iter_mut().flatten().for_each(Vec::clear);
+        self.at = 0;
+    }
+
+    /// The next word, folded, and its number. `found` is told each concept and the words it was said with,
+    /// from and to, counted from 0.
+    pub(crate) fn read(
+        &mut self,
+        word: &str,
+        symbol: Symbol,
+        is_stop: bool,
+        found: &mut impl FnMut(u32, u32, u32),
+    ) {
+        let at = self.at;
+        self.at += 1;
+        for (trie, begun) in
+            [&self.thesaurus.said, &self.thesaurus.asked].into_iter().zip(&mut self.begun).take(self.tries)
+        {
+            for (root, begun) in ROOTS.into_iter().zip(begun) {
+                if is_stop && root == ROOTS[0] {
+                    continue;
+                }
+                let Some(symbol) = symbol else {
+                    begun.clear();
+                    continue;
+                };
+                begun.push((root, at));
+                begun.retain_mut(|(node, from)| {
+                    let Some(&next) = trie.next.get(&(*node, symbol)) else { return false };
+                    *node = next;
+                    for end in &trie.ends[next as usize] {
+                        if end.alone.as_ref().is_none_or(|alone| inflects(word, alone)) {
+                            found(end.concept, *from, at);
+                        }
+                    }
+                    true
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustc_hash::FxHashSet;
+
+    use super::*;
+    use crate::text::Analyzer;
+
+    /// Names of what a text is about, in the order they are found.
+    fn read(mut reader: Reader, text: &str) -> Vec<&'static str> {
+        let mut analyzer = Analyzer::new();
+        let mut found: Vec<&str> = Vec::new();
+        for word in words(text).into_iter().filter(|word| !word.whole) {
+            let looked = analyzer.look(&word.folded);
+            reader.read(&word.folded, looked.symbol, looked.term.is_none(), &mut |concept, _, _| {
+                found.push(&Thesaurus::get().concepts[concept as usize].names[0]);
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn every_line_is_an_entry() {
+        let mut groups: FxHashSet<&str> = FxHashSet::default();
+        let mut asked: FxHashSet<&str> = FxHashSet::default();
+        for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let terms = |side: &'static str, by: char| side.split(by).map(str::trim).collect::<Vec<_>>();
+            assert_eq!(line, line.to_lowercase());
+            let names = match line.split_once(" -> ") {
+                Some((left, right)) => {
+                    let new =
+                        terms(left, '|').iter().all(|phrase| !phrase.is_empty() && asked.insert(phrase));
+                    assert!(new, "asked for twice: {line}");
+                    terms(right, ',')
+                }
+                None => {
+                    let group = terms(line, ',');
+                    assert!(group.len() > 1, "nothing is like it: {line}");
+                    assert!(group.iter().all(|term| groups.insert(term)), "in two groups: {line}");
+                    group
+                }
+            };
+            for name in names {
+                let said: Vec<_> = words(name).into_iter().filter(|word| !word.whole).collect();
+                assert!((1..=4).contains(&said.len()), "“{name}” in: {line}");
+                assert!(said.iter().any(|word| !is_stop_word(&word.folded)), "“{name}” says nothing: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_term_is_found_by_its_stems_in_order() {
+        let of_cards = |text| read(Reader::of_cards(), text);
+        assert!(of_cards("performs speech recognition").contains(&"speech to text"));
+        assert!(of_cards("Text-to-speech voices").contains(&"text to speech"));
+        assert!(!of_cards("Text-to-speech voices").contains(&"speech to text"));
+        assert!(!of_cards("recognition of a speech").contains(&"speech to text"));
+        assert!(of_cards("a no-code builder").contains(&"no code"));
+        assert!(!of_cards("a code builder").contains(&"no code"));
+    }
+
+    #[test]
+    fn a_single_word_is_found_with_its_endings_only() {
+        assert!(read(Reader::of_cards(), "dictate").contains(&"speech to text"));
+        for (word, alone) in [("invoices", "invoice"), ("dictate", "dictation"), ("theorem", "theorems")] {
+            assert!(inflects(word, alone), "{word} {alone}");
+        }
+        for (word, alone) in
+            [("account", "accounting"), ("local", "localization"), ("present", "presentation"), ("ai", "ais")]
+        {
+            assert!(!inflects(word, alone), "{word} {alone}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_found_in_requests_only() {
+        let question = "how can I text someone my address";
+        assert!(read(Reader::of_requests(), question).contains(&"sms"));
+        assert!(!read(Reader::of_cards(), question).contains(&"sms"));
+        assert!(!read(Reader::of_requests(), "extract the text of a page").contains(&"sms"));
+    }
+
+    #[test]
+    fn another_text_begins_anew() {
+        let mut reader = Reader::of_cards();
+        let thesaurus = Thesaurus::get();
+        let mut found = 0;
+        for word in ["speech", "recognit"] {
+            reader.begin();
+            reader.read(word, thesaurus.symbol(word), false, &mut |_, _, _| found += 1);
+        }
+        assert_eq!(found, 0);
+    }
+}
