@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_app::api::{
-    AgentAsk, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer, AskReply, AsksWait,
-    AuditLog, AuditQuery, CardRef, JobRef, JobState, JobWait, Nothing, Profile, ProviderSettings, ToolBlock,
-    ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolsQuery,
+    ActivityQuery, AgentAsk, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer, AskReply,
+    AsksWait, AuditLog, AuditQuery, CardRef, JobRef, JobState, JobWait, Nothing, Profile, ProviderSettings,
+    ToolBlock, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolsQuery,
 };
 use autokit_app::commands::{
-    AnswerAsk, GetAudit, GetCard, GetTool, GetToolOutcome, ListApiKeys, ListProfiles, ListTools,
+    AnswerAsk, GetActivity, GetAudit, GetCard, GetTool, GetToolOutcome, ListApiKeys, ListProfiles, ListTools,
     RemoveApiKey, RemoveProfile, RunTool, SetAgentSessions, SetApiKey, SetProfile, SetProviders, WaitAsks,
     WaitJob,
 };
@@ -130,6 +130,8 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
     let wanted = node.call::<ListApiKeys>(Nothing {}).await?;
     ensure!(wanted.len() == 1 && wanted[0].origin == format!("http://{at}"), "{wanted:?}");
     ensure!(wanted[0].scheme == "sky_key" && !wanted[0].here && wanted[0].operations == 1, "{wanted:?}");
+    let report = node.call::<GetActivity>(ActivityQuery { days: 1 }).await?;
+    ensure!(report.static_tokens > 0, "an operation is a tool that can be called: {report:?}");
     for generation in Generation::BOTH {
         let mut agent = Agent::over_stdio(&place, generation).await?;
         let found = agent.search("weather").await?;

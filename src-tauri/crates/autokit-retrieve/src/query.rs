@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(meant, [("=speech to text", &[0][..])]);
         let said = vec![1.0, 0.0];
         assert_eq!(*plan.vectors(&[said.clone(), vec![0.0, 1.0]])[0], [0.5f32.sqrt(); 2]);
-        assert_eq!(*plan.vectors(&[said.clone()])[0], said);
+        assert_eq!(*plan.vectors(std::slice::from_ref(&said))[0], said);
         assert_eq!(
             *plan.vectors(&[said.clone(), vec![-1.0, 0.0]])[0],
             said,

@@ -265,19 +265,15 @@ mod tests {
         for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let terms = |side: &'static str, by: char| side.split(by).map(str::trim).collect::<Vec<_>>();
             assert_eq!(line, line.to_lowercase());
-            let names = match line.split_once(" -> ") {
-                Some((left, right)) => {
-                    let new =
-                        terms(left, '|').iter().all(|phrase| !phrase.is_empty() && asked.insert(phrase));
-                    assert!(new, "asked for twice: {line}");
-                    terms(right, ',')
-                }
-                None => {
-                    let group = terms(line, ',');
-                    assert!(group.len() > 1, "nothing is like it: {line}");
-                    assert!(group.iter().all(|term| groups.insert(term)), "in two groups: {line}");
-                    group
-                }
+            let names = if let Some((left, right)) = line.split_once(" -> ") {
+                let new = terms(left, '|').iter().all(|phrase| !phrase.is_empty() && asked.insert(phrase));
+                assert!(new, "asked for twice: {line}");
+                terms(right, ',')
+            } else {
+                let group = terms(line, ',');
+                assert!(group.len() > 1, "nothing is like it: {line}");
+                assert!(group.iter().all(|term| groups.insert(term)), "in two groups: {line}");
+                group
             };
             for name in names {
                 let said: Vec<_> = words(name).into_iter().filter(|word| !word.whole).collect();

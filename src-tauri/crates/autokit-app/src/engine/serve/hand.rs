@@ -87,10 +87,15 @@ impl Listed {
     }
 }
 
-/// Whether a card may be a tool that can be called. Reading every card of a large library would be felt: the
-/// text tells first.
-fn may_be_called(record: &CardRecord) -> bool {
-    record.body.contains("\"upstream\"") || record.body.contains("\"call\"")
+impl Core {
+    /// Cards that may be tools that can be called. Reading every card of a large library would be felt: the
+    /// text tells first.
+    pub(super) fn callable_cards(&self) -> Vec<Arc<CardRecord>> {
+        let may_be = |record: &&Arc<CardRecord>| {
+            record.body.contains("\"upstream\"") || record.body.contains("\"call\"")
+        };
+        self.library.read(|replica| replica.iter().filter(may_be).map(Arc::clone).collect())
+    }
 }
 
 impl Serving {
@@ -114,9 +119,7 @@ impl Serving {
             all.extend(builtin::all().cloned().map(of(ToolSource::Builtin)));
         }
         if wanted(ToolSource::Server) || wanted(ToolSource::Api) {
-            let mut records: Vec<Arc<CardRecord>> = self.core.library.read(|replica| {
-                replica.iter().filter(|record| may_be_called(record)).map(Arc::clone).collect()
-            });
+            let mut records = self.core.callable_cards();
             records.sort_by(|a, b| (&a.key.provider, &a.key.name).cmp(&(&b.key.provider, &b.key.name)));
             for record in records {
                 all.extend(self.listed(&record, &scoped).await.filter(|listed| wanted(listed.source)));

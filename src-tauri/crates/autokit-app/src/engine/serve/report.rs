@@ -197,7 +197,7 @@ impl Engine {
     pub(crate) async fn static_tokens(&self) -> u64 {
         let serving = self.gateway.toolbox();
         let mut tokens = 0;
-        for record in self.core.upstream_cards() {
+        for record in self.core.callable_cards() {
             if let Some(tool) = serving.definition(&record).await {
                 tokens +=
                     u64::from(autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema));
