@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { marked } from "./highlight";
+import { marked, matched } from "./highlight";
 
 const hits = (text: string, words: string[]) =>
   marked(text, words)
@@ -20,5 +20,14 @@ describe("marked", () => {
   it("takes markup as text", () => {
     const text = "<script>alert(1)</script>";
     expect(marked(text, ["alert"]).map((piece) => piece.text).join("")).toBe(text);
+  });
+});
+
+describe("matched", () => {
+  it("tells each word once, and what words mean together", () => {
+    const term = (word: string, meaning?: string) => ({ word, field: "name", term: word, meaning }) as const;
+    const terms = [term("audio"), term("audio"), term("said", "speech to text"), term("meeting", "speech to text")];
+    expect(matched(terms)).toEqual(["audio", "said, meeting → speech to text"]);
+    expect(matched([])).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 // Marks the words of a request in a text, by whole words and their beginnings.
 
+import type { MatchedTerm } from "./bindings";
+
 export interface Piece {
   text: string;
   hit: boolean;
@@ -20,4 +22,15 @@ export function marked(text: string, words: string[]): Piece[] {
     else pieces.push({ text: part, hit });
   }
   return pieces;
+}
+
+/** The words of a request that were found, each once; those that stand for something together, with what that is. */
+export function matched(terms: MatchedTerm[]): string[] {
+  const meanings = new Map<string, Set<string>>();
+  const words = new Set<string>();
+  for (const { word, meaning } of terms) {
+    if (meaning === undefined) words.add(word);
+    else meanings.set(meaning, (meanings.get(meaning) ?? new Set()).add(word));
+  }
+  return [...words, ...[...meanings].map(([meaning, said]) => `${[...said].join(", ")} → ${meaning}`)];
 }

@@ -1,5 +1,6 @@
 //! `autokit ask` and `autokit search`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use autokit_agent::ask::{StepEvent, Told};
@@ -171,18 +172,20 @@ fn why(parts: &ScoreParts) -> String {
     if let Some(cosine) = parts.cosine {
         reasons.push(format!("meaning {:.2} (cosine {cosine:.2})", parts.vector));
     }
-    let mut words: Vec<String> = parts
-        .matched_terms
-        .iter()
-        .map(|term| match &term.meaning {
-            Some(meaning) => format!("{} ({meaning})", term.word),
-            None => term.word.clone(),
-        })
-        .collect();
-    words.sort_unstable();
-    words.dedup();
+    let mut words: BTreeSet<&str> = BTreeSet::new();
+    let mut meanings: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for term in &parts.matched_terms {
+        match &term.meaning {
+            Some(meaning) => meanings.entry(meaning).or_default().insert(&term.word),
+            None => words.insert(&term.word),
+        };
+    }
+    let list = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(", ");
     if !words.is_empty() {
-        reasons.push(format!("matched {}", printable(&words.join(", "))));
+        reasons.push(format!("matched {}", printable(&list(words))));
+    }
+    for (meaning, words) in meanings {
+        reasons.push(format!("{} → {meaning}", printable(&list(words))));
     }
     reasons.join(" · ")
 }
