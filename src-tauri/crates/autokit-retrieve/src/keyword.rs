@@ -472,7 +472,15 @@ impl KeywordIndex {
     ) -> Resolved {
         let mut information = vec![0.0; 1 + clauses.len()];
         let mut terms = Vec::with_capacity(whole.len());
-        for (at, term) in whole.iter().enumerate() {
+        let mut meant: Vec<Vec<(u32, f32)>> = vec![Vec::new(); whole.len()];
+        for QueryConcept { concept, terms } in meanings {
+            if let Some(&id) = self.by_text.get(*concept) {
+                for &term in terms {
+                    meant[term].push((id, CONCEPT_SHARE / terms.len() as f32));
+                }
+            }
+        }
+        for (term, meant) in whole.iter().zip(meant) {
             let idf = match self.by_text.get(term.term.as_str()) {
                 Some(&id) => self.term_idf(&self.terms[id as usize]),
                 None if term.whole => 0.0,
@@ -488,12 +496,11 @@ impl KeywordIndex {
                 information[group] += count * idf;
             }
             let mut relatives = self.relatives(&term.term);
-            for meant in meanings.iter().filter(|meant| meant.terms.contains(&at)) {
-                if let Some(&concept) = self.by_text.get(meant.concept) {
-                    let share = CONCEPT_SHARE / meant.terms.len() as f32;
-                    relatives.push(Relative { term: concept, share, meant: Some(idf) });
-                }
-            }
+            relatives.extend(meant.into_iter().map(|(term, share)| Relative {
+                term,
+                share,
+                meant: Some(idf),
+            }));
             relatives.sort_by(|a, b| {
                 let text = |r: &Relative| &self.terms[r.term as usize].text;
                 let said = a.meant.is_some().cmp(&b.meant.is_some());

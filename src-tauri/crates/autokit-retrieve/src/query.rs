@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::text::{Analyzer, QueryTerm, Word, is_stop_word, query_terms, words};
 use crate::thesaurus::{Reader, Thesaurus};
 
@@ -18,11 +20,14 @@ const MIN_CLAUSE_WORDS: usize = 2;
 /// Names of a concept that are added to a text before it is embedded. The first are the usual ones.
 const NAMES_ADDED: usize = 2;
 
+/// Words of a text that names are added to at most: a model reads no more of it than about as many.
+const MAX_WORDS_SPELT_OUT: usize = 128;
+
 /// Share of the text with the names of what it means in a vector; the text as it is has the rest.
 const SPELT_OUT_SHARE: f32 = 0.5;
 
 /// A concept that words of a request stand for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct QueryConcept {
     /// Its term in the index.
     pub(crate) concept: &'static str,
@@ -133,39 +138,36 @@ fn each_concept(text: &str, mut found: impl FnMut(u32, &[Word])) {
 }
 
 fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
+    let place: FxHashMap<&str, usize> = terms.iter().zip(0..).map(|(term, at)| (&*term.term, at)).collect();
     let mut analyzer = Analyzer::new();
-    let mut found: Vec<QueryConcept> = Vec::new();
+    let mut found: FxHashSet<QueryConcept> = FxHashSet::default();
     each_concept(text, |concept, words| {
-        let mut covered: Vec<usize> = words
-            .iter()
-            .filter_map(|word| {
-                let term = analyzer.term(&word.folded)?;
-                terms.iter().position(|other| other.term == term)
-            })
-            .collect();
-        covered.sort_unstable();
-        covered.dedup();
-        let said =
-            QueryConcept { concept: &Thesaurus::get().concepts[concept as usize].term, terms: covered };
-        if !said.terms.is_empty() && !found.contains(&said) {
-            found.push(said);
+        let mut terms: Vec<usize> =
+            words.iter().filter_map(|word| place.get(analyzer.term(&word.folded)?).copied()).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        if !terms.is_empty() {
+            found.insert(QueryConcept { concept: &Thesaurus::get().concepts[concept as usize].term, terms });
         }
     });
+    let mut found: Vec<QueryConcept> = found.into_iter().collect();
+    found.sort_unstable();
     found
 }
 
-/// A text with names of what it means that it does not hold, if there are any.
+/// A text with names of what it means that it does not hold, if there are any. A long text says enough.
 fn spelt_out(text: &str) -> Option<String> {
     let spaced = |text: &str| {
         let words: Vec<String> =
             words(text).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect();
-        format!(" {} ", words.join(" "))
+        (words.len() <= MAX_WORDS_SPELT_OUT).then(|| format!(" {} ", words.join(" ")))
     };
-    let said = spaced(text);
+    let said = spaced(text)?;
     let mut names: Vec<&str> = Vec::new();
     each_concept(text, |concept, _| {
         for name in Thesaurus::get().concepts[concept as usize].names.iter().take(NAMES_ADDED) {
-            if !said.contains(&spaced(name)) && !names.contains(&&**name) {
+            let new = spaced(name).is_some_and(|name| !said.contains(&name));
+            if new && !names.contains(&&**name) {
                 names.push(name);
             }
         }
