@@ -148,7 +148,14 @@ async fn what_a_server_says_is_reviewed_before_an_agent_reads_it() -> Result<()>
     let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
     agent.search("echo").await?;
     ensure!(!agent.use_tool("echo", json!({"text": "hi"})).await?.1);
-    agent.leave().await
+    agent.leave().await?;
+
+    // What it said and nobody accepted goes with it, and waits again when it is back.
+    ensure!(place.json(&["review", "list"])?["waiting"] == 9);
+    place.json(&["servers", "remove", "fixture"])?;
+    ensure!(place.json(&["review", "list", "--all"])?["waiting"] == 0);
+    ensure!(add_server(&place, "fixture", &[], false)?["waiting"].as_u64() >= Some(9));
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -200,6 +200,13 @@ async fn the_terminal_reviews_by_field_with_words_and_back() -> Result<()> {
     let rejected = place.json(&["review", "reject", "1", "--reason", "no"])?;
     ensure!(rejected["proposal"]["state"] == "rejected");
     ensure!(place.run(&["review", "accept-safe", "--preview"])?.status.code() == Some(3));
+    // Several at once, up to the first that cannot be decided; parts of one alone.
+    place.json(&["review", "undo", "1"])?;
+    ensure!(place.run(&["review", "accept", "1", "2", "--field", "class"])?.status.code() == Some(2));
+    let several = place.run(&["--json", "review", "reject", "1", "99", "--reason", "no"])?;
+    let decided: Value = serde_json::from_slice(&several.stdout)?;
+    ensure!(!several.status.success() && decided.as_array().is_some_and(|all| all.len() == 1), "{decided}");
+    ensure!(decided[0]["proposal"]["state"] == "rejected", "{decided}");
     let policy = place.json(&["review", "policy", "--approvals", "2"])?;
     ensure!(policy["approvals"] == 2, "{policy}");
     Ok(())

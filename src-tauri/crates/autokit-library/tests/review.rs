@@ -310,6 +310,40 @@ async fn five_thousand_waiting_are_listed_and_added_to_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_is_left_takes_back_all_it_proposed_alone() {
+    let library = memory().await;
+    let source = author("a server");
+    let new = |name: &str, quote: &str| {
+        let fields = [("name", name), ("description", "Does it.")];
+        let fields = fields.map(|(field_name, value)| field(field_name, json!(value), quote));
+        Draft::new(Origin::Import, "it says so", fields.into())
+    };
+    let by_source = async |name: &str| {
+        library.propose(new(name, "it says"), &source).await.expect("taken in").proposal.id
+    };
+    let shared = by_source("shared").await;
+    let mut own = Vec::new();
+    // More than are closed in one transaction.
+    for at in 0..501 {
+        own.push(by_source(&format!("own {at}")).await);
+    }
+    assert_eq!(propose(&library, new("shared", "seen elsewhere")).await.proposal.id, shared);
+    let theirs = propose(&library, new("theirs", "seen elsewhere")).await.proposal.id;
+
+    assert_eq!(library.withdraw_all(&source, "left").await.expect("kept"), 501);
+    let mut left: Vec<u32> = waiting(&library).await.into_iter().map(|proposal| proposal.id).collect();
+    left.sort_unstable();
+    assert_eq!(left, [shared, theirs]);
+    let gone = library.proposal(own[500]).await.expect("there");
+    assert_eq!((gone.state, gone.decision.as_deref()), (ProposalState::Withdrawn, Some("left")));
+    assert_eq!(told(&library, own[0]).await.last().map(String::as_str), Some("withdrawn"));
+    assert_eq!(library.withdraw_all(&source, "left").await.expect("kept"), 0);
+    // No reviewer said no: what it says when it is back waits again.
+    let again = by_source("own 0").await;
+    assert_eq!(library.proposal(again).await.expect("there").state, ProposalState::Pending);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A", "verified": true})).await;

@@ -477,6 +477,11 @@ impl Handle<RemoveServer> for Engine {
         }
         core.servers.live.lock().expect("no holder panics").remove(&name);
         core.servers.pool.stop(&name).await;
+        // Nobody says any more what they say; a server of this name that is added again says it anew.
+        let by = Author(proposer(&name));
+        if core.library.withdraw_all(&by, "the server was removed").await? > 0 {
+            core.tell_proposals().await?;
+        }
         self.server_list().await
     }
 }

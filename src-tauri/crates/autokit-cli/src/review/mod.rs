@@ -46,10 +46,11 @@ pub(crate) enum ReviewCommand {
         /// Its number.
         id: u32,
     },
-    /// Take a proposal over, whole or in part.
+    /// Take proposals over, one of them also in part.
     Accept {
-        /// Its number.
-        id: u32,
+        /// Their numbers.
+        #[arg(required = true)]
+        ids: Vec<u32>,
         #[command(flatten)]
         choice: FieldChoice,
         /// Another value for a field: `name=value`, the value as JSON or as text.
@@ -88,10 +89,11 @@ pub(crate) enum ReviewCommand {
         #[command(flatten)]
         reviewer: Reviewer,
     },
-    /// Turn a proposal down. It is not proposed again while its page stays the same.
+    /// Turn proposals down. They are not proposed again while their pages stay the same.
     Reject {
-        /// Its number.
-        id: u32,
+        /// Their numbers.
+        #[arg(required = true)]
+        ids: Vec<u32>,
         /// Why.
         #[arg(long, default_value = "")]
         reason: String,
@@ -125,7 +127,7 @@ pub(crate) enum ReviewCommand {
 }
 
 /// Which fields.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct FieldChoice {
     /// Only these fields.
     #[arg(long = "field", value_name = "FIELD")]
@@ -133,6 +135,12 @@ pub(crate) struct FieldChoice {
     /// Turn these fields down; they are remembered as such.
     #[arg(long = "reject", value_name = "FIELD")]
     rejected: Vec<String>,
+}
+
+impl FieldChoice {
+    fn is_everything(&self) -> bool {
+        self.fields.is_empty() && self.rejected.is_empty()
+    }
 }
 
 /// Who decides.
@@ -174,8 +182,20 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
             return policy(node, out, approvals, reviewer).await;
         }
         ReviewCommand::Show { id } => node.call::<GetProposal>(ProposalLook::from(id)).await?,
-        ReviewCommand::Accept { id, choice, edits, reason, reviewer } => {
-            accept(node, id, choice, edits_of(&edits)?, reason, reviewer.by).await?
+        ReviewCommand::Accept { ids, choice, edits, reason, reviewer } => {
+            let edits = edits_of(&edits)?;
+            if ids.len() > 1 && !(choice.is_everything() && edits.is_empty()) {
+                return Err(ApiError::new(
+                    ErrorCode::BadRequest,
+                    "fields are those of one proposal",
+                    "Accept several as they are, or one with --field, --reject or --set.",
+                )
+                .into());
+            }
+            let accept = async |id| {
+                accept(node, id, choice.clone(), edits.clone(), reason.clone(), reviewer.by.clone()).await
+            };
+            return each(out, &ids, accept).await;
         }
         ReviewCommand::Edit { id, mut choice, edits, preview, reason, reviewer } => {
             let edits =
@@ -186,8 +206,12 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
                 accept(node, id, choice, edits, reason, reviewer.by).await?
             }
         }
-        ReviewCommand::Reject { id, reason, reviewer } => {
-            node.call::<RejectProposal>(ProposalReject { id, reason, by: reviewer.by }).await?
+        ReviewCommand::Reject { ids, reason, reviewer } => {
+            let reject = async |id| {
+                let (reason, by) = (reason.clone(), reviewer.by.clone());
+                Ok(node.call::<RejectProposal>(ProposalReject { id, reason, by }).await?)
+            };
+            return each(out, &ids, reject).await;
         }
         ReviewCommand::Comment { id, words, reviewer } => {
             let words = words.join(" ");
@@ -197,6 +221,28 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
     };
     out.show(&detail, |text| write_detail(text, &detail))?;
     Ok(End::Done)
+}
+
+/// Decides on proposals one after the other. What was decided before one of them fails stands, and is shown.
+async fn each(out: &Output, ids: &[u32], decide: impl AsyncFn(u32) -> Result<ProposalDetail>) -> Result<End> {
+    if let [id] = ids {
+        let detail = decide(*id).await?;
+        out.show(&detail, |text| write_detail(text, &detail))?;
+        return Ok(End::Done);
+    }
+    let mut decided = Vec::with_capacity(ids.len());
+    let mut ended = Ok(End::Done);
+    for &id in ids {
+        match decide(id).await {
+            Ok(detail) => decided.push(detail),
+            Err(error) => {
+                ended = Err(error);
+                break;
+            }
+        }
+    }
+    out.show(&decided, |text| decided.iter().try_for_each(|detail| show::write_headline(text, detail)))?;
+    ended
 }
 
 async fn list(node: &Node, out: &Output, all: bool, risk: Option<RiskChoice>, by_risk: bool) -> Result<End> {

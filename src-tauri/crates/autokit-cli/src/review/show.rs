@@ -77,7 +77,8 @@ fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
     writeln!(out, "      {}", one_line(&format!("{}: {}", row.fields.join(", "), row.reason), room).dimmed())
 }
 
-pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()> {
+/// What a proposal is about and how it stands, in one line.
+pub(crate) fn write_headline(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()> {
     let proposal = &detail.proposal;
     writeln!(
         out,
@@ -87,7 +88,12 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
         proposal.draft.origin.group().to_lowercase(),
         state(proposal.state),
         risk(proposal.risk)
-    )?;
+    )
+}
+
+pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()> {
+    let proposal = &detail.proposal;
+    write_headline(out, detail)?;
     writeln!(out, "{}", printable(&proposal.draft.reason).dimmed())?;
     for (id, name) in &detail.similar {
         writeln!(out, "{} {} ({})", "looks like".yellow(), printable(name), printable(id))?;

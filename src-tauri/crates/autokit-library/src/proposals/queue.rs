@@ -53,6 +53,11 @@ impl Queue {
         ids.into_iter().flatten().filter_map(|id| self.pending.get(id).cloned()).collect()
     }
 
+    /// What waits, oldest first.
+    pub(super) fn waiting(&self) -> Vec<Arc<Proposal>> {
+        self.pending.values().cloned().collect()
+    }
+
     /// The number after the highest given.
     pub(super) fn next(&self) -> u32 {
         self.newest + 1
@@ -66,7 +71,7 @@ impl Library {
     /// When the database fails.
     pub async fn waiting(&self) -> Result<Vec<Arc<Proposal>>> {
         self.queue_in_step().await?;
-        Ok(self.look_at_queue(|queue| queue.pending.values().cloned().collect()))
+        Ok(self.look_at_queue(Queue::waiting))
     }
 
     /// How many proposals wait.

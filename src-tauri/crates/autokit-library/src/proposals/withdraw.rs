@@ -1,14 +1,21 @@
 //! What the verifier proposed and no longer holds: taken back by it when a later check says otherwise,
-//! closed when the card says it by now. Only what nobody else has proposed too; what people or other
-//! libraries suggest is for a person to decide.
+//! closed when the card says it by now. What a source proposed that is no longer listened to is taken back as
+//! well. Only what nobody else has proposed too; what people or other libraries suggest is for a person to
+//! decide.
+
+use std::collections::HashSet;
 
 use autokit_toolcard::{Author, CardId, Draft, Origin, Proposal, ProposalState, ProposedField, fields};
 use surrealdb::types::Object;
 
 use super::Note;
+use super::queue::Queue;
 use super::rebase::ITSELF;
 use crate::error::Result;
 use crate::store::Library;
+
+/// Proposals closed in one transaction.
+const AT_ONCE: usize = 500;
 
 /// Whether a field that waits still follows from a new look at the card, which came to `draft`.
 fn holds(origin: Origin, waiting: &ProposedField, draft: Option<&Draft>) -> bool {
@@ -73,6 +80,50 @@ impl Library {
             self.note(note).await?;
         }
         Ok(closed)
+    }
+
+    /// Takes back all that `by` proposed and that waits. Gives how many proposals were closed: each of them
+    /// is, or it waits on.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn withdraw_all(&self, by: &Author, why: &str) -> Result<u32> {
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        let mut own = self.look_at_queue(Queue::waiting);
+        own.retain(|waiting| waiting.proposed_by == by.0);
+        if own.is_empty() {
+            return Ok(0);
+        }
+        let others = self.proposed_by_others(by).await?;
+        own.retain(|waiting| !others.contains(&waiting.id));
+        for some in own.chunks(AT_ONCE) {
+            let at = self.clock.stamp();
+            let mut note = Note::default();
+            for waiting in some {
+                let mut now = Proposal::clone(waiting);
+                withdrawn(&mut now, &at, by, why);
+                note.events.push(self.event(now.id, &at, &by.0, "withdrawn", why));
+                note.changed.push(now);
+            }
+            self.note(note).await?;
+        }
+        Ok(own.len() as u32)
+    }
+
+    /// Proposals that wait and that others than `by` made or made as well.
+    async fn proposed_by_others(&self, by: &Author) -> Result<HashSet<u32>> {
+        let mut response = self
+            .db()
+            .query(
+                "SELECT VALUE proposal FROM proposal_event
+                 WHERE by != $by AND what IN ['proposed', 'merged', 'replaced']",
+            )
+            .bind(("by", by.0.clone()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let ids: Vec<i64> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(ids.into_iter().filter_map(|id| u32::try_from(id).ok()).collect())
     }
 
     /// Closes a proposal of the verifier whose values all stand in the card; gives what is to be told.
