@@ -41,6 +41,12 @@ fn search_prints_ranked_results_with_their_score_parts() -> Result<()> {
     let exact = place.json(&["search", "archive videos 111"])?;
     let first = &exact["results"][0];
     assert_eq!(first["name"], "archive videos 111", "{first}");
+    // Each ranking, in a process that has only just begun to load the model.
+    for mode in ["keyword", "vector", "hybrid"] {
+        let found = place.json(&["search", "translate playlists", "--mode", mode])?;
+        assert_eq!(found["mode"], mode);
+        assert!(found["results"].as_array().is_some_and(|results| !results.is_empty()), "{mode}: {found}");
+    }
     Ok(())
 }
 

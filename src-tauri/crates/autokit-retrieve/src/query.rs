@@ -27,7 +27,7 @@ const MAX_WORDS_SPELT_OUT: usize = 128;
 const SPELT_OUT_SHARE: f32 = 0.5;
 
 /// A concept that words of a request stand for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct QueryConcept {
     /// Its term in the index.
     pub(crate) concept: &'static str,
@@ -151,8 +151,18 @@ fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
         }
     });
     let mut found: Vec<QueryConcept> = found.into_iter().collect();
-    found.sort_unstable();
-    found
+    // Words that say it without the others count alone: a card with one of them has not the others as well.
+    found.sort_unstable_by(|a, b| {
+        (a.concept, a.terms.len(), &a.terms).cmp(&(b.concept, b.terms.len(), &b.terms))
+    });
+    let mut least: Vec<QueryConcept> = Vec::with_capacity(found.len());
+    for said in found {
+        let within = |shorter: &QueryConcept| shorter.terms.iter().all(|term| said.terms.contains(term));
+        if !least.iter().rev().take_while(|other| other.concept == said.concept).any(within) {
+            least.push(said);
+        }
+    }
+    least
 }
 
 /// A text with names of what it means that it does not hold, if there are any. A long text says enough.
@@ -286,6 +296,14 @@ mod tests {
             "nothing lies between opposites"
         );
         assert!(plan.vectors(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_fewest_words_that_say_it_count() {
+        let plan = QueryPlan::new("online payment processing");
+        let payment: Vec<_> = plan.concepts.iter().filter(|meant| meant.concept == "=payment").collect();
+        assert_eq!(payment.len(), 1);
+        assert_eq!(payment[0].terms.len(), 1, "{payment:?}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::{Core, Engine, Model, Vectors, since};
 
 /// Results of one search at most.
 const MOST_RESULTS: u32 = 200;
+
 /// The vectors a plan asks for.
 fn embed(embedder: &Embedder, plan: &QueryPlan) -> Result<Vec<Vec<f32>>> {
     plan.texts_to_embed().iter().map(|text| Ok(embedder.embed_query(text)?)).collect()
@@ -49,8 +50,8 @@ impl Core {
                 "Ask for fewer.",
             ));
         }
-        let model =
-            if mode == Mode::Keyword { self.model.borrow().clone() } else { self.model_settled().await };
+        // The index is filled when the model is there, or is known not to come; keywords are in it as well.
+        let model = self.model_settled().await;
         let finder = self.finder.load_full();
         let mode = if finder.embedder.is_none() && mode != Mode::Keyword {
             if mode == Mode::Vector {
