@@ -359,7 +359,6 @@ async fn a_trusted_server_is_not_trusted_with_orders() -> Result<()> {
     agent.leave().await
 }
 
-/// Who takes a file over at once has not read all of it.
 /// The agent's program may hold the line open: who ends AutoKit does not wait for that.
 #[cfg(unix)]
 #[test]
@@ -386,6 +385,7 @@ fn it_ends_when_it_is_asked_to() -> Result<()> {
     Ok(())
 }
 
+/// Who takes a file over at once has not read all of it.
 #[test]
 fn suspect_cards_of_a_file_wait() -> Result<()> {
     let place = Workplace::with_stand_in()?;

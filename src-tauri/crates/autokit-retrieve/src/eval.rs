@@ -178,7 +178,7 @@ where
     let mut vectors = embed(embedder.queries, &to_embed)?.into_iter();
     let mut ranked = Vec::with_capacity(plans.len());
     for plan in &plans {
-        let vectors: Vec<Vec<f32>> = vectors.by_ref().take(plan.texts_to_embed().len()).collect();
+        let vectors: Vec<Vec<f32>> = vectors.by_ref().take(plan.texts().count()).collect();
         let mut rankings: [Vec<String>; 3] = Default::default();
         for (ranking, mode) in rankings.iter_mut().zip(MODES) {
             let hits = index.search(&Query { plan, vectors: &vectors, mode, limit, filter: None })?;

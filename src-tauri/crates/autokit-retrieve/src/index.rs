@@ -332,7 +332,7 @@ impl SearchIndex {
     /// fit the plan.
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, RetrieveError> {
         let plan = query.plan;
-        let texts = plan.texts_to_embed().len();
+        let texts = plan.texts().count();
         if !matches!(query.vectors.len(), 0 | 1) && query.vectors.len() != texts {
             return Err(RetrieveError::VectorCount { expected: texts, found: query.vectors.len() });
         }

@@ -127,8 +127,7 @@ impl AnalyzedTexts {
                 each_word(words, |word, _, whole| {
                     let looked = analyzer.look(word);
                     if !whole {
-                        let is_stop = looked.term.is_none();
-                        reader.read(word, looked.symbol, is_stop, &mut |concept, _, _| found.push(concept));
+                        reader.read(word, looked, &mut |concept, _, _| found.push(concept));
                     }
                     // What it means beside what it says: that makes the field no longer.
                     for concept in found.drain(..) {

@@ -86,8 +86,12 @@ impl QueryPlan {
     /// The whole request, then each clause, then those of them that mean something tools call by another
     /// name, with that name.
     pub fn texts_to_embed(&self) -> Vec<String> {
-        let said = std::iter::once(&self.text).chain(&self.clauses);
-        said.chain(self.spelt_out.iter().flatten()).cloned().collect()
+        self.texts().cloned().collect()
+    }
+
+    /// As [`QueryPlan::texts_to_embed`].
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.text).chain(&self.clauses).chain(self.spelt_out.iter().flatten())
     }
 
     /// One vector for the whole request and one for each clause, out of those of
@@ -130,8 +134,7 @@ fn each_concept(text: &str, mut found: impl FnMut(u32, &[Word])) {
     let mut analyzer = Analyzer::new();
     let mut reader = Reader::of_requests();
     for word in &said {
-        let looked = analyzer.look(&word.folded);
-        reader.read(&word.folded, looked.symbol, looked.term.is_none(), &mut |concept, from, to| {
+        reader.read(&word.folded, analyzer.look(&word.folded), &mut |concept, from, to| {
             found(concept, &said[from as usize..=to as usize]);
         });
     }

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 
-use crate::text::{is_stop_word, words};
+use crate::text::{Looked, is_stop_word, words};
 
 const TEXT: &str = include_str!("thesaurus.txt");
 
@@ -200,25 +200,19 @@ impl Reader {
         self.at = 0;
     }
 
-    /// The next word, folded, and its number. `found` is told each concept and the words it was said with,
+    /// The next word, folded, and what it is. `found` is told each concept and the words it was said with,
     /// from and to, counted from 0.
-    pub(crate) fn read(
-        &mut self,
-        word: &str,
-        symbol: Symbol,
-        is_stop: bool,
-        found: &mut impl FnMut(u32, u32, u32),
-    ) {
+    pub(crate) fn read(&mut self, word: &str, looked: Looked, found: &mut impl FnMut(u32, u32, u32)) {
         let at = self.at;
         self.at += 1;
         for (trie, begun) in
             [&self.thesaurus.said, &self.thesaurus.asked].into_iter().zip(&mut self.begun).take(self.tries)
         {
             for (root, begun) in ROOTS.into_iter().zip(begun) {
-                if is_stop && root == ROOTS[0] {
+                if looked.term.is_none() && root == ROOTS[0] {
                     continue;
                 }
-                let Some(symbol) = symbol else {
+                let Some(symbol) = looked.symbol else {
                     begun.clear();
                     continue;
                 };
@@ -250,8 +244,7 @@ mod tests {
         let mut analyzer = Analyzer::new();
         let mut found: Vec<&str> = Vec::new();
         for word in words(text).into_iter().filter(|word| !word.whole) {
-            let looked = analyzer.look(&word.folded);
-            reader.read(&word.folded, looked.symbol, looked.term.is_none(), &mut |concept, _, _| {
+            reader.read(&word.folded, analyzer.look(&word.folded), &mut |concept, _, _| {
                 found.push(&Thesaurus::get().concepts[concept as usize].names[0]);
             });
         }
@@ -318,11 +311,11 @@ mod tests {
     #[test]
     fn another_text_begins_anew() {
         let mut reader = Reader::of_cards();
-        let thesaurus = Thesaurus::get();
+        let mut analyzer = Analyzer::new();
         let mut found = 0;
-        for word in ["speech", "recognit"] {
+        for word in ["speech", "recognition"] {
             reader.begin();
-            reader.read(word, thesaurus.symbol(word), false, &mut |_, _, _| found += 1);
+            reader.read(word, analyzer.look(word), &mut |_, _, _| found += 1);
         }
         assert_eq!(found, 0);
     }

@@ -167,11 +167,7 @@ impl Core {
             };
             all.insert(named, key);
         }
-        // Reading every card of a large library would be felt: the text tells first.
-        let operations: Vec<_> = self.library.read(|replica| {
-            replica.iter().filter(|record| record.body.contains("\"call\"")).cloned().collect()
-        });
-        for record in operations {
+        for record in self.cards_with(&["\"call\""]) {
             let Ok(Some(call)) = Call::from_card(&record.card()) else { continue };
             let Some(origin) = origin_of(&call) else { continue };
             let mut seen = std::collections::HashSet::new();

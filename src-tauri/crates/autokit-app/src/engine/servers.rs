@@ -245,9 +245,14 @@ impl Core {
 
     /// The cards that are tools of servers.
     pub(super) fn upstream_cards(&self) -> Vec<Arc<CardRecord>> {
-        // Reading every card of a large library would be felt: the text tells first.
-        let may_be = |record: &&Arc<CardRecord>| record.body.contains("\"upstream\"");
-        self.library.read(|replica| replica.iter().filter(may_be).cloned().collect())
+        self.cards_with(&["\"upstream\""])
+    }
+
+    /// Cards in whose JSON one of these stands: those that have the field, and some that may not. Reading
+    /// every card of a large library would be felt: the text tells first.
+    pub(super) fn cards_with(&self, quoted: &[&str]) -> Vec<Arc<CardRecord>> {
+        let has = |record: &&Arc<CardRecord>| quoted.iter().any(|field| record.body.contains(field));
+        self.library.read(|replica| replica.iter().filter(has).cloned().collect())
     }
 
     async fn list_tools(&self, server: &Kept) -> Result<Vec<Tool>> {

@@ -111,7 +111,7 @@ impl Library {
         Ok(own.len() as u32)
     }
 
-    /// Proposals that wait and that others than `by` made or made as well.
+    /// Proposals, decided ones as well, that others than `by` made or made too.
     async fn proposed_by_others(&self, by: &Author) -> Result<HashSet<u32>> {
         let mut response = self
             .db()

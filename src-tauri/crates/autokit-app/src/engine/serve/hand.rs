@@ -88,13 +88,9 @@ impl Listed {
 }
 
 impl Core {
-    /// Cards that may be tools that can be called. Reading every card of a large library would be felt: the
-    /// text tells first.
+    /// Cards that may be tools that can be called.
     pub(super) fn callable_cards(&self) -> Vec<Arc<CardRecord>> {
-        let may_be = |record: &&Arc<CardRecord>| {
-            record.body.contains("\"upstream\"") || record.body.contains("\"call\"")
-        };
-        self.library.read(|replica| replica.iter().filter(may_be).map(Arc::clone).collect())
+        self.cards_with(&["\"upstream\"", "\"call\""])
     }
 }
 
