@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use autokit_toolcard::{CardId, CardKey, Kind, Toolcard, fields};
+use memchr::memmem::Finder;
 
 /// A card as it stands, with the columns lists are made of.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct CardRecord {
     pub verified: bool,
     /// Whether it names a documentation page.
     pub documented: bool,
+    /// Whether it has tags.
+    pub tagged: bool,
 }
 
 impl CardRecord {
@@ -51,6 +54,7 @@ impl CardRecord {
             language: card.text(fields::LANGUAGE).map(Into::into),
             verified: card.verified(),
             documented: card.text(fields::DOCUMENTATION).is_some_and(|url| !url.is_empty()),
+            tagged: card.tags().next().is_some(),
         }
     }
 
@@ -98,6 +102,20 @@ impl Replica {
     /// Every card, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<CardRecord>> {
         self.cards.values()
+    }
+
+    /// Cards of a name under any provider, in whatever case.
+    pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Arc<CardRecord>> {
+        self.iter().filter(move |record| record.key.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Cards in whose JSON text one of these stands: those that have the field or the value, and some that
+    /// have it elsewhere. Reading every card of a large library would be felt; its text is looked through
+    /// in a tenth of the time.
+    pub fn containing<'a>(&'a self, texts: &'a [&'a str]) -> impl Iterator<Item = &'a Arc<CardRecord>> {
+        let finders: Vec<Finder<'a>> = texts.iter().map(Finder::new).collect();
+        self.iter()
+            .filter(move |record| finders.iter().any(|text| text.find(record.body.as_bytes()).is_some()))
     }
 
     /// Position in the journal.

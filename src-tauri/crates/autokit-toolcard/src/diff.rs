@@ -1,8 +1,10 @@
 //! What changed between two versions of a card, field by field.
 
+use std::time::{Duration, Instant};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
+use similar::{Algorithm, DiffOp, DiffTag, DiffableStr, capture_diff_slices_deadline};
 use ts_rs::TS;
 
 use crate::card::fields;
@@ -124,24 +126,34 @@ fn spans_of(before: Option<&Value>, after: Option<&Value>) -> Vec<Span> {
 
 /// Word-level difference of two texts.
 fn word_spans(before: &str, after: &str) -> Vec<Span> {
-    let diff = TextDiff::configure()
-        .algorithm(Algorithm::Patience)
-        // A pathological pair degrades to a coarser difference instead of freezing the window.
-        .timeout(std::time::Duration::from_millis(200))
-        .diff_unicode_words(before, after);
+    let (before, after) = (before.tokenize_unicode_words(), after.tokenize_unicode_words());
     let mut spans: Vec<Span> = Vec::new();
-    for change in diff.iter_all_changes() {
-        let op = match change.tag() {
-            ChangeTag::Equal => SpanOp::Equal,
-            ChangeTag::Delete => SpanOp::Delete,
-            ChangeTag::Insert => SpanOp::Insert,
-        };
+    let mut push = |op, words: &[&str]| {
+        if words.is_empty() {
+            return;
+        }
         match spans.last_mut() {
-            Some(last) if last.op == op => last.text.push_str(change.value()),
-            _ => spans.push(Span { op, text: change.value().to_owned() }),
+            Some(last) if last.op == op => last.text.extend(words.iter().copied()),
+            _ => spans.push(Span { op, text: words.concat() }),
+        }
+    };
+    for op in operations(Algorithm::Patience, &before, &after) {
+        if op.tag() == DiffTag::Equal {
+            push(SpanOp::Equal, &before[op.old_range()]);
+        } else {
+            push(SpanOp::Delete, &before[op.old_range()]);
+            push(SpanOp::Insert, &after[op.new_range()]);
         }
     }
     spans
+}
+
+/// How one list of texts becomes another. The only place that calls the algorithms: they are generic, and
+/// compile slowly for every sort of list.
+fn operations(algorithm: Algorithm, before: &[&str], after: &[&str]) -> Vec<DiffOp> {
+    // A pathological pair degrades to a coarser difference instead of freezing the window.
+    let deadline = Instant::now() + Duration::from_millis(200);
+    capture_diff_slices_deadline(algorithm, before, after, Some(deadline))
 }
 
 fn walk(before: &Value, after: &Value, path: &str, changes: &mut Vec<JsonChange>) {
@@ -165,7 +177,10 @@ fn walk(before: &Value, after: &Value, path: &str, changes: &mut Vec<JsonChange>
         // of what is gone are those before, all others those after.
         (Value::Array(a), Value::Array(b)) => {
             let texts = |list: &[Value]| list.iter().map(Value::to_string).collect::<Vec<_>>();
-            for op in capture_diff_slices(Algorithm::Myers, &texts(a), &texts(b)) {
+            let (old, new) = (texts(a), texts(b));
+            let (old, new): (Vec<&str>, Vec<&str>) =
+                (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
+            for op in operations(Algorithm::Myers, &old, &new) {
                 let (old, new) = (op.old_range(), op.new_range());
                 if op.tag() == DiffTag::Equal {
                     continue;

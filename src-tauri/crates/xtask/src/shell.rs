@@ -27,6 +27,14 @@ pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>
     }
 }
 
+/// A step beside others: only its end is told, so that it is not taken for what the other lines are about.
+pub(crate) fn quiet_step(name: &str, remedy: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let began = Instant::now();
+    work().with_context(|| format!("{name} failed\n  → {remedy}\n  because"))?;
+    say(&format!("✓ {name} ({:.1} s, beside)", began.elapsed().as_secs_f64()));
+    Ok(())
+}
+
 /// The checkout. Cargo says at each start where it is: what was known when this was built may be another
 /// checkout that shares the folder of compiled files.
 pub(crate) fn root() -> PathBuf {
@@ -94,6 +102,19 @@ pub(crate) fn exec(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
     if !status.success() {
         bail!("`{shown}` ended with {status}");
+    }
+    Ok(())
+}
+
+/// Runs to the end; what the program prints is told when it fails.
+pub(crate) fn exec_quietly(command: &mut Command) -> Result<()> {
+    let shown = show(command);
+    let output =
+        command.stdin(Stdio::null()).output().with_context(|| format!("`{shown}` could not be started"))?;
+    if !output.status.success() {
+        say(String::from_utf8_lossy(&output.stdout).trim_end());
+        say(String::from_utf8_lossy(&output.stderr).trim_end());
+        bail!("`{shown}` ended with {}", output.status);
     }
     Ok(())
 }

@@ -3,10 +3,10 @@
 use std::env;
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::setup;
-use crate::shell::{cargo, exec, npm, read, root, say, step, tool};
+use crate::shell::{cargo, exec, exec_quietly, npm, quiet_step, read, root, say, step, tool};
 
 /// Where the window's TypeScript is kept.
 const BINDINGS: &str = "ui/src/lib/bindings.ts";
@@ -25,12 +25,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     setup::system_packages(true)?;
     setup::ui_packages()?;
     setup::tools()?;
-    if !options.no_lints {
-        lints()?;
-    }
-    setup::build_ui()?;
-    step("Everything compiled", "See the compiler's messages above.", || {
-        exec(&mut cargo(&["build", "--workspace", "--all-targets"]))
+    // The compiler works on one large crate for much of the time; what else there is to check fits beside it.
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| checks_beside(options));
+        if !options.no_lints {
+            lints()?;
+        }
+        setup::build_ui()?;
+        step("Everything compiled", "See the compiler's messages above.", || {
+            exec(&mut cargo(&["build", "--workspace", "--all-targets"]))
+        })?;
+        beside.join().map_err(|_| anyhow!("a check broke off"))?
     })?;
     setup::model()?;
     step("Window types match the commands", "Run `cargo xtask bindings` and commit the result.", || {
@@ -40,14 +45,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
         Ok(())
     })?;
-    step("Window types and components", "See svelte-check's messages above.", || {
-        exec(&mut npm(&["run", "--silent", "check"]))
-    })?;
-    step("Window unit tests", "See vitest's messages above.", || {
-        exec(&mut npm(&["run", "--silent", "test"]))
-    })?;
     step("Rust tests", "See the failing test above; run it alone with `cargo test -p CRATE NAME`.", || {
-        exec(cargo(&["test", "--workspace", "--exclude", "autokit-desktop"]).env("AUTOKIT_TEST_CI", "1"))
+        exec(&mut cargo(&["test", "--workspace", "--exclude", "autokit-desktop"]))
     })?;
     crate::sdks::test()?;
     if cfg!(target_os = "linux") {
@@ -79,15 +78,28 @@ fn lints() -> Result<()> {
         fs::create_dir_all(root().join("ui/dist")).context("ui/dist cannot be made")?;
         exec(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
     })?;
-    step("Licences and sources", "See deny.toml; add a licence only after reading it.", || {
-        exec(
-            cargo(&["deny", "--log-level", "error", "check", "licenses", "bans", "sources"])
-                .env("PATH", path_with_tools()?),
-        )
+    Ok(())
+}
+
+/// Everything that needs nothing compiled.
+fn checks_beside(options: &Options) -> Result<()> {
+    if !options.no_lints {
+        quiet_step("Licences and sources", "See deny.toml; add a licence only after reading it.", || {
+            exec_quietly(
+                cargo(&["deny", "--log-level", "error", "check", "licenses", "bans", "sources"])
+                    .env("PATH", path_with_tools()?),
+            )
+        })?;
+        quiet_step("One feature set", "Run `cargo hakari generate`; see the workspace-hack crate.", || {
+            exec_quietly(cargo(&["hakari", "generate", "--diff"]).env("PATH", path_with_tools()?))?;
+            crate::features::alike()
+        })?;
+    }
+    quiet_step("Window types and components", "See svelte-check's messages above.", || {
+        exec_quietly(&mut npm(&["run", "--silent", "check"]))
     })?;
-    step("One feature set", "Run `cargo hakari generate`; see the workspace-hack crate.", || {
-        exec(cargo(&["hakari", "generate", "--diff"]).env("PATH", path_with_tools()?))?;
-        crate::features::alike()
+    quiet_step("Window unit tests", "See vitest's messages above.", || {
+        exec_quietly(&mut npm(&["run", "--silent", "test"]))
     })
 }
 

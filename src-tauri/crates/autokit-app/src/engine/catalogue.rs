@@ -137,7 +137,7 @@ impl Handle<GetFacets> for Engine {
             if !record.key.provider.is_empty() {
                 *counts[2].entry(record.key.provider.clone()).or_default() += 1;
             }
-            if record.body.contains("\"tags\"") {
+            if record.tagged {
                 for tag in record.card().tags() {
                     *counts[3].entry(tag.to_owned()).or_default() += 1;
                 }

@@ -103,19 +103,19 @@ impl Core {
         if let (None, Ok(card)) = (&draft.card, card) {
             let url = card.text(fields::DOCUMENTATION).map(|url| url.trim_end_matches('/').to_owned());
             let mut similar: Vec<CardId> = self.library.read(|replica| {
-                // Reading every card of a large library would be felt: the text tells first.
-                let same_page = |record: &CardRecord, url: &str| {
-                    record.body.contains(url)
-                        && record
-                            .card()
-                            .text(fields::DOCUMENTATION)
+                let mut similar: Vec<CardId> =
+                    replica.named(card.name()).map(|record| record.id.clone()).collect();
+                if let Some(url) = &url {
+                    let same_page = |record: &&Arc<CardRecord>| {
+                        let card = record.card();
+                        card.text(fields::DOCUMENTATION)
                             .is_some_and(|other| other.trim_end_matches('/') == url)
-                };
-                let same = |record: &&Arc<CardRecord>| {
-                    record.key.name.eq_ignore_ascii_case(card.name())
-                        || url.as_deref().is_some_and(|url| same_page(record, url))
-                };
-                replica.iter().filter(same).map(|record| record.id.clone()).collect()
+                    };
+                    let named = [url.as_str()];
+                    similar
+                        .extend(replica.containing(&named).filter(same_page).map(|record| record.id.clone()));
+                }
+                similar
             });
             if let Some(vectors) = self.embed_card(&card).await? {
                 similar.extend(self.described_alike(vectors.values)?);

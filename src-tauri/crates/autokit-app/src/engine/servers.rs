@@ -248,11 +248,9 @@ impl Core {
         self.cards_with(&["\"upstream\""])
     }
 
-    /// Cards in whose JSON one of these stands: those that have the field, and some that may not. Reading
-    /// every card of a large library would be felt: the text tells first.
+    /// Cards in whose JSON one of these stands.
     pub(super) fn cards_with(&self, quoted: &[&str]) -> Vec<Arc<CardRecord>> {
-        let has = |record: &&Arc<CardRecord>| quoted.iter().any(|field| record.body.contains(field));
-        self.library.read(|replica| replica.iter().filter(has).cloned().collect())
+        self.library.read(|replica| replica.containing(quoted).cloned().collect())
     }
 
     async fn list_tools(&self, server: &Kept) -> Result<Vec<Tool>> {

@@ -8,8 +8,6 @@ use autokit_toolcard::{
     Author, CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalState, ProposedField, Toolcard,
 };
 use serde_json::{Value, json};
-// Pins one feature set for the whole workspace; nothing to name.
-use workspace_hack as _;
 
 fn author(name: &str) -> Author {
     Author(name.into())

@@ -3,8 +3,6 @@
 use autokit_library::{Clock, DataDir, HealthCounts, Library, Meta, Place, PutMode, Verification, Write};
 use autokit_toolcard::{Author, CardId, CardKey, CardState, Operation, Toolcard};
 use serde_json::{Value, json};
-// Pins one feature set for the whole workspace; nothing to name.
-use workspace_hack as _;
 
 async fn put(library: &Library, name: &str) -> CardId {
     let card = Toolcard::from_json(&json!({ "name": name }).to_string()).expect("valid");

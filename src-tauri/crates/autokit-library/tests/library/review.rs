@@ -10,8 +10,6 @@ use autokit_toolcard::{
     ProposedField, Risk, Toolcard,
 };
 use serde_json::{Value, json};
-// Pins one feature set for the whole workspace; nothing to name.
-use workspace_hack as _;
 
 fn author(name: &str) -> Author {
     Author(name.into())
