@@ -1525,7 +1525,7 @@ said: string, };
 /**
  * Part of a card that a word was found in.
  */
-export type Field = "provider" | "name" | "description" | "parameters" | "keywords";
+export type Field = "provider" | "name" | "description" | "parameters" | "keywords" | "known";
 
 /**
  * A field both libraries changed.

@@ -30,4 +30,13 @@ describe("matched", () => {
     expect(matched(terms)).toEqual(["audio", "said, meeting → speech to text"]);
     expect(matched([])).toEqual([]);
   });
+
+  it("tells what is known of a name and does not stand in the card", () => {
+    const terms = [
+      { word: "video", field: "known", term: "video" },
+      { word: "video", field: "name", term: "video" },
+      { word: "korean", field: "known", term: "korean" },
+    ] as const;
+    expect(matched([...terms])).toEqual(["video", "korean → known of its name"]);
+  });
 });

@@ -24,13 +24,15 @@ export function marked(text: string, words: string[]): Piece[] {
   return pieces;
 }
 
-/** The words of a request that were found, each once; those that stand for something together, with what that is. */
+/** The words of a request that were found, each once; those that stand for something together, with what that is;
+    those that the card does not say itself, as such. */
 export function matched(terms: MatchedTerm[]): string[] {
   const meanings = new Map<string, Set<string>>();
-  const words = new Set<string>();
-  for (const { word, meaning } of terms) {
-    if (meaning === undefined) words.add(word);
-    else meanings.set(meaning, (meanings.get(meaning) ?? new Set()).add(word));
+  const say = (meaning: string, word: string) => meanings.set(meaning, (meanings.get(meaning) ?? new Set()).add(word));
+  const words = new Set(terms.filter((term) => term.meaning === undefined && term.field !== "known").map((term) => term.word));
+  for (const { word, field, meaning } of terms) {
+    if (meaning !== undefined) say(meaning, word);
+    else if (field === "known" && !words.has(word)) say("known of its name", word);
   }
   return [...words, ...[...meanings].map(([meaning, said]) => `${[...said].join(", ")} → ${meaning}`)];
 }

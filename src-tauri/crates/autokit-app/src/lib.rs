@@ -28,7 +28,7 @@ pub mod starter;
 
 pub use autokit_fuel as fuel;
 pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
-pub use autokit_retrieve::{Mode, ScoreParts};
+pub use autokit_retrieve::{Field, Mode, ScoreParts};
 pub use autokit_toolcard::{
     CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, MarkSort, Origin, ProposalState, Risk, SpanOp,
     TextMark, visible,

@@ -9,7 +9,7 @@ use autokit_app::api::{
 };
 use autokit_app::commands::{Ask, Search, StartAsk};
 use autokit_app::node::Node;
-use autokit_app::{ApiError, Mode, ScoreParts};
+use autokit_app::{ApiError, Field, Mode, ScoreParts};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
@@ -172,17 +172,22 @@ fn why(parts: &ScoreParts) -> String {
     if let Some(cosine) = parts.cosine {
         reasons.push(format!("meaning {:.2} (cosine {cosine:.2})", parts.vector));
     }
-    let mut words: BTreeSet<&str> = BTreeSet::new();
+    let (mut words, mut known): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
     let mut meanings: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for term in &parts.matched_terms {
         match &term.meaning {
             Some(meaning) => meanings.entry(meaning).or_default().insert(&term.word),
+            None if term.field == Field::Known => known.insert(&term.word),
             None => words.insert(&term.word),
         };
     }
+    known.retain(|word| !words.contains(word));
     let list = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(", ");
     if !words.is_empty() {
         reasons.push(format!("matched {}", printable(&list(words))));
+    }
+    if !known.is_empty() {
+        reasons.push(format!("{} → known of its name", printable(&list(known))));
     }
     for (meaning, words) in meanings {
         reasons.push(format!("{} → {meaning}", printable(&list(words))));

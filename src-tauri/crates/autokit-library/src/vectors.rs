@@ -12,7 +12,7 @@ use crate::store::Library;
 /// The vectors of one card, to be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedVectors {
-    /// Identity of the embedding model, weights included.
+    /// What they were made with: the embedding model, weights included, and what it was given to read.
     pub model: String,
     /// Length of one vector.
     pub dim: usize,
@@ -113,15 +113,15 @@ impl Library {
         self.execute(each, object! { rows: rows }).await
     }
 
-    /// Forgets all vectors, of cards and of pages, not made with `model`.
+    /// Forgets all vectors of cards not made with `cards`, and of pages not made with `pages`.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn drop_other_vectors(&self, model: &str) -> Result<()> {
+    pub async fn drop_other_vectors(&self, cards: &str, pages: &str) -> Result<()> {
         let others = "BEGIN;
-             DELETE vector WHERE model != $model RETURN NONE;
-             DELETE page_vector WHERE model != $model RETURN NONE;
+             DELETE vector WHERE model != $cards RETURN NONE;
+             DELETE page_vector WHERE model != $pages RETURN NONE;
              COMMIT;";
-        self.execute(others, object! { model: model.to_owned() }).await
+        self.execute(others, object! { cards: cards.to_owned(), pages: pages.to_owned() }).await
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::gazetteer::known;
 use crate::text::name_words;
 
 /// A parameter of a tool.
@@ -36,7 +37,10 @@ pub struct Document<'a> {
 }
 
 impl Document<'_> {
-    /// The text to embed as a passage: `provider. name words: description`.
+    /// Version of [`Document::dense_text`]: vectors of another are of other texts.
+    pub const DENSE_TEXT: u32 = 2;
+
+    /// The text to embed as a passage: `provider. name words: description (what is known of the name)`.
     ///
     /// One vector per card: vectors of the name, of each sentence, or of the best of them moved no
     /// evaluation set outside its error. Parameters are left to the keywords, where they help.
@@ -52,7 +56,17 @@ impl Document<'_> {
             text.push_str(": ");
             text.push_str(self.description);
         }
+        for what in self.known() {
+            text.push_str(" (");
+            text.push_str(what);
+            text.push(')');
+        }
         text
+    }
+
+    /// What is known of the names the tool goes by.
+    pub(crate) fn known(&self) -> Vec<&'static str> {
+        known([self.name, self.provider])
     }
 }
 
@@ -70,10 +84,15 @@ pub enum Field {
     Parameters,
     /// Aliases, module, tags, kind.
     Keywords,
+    /// What is known of the names it goes by; the card itself need not say it.
+    Known,
 }
 
 impl Field {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 6;
+
     /// Every field, in the order of their numbers.
-    pub const ALL: [Field; 5] =
-        [Field::Provider, Field::Name, Field::Description, Field::Parameters, Field::Keywords];
+    pub const ALL: [Field; Field::COUNT] =
+        [Field::Provider, Field::Name, Field::Description, Field::Parameters, Field::Keywords, Field::Known];
 }

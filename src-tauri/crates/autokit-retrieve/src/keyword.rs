@@ -13,8 +13,9 @@
 //! Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.)
 //!
 //! Two things differ from the textbook. The document frequency counts cards that have the term in
-//! another field than the provider's: a server with fifty tools does not make the words of its name
-//! common, and words common among capabilities are not made rare by being rare in server names. And
+//! what they say of the tool itself: a server with fifty tools does not make the words of its name, or of what
+//! is known of that name, common, and words common among capabilities are not made rare by being rare in
+//! server names. And
 //! a query term also matches index terms that share at least [`FAMILY_PREFIX`] leading letters and
 //! [`FAMILY_SHARE`] of the longer one (`summaris`, `summar`; `creat`, `creation`), at that share of their
 //! score; a card counts the best of a family only. What words mean ([`crate::thesaurus`]) is a relative of each of
@@ -36,7 +37,7 @@ const K1: f32 = 1.2;
 /// Length normalisation of every field.
 const B: f32 = 0.75;
 /// Field weights, in the order of [`Field::ALL`].
-const WEIGHTS: [f32; 5] = [0.5, 2.0, 1.0, 1.0, 0.5];
+const WEIGHTS: [f32; Field::COUNT] = [0.5, 2.0, 1.0, 1.0, 0.5, 1.0];
 /// Leading letters that terms of one family share at least.
 const FAMILY_PREFIX: usize = 4;
 /// Share of the longer term that terms of one family share at least.
@@ -44,26 +45,27 @@ const FAMILY_SHARE: f32 = 0.6;
 /// Share of a concept's score in that of the words it was asked for with, together.
 const CONCEPT_SHARE: f32 = 0.7;
 
-/// Counts of a term in the five fields, six bits each, capped at 63.
+/// Counts of a term in the six fields, five bits each, capped at 31.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts(u32);
 
 impl Counts {
-    const CAP: u32 = 63;
+    const BITS: usize = 5;
+    const CAP: u32 = (1 << Counts::BITS) - 1;
 
     fn get(self, field: usize) -> u32 {
-        self.0 >> (6 * field) & Counts::CAP
+        self.0 >> (Counts::BITS * field) & Counts::CAP
     }
 
     fn increment(&mut self, field: usize) {
         if self.get(field) < Counts::CAP {
-            self.0 += 1 << (6 * field);
+            self.0 += 1 << (Counts::BITS * field);
         }
     }
 
-    /// Whether the term occurs outside the provider.
+    /// Whether the term occurs in what the card says of the tool itself.
     fn in_capability(self) -> bool {
-        self.0 >> 6 != 0
+        (Field::Name as usize..Field::Known as usize).any(|field| self.get(field) > 0)
     }
 }
 
@@ -95,7 +97,7 @@ pub(crate) struct AnalyzedTexts {
 #[derive(Debug)]
 pub(crate) struct AnalyzedText {
     counts: Vec<(u32, Counts)>,
-    lengths: [u16; 5],
+    lengths: [u16; Field::COUNT],
 }
 
 impl AnalyzedTexts {
@@ -108,7 +110,7 @@ impl AnalyzedTexts {
         let concepts = &Thesaurus::get().concepts;
         let mut found: Vec<u32> = Vec::new();
         for (at, document) in documents.iter().enumerate() {
-            let mut text = AnalyzedText { counts: Vec::new(), lengths: [0; 5] };
+            let mut text = AnalyzedText { counts: Vec::new(), lengths: [0; Field::COUNT] };
             let mut add = |field: Field, words: &str| {
                 let field = field as usize;
                 let mut count = |term: u32, text: &mut AnalyzedText| {
@@ -148,6 +150,9 @@ impl AnalyzedTexts {
             }
             for words in document.aliases.iter().chain(&document.keywords) {
                 add(Field::Keywords, words);
+            }
+            for what in document.known() {
+                add(Field::Known, what);
             }
             analyzed.push(text);
         }
@@ -215,14 +220,14 @@ struct ResolvedTerm {
 
 /// Length normalisation of the fields: `1 - b + b * length / mean`, as a multiple of the length.
 #[derive(Clone, Copy, Debug)]
-struct FieldScale([f32; 5]);
+struct FieldScale([f32; Field::COUNT]);
 
 impl FieldScale {
     /// `tf (k1 + 1) / (tf + k1)` of a term in a card.
     #[inline]
-    fn saturated(&self, counts: Counts, lengths: &[u16; 5]) -> f32 {
+    fn saturated(&self, counts: Counts, lengths: &[u16; Field::COUNT]) -> f32 {
         let mut tf = 0.0;
-        for field in 0..5 {
+        for field in 0..Field::COUNT {
             let count = counts.get(field);
             if count > 0 {
                 tf += WEIGHTS[field] * count as f32 / (1.0 - B + self.0[field] * f32::from(lengths[field]));
@@ -290,10 +295,10 @@ pub(crate) struct KeywordIndex {
     /// Terms of each card, for its removal.
     cards: Vec<Box<[u32]>>,
     /// Lengths of each card's fields in terms.
-    lengths: Vec<[u16; 5]>,
+    lengths: Vec<[u16; Field::COUNT]>,
     count: u32,
     /// Sum of field lengths and number of cards with the field.
-    totals: [(u64, u32); 5],
+    totals: [(u64, u32); Field::COUNT],
 }
 
 /// The leading letters by which a term is found as a relative; none for what is not inflected: short
@@ -337,7 +342,7 @@ impl KeywordIndex {
                 .collect();
             if self.cards.len() <= slot as usize {
                 self.cards.resize_with(slot as usize + 1, Box::default);
-                self.lengths.resize(slot as usize + 1, [0; 5]);
+                self.lengths.resize(slot as usize + 1, [0; Field::COUNT]);
             }
             for (total, length) in self.totals.iter_mut().zip(text.lengths) {
                 total.0 += u64::from(length);

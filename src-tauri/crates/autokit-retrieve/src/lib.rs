@@ -29,6 +29,7 @@
 //! | `names` | queries that name a tool |
 //! | [`tiers`] | the few tools found by keywords before the library is asked |
 //! | `query`, `text` | clauses, words, terms |
+//! | `gazetteer` | what the world knows by name, and a card need not say |
 //! | `thesaurus` | everyday words, and what descriptions of tools call the same thing |
 //! | [`metrics`], [`eval`] | measuring it |
 
@@ -38,6 +39,7 @@ mod document;
 mod error;
 pub mod eval;
 pub mod fusion;
+mod gazetteer;
 mod index;
 mod keyword;
 pub mod metrics;

@@ -55,8 +55,8 @@ struct Trie {
 #[derive(Debug)]
 struct End {
     concept: u32,
-    /// The term, where it is a single word.
-    alone: Option<Box<str>>,
+    /// The terms, where they are single words: they differ in their endings.
+    alone: Vec<Box<str>>,
 }
 
 /// Where terms begin that are matched without their stop words, and with them.
@@ -73,8 +73,9 @@ impl Trie {
                 self.ends.push(Vec::new());
             }
         }
-        if self.ends[node as usize].iter().all(|known| known.concept != end.concept) {
-            self.ends[node as usize].push(end);
+        match self.ends[node as usize].iter_mut().find(|known| known.concept == end.concept) {
+            Some(known) => known.alone.extend(end.alone),
+            None => self.ends[node as usize].push(end),
         }
     }
 }
@@ -134,12 +135,12 @@ impl Thesaurus {
     }
 
     /// A term as numbers, where it begins, and itself if it is a single word.
-    fn path(&mut self, term: &str, stemmer: &Stemmer) -> (Vec<u32>, u32, Option<Box<str>>) {
+    fn path(&mut self, term: &str, stemmer: &Stemmer) -> (Vec<u32>, u32, Vec<Box<str>>) {
         let words: Vec<String> =
             words(term).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect();
         let telling = words.iter().filter(|word| !is_stop_word(word)).count();
         let in_full = telling < 2 && words.len() > telling;
-        let alone = (words.len() == 1).then(|| words[0].as_str().into());
+        let alone = if let [word] = words.as_slice() { vec![word.as_str().into()] } else { Vec::new() };
         let path = words
             .iter()
             .filter(|word| in_full || !is_stop_word(word))
@@ -221,7 +222,7 @@ impl Reader {
                     let Some(&next) = trie.next.get(&(*node, symbol)) else { return false };
                     *node = next;
                     for end in &trie.ends[next as usize] {
-                        if end.alone.as_ref().is_none_or(|alone| inflects(word, alone)) {
+                        if end.alone.is_empty() || end.alone.iter().any(|alone| inflects(word, alone)) {
                             found(end.concept, *from, at);
                         }
                     }
@@ -297,6 +298,14 @@ mod tests {
             [("account", "accounting"), ("local", "localization"), ("present", "presentation"), ("ai", "ais")]
         {
             assert!(!inflects(word, alone), "{word} {alone}");
+        }
+    }
+
+    #[test]
+    fn every_ending_of_an_entry_is_known() {
+        // "compression" and "compress" are one entry and one stem.
+        for word in ["compression", "compress"] {
+            assert!(!read(Reader::of_cards(), word).is_empty(), "{word}");
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, RwLock};
 
 use autokit_embed::Embedder;
 use autokit_library::{CardRecord, Library, PageVectors, StoredVectors};
-use autokit_retrieve::SearchIndex;
 use autokit_retrieve::eval::ToolText;
+use autokit_retrieve::{Document, SearchIndex};
 use autokit_toolcard::{CardId, Toolcard, fields};
 
 use crate::error::{ApiError, Result};
@@ -25,6 +25,12 @@ struct Indexed {
     search: SearchIndex,
     /// Revision each card's vector was made from.
     embedded: HashMap<CardId, u32>,
+}
+
+/// What vectors of cards are made with: a model, and the text of a card that it reads. Vectors made with
+/// anything else are made anew.
+pub(crate) fn made_with(embedder: &Embedder) -> String {
+    format!("{}+{}", embedder.id(), Document::DENSE_TEXT)
 }
 
 /// The text of a card that is embedded.
@@ -163,7 +169,7 @@ impl Core {
         }
         let finder = self.finder.load_full();
         let vectors = match &finder.embedder {
-            Some(embedder) => self.library.vectors_of(embedder.id(), ids).await?,
+            Some(embedder) => self.library.vectors_of(&made_with(embedder), ids).await?,
             None => Vec::new(),
         };
         finder.apply(&self.library, ids, vectors)?;

@@ -14,7 +14,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
-use super::finder::{Finder, dense_text};
+use super::finder::{Finder, dense_text, made_with};
 use super::import::BATCH;
 use super::{Core, Engine, MODEL_FOLDER_SETTING, MODEL_SETTING, Model, Vectors};
 
@@ -96,7 +96,8 @@ impl Core {
         let _turn = self.writing.lock().await;
         let (vectors, pages) = match &embedder {
             Some(embedder) => {
-                (self.library.vectors(embedder.id()).await?, self.library.page_vectors(embedder.id()).await?)
+                let vectors = self.library.vectors(&made_with(embedder)).await?;
+                (vectors, self.library.page_vectors(embedder.id()).await?)
             }
             None => (Vec::new(), Vec::new()),
         };
@@ -169,6 +170,9 @@ impl Core {
                 }
                 if let Some(embedder) = core.embedder() {
                     core.embed_pages(&embedder, &core.finder.load_full(), &progress).await?;
+                    // What an earlier version made of other texts is of no more use.
+                    let _turn = core.writing.lock().await;
+                    core.library.drop_other_vectors(&made_with(&embedder), embedder.id()).await?;
                 }
                 core.tell_model();
                 Ok(Outcome {
@@ -210,7 +214,7 @@ impl Core {
             self.library.set_setting(MODEL_SETTING, &choice.name).await?;
             self.library.set_setting(MODEL_FOLDER_SETTING, choice.folder.as_deref().unwrap_or("")).await?;
             self.finder.store(Arc::new(finder));
-            self.library.drop_other_vectors(embedder.id()).await?;
+            self.library.drop_other_vectors(&made_with(&embedder), embedder.id()).await?;
         }
         self.model.send_modify(|model| {
             *model = Model { name: choice.name.clone(), state: ModelState::Ready, error: None };
@@ -223,7 +227,7 @@ impl Core {
 }
 
 fn embed(embedder: &Embedder, texts: &[String]) -> Result<Vec<PackedVectors>> {
-    let pack = |values| PackedVectors { model: embedder.id().to_owned(), dim: embedder.dim(), values };
+    let pack = |values| PackedVectors { model: made_with(embedder), dim: embedder.dim(), values };
     Ok(embedder.embed_passages(texts)?.into_iter().map(pack).collect())
 }
 

@@ -8,6 +8,7 @@ use autokit_toolcard::Toolcard;
 use super::BATCH;
 use super::work::Work;
 use crate::engine::Core;
+use crate::engine::finder::made_with;
 use crate::engine::incoming::Incoming;
 use crate::error::Result;
 use crate::jobs::Progress;
@@ -63,7 +64,7 @@ impl Core {
     /// made a card answer every question. A few are made again and compared.
     async fn vectors_that_came(&self, incoming: &Incoming, work: &Work) -> Result<Option<(String, usize)>> {
         let Some(embedder) = self.embedder() else { return Ok(None) };
-        let Some(told) = incoming.vectors.as_ref().filter(|told| told.model == embedder.id()) else {
+        let Some(told) = incoming.vectors.as_ref().filter(|told| told.model == made_with(&embedder)) else {
             return Ok(None);
         };
         let dim = told.dim as usize;

@@ -1,0 +1,116 @@
+//! What the world knows by name, and a card need not say.
+//!
+//! "Naver" is a search engine of Korea, and a card called "Naver Search" hardly ever says so: whoever wrote it
+//! knew. Who asks in everyday words does not, and neither does a small embedding model. A gazetteer says it:
+//! where a card's name or provider holds a well-known name, what is known of it is read with the card, by the
+//! keywords and for its vector. What that brings is measured in [`crate::fusion`].
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::text::words;
+
+const TEXT: &str = include_str!("gazetteer.txt");
+
+/// Words of the longest name.
+const LONGEST: usize = 6;
+
+/// What is known, by name: its words joined, so that "YouTube", "you_tube" and "youtube" are one name.
+static KNOWN: LazyLock<FxHashMap<Box<str>, &'static str>> = LazyLock::new(|| {
+    let mut known = FxHashMap::default();
+    for (names, what) in entries() {
+        for name in names.split(',') {
+            known.insert(split(name).concat().into(), what);
+        }
+    }
+    known
+});
+
+/// Names and what is known of them, line by line.
+fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(" = "))
+}
+
+/// The words of a name, each as small as it can be.
+fn split(name: &str) -> Vec<String> {
+    words(name).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect()
+}
+
+/// What is known of the names in these texts, each said once, in their order. Of names that overlap the
+/// longest that begins first counts.
+pub(crate) fn known<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in names {
+        let words = split(name);
+        let mut at = 0;
+        while at < words.len() {
+            let longest = LONGEST.min(words.len() - at);
+            let hit = (1..=longest).rev().find_map(|count| {
+                let what = KNOWN.get(words[at..at + count].concat().as_str())?;
+                Some((count, *what))
+            });
+            match hit {
+                Some((count, what)) => {
+                    if !found.contains(&what) {
+                        found.push(what);
+                    }
+                    at += count;
+                }
+                None => at += 1,
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use rustc_hash::FxHashSet;
+
+    use super::*;
+    use crate::document::Document;
+
+    #[test]
+    fn every_line_is_an_entry() {
+        let mut names: FxHashSet<String> = FxHashSet::default();
+        let lines = TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        assert_eq!(lines.count(), entries().count());
+        for (left, what) in entries() {
+            assert!(left.is_ascii() && what.is_ascii(), "{left}");
+            assert_eq!((left, what), (left.to_lowercase().as_str(), what.to_lowercase().as_str()));
+            assert!((2..=30).contains(&split(what).len()), "{left} = {what}");
+            for name in left.split(',') {
+                let words = split(name);
+                assert!((1..=LONGEST).contains(&words.len()), "“{name}”");
+                assert!(names.insert(words.concat()), "twice: “{name}”");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_however_it_is_written() {
+        let what = known(["youtube"]);
+        assert_eq!(what.len(), 1);
+        for name in ["YouTube", "you_tube", "YouTubeSearchTool", "Download from youtube"] {
+            assert_eq!(known([name]), what, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_longest_name_counts_and_each_thing_once() {
+        let (calendar, google) = (known(["google calendar"]), known(["google maps"]));
+        assert!(calendar.len() == 1 && google.len() == 1 && calendar != google);
+        assert_eq!(known(["Google Calendar Toolkit", "google-calendar"]), calendar);
+        assert!(known(["word counter", ""]).is_empty());
+    }
+
+    #[test]
+    fn what_is_known_is_read_with_the_card() {
+        let document =
+            Document { name: "Naver Search", description: "Queries Naver.", ..Document::default() };
+        let text = document.dense_text();
+        assert!(text.starts_with("Naver Search: Queries Naver. (") && text.contains("korean"), "{text}");
+    }
+}
