@@ -27,5 +27,6 @@ export default defineConfig({
   preview: { proxy },
   server: { proxy },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : undefined,
-  test: { environment: "jsdom", include: ["src/**/*.test.ts"] },
+  // A test that needs a document asks for one: `@vitest-environment jsdom`.
+  test: { environment: "node", include: ["src/**/*.test.ts"] },
 });

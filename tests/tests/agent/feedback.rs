@@ -20,13 +20,13 @@ async fn a_yes_and_a_no_count_for_like_questions() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = place.node(256).await?;
     let letters = [
-        card("Postman", "Sends a letter to members of a club.", "postman", "Postman"),
+        card("Pillar Box", "Sends a letter to members of a club.", "pillar_box", "PillarBox"),
         card("Courier", "Sends a letter to members of a team.", "courier", "Courier"),
     ];
     stock(&node, &[cards(), letters.to_vec()].concat()).await?;
     let like = "send a letter to all members of our club please";
-    assert_eq!(first(&node, QUESTION).await?, "Postman");
-    assert_eq!(first(&node, like).await?, "Postman");
+    assert_eq!(first(&node, QUESTION).await?, "Pillar Box");
+    assert_eq!(first(&node, like).await?, "Pillar Box");
 
     // No to the first; the second is what helps.
     let session = ask(&node, QUESTION).await?;
@@ -37,14 +37,14 @@ async fn a_yes_and_a_no_count_for_like_questions() -> Result<()> {
     assert_eq!(first(&node, QUESTION).await?, "Courier");
     assert_eq!(first(&node, like).await?, "Courier", "a like question");
     assert_eq!(first(&node, "paint pictures from a description").await?, "Paint Box", "another one");
-    for question in ["Postman", "postman", "the Postman tool"] {
-        assert_eq!(first(&node, question).await?, "Postman", "it is named by {question:?}");
+    for question in ["Pillar Box", "pillar box", "the Pillar Box tool"] {
+        assert_eq!(first(&node, question).await?, "Pillar Box", "it is named by {question:?}");
     }
     // It is the person's own taste, and stays.
     node.close().await?;
     let node = place.node(256).await?;
     assert_eq!(first(&node, QUESTION).await?, "Courier");
-    assert_eq!(first(&node, "Postman").await?, "Postman");
+    assert_eq!(first(&node, "Pillar Box").await?, "Pillar Box");
     node.close().await?;
     Ok(())
 }

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Event, PROTOCOL } from "./bindings";
 import { CommandError, detectHost, loopbackHost } from "./host";

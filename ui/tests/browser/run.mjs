@@ -4,11 +4,12 @@
 //   CHROMIUM      a Chromium, /usr/bin/chromium when not given
 //   ONLY          the tests whose names this pattern finds, all of them when not given
 //   ROWS          cards in the large library, 100000 when not given
+//   FOLDER        where the library of the run is; with `--prepare` it is made there, and nothing else is done
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,7 +29,7 @@ const ROWS = Number(process.env.ROWS ?? 100_000);
 assert(bin, "AUTOKIT_BIN names the autokit command; `cargo xtask test` sets it");
 mkdirSync(artifacts, { recursive: true });
 
-const folder = mkdtempSync(join(tmpdir(), "autokit-browser-"));
+const folder = process.env.FOLDER ?? mkdtempSync(join(tmpdir(), "autokit-browser-"));
 const library = join(folder, "library");
 const options = ["--data-dir", library, "--no-model"];
 let engine, server, browser, web;
@@ -44,7 +45,10 @@ const env = {
   XDG_CONFIG_HOME: join(home, ".config"),
   APPDATA: join(home, "AppData", "Roaming"),
 };
-mkdirSync(home);
+const onlyPrepare = process.argv.includes("--prepare");
+const prepared = !onlyPrepare && existsSync(join(folder, "prepared"));
+if (!prepared) rmSync(folder, { recursive: true, force: true });
+mkdirSync(home, { recursive: true });
 
 function autokit(...words) {
   const done = spawnSync(bin, [...options, "--json", ...words], { env, encoding: "utf8", maxBuffer: 1 << 28 });
@@ -52,7 +56,8 @@ function autokit(...words) {
   return JSON.parse(done.stdout);
 }
 
-async function start() {
+/** Makes the library, whole or not at all. */
+function prepare() {
   const cards = Array.from({ length: ROWS }, (_, index) => ({
     name: `tool ${String(index).padStart(6, "0")}`,
     provider: `vendor ${index % 50}`,
@@ -70,6 +75,11 @@ async function start() {
   autokit("providers", "keys", "--keep", "file");
   // Nothing is asked of the web but what a test asks for.
   autokit("checks", "set", "--every", "0", "--new-cards", "no");
+  writeFileSync(join(folder, "prepared"), "");
+}
+
+async function start() {
+  if (!prepared) prepare();
   web = await services();
 
   engine = spawn(bin, [...options, "serve", "--json"], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -481,6 +491,11 @@ const tests = {
     await page.screenshot({ path: join(artifacts, "23-browser-error.png") });
   },
 };
+
+if (onlyPrepare) {
+  prepare();
+  process.exit(0);
+}
 
 let failed = 0;
 try {

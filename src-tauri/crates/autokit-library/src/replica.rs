@@ -1,6 +1,7 @@
 //! What the database lets this process see, in memory.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use autokit_toolcard::{CardId, CardKey, Kind, Toolcard, fields};
@@ -31,6 +32,19 @@ pub struct CardRecord {
     pub documented: bool,
     /// Whether it has tags.
     pub tagged: bool,
+    /// Fingerprint of the page it names, if any.
+    page: Option<u64>,
+}
+
+/// A page's address as it is compared: with or without a slash at its end it is the same page.
+fn page(url: &str) -> &str {
+    url.trim_end_matches('/')
+}
+
+fn fingerprint(url: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    page(url).hash(&mut hasher);
+    hasher.finish()
 }
 
 impl CardRecord {
@@ -55,6 +69,7 @@ impl CardRecord {
             verified: card.verified(),
             documented: card.text(fields::DOCUMENTATION).is_some_and(|url| !url.is_empty()),
             tagged: card.tags().next().is_some(),
+            page: card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()).map(fingerprint),
         }
     }
 
@@ -107,6 +122,16 @@ impl Replica {
     /// Cards of a name under any provider, in whatever case.
     pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Arc<CardRecord>> {
         self.iter().filter(move |record| record.key.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Cards that name this page as their documentation.
+    pub fn documented_at<'a>(&'a self, url: &'a str) -> impl Iterator<Item = &'a Arc<CardRecord>> {
+        let fingerprint = fingerprint(url);
+        let named = move |record: &&Arc<CardRecord>| {
+            record.page == Some(fingerprint)
+                && record.card().text(fields::DOCUMENTATION).is_some_and(|other| page(other) == page(url))
+        };
+        self.iter().filter(named)
     }
 
     /// Cards in whose JSON text one of these stands: those that have the field or the value, and some that

@@ -4,6 +4,7 @@
 
 mod bench;
 mod features;
+mod freshness;
 mod linkrot;
 mod run;
 mod sdks;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use crate::freshness;
 use crate::setup;
 use crate::shell::{binary, cargo, command, exec, say, step};
 
@@ -42,6 +43,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         setup::ui_packages()?;
         setup::build_ui()?;
     }
+    freshness::restore()?;
     setup::build_cli(options.release)?;
     setup::model()?;
     let mut arguments = vec!["--starter".to_owned()];

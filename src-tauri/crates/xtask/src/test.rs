@@ -5,6 +5,7 @@ use std::fs;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::freshness;
 use crate::setup;
 use crate::shell::{cargo, exec, exec_quietly, npm, quiet_step, read, root, say, step, tool};
 
@@ -25,6 +26,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     setup::system_packages(true)?;
     setup::ui_packages()?;
     setup::tools()?;
+    freshness::restore()?;
     // The compiler works on one large crate for much of the time; what else there is to check fits beside it.
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| checks_beside(options));
@@ -37,6 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         })?;
         beside.join().map_err(|_| anyhow!("a check broke off"))?
     })?;
+    freshness::remember()?;
     setup::model()?;
     step("Window types match the commands", "Run `cargo xtask bindings` and commit the result.", || {
         let written = fs::read_to_string(root().join(BINDINGS)).unwrap_or_default();
@@ -45,9 +48,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
         Ok(())
     })?;
-    step("Rust tests", "See the failing test above; run it alone with `cargo test -p CRATE NAME`.", || {
-        exec(&mut cargo(&["test", "--workspace", "--exclude", "autokit-desktop"]))
-    })?;
+    step(
+        "Rust tests",
+        "See the failing test above; run it alone with `cargo test -p CRATE NAME`.",
+        rust_tests,
+    )?;
     crate::sdks::test()?;
     if cfg!(target_os = "linux") {
         step("Keys in a real keychain", "See the failing test above, or what gnome-keyring says.", || {
@@ -55,18 +60,27 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         })?;
     }
     if !options.no_window {
+        // The library of 100,000 cards is made while the real window is tested.
+        std::thread::scope(|scope| {
+            let beside = scope.spawn(|| {
+                quiet_step("A large library", "See the message above.", || {
+                    exec_quietly(&mut browser_tests(&["--", "--prepare"]))
+                })
+            });
+            step(
+                "The real window",
+                "See the message above; screenshots are in tests/artifacts.",
+                window_tests,
+            )?;
+            beside.join().map_err(|_| anyhow!("making the library broke off"))?
+        })?;
         step(
             "The window in a browser",
             "See playwright's messages above; screenshots are in tests/artifacts.",
-            || {
-                exec(
-                    npm(&["run", "--silent", "test:browser"])
-                        .env("AUTOKIT_BIN", crate::shell::binary("autokit", false)),
-                )
-            },
+            || exec(&mut browser_tests(&[])),
         )?;
-        step("The real window", "See the message above; screenshots are in tests/artifacts.", window_tests)?;
     }
+    freshness::remember()?;
     say("All checks and tests passed.");
     Ok(())
 }
@@ -108,6 +122,45 @@ fn path_with_tools() -> Result<std::ffi::OsString> {
     let mut all = vec![tools];
     all.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
     env::join_paths(all).context("PATH cannot be extended")
+}
+
+/// Tests that are long and mostly wait or keep one core busy; each measures a process of its own.
+const LONG: [&str; 4] = ["crash", "many_asks", "mcp_many", "memory"];
+
+/// All tests of Rust but those of the window: the long ones beside the others.
+fn rust_tests() -> Result<()> {
+    let mut others = Vec::new();
+    let folder = root().join("tests/tests");
+    for entry in fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))? {
+        let path = entry?.path();
+        let name = path.file_stem().and_then(|name| name.to_str()).context("a test without a name")?;
+        if !LONG.contains(&name) {
+            others.push(name.to_owned());
+        }
+    }
+    let chosen = |names: &[String]| {
+        let mut command = cargo(&["test", "--package", "autokit-tests"]);
+        command.args(names.iter().flat_map(|name| ["--test", name]));
+        command
+    };
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| {
+            quiet_step("Long Rust tests", "See the failing test above.", || {
+                exec_quietly(&mut chosen(&LONG.map(str::to_owned)))
+            })
+        });
+        exec(&mut cargo(&["test", "--workspace", "--exclude", "autokit-tests"]))?;
+        exec(chosen(&others).args(["--lib", "--bins"]))?;
+        beside.join().map_err(|_| anyhow!("the long tests broke off"))?
+    })
+}
+
+/// The tests of the pages in a browser.
+fn browser_tests(options: &[&str]) -> std::process::Command {
+    let mut test = npm(&[&["run", "--silent", "test:browser"], options].concat());
+    test.env("AUTOKIT_BIN", crate::shell::binary("autokit", false))
+        .env("FOLDER", root().join("tests/artifacts/browser"));
+    test
 }
 
 /// Starts a keyring of its own, unlocked, and runs the command given while it is there.

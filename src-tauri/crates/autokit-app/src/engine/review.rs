@@ -2,9 +2,9 @@
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use autokit_library::{CardRecord, Proposed};
+use autokit_library::Proposed;
 use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
 use autokit_toolcard::{
     Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
@@ -101,21 +101,10 @@ impl Core {
     pub(crate) async fn propose(&self, mut draft: Draft, by: &Author) -> Result<Proposed> {
         let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
         if let (None, Ok(card)) = (&draft.card, card) {
-            let url = card.text(fields::DOCUMENTATION).map(|url| url.trim_end_matches('/').to_owned());
             let mut similar: Vec<CardId> = self.library.read(|replica| {
-                let mut similar: Vec<CardId> =
-                    replica.named(card.name()).map(|record| record.id.clone()).collect();
-                if let Some(url) = &url {
-                    let same_page = |record: &&Arc<CardRecord>| {
-                        let card = record.card();
-                        card.text(fields::DOCUMENTATION)
-                            .is_some_and(|other| other.trim_end_matches('/') == url)
-                    };
-                    let named = [url.as_str()];
-                    similar
-                        .extend(replica.containing(&named).filter(same_page).map(|record| record.id.clone()));
-                }
-                similar
+                let url = card.text(fields::DOCUMENTATION);
+                let same_page = url.into_iter().flat_map(|url| replica.documented_at(url));
+                replica.named(card.name()).chain(same_page).map(|record| record.id.clone()).collect()
             });
             if let Some(vectors) = self.embed_card(&card).await? {
                 similar.extend(self.described_alike(vectors.values)?);
