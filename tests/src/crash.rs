@@ -8,6 +8,7 @@ use autokit_app::api::{Event, ImportRequest, ImportSource, JobState};
 use autokit_app::commands::StartImport;
 use autokit_app::host::{Endpoint, PROTOCOL};
 use autokit_library::{Clock, DataDir, Library, Place, Replica};
+use autokit_retrieve::Document;
 use autokit_toolcard::{Author, Operation, ProposalState};
 use serde_json::json;
 
@@ -82,7 +83,7 @@ async fn crash_import(cards: usize, seed: u64, takes: Option<Duration>) -> Resul
     ensure!(present == 0 || present == cards, "{present} of {cards} cards");
     ensure!(!done || present == cards, "the import was acknowledged, and {present} cards are there");
     ensure!(!cut_off || present == 0, "an import was cut off, and {present} cards are there");
-    let vectors = library.vectors("stand-in-64").await?.len();
+    let vectors = library.vectors(&format!("stand-in-64+{}", Document::DENSE_TEXT)).await?.len();
     ensure!(vectors == present, "{present} cards and {vectors} vectors");
     for id in &ids {
         let history = library.history(id).await?;

@@ -1,6 +1,8 @@
 //! The command as people and programs use it.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use autokit_library::{Clock, DataDir, Library, PackedVectors, Place};
+use autokit_retrieve::Document;
 use autokit_tests::{Workplace, made_up_cards};
 use serde_json::{Value, json};
 
@@ -208,4 +210,40 @@ fn what_cannot_work_is_refused_with_a_remedy_of_the_terminal() -> Result<()> {
         bad.context("a bad one")?["remedy"].as_str().unwrap_or_default().contains("`autokit providers key")
     );
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vectors_an_earlier_version_made_of_other_texts_are_made_anew() -> Result<()> {
+    const EARLIER: &str = "stand-in-64";
+    let now = format!("{EARLIER}+{}", Document::DENSE_TEXT);
+    let place = Workplace::with_stand_in()?;
+    let file = place.cards_file("cards.json", &made_up_cards(3))?;
+    place.json(&["import", &file.display().to_string()])?;
+    let open = async || {
+        let owned = DataDir::new(place.data_dir()).try_own()?;
+        anyhow::Ok(Library::open(Place::Disk(owned), Clock::system()).await?)
+    };
+
+    let library = open().await?;
+    let rows = library.vectors(&now).await?.into_iter().map(|made| {
+        let vectors = PackedVectors { model: EARLIER.to_owned(), dim: made.dim, values: made.values };
+        (made.card, made.number, vectors)
+    });
+    library.put_vectors(&rows.collect::<Vec<_>>()).await?;
+    library.drop_other_vectors(EARLIER, EARLIER).await?;
+    assert_eq!((library.vectors(EARLIER).await?.len(), library.vectors(&now).await?.len()), (3, 0));
+    library.close().await?;
+
+    // A command ends when it has answered; the next one goes on with what is left.
+    for _ in 0..20 {
+        let found = place.json(&["search", "filters and paging"])?;
+        assert!(found["results"][0]["parts"]["cosine"].is_number(), "some serve at any time: {found}");
+        let library = open().await?;
+        let left = (library.vectors(EARLIER).await?.len(), library.vectors(&now).await?.len());
+        library.close().await?;
+        if left == (0, 3) {
+            return Ok(());
+        }
+    }
+    bail!("they are not made anew");
 }

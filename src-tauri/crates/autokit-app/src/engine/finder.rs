@@ -38,14 +38,27 @@ pub(crate) fn dense_text(card: &Toolcard) -> String {
     ToolText::from_card(String::new(), card.object()).document(None).dense_text()
 }
 
+fn by_card(vectors: Vec<StoredVectors>) -> HashMap<CardId, StoredVectors> {
+    vectors.into_iter().map(|vectors| (vectors.card.clone(), vectors)).collect()
+}
+
 impl Indexed {
-    fn put(&mut self, record: &CardRecord, vectors: Option<&StoredVectors>) -> Result<()> {
+    /// `earlier` are vectors an earlier version made of another text of the same card: better than none
+    /// until it has others.
+    fn put(
+        &mut self,
+        record: &CardRecord,
+        vectors: Option<&StoredVectors>,
+        earlier: Option<&StoredVectors>,
+    ) -> Result<()> {
         // Vectors of an earlier revision describe another text.
-        let fresh = vectors.filter(|vectors| vectors.number == record.number);
+        let fresh =
+            |vectors: Option<&StoredVectors>| vectors.is_some_and(|made| made.number == record.number);
+        let (vectors, earlier) = (vectors.filter(|_| fresh(vectors)), earlier.filter(|_| fresh(earlier)));
         let text = ToolText::from_card(record.id.to_string(), record.card().object());
-        let document = text.document(fresh.map(|vectors| vectors.values.as_slice()));
+        let document = text.document(vectors.or(earlier).map(|vectors| vectors.values.as_slice()));
         self.search.upsert(&document).map_err(|error| ApiError::internal(error.to_string()))?;
-        match fresh {
+        match vectors {
             Some(_) => self.embedded.insert(record.id.clone(), record.number),
             None => self.embedded.remove(&record.id),
         };
@@ -62,19 +75,20 @@ impl Finder {
         }
     }
 
-    /// An index over `records`, with the vectors made from their present revisions.
+    /// An index over `records`, with the vectors made from their present revisions, or those an earlier
+    /// version made.
     pub(crate) fn build(
         embedder: Option<Arc<Embedder>>,
         records: &[Arc<CardRecord>],
         vectors: Vec<StoredVectors>,
+        earlier: Vec<StoredVectors>,
         pages: &[PageVectors],
     ) -> Result<Finder> {
         let mut indexed =
             Indexed { search: SearchIndex::new(), embedded: HashMap::with_capacity(vectors.len()) };
-        let by_card: HashMap<CardId, StoredVectors> =
-            vectors.into_iter().map(|vectors| (vectors.card.clone(), vectors)).collect();
+        let [vectors, earlier] = [vectors, earlier].map(by_card);
         for record in records {
-            indexed.put(record, by_card.get(&record.id))?;
+            indexed.put(record, vectors.get(&record.id), earlier.get(&record.id))?;
         }
         for page in pages {
             // Pages of cards that are gone stay for the day they come back.
@@ -125,12 +139,11 @@ impl Finder {
 
     /// Brings the index up to the library for some cards.
     fn apply(&self, library: &Library, ids: &[CardId], vectors: Vec<StoredVectors>) -> Result<()> {
-        let by_card: HashMap<CardId, StoredVectors> =
-            vectors.into_iter().map(|vectors| (vectors.card.clone(), vectors)).collect();
+        let vectors = by_card(vectors);
         let mut indexed = self.index.write().expect("no holder panics");
         for id in ids {
             if let Some(record) = library.read(|replica| replica.get(id).cloned()) {
-                indexed.put(&record, by_card.get(id))?;
+                indexed.put(&record, vectors.get(id), None)?;
             } else {
                 indexed.search.remove(id.as_str());
                 indexed.embedded.remove(id);

@@ -94,15 +94,21 @@ impl Core {
     /// The index over all cards, with the vectors the library has for this model.
     async fn build_finder(&self, embedder: Option<Arc<Embedder>>) -> Result<Finder> {
         let _turn = self.writing.lock().await;
-        let (vectors, pages) = match &embedder {
+        let records: Vec<Arc<CardRecord>> = self.library.read(|replica| replica.iter().cloned().collect());
+        let (vectors, earlier, pages) = match &embedder {
             Some(embedder) => {
                 let vectors = self.library.vectors(&made_with(embedder)).await?;
-                (vectors, self.library.page_vectors(embedder.id()).await?)
+                let earlier = if vectors.len() < records.len() {
+                    // What the first version made has the name of the model alone.
+                    self.library.vectors(embedder.id()).await?
+                } else {
+                    Vec::new()
+                };
+                (vectors, earlier, self.library.page_vectors(embedder.id()).await?)
             }
-            None => (Vec::new(), Vec::new()),
+            None => Default::default(),
         };
-        let records: Vec<Arc<CardRecord>> = self.library.read(|replica| replica.iter().cloned().collect());
-        in_background(move || Finder::build(embedder, &records, vectors, &pages)).await
+        in_background(move || Finder::build(embedder, &records, vectors, earlier, &pages)).await
     }
 
     /// Vectors of one card about to be written; `None` without a model.
