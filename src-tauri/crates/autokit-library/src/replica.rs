@@ -135,8 +135,7 @@ impl Replica {
     }
 
     /// Cards in whose JSON text one of these stands: those that have the field or the value, and some that
-    /// have it elsewhere. Reading every card of a large library would be felt; its text is looked through
-    /// in a tenth of the time.
+    /// have it elsewhere. Reading every card of a large library would be felt: the text tells first.
     pub fn containing<'a>(&'a self, texts: &'a [&'a str]) -> impl Iterator<Item = &'a Arc<CardRecord>> {
         let finders: Vec<Finder<'a>> = texts.iter().map(Finder::new).collect();
         self.iter()

@@ -89,13 +89,14 @@
 //! | with pages | 93.3/93.3/96.7 | 83.0/92.6/95.6 |
 //! | with pages, reranked | 93.3/96.7/96.7 | 83.0/94.1/96.3 |
 //!
-//! With effect, and not done (measured before there was a gazetteer): taking off a share of each card's likeness to its nearest neighbour (+1
-//! point of NDCG@10 on average), which takes the square of the library to prepare; a second vector of
-//! the name with the first sentence (+2 points, everyday questions unchanged), which doubles the time
-//! of an import; names of what a card means in its vector, as in the query's (+2 points on TMDB, +1 on the
-//! 135, one of the 30 lost), which makes every vector anew; a share of 0.3 of the first five principal
-//! components of the library taken off the query (+2 on TMDB, +3 on the 135, +2 on the 120, one of the 30
-//! lost), which have to follow every change of the library. Twice as long a thesaurus brought nothing.
+//! With effect, and not done (measured before there was a gazetteer): taking off a share of each card's
+//! likeness to its nearest neighbour (+1 point of NDCG@10 on average), which takes the square of the library
+//! to prepare; a second vector of the name with the first sentence (+2 points, everyday questions
+//! unchanged), which doubles the time of an import; names of what a card means in its vector, as in the
+//! query's (+2 points on TMDB, +1 on the 135, one of the 30 lost), which makes every vector anew; a share of
+//! 0.3 of the first five principal components of the library taken off the query (+2 on TMDB, +3 on the 135,
+//! +2 on the 120, one of the 30 lost), which have to follow every change of the library. Twice as long a
+//! thesaurus brought nothing.
 
 use crate::names::NameMatch;
 

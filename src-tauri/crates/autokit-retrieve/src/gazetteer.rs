@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::text::words;
+use crate::text::{entry_lines, parts};
 
 const TEXT: &str = include_str!("gazetteer.txt");
 
@@ -21,7 +21,7 @@ static KNOWN: LazyLock<FxHashMap<Box<str>, &'static str>> = LazyLock::new(|| {
     let mut known = FxHashMap::default();
     for (names, what) in entries() {
         for name in names.split(',') {
-            known.insert(split(name).concat().into(), what);
+            known.insert(parts(name).concat().into(), what);
         }
     }
     known
@@ -29,13 +29,7 @@ static KNOWN: LazyLock<FxHashMap<Box<str>, &'static str>> = LazyLock::new(|| {
 
 /// Names and what is known of them, line by line.
 fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let lines = TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.filter_map(|line| line.split_once(" = "))
-}
-
-/// The words of a name, each as small as it can be.
-fn split(name: &str) -> Vec<String> {
-    words(name).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect()
+    entry_lines(TEXT).filter_map(|line| line.split_once(" = "))
 }
 
 /// What is known of the names in these texts, each said once, in their order. Of names that overlap the
@@ -43,7 +37,7 @@ fn split(name: &str) -> Vec<String> {
 pub(crate) fn known<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let mut found: Vec<&str> = Vec::new();
     for name in names {
-        let words = split(name);
+        let words = parts(name);
         let mut at = 0;
         while at < words.len() {
             let longest = LONGEST.min(words.len() - at);
@@ -75,14 +69,13 @@ mod tests {
     #[test]
     fn every_line_is_an_entry() {
         let mut names: FxHashSet<String> = FxHashSet::default();
-        let lines = TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        assert_eq!(lines.count(), entries().count());
+        assert_eq!(entry_lines(TEXT).count(), entries().count());
         for (left, what) in entries() {
             assert!(left.is_ascii() && what.is_ascii(), "{left}");
             assert_eq!((left, what), (left.to_lowercase().as_str(), what.to_lowercase().as_str()));
-            assert!((2..=30).contains(&split(what).len()), "{left} = {what}");
+            assert!((2..=30).contains(&parts(what).len()), "{left} = {what}");
             for name in left.split(',') {
-                let words = split(name);
+                let words = parts(name);
                 assert!((1..=LONGEST).contains(&words.len()), "“{name}”");
                 assert!(names.insert(words.concat()), "twice: “{name}”");
             }

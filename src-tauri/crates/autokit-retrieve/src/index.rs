@@ -7,12 +7,13 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::analysis::AnalyzedTexts;
 use crate::bitset::BitSet;
 use crate::chunks::{ChunkIndex, Closest};
 use crate::document::{Document, Field};
 use crate::error::RetrieveError;
 use crate::fusion::{self, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
-use crate::keyword::{AnalyzedTexts, KeywordIndex};
+use crate::keyword::KeywordIndex;
 use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
 use crate::text::Analyzer;

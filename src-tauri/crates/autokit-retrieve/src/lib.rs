@@ -24,6 +24,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`fusion`] | how keywords and vectors become one score, and what was measured |
+//! | `analysis` | documents taken apart into terms |
 //! | `keyword` | BM25F over an inverted index |
 //! | `vector` | exact nearest neighbours by SIMD |
 //! | `names` | queries that name a tool |
@@ -33,6 +34,7 @@
 //! | `thesaurus` | everyday words, and what descriptions of tools call the same thing |
 //! | [`metrics`], [`eval`] | measuring it |
 
+mod analysis;
 mod bitset;
 mod chunks;
 mod document;

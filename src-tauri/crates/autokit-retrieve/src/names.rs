@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::text::{is_generic_word, is_stop_word, words};
+use crate::text::{is_generic_word, is_stop_word, parts, words};
 
 /// How a query names a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
@@ -66,11 +66,6 @@ pub(crate) struct NameIndex {
     /// Without generic words.
     bare: FxHashMap<Box<str>, Vec<u32>>,
     cards: Vec<CardNames>,
-}
-
-/// Folded words of a text, stop words included, identifiers in parts.
-fn parts(text: &str) -> Vec<String> {
-    words(text).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect()
 }
 
 /// Without the words that say what sort of thing it is, and an HTTP method in front.

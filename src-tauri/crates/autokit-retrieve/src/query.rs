@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::text::{Analyzer, QueryTerm, Word, is_stop_word, query_terms, words};
+use crate::text::{Analyzer, QueryTerm, Word, is_stop_word, parts, query_terms, words};
 use crate::thesaurus::{Reader, Thesaurus};
 
 /// Clauses from which on a request is also searched for piece by piece. Two halves joined by an
@@ -171,8 +171,7 @@ fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
 /// A text with names of what it means that it does not hold, if there are any. A long text says enough.
 fn spelt_out(text: &str) -> Option<String> {
     let spaced = |text: &str| {
-        let words: Vec<String> =
-            words(text).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect();
+        let words = parts(text);
         (words.len() <= MAX_WORDS_SPELT_OUT).then(|| format!(" {} ", words.join(" ")))
     };
     let said = spaced(text)?;

@@ -321,6 +321,16 @@ pub(crate) fn query_terms(text: &str) -> Vec<QueryTerm> {
     terms
 }
 
+/// Folded words of a text, stop words included, identifiers in parts.
+pub(crate) fn parts(text: &str) -> Vec<String> {
+    words(text).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect()
+}
+
+/// The lines of a list that comes with the program, without what is said about it.
+pub(crate) fn entry_lines(list: &str) -> impl Iterator<Item = &str> {
+    list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 /// The words of a name with spaces between: `GET_movie_id` is `GET movie id`, `PowerBI` is
 /// `Power BI`.
 pub fn name_words(name: &str) -> String {

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 
-use crate::text::{Looked, is_stop_word, words};
+use crate::text::{Looked, entry_lines, is_stop_word, parts, words};
 
 const TEXT: &str = include_str!("thesaurus.txt");
 
@@ -95,7 +95,7 @@ impl Thesaurus {
             asked: Trie::default(),
         };
         let stemmer = Stemmer::create(Algorithm::English);
-        let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let lines = || entry_lines(text);
         let mut by_name: FxHashMap<&str, u32> = FxHashMap::default();
         for group in lines().filter(|line| !line.contains("->")) {
             thesaurus.add_concept(group.split(',').map(str::trim), &mut by_name, &stemmer);
@@ -136,8 +136,7 @@ impl Thesaurus {
 
     /// A term as numbers, where it begins, and itself if it is a single word.
     fn path(&mut self, term: &str, stemmer: &Stemmer) -> (Vec<u32>, u32, Vec<Box<str>>) {
-        let words: Vec<String> =
-            words(term).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect();
+        let words = parts(term);
         let telling = words.iter().filter(|word| !is_stop_word(word)).count();
         let in_full = telling < 2 && words.len() > telling;
         let alone = if let [word] = words.as_slice() { vec![word.as_str().into()] } else { Vec::new() };
@@ -256,7 +255,7 @@ mod tests {
     fn every_line_is_an_entry() {
         let mut groups: FxHashSet<&str> = FxHashSet::default();
         let mut asked: FxHashSet<&str> = FxHashSet::default();
-        for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        for line in entry_lines(TEXT) {
             let terms = |side: &'static str, by: char| side.split(by).map(str::trim).collect::<Vec<_>>();
             assert_eq!(line, line.to_lowercase());
             let names = if let Some((left, right)) = line.split_once(" -> ") {

@@ -52,9 +52,8 @@ impl Indexed {
         earlier: Option<&StoredVectors>,
     ) -> Result<()> {
         // Vectors of an earlier revision describe another text.
-        let fresh =
-            |vectors: Option<&StoredVectors>| vectors.is_some_and(|made| made.number == record.number);
-        let (vectors, earlier) = (vectors.filter(|_| fresh(vectors)), earlier.filter(|_| fresh(earlier)));
+        let fresh = |made: &&StoredVectors| made.number == record.number;
+        let (vectors, earlier) = (vectors.filter(fresh), earlier.filter(fresh));
         let text = ToolText::from_card(record.id.to_string(), record.card().object());
         let document = text.document(vectors.or(earlier).map(|vectors| vectors.values.as_slice()));
         self.search.upsert(&document).map_err(|error| ApiError::internal(error.to_string()))?;

@@ -233,7 +233,8 @@ impl Core {
 }
 
 fn embed(embedder: &Embedder, texts: &[String]) -> Result<Vec<PackedVectors>> {
-    let pack = |values| PackedVectors { model: made_with(embedder), dim: embedder.dim(), values };
+    let model = made_with(embedder);
+    let pack = |values| PackedVectors { model: model.clone(), dim: embedder.dim(), values };
     Ok(embedder.embed_passages(texts)?.into_iter().map(pack).collect())
 }
 

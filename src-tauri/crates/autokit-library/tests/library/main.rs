@@ -1,5 +1,6 @@
 //! The library from outside, in one program: each that links the database takes as long to compile.
 
+mod common;
 mod health;
 mod proposals;
 mod review;

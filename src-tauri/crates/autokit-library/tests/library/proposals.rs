@@ -1,17 +1,15 @@
 //! Proposals, pages and what is remembered of asking.
 
 use autokit_library::{
-    Clock, Code, DataDir, Feedback, Library, LibraryError, Meta, PackedVectors, Page, PageChunk, Place,
-    PutMode, Replica, Selection, SessionNote, Write,
+    Code, DataDir, Feedback, Library, LibraryError, Meta, PackedVectors, Page, PageChunk, PutMode, Replica,
+    Selection, SessionNote, Write,
 };
 use autokit_toolcard::{
-    Author, CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalState, ProposedField, Toolcard,
+    CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalState, ProposedField, Toolcard,
 };
 use serde_json::{Value, json};
 
-fn author(name: &str) -> Author {
-    Author(name.into())
-}
+use crate::common::{author, memory, on_disk, put, text};
 
 fn meta(reason: &str) -> Meta {
     Meta {
@@ -51,22 +49,6 @@ fn all() -> Selection {
 
 fn only(fields: &[&str]) -> Selection {
     Selection { fields: Some(fields.iter().map(ToString::to_string).collect()), ..all() }
-}
-
-async fn memory() -> Library {
-    Library::open(Place::Memory, Clock::system()).await.expect("opens")
-}
-
-async fn put(library: &Library, card: Value) -> CardId {
-    let card = Toolcard::from_json(&card.to_string()).expect("valid");
-    let key = card.key();
-    let write = Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: None };
-    library.commit(&meta("put"), &[write]).await.expect("committed");
-    library.read(|replica| replica.by_key(&key).map(|record| record.id.clone())).expect("there")
-}
-
-fn text(library: &Library, id: &CardId, name: &str) -> Option<String> {
-    library.read(|replica| replica.get(id).and_then(|r| r.card().text(name).map(str::to_owned)))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -169,9 +151,7 @@ async fn undoing_past_a_commit_that_changed_nothing_finds_the_real_change() {
 async fn pages_feedback_and_sessions_survive_closing() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
-    let open = async || {
-        Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
-    };
+    let open = async || on_disk(&dir).await;
     let card = CardId::new("a-1");
     let page = Page {
         card: card.clone(),

@@ -11,9 +11,7 @@ use autokit_toolcard::{
 };
 use serde_json::{Value, json};
 
-fn author(name: &str) -> Author {
-    Author(name.into())
-}
+use crate::common::{author, memory, on_disk, put, text};
 
 fn meta(by: &str) -> Meta {
     Meta {
@@ -39,18 +37,6 @@ fn change(card: &CardId, fields: &[(&str, &str)]) -> Draft {
     }
 }
 
-async fn memory() -> Library {
-    Library::open(Place::Memory, Clock::system()).await.expect("opens")
-}
-
-async fn put(library: &Library, card: Value) -> CardId {
-    let card = Toolcard::from_json(&card.to_string()).expect("valid");
-    let key = card.key();
-    let write = Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: None };
-    library.commit(&meta("somebody"), &[write]).await.expect("committed");
-    library.read(|replica| replica.by_key(&key).map(|record| record.id.clone())).expect("there")
-}
-
 async fn propose(library: &Library, draft: Draft) -> Proposed {
     library.propose(draft, &author("checker")).await.expect("taken in")
 }
@@ -67,10 +53,6 @@ async fn waiting(library: &Library) -> Vec<Proposal> {
 
 async fn told(library: &Library, id: u32) -> Vec<String> {
     library.proposal_events(id).await.expect("read").into_iter().map(|event| event.what).collect()
-}
-
-fn text(library: &Library, id: &CardId, name: &str) -> Option<String> {
-    library.read(|replica| replica.get(id).and_then(|r| r.card().text(name).map(str::to_owned)))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,9 +148,7 @@ async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
 async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
-    let open = async || {
-        Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
-    };
+    let open = async || on_disk(&dir).await;
     let library = open().await;
     let id = put(&library, json!({"name": "A", "pricing": "old", "class": "Old"})).await;
     let draft = change(&id, &[("pricing", "new"), ("class", "New")]);
@@ -302,8 +282,7 @@ async fn five_thousand_waiting_are_listed_and_added_to_at_once() {
     assert!(accepting <= Duration::from_millis(50), "accepting took {accepting:?}");
     library.close().await.expect("closed");
     drop(library);
-    let library =
-        Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens");
+    let library = on_disk(&dir).await;
     assert_eq!(library.count_waiting().await.expect("read") as usize, MANY - 1);
 }
 

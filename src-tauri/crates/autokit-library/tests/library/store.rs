@@ -8,6 +8,8 @@ use autokit_library::{
 use autokit_toolcard::{Author, CardId, CardKey, Operation, Toolcard};
 use proptest::prelude::*;
 
+use crate::common::{memory, on_disk};
+
 fn card(name: &str, description: &str) -> Toolcard {
     let text = serde_json::json!({ "name": name, "description": description }).to_string();
     Toolcard::from_json(&text).expect("valid")
@@ -19,14 +21,6 @@ fn meta(operation: Operation, reason: &str) -> Meta {
 
 fn put(card: Toolcard) -> Write {
     Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: None }
-}
-
-async fn memory() -> Library {
-    Library::open(Place::Memory, Clock::system()).await.expect("opens")
-}
-
-async fn on_disk(dir: &DataDir) -> Library {
-    Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
 }
 
 fn description(library: &Library, id: &CardId) -> Option<String> {

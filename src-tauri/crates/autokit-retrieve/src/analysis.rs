@@ -1,0 +1,107 @@
+//! Documents taken apart into terms, field by field, before they are put into the index.
+//!
+//! Nothing here depends on the index, so that many documents are taken apart at once.
+
+use crate::document::{Document, Field};
+use crate::text::{Analyzer, each_word};
+use crate::thesaurus::{Reader, Thesaurus};
+
+/// Counts of a term in the six fields, five bits each, capped at 31.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts(u32);
+
+impl Counts {
+    const BITS: usize = 5;
+    const CAP: u32 = (1 << Counts::BITS) - 1;
+
+    pub(crate) fn get(self, field: usize) -> u32 {
+        self.0 >> (Counts::BITS * field) & Counts::CAP
+    }
+
+    fn increment(&mut self, field: usize) {
+        if self.get(field) < Counts::CAP {
+            self.0 += 1 << (Counts::BITS * field);
+        }
+    }
+
+    /// Whether the term occurs in what the card says of the tool itself.
+    pub(crate) fn in_capability(self) -> bool {
+        (Field::Name as usize..Field::Known as usize).any(|field| self.get(field) > 0)
+    }
+}
+
+/// Documents taken apart, ready to be put into the index.
+#[derive(Debug)]
+pub(crate) struct AnalyzedTexts {
+    /// Distinct terms.
+    pub(crate) terms: Vec<Box<str>>,
+    /// One for each document, in order.
+    pub(crate) documents: Vec<AnalyzedText>,
+}
+
+/// A document taken apart: its terms by number, and lengths of its fields.
+#[derive(Debug)]
+pub(crate) struct AnalyzedText {
+    pub(crate) counts: Vec<(u32, Counts)>,
+    pub(crate) lengths: [u16; Field::COUNT],
+}
+
+impl AnalyzedTexts {
+    pub(crate) fn new(documents: &[Document<'_>]) -> AnalyzedTexts {
+        let mut analyzer = Analyzer::new();
+        // Where in its document's counts each term is, and of which document that is.
+        let mut place: Vec<(u32, u32)> = Vec::new();
+        let mut analyzed = Vec::with_capacity(documents.len());
+        let mut reader = Reader::of_cards();
+        let concepts = &Thesaurus::get().concepts;
+        let mut found: Vec<u32> = Vec::new();
+        for (at, document) in documents.iter().enumerate() {
+            let mut text = AnalyzedText { counts: Vec::new(), lengths: [0; Field::COUNT] };
+            let mut add = |field: Field, words: &str| {
+                let field = field as usize;
+                let mut count = |term: u32, text: &mut AnalyzedText| {
+                    if place.len() <= term as usize {
+                        place.resize(term as usize + 1, (u32::MAX, 0));
+                    }
+                    let (document, index) = &mut place[term as usize];
+                    if *document != at as u32 {
+                        *document = at as u32;
+                        *index = text.counts.len() as u32;
+                        text.counts.push((term, Counts::default()));
+                    }
+                    text.counts[*index as usize].1.increment(field);
+                };
+                reader.begin();
+                each_word(words, |word, _, whole| {
+                    let looked = analyzer.look(word);
+                    if !whole {
+                        reader.read(word, looked, &mut |concept, _, _| found.push(concept));
+                    }
+                    // What it means beside what it says: that makes the field no longer.
+                    for concept in found.drain(..) {
+                        count(analyzer.number(&concepts[concept as usize].term), &mut text);
+                    }
+                    if let Some(term) = looked.term {
+                        text.lengths[field] = text.lengths[field].saturating_add(1);
+                        count(term, &mut text);
+                    }
+                });
+            };
+            add(Field::Provider, document.provider);
+            add(Field::Name, document.name);
+            add(Field::Description, document.description);
+            for parameter in &document.parameters {
+                add(Field::Parameters, parameter.name);
+                add(Field::Parameters, parameter.description);
+            }
+            for words in document.aliases.iter().chain(&document.keywords) {
+                add(Field::Keywords, words);
+            }
+            for what in document.known() {
+                add(Field::Known, what);
+            }
+            analyzed.push(text);
+        }
+        AnalyzedTexts { terms: analyzer.into_terms(), documents: analyzed }
+    }
+}
