@@ -16,7 +16,7 @@ use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_retrieve::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
 use autokit_tests::bundle::exchange;
-use autokit_tests::crash::crash_imports;
+use autokit_tests::crash::{Change, crash_changes, crash_imports};
 use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::{Seeded, Workplace, made_up_cards, program};
 use serde_json::{Value, json};
@@ -226,13 +226,19 @@ async fn first_answer() -> Result<Value> {
                "warm_ask_ms_p95": quantile(&mut warm, 0.95) }))
 }
 
-/// How often a large import survives its process.
-async fn crashes(cards: usize, points: u64) -> Result<Value> {
-    let left = crash_imports(cards, points).await?;
+/// What is left when a process ends at the points of a large import, and of every change a person makes.
+async fn crashes(cards: usize, points: usize, rounds: usize) -> Result<Value> {
+    let left = Box::pin(crash_imports(cards, points)).await?;
+    let mut changes = 0;
+    for _ in 0..rounds {
+        changes += Box::pin(crash_changes(&Change::ALL, usize::MAX)).await?;
+    }
     let most = left.iter().max_by_key(|left| left.cards).context("a crash")?;
     let slowest = left.iter().map(|left| left.opening).max().unwrap_or_default();
-    Ok(json!({ "cards": cards, "points": points, "whole": true, "most_cards_left": most.cards,
-               "opening_them_s": most.opening.as_secs_f64(), "slowest_opening_s": slowest.as_secs_f64() }))
+    Ok(
+        json!({ "cards": cards, "kills": left.len() + changes, "lost": 0, "half": 0, "doubled": 0, "most_cards_left": most.cards,
+               "opening_them_s": most.opening.as_secs_f64(), "slowest_opening_s": slowest.as_secs_f64() }),
+    )
 }
 
 async fn bundle(cards: usize) -> Result<Value> {
@@ -310,7 +316,9 @@ async fn main() -> Result<()> {
                 sizes.iter().map(|size| index(*size)).collect::<Result<Vec<_>>>().map(Value::Array)
             }
             "library" => Box::pin(library(size)).await,
-            "crashes" => Box::pin(crashes(size, if quick { 5 } else { 20 })).await,
+            "crashes" => {
+                Box::pin(crashes(size, if quick { 5 } else { 20 }, if quick { 1 } else { 16 })).await
+            }
             "bundle" => Box::pin(bundle(size)).await,
             "agents" => Box::pin(agents(size)).await,
             _ => first_answer().await,

@@ -1,284 +1,318 @@
-//! `kill -9` in the middle of an import or of a review, at seeded points.
+//! `kill -9` at named points of a change, and what is left of it.
+//!
+//! A rehearsal notes which points a change passes; then it is made again for each of them, and its process
+//! ends there. What asked for it asks again under the same request key, as after any owner that ended, and
+//! the library has to be as if nothing had happened.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{Event, ImportRequest, ImportSource, JobState};
-use autokit_app::commands::StartImport;
-use autokit_app::host::{Endpoint, PROTOCOL};
-use autokit_library::{Clock, DataDir, Library, Place, Replica};
+use autokit_app::ErrorCode;
+use autokit_app::api::{ImportRequest, ImportSource, JobState, JobWait};
+use autokit_app::commands::{StartImport, WaitJob};
+use autokit_app::node::Node;
+use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_retrieve::Document;
-use autokit_toolcard::{Author, Operation, ProposalState};
-use serde_json::json;
+use autokit_toolcard::{Author, CardKey};
+use serde_json::{Value, json};
 
 use crate::review::{put_cards, refresh};
-use crate::{Seeded, Workplace, made_up_cards};
+use crate::{Workplace, copy_tree, made_up_cards};
 
 /// What a crash left.
 #[derive(Clone, Copy, Debug)]
 pub struct Remains {
     /// Cards in the library.
     pub cards: usize,
-    /// Whether the crash fell into the writing of the import, which was then forgotten.
-    pub cut_off: bool,
     /// How long the library took to open.
     pub opening: Duration,
 }
 
-/// Kills the owner of a library during an import of `cards` cards, at `points` seeded places in
-/// libraries of their own, and looks at what is left.
+/// A place at which a process ends: a name, and how often it was passed by then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    name: String,
+    nth: usize,
+}
+
+impl Point {
+    fn variable(&self) -> String {
+        format!("{}@{}", self.name, self.nth)
+    }
+}
+
+/// The points in a log of those that were passed, from the line `first` on.
+fn points(log: &str, first: usize) -> Vec<Point> {
+    let mut passed: HashMap<&str, usize> = HashMap::new();
+    let mut all = Vec::new();
+    for (number, name) in log.lines().enumerate() {
+        let nth = passed.entry(name).or_default();
+        *nth += 1;
+        if number >= first {
+            all.push(Point { name: name.to_owned(), nth: *nth });
+        }
+    }
+    all
+}
+
+/// As many of them as are asked for, spread evenly, the first and the last among them.
+fn spread(all: Vec<Point>, most: usize) -> Vec<Point> {
+    let last = all.len().saturating_sub(1);
+    if all.len() <= most || most < 2 {
+        return all;
+    }
+    (0..most).map(|n| all[n * last / (most - 1)].clone()).collect()
+}
+
+async fn open(place: &Workplace) -> Result<Library> {
+    let owned = DataDir::new(place.data_dir()).try_own()?;
+    Ok(Library::open(Place::Disk(owned), Clock::system()).await?)
+}
+
+/// Kills the owner of a library during an import of `cards` cards, at up to `most` points, each in a
+/// library of its own, and looks at what is left.
 ///
 /// # Errors
 /// When a library does not open, holds part of the import, misses what was acknowledged, or its cards,
 /// vectors and journal disagree.
-pub async fn crash_imports(cards: usize, points: u64) -> Result<Vec<Remains>> {
-    let whole = Box::pin(crash_import(cards, 0, None)).await.context("rehearsal")?.1;
+pub async fn crash_imports(cards: usize, most: usize) -> Result<Vec<Remains>> {
+    let log = tempfile::NamedTempFile::new()?;
+    let path = log.path().display().to_string();
+    let place = Workplace::with_stand_in()?;
+    let owner = place.serve_with(&[("AUTOKIT_CRASH_LOG", &path)])?;
+    let first = fs::read_to_string(&path)?.lines().count();
+    ensure!(import(&place, cards).await?, "the rehearsal");
+    owner.kill()?;
+    let passed = points(&fs::read_to_string(&path)?, first);
     let mut remains = Vec::new();
-    for seed in 0..points {
-        let left = Box::pin(crash_import(cards, seed, Some(whole))).await;
-        remains.push(left.with_context(|| format!("seed {seed}"))?.0);
+    for point in spread(passed, most) {
+        let left = Box::pin(crash_import(cards, &point)).await;
+        remains.push(left.with_context(|| point.variable())?);
     }
     Ok(remains)
 }
 
-/// Imports and is killed at a seeded moment of the time the import takes; without such a time it comes
-/// to its end, and gives how long that took.
-async fn crash_import(cards: usize, seed: u64, takes: Option<Duration>) -> Result<(Remains, Duration)> {
-    let place = Workplace::with_stand_in()?;
+/// Imports made-up cards, and says whether the owner was there to the end.
+async fn import(place: &Workplace, cards: usize) -> Result<bool> {
     let file = place.cards_file("cards.json", &made_up_cards(cards))?;
-    let mut chance = Seeded::new(seed);
-    let owner = place.serve()?;
     let node = place.node(64).await?;
-    let mut news = node.events();
     let request = ImportRequest::new(ImportSource::Path(file.display().to_string()));
-    let began = Instant::now();
-    node.call::<StartImport>(request).await?;
-    let mut done = false;
-    if let Some(takes) = takes {
-        // Not a wait for something to happen: the crash point itself.
-        std::thread::sleep(Duration::from_micros(chance.below(takes.as_micros() as u64)));
-        while let Ok(event) = news.try_recv() {
-            done |= matches!(event, Event::Job { job } if job.state == JobState::Done);
+    let job = match node.call::<StartImport>(request).await {
+        Ok(job) => job.job,
+        Err(error) if error.code == ErrorCode::OwnerUnreachable => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let mut after = 0;
+    let outcome = loop {
+        match node.call::<WaitJob>(JobWait { job: job.clone(), after }).await {
+            Ok(job) if job.state == JobState::Done => break true,
+            Ok(job) if job.state == JobState::Running => after = job.version,
+            // Asked of the process that took over, which knows nothing of the job.
+            Err(_) => break false,
+            Ok(job) => anyhow::bail!("the import ended as {:?}: {:?}", job.state, job.error),
         }
-    } else {
-        while !done {
-            if let Event::Job { job } = news.recv().await.context("the owner tells its progress")? {
-                ensure!(job.state != JobState::Failed, "{:?}", job.error);
-                done = job.state == JobState::Done;
-            }
-        }
-    }
-    let took = began.elapsed();
-    owner.kill()?;
-    drop(node);
+    };
+    node.close().await?;
+    Ok(outcome)
+}
+
+async fn crash_import(cards: usize, point: &Point) -> Result<Remains> {
+    let place = Workplace::with_stand_in()?;
+    let owner = place.serve_with(&[("AUTOKIT_CRASH_POINT", &point.variable())])?;
+    let done = import(&place, cards).await?;
+    ensure!(owner.was_killed()?, "the owner did not come to the point");
 
     let began = Instant::now();
-    let owned = DataDir::new(place.data_dir()).try_own()?;
-    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let library = open(&place).await?;
     let opening = began.elapsed();
-    let cut_off = library.cut_off();
     let ids: Vec<_> = library.read(|replica| replica.iter().map(|record| record.id.clone()).collect());
     let present = ids.len();
     ensure!(present == 0 || present == cards, "{present} of {cards} cards");
     ensure!(!done || present == cards, "the import was acknowledged, and {present} cards are there");
-    ensure!(!cut_off || present == 0, "an import was cut off, and {present} cards are there");
     let vectors = library.vectors(&format!("stand-in-64+{}", Document::DENSE_TEXT)).await?.len();
     ensure!(vectors == present, "{present} cards and {vectors} vectors");
-    for id in &ids {
-        let history = library.history(id).await?;
-        ensure!(history.len() == 1, "{id} has {} revisions", history.len());
-        let body = library.read(|replica| replica.get(id).map(|record| record.body.to_string()));
-        ensure!(history[0].body == body, "the journal and card {id} differ");
-    }
-    let cursor = library.read(Replica::cursor);
-    ensure!(cursor == present as u64, "{present} cards at cursor {cursor}");
+    let verified = library.verify().await?;
+    ensure!(verified.is_well(), "{:?}", verified.problems);
+    ensure!(verified.rows == present as u64, "{} revisions of {present} cards", verified.rows);
     let imports = library.imports().await?.len();
     ensure!(imports == usize::from(present > 0), "{imports} imports are noted, {present} cards are there");
     library.close().await?;
 
+    let file = place.path("cards.json");
     let again = place.json(&["import", &file.display().to_string()])?;
     let tally = &again[0]["job"]["tally"];
     ensure!(tally["added"] == cards - present && tally["unchanged"] == present, "{again}");
-    Ok((Remains { cards: present, cut_off, opening }, took))
+    Ok(Remains { cards: present, opening })
 }
 
-/// Kills the owner of a library of `cards` imported cards while the import is undone, at `points` seeded
-/// places, and gives how often the undo had been made.
+/// A change a person makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Adds a card.
+    Create,
+    /// Edits a card.
+    Edit,
+    /// Removes two cards.
+    Delete,
+    /// Brings a revision of a card back.
+    Restore,
+    /// Accepts a proposal, one field of two.
+    Accept,
+    /// Turns a proposal down.
+    Reject,
+    /// Says something about a proposal.
+    Comment,
+    /// Takes back that a proposal was turned down.
+    Reopen,
+    /// Takes back that a proposal was accepted.
+    ReopenAccepted,
+    /// Takes an import of many cards back.
+    UndoImport,
+}
+
+impl Change {
+    /// All of them.
+    pub const ALL: [Change; 10] = [
+        Change::Create,
+        Change::Edit,
+        Change::Delete,
+        Change::Restore,
+        Change::Accept,
+        Change::Reject,
+        Change::Comment,
+        Change::Reopen,
+        Change::ReopenAccepted,
+        Change::UndoImport,
+    ];
+
+    async fn make(self, node: &Node) -> Result<Value, autokit_app::ApiError> {
+        let id = |name: &str| CardKey::new("", name).id();
+        let (name, body) = match self {
+            Change::Create => ("card_create", json!({ "fields": { "name": "made" }, "reason": "" })),
+            Change::Edit => {
+                let fields = json!({ "name": "tool 1", "class": "Edited" });
+                (
+                    "card_update",
+                    json!({ "card": id("tool 1"), "expected": null, "fields": fields, "reason": "" }),
+                )
+            }
+            Change::Delete => {
+                ("cards_delete", json!({ "cards": [id("tool 1"), id("tool 2")], "reason": "" }))
+            }
+            Change::Restore => ("card_restore", json!({ "card": id("tool 3"), "number": 1 })),
+            Change::Accept => ("proposal_accept", json!({ "id": 4, "rejected": ["pricing"] })),
+            Change::Reject => ("proposal_reject", json!({ "id": 4, "reason": "no" })),
+            Change::Comment => ("proposal_comment", json!({ "id": 4, "words": "is this so?" })),
+            Change::Reopen => ("proposal_undo", json!({ "id": 2 })),
+            Change::ReopenAccepted => ("proposal_undo", json!({ "id": 3 })),
+            Change::UndoImport => ("undo", json!({})),
+        };
+        node.call_json(name, body).await
+    }
+}
+
+/// Kills the owner of a library at up to `most` points of each change, and gives how many crashes there
+/// were.
 ///
 /// # Errors
-/// When a library does not open or holds the undo in part.
-pub async fn crash_undos(cards: usize, points: u64) -> Result<usize> {
+/// When a change is lost, half made or made twice.
+pub async fn crash_changes(changes: &[Change], most: usize) -> Result<usize> {
     let made = Workplace::with_stand_in()?;
-    let file = made.cards_file("cards.json", &made_up_cards(cards))?;
-    made.json(&["import", &file.display().to_string()])?;
-    let mut undone = 0;
-    let mut takes = Duration::from_millis(50);
-    // The first comes to its end, and tells how long that takes.
-    for seed in 0..=points {
-        let place = Workplace::with_stand_in()?;
-        copy_tree(&made.data_dir(), &place.data_dir())?;
-        let whole = seed == 0;
-        let (took, gone) = Box::pin(crash_undo(&place, cards, seed, (!whole).then_some(takes)))
-            .await
-            .with_context(|| format!("seed {seed}"))?;
-        if whole {
-            takes = took;
-        } else {
-            undone += usize::from(gone);
+    prepare(&made).await?;
+    let mut crashes = 0;
+    for change in changes {
+        let log = tempfile::NamedTempFile::new()?;
+        let path = log.path().display().to_string();
+        let place = of(&made)?;
+        let owner = place.serve_with(&[("AUTOKIT_CRASH_LOG", &path)])?;
+        let first = fs::read_to_string(&path)?.lines().count();
+        let node = place.node(64).await?;
+        change.make(&node).await.with_context(|| format!("{change:?}, rehearsed"))?;
+        drop(node);
+        owner.kill()?;
+        let passed = points(&fs::read_to_string(&path)?, first);
+        ensure!(!passed.is_empty(), "{change:?} passes no point");
+        let expected = state(&place).await?;
+        for point in spread(passed, most) {
+            let crashed = Box::pin(crash_change(&made, *change, &point, &expected)).await;
+            crashed.with_context(|| format!("{change:?} at {}", point.variable()))?;
+            crashes += 1;
         }
     }
-    Ok(undone)
+    Ok(crashes)
 }
 
-async fn crash_undo(
-    place: &Workplace,
-    cards: usize,
-    seed: u64,
-    takes: Option<Duration>,
-) -> Result<(Duration, bool)> {
-    let owner = place.serve()?;
-    let endpoint = Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file()).context("an endpoint")?;
-    let client = reqwest::Client::builder().no_proxy().build()?;
-    let began = Instant::now();
-    let undo = tokio::spawn(
-        client
-            .post(format!("{}/v1/call/undo", endpoint.base()))
-            .bearer_auth(&endpoint.token)
-            .header("x-autokit-protocol", PROTOCOL)
-            .header("x-autokit-author", "ann")
-            .json(&json!({}))
-            .send(),
-    );
-    let answered = if let Some(takes) = takes {
-        let takes = takes.as_micros() as u64;
-        // Every other one early, while the undo is still being written down.
-        let span = if seed.is_multiple_of(2) { takes * 5 / 4 } else { takes / 6 };
-        // Not a wait for something to happen: the crash point itself.
-        std::thread::sleep(Duration::from_micros(Seeded::new(seed).below(span)));
-        let answered = undo.is_finished();
-        owner.kill()?;
-        // Answered or cut off: either is fine here, what is left is looked at.
-        let _ = undo.await?;
-        answered
-    } else {
-        let answer = undo.await??;
-        ensure!(answer.status().is_success(), "{}", answer.text().await?);
-        owner.kill()?;
-        true
-    };
-    let took = began.elapsed();
-    let owned = DataDir::new(place.data_dir()).try_own()?;
-    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
-    let present = library.read(Replica::len);
-    let gone = present == 0;
-    ensure!(gone || present == cards, "{present} of {cards} cards");
-    ensure!(gone || !answered, "the undo was answered, and the cards are there");
-    let imports = library.imports().await?;
-    ensure!(imports.iter().all(|import| import.undone == gone), "{imports:?}, {present} cards");
-    ensure!(library.undoable().await?.is_none() == gone, "whether there is something to undo");
-    library.close().await?;
-    Ok((took, gone))
-}
-
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
-    std::fs::create_dir_all(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_tree(&entry.path(), &target)?;
-        } else {
-            std::fs::copy(entry.path(), target)?;
-        }
-    }
+async fn crash_change(made: &Workplace, change: Change, point: &Point, expected: &[String]) -> Result<()> {
+    let place = of(made)?;
+    let owner = place.serve_with(&[("AUTOKIT_CRASH_POINT", &point.variable())])?;
+    let node = place.node(64).await?;
+    // The node takes over from the owner that ended, and asks again under the same key.
+    change.make(&node).await.context("asked again")?;
+    ensure!(owner.was_killed()?, "the owner did not come to the point");
+    node.close().await?;
+    let is = state(&place).await?;
+    ensure!(is == expected, "{is:#?} instead of {expected:#?}");
     Ok(())
 }
 
-/// Kills the owner of a library while a reviewer accepts `proposals` proposals, at `points` seeded
-/// places, and gives how many acceptances each crash left.
-///
-/// # Errors
-/// When a library does not open, lost what was acknowledged, or holds a card, its revision, the
-/// decision, its account and the noes in it only in part.
-pub async fn crash_accepts(proposals: usize, points: u64) -> Result<Vec<usize>> {
-    let mut remains = Vec::new();
-    for seed in 0..points {
-        remains.push(Box::pin(crash_accept(proposals, seed)).await.with_context(|| format!("seed {seed}"))?);
-    }
-    Ok(remains)
-}
-
-async fn crash_accept(proposals: usize, seed: u64) -> Result<usize> {
-    let place = Workplace::with_stand_in()?;
-    let names: Vec<String> = (0..proposals).map(|n| format!("tool {n}")).collect();
-    let draft = |n: usize| refresh(&names[n], &[("class", json!("New")), ("pricing", json!("free"))]);
-    let checker = Author("checker".to_owned());
-    {
-        let owned = DataDir::new(place.data_dir()).try_own()?;
-        let library = Library::open(Place::Disk(owned), Clock::system()).await?;
-        put_cards(&library, names.iter().map(|name| json!({ "name": name, "class": "Old" }))).await?;
-        for n in 0..proposals {
-            library.propose(draft(n), &checker).await?;
-        }
-        library.close().await?;
-    }
-    let mut chance = Seeded::new(seed);
-    let acknowledged = chance.below(proposals as u64 - 1) as u32;
-    let inside = Duration::from_micros(chance.below(12_000));
-
-    let owner = place.serve()?;
-    // Asked without a node: that would take the library over and finish what the crash cut off.
-    let endpoint = Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file()).context("an endpoint")?;
-    let client = reqwest::Client::builder().no_proxy().build()?;
-    // One field is taken over, the other turned down: both belong to the one decision.
-    let accept = |id: u32| {
-        client
-            .post(format!("{}/v1/call/proposal_accept", endpoint.base()))
-            .bearer_auth(&endpoint.token)
-            .header("x-autokit-protocol", PROTOCOL)
-            .header("x-autokit-author", "ann")
-            .json(&json!({ "id": id, "rejected": ["pricing"] }))
-            .send()
-    };
-    for id in 1..=acknowledged {
-        let answer = accept(id).await?;
-        ensure!(answer.status().is_success(), "accepting {id}: {}", answer.text().await?);
-    }
-    let last = tokio::spawn(accept(acknowledged + 1));
-    // Not a wait for something to happen: the crash point itself.
-    std::thread::sleep(inside);
-    owner.kill()?;
-    // Answered or cut off: either is fine here, what is left is looked at.
-    let _ = last.await?;
-
-    let owned = DataDir::new(place.data_dir()).try_own()?;
-    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
-    let mut accepted = 0;
-    for n in 0..proposals {
-        let id = n as u32 + 1;
-        let proposal = library.proposal(id).await?;
-        let history = library.history(&proposal.draft.subject()).await?;
-        let told = library.proposal_events(id).await?.iter().any(|event| event.what == "accepted");
-        let card = library.card(&proposal.draft.subject())?.card();
-        let change = library.change_of_proposal(id).await?;
-        let whole = proposal.state == ProposalState::Accepted;
-        let parts = [
-            card.text("class") == Some("New"),
-            history[0].operation == Operation::Accept,
-            told,
-            proposal.decisions.len() == 2,
-            change.as_deref() == Some(history[0].change.as_str()),
-        ];
-        ensure!(parts.iter().all(|part| *part == whole), "proposal {id}: accepted {whole}, {parts:?}");
-        ensure!(whole || id > acknowledged, "proposal {id} was acknowledged and is {:?}", proposal.state);
-        let again = library.propose(draft(n), &checker).await?;
-        ensure!(
-            again.suppressed.contains(&"pricing".to_owned()) == whole,
-            "proposal {id}: the no is {whole}"
-        );
-        accepted += usize::from(whole);
+/// Cards with a past, proposals that wait, one that was turned down, one that was accepted, and an import.
+async fn prepare(place: &Workplace) -> Result<()> {
+    let names: Vec<String> = (1..=6).map(|n| format!("tool {n}")).collect();
+    let library = open(place).await?;
+    put_cards(&library, names.iter().map(|name| json!({ "name": name, "class": "Old" }))).await?;
+    let by = Author("checker".to_owned());
+    for name in &names[1..] {
+        let draft = refresh(name, &[("class", json!("New")), ("pricing", json!("free"))]);
+        library.propose(draft, &by, None).await?;
     }
     library.close().await?;
-    Ok(accepted)
+    let node = place.node(64).await?;
+    let id = CardKey::new("", "tool 3").id();
+    let fields = json!({ "name": "tool 3", "class": "Edited" });
+    let body = json!({ "card": id, "expected": null, "fields": fields, "reason": "" });
+    node.call_json("card_update", body).await?;
+    node.call_json("proposal_reject", json!({ "id": 2, "reason": "no" })).await?;
+    node.call_json("proposal_accept", json!({ "id": 3 })).await?;
+    node.close().await?;
+    let file = place.cards_file("cards.json", &made_up_cards(1_200))?;
+    place.json(&["import", &file.display().to_string()])?;
+    Ok(())
+}
+
+fn of(made: &Workplace) -> Result<Workplace> {
+    let place = Workplace::with_stand_in()?;
+    copy_tree(&made.data_dir(), &place.data_dir())?;
+    Ok(place)
+}
+
+/// Everything a change can touch, without times; the library has to be well.
+async fn state(place: &Workplace) -> Result<Vec<String>> {
+    let library = open(place).await?;
+    let verified = library.verify().await?;
+    ensure!(verified.is_well(), "{:?}", verified.problems);
+    let mut lines = Vec::new();
+    let records: Vec<_> = library.read(|replica| replica.iter().cloned().collect());
+    for record in records.iter().filter(|record| record.key.provider.is_empty()) {
+        for revision in library.history(&record.id).await? {
+            lines.push(format!(
+                "{} {} {:?} {:?}",
+                record.id, revision.number, revision.operation, revision.body
+            ));
+        }
+    }
+    lines.sort();
+    lines.push(format!("{} cards, {} rows", verified.cards, verified.rows));
+    for proposal in library.proposals(None).await? {
+        let events = library.proposal_events(proposal.id).await?;
+        let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
+        let decided: Vec<_> = proposal.decisions.iter().map(|field| (&field.field, field.verdict)).collect();
+        lines.push(format!("{} {:?} {decided:?} {told:?}", proposal.id, proposal.state));
+    }
+    let imports = library.imports().await?;
+    lines.extend(imports.iter().map(|import| format!("import, undone: {}", import.undone)));
+    lines.push(format!("undoable: {:?}", library.undoable().await?.map(|(_, reason)| reason)));
+    library.close().await?;
+    Ok(lines)
 }

@@ -15,6 +15,7 @@ pub mod appendix;
 pub mod bundle;
 pub mod calendar;
 pub mod crash;
+pub mod disk;
 pub mod log;
 pub mod mcp;
 pub mod model;
@@ -63,6 +64,15 @@ impl Workplace {
     /// When no folder can be made.
     pub fn with_wide_stand_in() -> Result<Workplace> {
         Ok(Workplace { folder: tempfile::tempdir()?, options: vec!["--stand-in".into(), "384".into()] })
+    }
+
+    /// As [`Workplace::with_stand_in`], on this disk.
+    ///
+    /// # Errors
+    /// When no folder can be made there.
+    pub fn on_disk(disk: &Path) -> Result<Workplace> {
+        let folder = tempfile::tempdir_in(disk)?;
+        Ok(Workplace { folder, options: vec!["--stand-in".into(), "64".into()] })
     }
 
     /// Uses the model in the person's store, as `cargo xtask test` has put it there.
@@ -186,7 +196,16 @@ impl Workplace {
     /// # Errors
     /// When it ends instead.
     pub fn serve(&self) -> Result<Serving> {
-        let mut child = self.command(&["serve", "--json"])?.stdout(Stdio::piped()).spawn()?;
+        self.serve_with(&[])
+    }
+
+    /// As [`Workplace::serve`], with variables of the environment.
+    ///
+    /// # Errors
+    /// When it ends instead.
+    pub fn serve_with(&self, variables: &[(&str, &str)]) -> Result<Serving> {
+        let mut command = self.command(&["serve", "--json"])?;
+        let mut child = command.envs(variables.iter().copied()).stdout(Stdio::piped()).spawn()?;
         let mut out = std::io::BufReader::new(child.stdout.take().context("a pipe")?);
         let mut text = String::new();
         // One JSON object over several lines, then silence.
@@ -250,6 +269,19 @@ impl Serving {
         Ok(())
     }
 
+    /// Whether it was killed; one that was not is asked to end.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    #[cfg(unix)]
+    pub fn was_killed(mut self) -> Result<bool> {
+        use std::os::unix::process::ExitStatusExt;
+        let pid = libc::pid_t::try_from(self.pid())?;
+        // SAFETY: the child has not been waited for, so the id is still its own.
+        unsafe { libc::kill(pid, libc::SIGTERM) };
+        Ok(self.child.wait()?.signal() == Some(libc::SIGKILL))
+    }
+
     /// Asks it to end and waits until it has.
     ///
     /// # Errors
@@ -272,6 +304,43 @@ impl Drop for Serving {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Runs a test that opens libraries in its own process, as the programs do: the database's query executor
+/// nests deeper than the stacks of tests.
+///
+/// # Errors
+/// The test's own.
+pub fn on_deep_stack<F: Future<Output = Result<()>>>(
+    test: impl FnOnce() -> F + Send + 'static,
+) -> Result<()> {
+    const STACK: usize = 32 << 20;
+    let run = move || {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.enable_all().thread_stack_size(STACK).build()?.block_on(test())
+    };
+    match std::thread::Builder::new().stack_size(STACK).spawn(run)?.join() {
+        Ok(outcome) => outcome,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Copies a folder with everything in it.
+///
+/// # Errors
+/// When something cannot be read or written.
+pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_tree(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 /// Words cards are made of.

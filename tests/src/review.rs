@@ -95,7 +95,7 @@ pub async fn checked_library(library: &Library, proposals: usize) -> Result<()> 
                 Draft { origin: Origin::Improvement, reason: "Tags found on the page".into(), ..draft }
             }
         };
-        library.propose(draft, &checker).await?;
+        library.propose(draft, &checker, None).await?;
     }
     let cards = proposals as u32;
     for day in 1..=30u32 {

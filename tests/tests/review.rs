@@ -26,7 +26,7 @@ async fn place_with(drafts: impl Iterator<Item = (String, Draft)>) -> Result<Wor
     let card = |(name, _): &(String, Draft)| json!({ "name": name, "pricing": "old", "class": "Old" });
     put_cards(&library, drafts.iter().map(card)).await?;
     for (_, draft) in drafts {
-        library.propose(draft, &Author("checker".into())).await?;
+        library.propose(draft, &Author("checker".into()), None).await?;
     }
     library.close().await?;
     Ok(place)

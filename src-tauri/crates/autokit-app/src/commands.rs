@@ -305,6 +305,10 @@ commands! {
     SetAgentsHttp = "agents_http_set" (AgentsHttpSet) -> AgentsHttp;
     /// Gives it another token; who has the one before is refused from then on.
     RenewAgentsHttp = "agents_http_renew" (Nothing) -> AgentsHttp;
+    /// The backups of this library, newest first.
+    ListBackups = "backups_list" (Nothing) -> Vec<autokit_library::Backup>;
+    /// Makes a backup and verifies it.
+    CreateBackup = "backup_create" (Nothing) -> autokit_library::Backup;
     /// Looks the installation over.
     RunDoctor = "doctor" (Nothing) -> Doctor;
 }

@@ -5,6 +5,7 @@ mod agents_http;
 mod api_keys;
 mod asks;
 mod background;
+mod backups;
 mod cards;
 mod catalogue;
 mod clients;
@@ -34,6 +35,7 @@ mod subscriptions;
 mod taste;
 mod verify;
 
+pub use doctor::bytes;
 pub use import::BATCH;
 pub use serve::Serving;
 
@@ -45,7 +47,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use autokit_embed::{Embedder, ModelStore};
 use autokit_gateway::Gateway;
-use autokit_library::{Clock, Library, Ownership, Place};
+use autokit_library::{Clock, DataDir, Library, Ownership, Place};
 use autokit_tools::rest::Rest;
 use autokit_tools::sandbox::Sandbox;
 use autokit_tools::upstream::Limits;
@@ -225,6 +227,29 @@ impl Engine {
         events: broadcast::Sender<Event>,
     ) -> Result<Engine> {
         let library = Library::open(place, options.clock.clone()).await?;
+        Box::pin(Engine::with(library, options, events)).await
+    }
+
+    /// An engine over a copy of a library whose directory cannot be written: it answers, and refuses every
+    /// change. The caller sees to it that no process owns the store.
+    ///
+    /// # Errors
+    /// What kept the copy from being made or opened.
+    pub async fn open_read_only(
+        dir: &DataDir,
+        full: bool,
+        options: &EngineOptions,
+        events: broadcast::Sender<Event>,
+    ) -> Result<Engine> {
+        let library = Library::open_read_only(dir, full, options.clock.clone()).await?;
+        Box::pin(Engine::with(library, options, events)).await
+    }
+
+    async fn with(
+        library: Library,
+        options: &EngineOptions,
+        events: broadcast::Sender<Event>,
+    ) -> Result<Engine> {
         let models = ModelStore::new(&options.models_dir);
         let name = match &options.vectors {
             Vectors::Folder { model, .. } => model.clone(),
@@ -234,7 +259,8 @@ impl Engine {
                 library.setting(MODEL_SETTING).await?.unwrap_or_else(|| models.manifest().default.clone())
             }
         };
-        let first_run = library.read(|replica| replica.cursor() == 0)
+        let first_run = library.read_only().is_none()
+            && library.read(|replica| replica.cursor() == 0)
             && library.setting(STARTER_SETTING).await?.is_none();
         let core = Arc::new(Core {
             model: watch::Sender::new(Model { name, state: ModelState::Loading, error: None }),
@@ -312,7 +338,9 @@ impl Engine {
     pub async fn close(&self) -> Result<()> {
         // The model may still be loading; it holds on to the library until it is done.
         self.core.model_settled().await;
-        self.core.journal.close(&self.core.library, &self.core.options.clock).await?;
+        if self.core.library.read_only().is_none() {
+            self.core.journal.close(&self.core.library, &self.core.options.clock).await?;
+        }
         self.core.library.close().await.map_err(ApiError::from)
     }
 }

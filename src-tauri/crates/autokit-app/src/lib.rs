@@ -12,6 +12,7 @@
 //! | [`secrets`] | keys of services, and where they are kept |
 
 pub mod api;
+pub mod backups;
 pub mod commands;
 mod door;
 pub mod engine;
@@ -34,6 +35,7 @@ pub use autokit_toolcard::{
     TextMark, visible,
 };
 pub use autokit_tools::permissions::{Need, Permission, Permissions, Rule, Rules};
+pub use engine::bytes;
 pub use error::{ApiError, ErrorCode, Result};
 
 // Pins one feature set for the whole workspace; nothing to name.

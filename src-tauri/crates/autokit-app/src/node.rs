@@ -63,7 +63,14 @@ struct Inner {
 
 #[derive(Debug)]
 enum State {
-    Owner { engine: Arc<Engine>, host: Host },
+    Owner {
+        engine: Arc<Engine>,
+        host: Host,
+    },
+    /// Nobody owns the store, and its directory cannot be written: a copy answers.
+    ReadOnly {
+        engine: Arc<Engine>,
+    },
     Client(Remote),
     Closed,
 }
@@ -112,11 +119,19 @@ impl Node {
         let author = self.inner.options.author.clone();
         let began = Instant::now();
         loop {
-            let lost = match &*self.inner.state.read().await {
+            let missed = match &*self.inner.state.read().await {
                 State::Owner { engine, .. } => {
                     let context = Context { request: Some(request), author };
                     // On the heap: the future of every command there is would weigh on each caller.
                     return Box::pin(dispatch(&**engine, &context, name, body)).await;
+                }
+                State::ReadOnly { engine } => {
+                    let context = Context { request: Some(request.clone()), author: author.clone() };
+                    let answer = Box::pin(dispatch(&**engine, &context, name, body.clone())).await;
+                    match answer {
+                        Err(error) if is_unwritable(error.code) => Missed::Write(error),
+                        answer => return answer,
+                    }
                 }
                 State::Client(remote) => match remote.call(name, &body, &request, &author).await {
                     Ok(value) => return Ok(value),
@@ -125,12 +140,16 @@ impl Node {
                         return Err(ApiError::owner_ended());
                     }
                     Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
-                        (remote.endpoint().clone(), reason)
+                        Missed::Owner(remote.endpoint().clone(), reason)
                     }
                 },
                 State::Closed => return Err(ApiError::cancelled()),
             };
-            self.find_another(began, lost).await?;
+            match missed {
+                Missed::Owner(lost, why) => self.find_another(began, (lost, why)).await?,
+                // There may be room by now.
+                Missed::Write(error) => self.inner.own_after_all().await.map_err(|_| error)?,
+            }
         }
     }
 
@@ -143,7 +162,9 @@ impl Node {
         let began = Instant::now();
         loop {
             let lost = match &*self.inner.state.read().await {
-                State::Owner { engine, .. } => return Ok(Box::pin(engine.line(connection, profile))),
+                State::Owner { engine, .. } | State::ReadOnly { engine } => {
+                    return Ok(Box::pin(engine.line(connection, profile)));
+                }
                 State::Client(remote) => match remote.mcp_line(connection, profile).await {
                     Ok(line) => return Ok(line),
                     Err(CallError::Answered(error)) => return Err(error),
@@ -174,7 +195,7 @@ impl Node {
     pub async fn role(&self) -> Role {
         match &*self.inner.state.read().await {
             State::Owner { .. } => Role::Owner,
-            State::Client(_) | State::Closed => Role::Client,
+            State::ReadOnly { .. } | State::Client(_) | State::Closed => Role::Client,
         }
     }
 
@@ -183,7 +204,7 @@ impl Node {
         match &*self.inner.state.read().await {
             State::Owner { host, .. } => Some(host.endpoint.clone()),
             State::Client(remote) => Some(remote.endpoint().clone()),
-            State::Closed => None,
+            State::ReadOnly { .. } | State::Closed => None,
         }
     }
 
@@ -198,6 +219,10 @@ impl Node {
                 engine.stop_jobs().await;
                 engine.close_door().await;
                 host.stop().await;
+                engine.close().await
+            }
+            State::ReadOnly { engine } => {
+                engine.stop_jobs().await;
                 engine.close().await
             }
             State::Client(_) | State::Closed => Ok(()),
@@ -232,12 +257,20 @@ impl Inner {
         let mut reason = String::from("no endpoint was published");
         loop {
             if let Some(owned) = self.won() {
-                return self.own(owned).await;
+                return self.own_or_read(owned).await;
             }
+            let mut unwritable = None;
             match self.dir.try_own() {
-                Ok(owned) => return self.own(owned).await,
+                Ok(owned) => return self.own_or_read(owned).await,
                 Err(LibraryError::Owned { .. }) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    let error = ApiError::from(error);
+                    if !is_unwritable(error.code) {
+                        return Err(error);
+                    }
+                    // Somebody who may write may own it all the same.
+                    unwritable = Some(error);
+                }
             }
             if let Some(endpoint) = Endpoint::read(&self.dir.endpoint_file()) {
                 match Remote::connect(endpoint).await {
@@ -252,6 +285,9 @@ impl Inner {
                     Err(CallError::Lost(why) | CallError::Unanswered(why)) => reason = why,
                 }
             }
+            if let Some(error) = unwritable.filter(|_| !self.dir.is_owned()) {
+                return self.read_only(error).await;
+            }
             if began.elapsed() > PATIENCE {
                 return Err(unreachable(self.dir.root(), &reason));
             }
@@ -261,12 +297,46 @@ impl Inner {
         }
     }
 
+    /// Takes the store, or reads a copy of it where its directory cannot be written.
+    async fn own_or_read(self: &Arc<Self>, owned: Ownership) -> Result<()> {
+        match self.own(owned).await {
+            Err(error) if is_unwritable(error.code) => self.read_only(error).await,
+            owned => owned,
+        }
+    }
+
+    /// Reads a copy of the store; `why` is what keeps it from being owned, and is told when there is no copy.
+    async fn read_only(self: &Arc<Self>, why: ApiError) -> Result<()> {
+        tracing::warn!(error = %why, "the library can only be read");
+        let full = why.code == ErrorCode::DiskFull;
+        let opened = Engine::open_read_only(&self.dir, full, &self.options.engine, self.events.clone()).await;
+        let engine = Arc::new(opened.map_err(|error| match error.code {
+            ErrorCode::Damaged => error,
+            _ => why,
+        })?);
+        *self.state.write().await = State::ReadOnly { engine };
+        // Nobody listening is fine.
+        let _ = self.events.send(Event::Owner { role: Role::Client });
+        Ok(())
+    }
+
+    /// Takes the store in place of the copy that is being read.
+    async fn own_after_all(self: &Arc<Self>) -> Result<()> {
+        let _turn = self.turning.lock().await;
+        if !matches!(*self.state.read().await, State::ReadOnly { .. }) {
+            return Ok(());
+        }
+        let owned = self.dir.try_own()?;
+        self.own(owned).await
+    }
+
     async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
         let engine = Arc::new(Engine::start(owned, &self.options.engine, self.events.clone()).await?);
         let host = Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await?;
         if self.options.standby {
             engine.keep_checking();
             engine.keep_servers();
+            engine.keep_backups();
             // A process that ends soon would only be in the way of one that stays.
             engine.open_door().await;
         }
@@ -307,6 +377,18 @@ impl Inner {
         let events = self.events.clone();
         tokio::spawn(async move { remote.forward_events(&events).await });
     }
+}
+
+/// What a call came to that has to be made again.
+enum Missed {
+    /// The owner is gone: how it was reached, and what was seen of its end.
+    Owner(Endpoint, String),
+    /// The copy that is being read takes no changes.
+    Write(ApiError),
+}
+
+fn is_unwritable(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::ReadOnly | ErrorCode::DiskFull)
 }
 
 fn unreachable(root: &Path, reason: &str) -> ApiError {

@@ -171,8 +171,11 @@ pub(crate) enum Command {
     /// Embedding models.
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// Look the installation over.
+    /// Check the installation, and everything in the library against its log of changes.
     Doctor,
+    /// Make, verify and restore backups of the library.
+    #[command(subcommand)]
+    Backup(crate::backup::BackupCommand),
     /// Hold the library open and serve it to other processes until interrupted.
     Serve,
     /// Be the MCP server of an agent, over standard input and output.

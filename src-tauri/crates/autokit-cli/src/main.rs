@@ -5,6 +5,7 @@ mod api_keys;
 mod args;
 mod ask;
 mod asks;
+mod backup;
 mod bundle;
 mod cards;
 mod checks;
@@ -29,7 +30,7 @@ mod verify;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use autokit_app::api::{CheckState, VerifyScope};
+use autokit_app::api::{CheckState, Doctor, VerifyScope};
 use autokit_app::commands::{GetStatus, ListJobs, RunDoctor, Undo};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
@@ -173,7 +174,24 @@ async fn run(cli: Cli) -> Result<End> {
         }
         command => command,
     };
-    let node = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await?;
+    let data_dir = data_dir(&cli.global);
+    if let Command::Backup(command) = &command
+        && let Some(ended) = Box::pin(backup::without_library(&data_dir, &out, command)).await
+    {
+        return ended;
+    }
+    let opened = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await;
+    let node = match opened {
+        Err(Failure::Api(error)) if error.code == ErrorCode::Damaged => {
+            if matches!(command, Command::Doctor) {
+                let doctor = autokit_app::backups::doctor_of_unopened(&data_dir, &error).await;
+                return show_doctor(&out, doctor);
+            }
+            let remedy = autokit_app::backups::remedy(&data_dir).await;
+            return Err(Failure::Api(ApiError { remedy, ..error }));
+        }
+        opened => opened?,
+    };
     let outcome = match command {
         // An agent is answered at once; nothing but answers goes out.
         Command::Mcp { profile } => Box::pin(mcp::serve(&node, profile.as_deref().unwrap_or_default())).await,
@@ -198,9 +216,13 @@ pub(crate) fn vectors(global: &Global) -> Vectors {
     }
 }
 
+fn data_dir(global: &Global) -> std::path::PathBuf {
+    global.data_dir.clone().unwrap_or_else(paths::data_dir)
+}
+
 async fn open(global: &Global, standby: bool) -> Result<Node> {
     let options = NodeOptions {
-        data_dir: global.data_dir.clone().unwrap_or_else(paths::data_dir),
+        data_dir: data_dir(global),
         engine: EngineOptions {
             vectors: vectors(global),
             // A folder someone names starts empty; the person's own library starts useful.
@@ -265,13 +287,8 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Export { file, format, filter } => transfer::export(node, out, file, format, filter).await,
         Command::Models(command) => models::run(node, out, command).await,
         Command::Doctor => {
-            let mut doctor = node.call::<RunDoctor>(autokit_app::api::Nothing {}).await?;
-            for remedy in doctor.checks.iter_mut().filter_map(|check| check.remedy.as_mut()) {
-                *remedy = places::in_terminal(remedy);
-            }
-            out.show(&doctor, |text| output::write_doctor(text, &doctor))?;
-            let bad = doctor.checks.iter().any(|check| check.state == CheckState::Bad);
-            Ok(if bad { End::Unwell } else { End::Done })
+            let doctor = node.call::<RunDoctor>(autokit_app::api::Nothing {}).await?;
+            show_doctor(out, doctor)
         }
         Command::Serve => {
             let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
@@ -289,9 +306,19 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Asks(command) => asks::run(node, out, command).await,
         Command::Tools(command) => tools::run(node, out, command).await,
         Command::ApiKeys(command) => api_keys::run(node, out, command).await,
+        Command::Backup(_) => backup::create(node, out).await,
         Command::Completions { .. }
         | Command::Eval(_)
         | Command::Mcp { .. }
         | Command::Report(report::ReportCommand::Tokens { .. }) => Ok(End::Done),
     }
+}
+
+fn show_doctor(out: &Output, mut doctor: Doctor) -> Result<End> {
+    for remedy in doctor.checks.iter_mut().filter_map(|check| check.remedy.as_mut()) {
+        *remedy = places::in_terminal(remedy);
+    }
+    out.show(&doctor, |text| output::write_doctor(text, &doctor))?;
+    let bad = doctor.checks.iter().any(|check| check.state == CheckState::Bad);
+    Ok(if bad { End::Unwell } else { End::Done })
 }

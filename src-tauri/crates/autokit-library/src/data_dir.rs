@@ -5,8 +5,10 @@
 //!                     when that process ends, however it ends
 //! DIR/endpoint.json   how to reach the owner (written by the owner's host)
 //! DIR/schema.json     schema version, so that a newer store is refused before it is opened
-//! DIR/store/          SurrealKV
-//! DIR/backups/        a copy of the store from before each migration
+//! DIR/store/          SurrealKV; `store.N` after a failed write, until the library is closed
+//! DIR/head            the newest acknowledged commit, to compare the store with
+//! DIR/reserve         room on the disk that recovering from a failed write may take
+//! DIR/backups/        backups, and a copy of the store from before each migration
 //! ```
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -48,12 +50,16 @@ impl DataDir {
         self.root.join("schema.json")
     }
 
+    pub(crate) fn head_file(&self) -> PathBuf {
+        self.root.join("head")
+    }
+
     /// The database's own folder.
     pub fn store(&self) -> PathBuf {
         self.root.join("store")
     }
 
-    /// Copies of the store from before each migration.
+    /// Backups, and copies of the store from before each migration.
     pub fn backups(&self) -> PathBuf {
         self.root.join("backups")
     }
@@ -82,6 +88,12 @@ impl DataDir {
             Err(TryLockError::WouldBlock) => Err(LibraryError::Owned { path: self.root.clone() }),
             Err(TryLockError::Error(error)) => Err(LibraryError::io(&self.root, error)),
         }
+    }
+
+    /// Whether a process owns the store, as far as that can be told without writing.
+    pub fn is_owned(&self) -> bool {
+        let lock = File::open(self.root.join("lock"));
+        lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// Waits until the present owner ends and takes the store. Blocks the thread.

@@ -89,6 +89,14 @@ pub enum LibraryError {
         /// The number asked for.
         number: u32,
     },
+    /// No such backup.
+    #[error("there is no backup {name:?} in {}", folder.display())]
+    NoBackup {
+        /// The name asked for.
+        name: String,
+        /// Where backups are.
+        folder: PathBuf,
+    },
     /// No such proposal.
     #[error("there is no proposal {0}")]
     NoProposal(u32),
@@ -153,6 +161,7 @@ impl LibraryError {
             LibraryError::NoCard(_)
             | LibraryError::NoRevision { .. }
             | LibraryError::NoProposal(_)
+            | LibraryError::NoBackup { .. }
             | LibraryError::NothingToUndo => Code::NotFound,
             LibraryError::Conflict { .. }
             | LibraryError::ChangedSince { .. }
@@ -168,6 +177,7 @@ impl LibraryError {
     /// What a person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
+            LibraryError::NoBackup { .. } => return "List the backups with `autokit backup list`.",
             LibraryError::NoProposal(_) => return "See what waits in Review.",
             LibraryError::Decided { .. } => return "Take the decision back first, in Review.",
             LibraryError::ProposalChanged(_) => return "Look at it again, then decide.",
@@ -183,7 +193,7 @@ impl LibraryError {
                 "Update AutoKit, or open a backup from the `backups` folder with this version."
             }
             Code::Damaged => {
-                "Restore a folder from `backups` next to the store, or start with another --data-dir."
+                "Restore a backup with `autokit backup restore`, or start with another --data-dir."
             }
             Code::NotFound => "See what there is in the Library.",
             Code::Conflict => "Look at the newer version and make the edit again.",

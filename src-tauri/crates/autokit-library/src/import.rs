@@ -14,6 +14,8 @@ use autokit_toolcard::{Author, CardId, CardKey, Draft, Named, Operation, Revisio
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
+use crate::commit_log::RowChange;
+use crate::crash;
 use crate::error::{LibraryError, Result};
 use crate::history::{MANY, names};
 use crate::redo::{Step, bytes_of, parts};
@@ -160,6 +162,17 @@ struct Rows {
     told: Vec<Object>,
 }
 
+/// What staging leaves to write.
+#[derive(Default)]
+struct Staged {
+    /// Rows of the cards.
+    live: Vec<Object>,
+    /// Rows of where they came from.
+    told: Vec<Object>,
+    /// What was written to protected rows.
+    changes: Vec<RowChange>,
+}
+
 /// Provider and name of a card's text. It was checked when it was read.
 fn key_of(body: &str) -> Result<CardKey> {
     #[derive(Deserialize)]
@@ -194,6 +207,12 @@ impl Library {
             return Ok(TakenIn::default());
         }
         self.fits(&intake.arrivals)?;
+        // Each text is written with its revision and with its card.
+        let bytes = |arrival: &Arrival| {
+            let texts: usize = arrival.revisions.iter().map(|revision| revision.body.len()).sum();
+            2 * texts + arrival.vectors.as_ref().map_or(0, |vectors| 4 * vectors.values.len())
+        };
+        self.database.check_space(intake.arrivals.iter().map(bytes).sum())?;
         let import = self.next_import().await?;
         let outcome = self.read(|replica| {
             let known = |arrival: &&Arrival| replica.get(&arrival.id).is_some();
@@ -214,7 +233,7 @@ impl Library {
         )
         .await?;
         let written = async {
-            let (live, told) = self.stage(&import, intake.arrivals, watch).await?;
+            let Staged { live, told, changes } = self.stage(&import, intake.arrivals, watch).await?;
             let mut rows = Vec::new();
             rows.extend(intake.foreign.iter().map(|state| foreign_row(state, &import)));
             rows.push(object! {
@@ -232,7 +251,6 @@ impl Library {
             let touched = |table: &'static str, ids: &[CardId]| -> Vec<RecordId> {
                 ids.iter().map(|id| RecordId::new(table, id.as_str())).collect()
             };
-            tracing::debug!("staged");
             self.queue_in_doubt.store(true, Ordering::Release);
             let mut dropped = touched("card", &outcome.changed);
             dropped.extend(touched("tombstone", &outcome.added));
@@ -246,15 +264,15 @@ impl Library {
                 at: self.clock.stamp(),
                 staged: true,
             };
-            self.make(vec![
+            let steps = vec![
                 Step::Drop(dropped),
                 Step::Cards(live),
                 Step::Put(told),
                 Step::Put(rows),
                 Step::Events(events),
                 Step::Close(close),
-            ])
-            .await
+            ];
+            self.make(steps, changes, &intake.reason).await
         };
         if let Err(error) = written.await {
             // The error that matters is the first; what is left is cleared when the library opens next.
@@ -265,9 +283,7 @@ impl Library {
             }
             return Err(error);
         }
-        tracing::debug!("finished");
         self.catch_up().await?;
-        tracing::debug!("followed");
         let ids: Vec<RecordId> =
             proposals.iter().map(|proposal| crate::proposals::record(proposal.id)).collect();
         self.requeue(ids).await?;
@@ -315,7 +331,7 @@ impl Library {
     /// A name for an import: after all changes made so far, before any made later.
     async fn next_import(&self) -> Result<String> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT VALUE record::id(id) FROM import")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -325,27 +341,21 @@ impl Library {
         Ok(format!("{}.{next:06}", seq_text(self.read(crate::Replica::cursor))))
     }
 
-    /// Writes revisions and vectors where nobody looks yet; gives the rows of the cards, and of where they
-    /// came from. What is written is let go of, batch by batch.
-    async fn stage(
-        &self,
-        import: &str,
-        arrivals: Vec<Arrival>,
-        watch: Watch<'_>,
-    ) -> Result<(Vec<Object>, Vec<Object>)> {
+    /// Writes revisions and vectors where nobody looks yet, batch by batch.
+    async fn stage(&self, import: &str, arrivals: Vec<Arrival>, watch: Watch<'_>) -> Result<Staged> {
         let mut seq = self.read(crate::Replica::cursor) + 1;
-        let total = arrivals.len();
-        let (mut live, mut told) = (Vec::with_capacity(total), Vec::new());
+        let mut staged = Staged { live: Vec::with_capacity(arrivals.len()), ..Staged::default() };
         let mut arrivals = arrivals.into_iter();
         loop {
             let batch: Vec<Arrival> = arrivals.by_ref().take(BATCH).collect();
-            if !watch(live.len()) {
+            if !watch(staged.live.len()) {
                 return Err(LibraryError::Stopped);
             }
             if batch.is_empty() {
-                return Ok((live, told));
+                return Ok(staged);
             }
             let rows = self.rows_of(import, batch, &mut seq)?;
+            staged.changes.extend(rows.revisions.iter().filter_map(RowChange::of));
             for revisions in parts(rows.revisions, bytes_of) {
                 self.execute("INSERT INTO revision $revisions RETURN NONE", object! { revisions: revisions })
                     .await?;
@@ -358,8 +368,9 @@ impl Library {
                 object! { vectors: rows.vectors },
             )
             .await?;
-            live.extend(rows.live);
-            told.extend(rows.told);
+            staged.live.extend(rows.live);
+            staged.told.extend(rows.told);
+            crash::point("import.staged");
         }
     }
 
@@ -419,15 +430,18 @@ impl Library {
     pub(crate) async fn forget_staged(&self) -> Result<bool> {
         /// Rows dropped at a time.
         const WINDOW: usize = 1_000;
-        let mut response =
-            self.db().query("SELECT VALUE change FROM staging").await.map_err(|error| self.failed(&error))?;
+        let mut response = self
+            .db()?
+            .query("SELECT VALUE change FROM staging")
+            .await
+            .map_err(|error| self.failed(&error))?;
         let changes: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
         let any = !changes.is_empty();
         for change in changes {
             tracing::info!(%change, "an import was cut off and is forgotten");
             // Read once and dropped by name: what is dropped slows every later look at the same place.
             let mut response = self
-                .db()
+                .db()?
                 .query("SELECT id, card FROM revision WHERE change = $change; SELECT id, card FROM vector;")
                 .bind(("change", change.clone()))
                 .await
@@ -453,7 +467,7 @@ impl Library {
     /// When the database fails.
     pub async fn imports(&self) -> Result<Vec<ImportRecord>> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT * FROM import ORDER BY id DESC")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -484,7 +498,7 @@ impl Library {
         } else {
             for card in cards {
                 let mut response = self
-                    .db()
+                    .db()?
                     .query("SELECT * FROM revision WHERE card = $card ORDER BY number")
                     .bind(("card", card.as_str().to_owned()))
                     .await

@@ -11,11 +11,17 @@
 //! the columns the database needs for uniqueness and access.
 
 mod activity;
+mod backup;
+mod commit_log;
+mod crash;
 mod data_dir;
+mod database;
 mod error;
+mod head;
 mod health;
 mod history;
 mod import;
+mod integrity;
 mod memory;
 mod migrate;
 mod pages;
@@ -23,15 +29,19 @@ mod proposals;
 mod redo;
 mod replica;
 mod rows;
+mod space;
 mod store;
 mod vectors;
 mod write;
 
 pub use activity::{Activity, AgentSession};
+pub use backup::{Backup, Restored};
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
+pub use head::Loss;
 pub use health::{Checks, HealthCounts, HealthDay, LastCheck, Verification};
 pub use import::{Arrival, ArrivedRevision, ForeignState, ImportRecord, Intake, TakenIn, Watch};
+pub use integrity::{Problem, Verified};
 pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};

@@ -2,7 +2,7 @@
 
 use autokit_toolcard::CardId;
 use serde::{Deserialize, Serialize};
-use surrealdb::types::{RecordId, object};
+use surrealdb::types::{RecordId, RecordIdKey, object};
 use ts_rs::TS;
 
 use crate::error::Result;
@@ -38,14 +38,18 @@ pub struct SessionNote {
 }
 
 impl Library {
-    /// Remembers what a person said.
+    /// Remembers what a person said. A second call with the same request key changes nothing.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn remember(&self, feedback: &Feedback) -> Result<()> {
+    pub async fn remember(&self, feedback: &Feedback, request: Option<&str>) -> Result<()> {
+        let id = match request {
+            Some(key) => RecordId::new("feedback", key),
+            None => RecordId::new("feedback", RecordIdKey::rand()),
+        };
         self.execute(
-            "CREATE feedback CONTENT $row RETURN NONE",
-            object! { row: object! {
+            "UPSERT $id CONTENT $row RETURN NONE",
+            object! { id: id, row: object! {
                 at: feedback.at.clone(),
                 profile: feedback.profile.clone(),
                 question: feedback.question.clone(),
@@ -63,7 +67,7 @@ impl Library {
     /// When the database fails.
     pub async fn feedback(&self, profile: &str) -> Result<Vec<Feedback>> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT * FROM feedback WHERE profile = $profile ORDER BY at")
             .bind(("profile", profile.to_owned()))
             .await
@@ -105,7 +109,7 @@ impl Library {
     /// When the database fails.
     pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionNote>> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT id, at, question FROM session ORDER BY at DESC LIMIT $limit")
             .bind(("limit", i64::from(limit)))
             .await
@@ -122,7 +126,7 @@ impl Library {
     /// When the database fails.
     pub async fn session(&self, id: &str) -> Result<Option<String>> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT VALUE body FROM ONLY type::record('session', $id)")
             .bind(("id", id.to_owned()))
             .await

@@ -14,6 +14,7 @@ use surrealdb::engine::local::Db;
 use surrealdb::types::SurrealValue;
 
 use crate::data_dir::DataDir;
+use crate::database::copy_tree;
 use crate::error::{LibraryError, Result};
 
 /// The schema this program writes.
@@ -25,7 +26,11 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// 16,000 × 384, k = 10, on a 2-core machine, brute-force KNN takes 590 ms and HNSW 69–95 ms at
 /// the median and about 2 s at p95 with a filter (and filtered HNSW is reported to drop results,
 /// surrealdb/surrealdb#7423). Ranking happens in memory instead; vectors are packed bytes.
-const MIGRATIONS: &[&str] = &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS];
+const MIGRATIONS: &[&str] =
+    &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS, COMMIT_LOG];
+
+/// The first schema whose libraries keep the head of the commit log in a file.
+pub(crate) const WITH_HEAD: u32 = 7;
 
 /// Version 1: cards, their history and vectors.
 const CARDS: &str = "
@@ -206,6 +211,17 @@ const AGENTS: &str = "
     DEFINE INDEX activity_at ON activity FIELDS at;
 ";
 
+/// Version 7: what each commit wrote, chained by hash.
+const COMMIT_LOG: &str = "
+    DEFINE TABLE commit_log SCHEMAFULL;
+    DEFINE FIELD prev ON commit_log TYPE string;
+    DEFINE FIELD hash ON commit_log TYPE string;
+    DEFINE FIELD at ON commit_log TYPE string;
+    DEFINE FIELD reason ON commit_log TYPE string;
+    DEFINE FIELD cards ON commit_log TYPE int;
+    DEFINE FIELD rows ON commit_log TYPE string;
+";
+
 #[derive(Serialize, Deserialize)]
 struct SchemaFile {
     schema: u32,
@@ -238,7 +254,7 @@ pub(crate) fn version_on_disk(dir: &DataDir) -> Result<Option<u32>> {
     Ok(Some(file.schema))
 }
 
-fn refuse_newer(path: &Path, found: u32) -> Result<()> {
+pub(crate) fn refuse_newer(path: &Path, found: u32) -> Result<()> {
     if found > SCHEMA_VERSION {
         return Err(LibraryError::NewerSchema { path: path.to_owned(), found, known: SCHEMA_VERSION });
     }
@@ -262,26 +278,12 @@ pub(crate) fn back_up_before_migration(
     Ok(Some(target))
 }
 
-fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_tree(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
-}
-
 /// Runs the scripts the store has not seen.
 pub(crate) async fn migrate(db: &Surreal<Db>, path: &Path) -> Result<()> {
     migrate_to(db, path, MIGRATIONS.len()).await
 }
 
-async fn migrate_to(db: &Surreal<Db>, path: &Path, newest: usize) -> Result<()> {
+pub(crate) async fn migrate_to(db: &Surreal<Db>, path: &Path, newest: usize) -> Result<()> {
     let failed = |error: surrealdb::Error| LibraryError::database(Some(path), &error);
     let found: Option<VersionRow> = db
         .query("SELECT version FROM ONLY schema_version:current")
@@ -312,7 +314,11 @@ async fn migrate_to(db: &Surreal<Db>, path: &Path, newest: usize) -> Result<()> 
 
 /// Notes the version next to the store once it is open.
 pub(crate) fn write_version(dir: &DataDir) -> Result<()> {
-    let text = serde_json::json!({ "schema": SCHEMA_VERSION }).to_string();
+    write_version_of(dir, SCHEMA_VERSION)
+}
+
+pub(crate) fn write_version_of(dir: &DataDir, schema: u32) -> Result<()> {
+    let text = serde_json::json!({ "schema": schema }).to_string();
     if fs::read_to_string(dir.schema_file()).is_ok_and(|old| old == text) {
         return Ok(());
     }
@@ -327,14 +333,16 @@ mod tests {
     use autokit_toolcard::{Draft, Origin, ProposalState};
 
     use super::*;
-    use crate::store::{Clock, Library, Place, connect};
+    use crate::database::connect;
+    use crate::store::{Clock, Library, Place};
 
     /// A store as version 2 left it, with a proposal that waits and one that was turned down.
     async fn of_version_2(dir: &DataDir) {
         fs::create_dir_all(dir.store()).expect("a folder");
         let address = format!("surrealkv://{}", dir.store().display());
-        let (datastore, db) = connect(&address).await.expect("opens");
-        migrate_to(&db, dir.root(), 2).await.expect("migrated");
+        let instance = connect(&address).await.expect("opens");
+        let db = &instance.db;
+        migrate_to(db, dir.root(), 2).await.expect("migrated");
         let draft = serde_json::to_string(&Draft::new(Origin::Discovery, "r", Vec::new())).expect("JSON");
         db.query(
             "CREATE type::record('proposal', '0000000001') CONTENT { draft: $draft, proposed_by: 'a', created_at: 't',
@@ -347,7 +355,7 @@ mod tests {
         .await
         .and_then(surrealdb::IndexedResults::check)
         .expect("written");
-        datastore.shutdown().await.expect("closed");
+        instance.close().await.expect("closed");
         fs::write(dir.schema_file(), r#"{"schema":2}"#).expect("written");
     }
 

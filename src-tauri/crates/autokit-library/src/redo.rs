@@ -9,8 +9,10 @@
 
 use std::sync::atomic::Ordering;
 
-use surrealdb::types::{Object, RecordId, SurrealValue, Value, object};
+use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value, object};
 
+use crate::commit_log::{CommitRecord, RowChange, Tip};
+use crate::crash;
 use crate::error::{LibraryError, Result};
 use crate::rows::{key_text, seq_text};
 use crate::store::Library;
@@ -34,6 +36,8 @@ pub(crate) enum Step {
     Events(Vec<Object>),
     /// Writes rows over what is there.
     Put(Vec<Object>),
+    /// Adds a record to the log of commits.
+    Record(Object),
     /// What makes it a change: its note, what it takes back, the outcome under its request's key.
     Close(Object),
 }
@@ -54,6 +58,7 @@ impl Step {
             Step::Cards(_) => "cards",
             Step::Events(_) => "events",
             Step::Put(_) => "put",
+            Step::Record(_) => "record",
             Step::Close(_) => "close",
         }
     }
@@ -69,6 +74,7 @@ impl Step {
             ),
             "events" => format!("INSERT INTO proposal_event ${name} RETURN NONE;"),
             "put" => format!("FOR $row IN ${name} {{ UPSERT $row.id CONTENT $row RETURN NONE }};"),
+            "record" => format!("INSERT INTO commit_log ${name} RETURN NONE;"),
             "close" => format!(
                 "IF ${name}.change != NONE {{
                      UPSERT ${name}.change SET operation = ${name}.operation, reason = ${name}.reason,
@@ -98,7 +104,7 @@ impl Step {
             Step::Revisions(rows) | Step::Cards(rows) | Step::Events(rows) | Step::Put(rows) => {
                 rows.into_value()
             }
-            Step::Close(row) => Value::Object(row),
+            Step::Record(row) | Step::Close(row) => Value::Object(row),
         }
     }
 
@@ -108,7 +114,7 @@ impl Step {
         match self {
             Step::Drop(ids) => (ids.len(), ids.iter().map(id_bytes).sum()),
             Step::Revisions(rows) | Step::Cards(rows) | Step::Events(rows) | Step::Put(rows) => of(rows),
-            Step::Close(row) => (1, bytes_of(row)),
+            Step::Record(row) | Step::Close(row) => (1, bytes_of(row)),
         }
     }
 
@@ -120,7 +126,38 @@ impl Step {
             Step::Cards(rows) => parts(rows, bytes_of).into_iter().map(Step::Cards).collect(),
             Step::Events(rows) => parts(rows, bytes_of).into_iter().map(Step::Events).collect(),
             Step::Put(rows) => parts(rows, bytes_of).into_iter().map(Step::Put).collect(),
-            close @ Step::Close(_) => vec![close],
+            whole @ (Step::Record(_) | Step::Close(_)) => vec![whole],
+        }
+    }
+
+    /// What it does to protected rows.
+    fn row_changes(&self) -> Vec<RowChange> {
+        match self {
+            Step::Revisions(rows) | Step::Events(rows) | Step::Put(rows) => {
+                rows.iter().filter_map(RowChange::of).collect()
+            }
+            Step::Close(row) => match row.get("forgiven") {
+                Some(Value::Array(proposals)) => {
+                    let number = |value: &Value| match value {
+                        Value::Number(Number::Int(number)) => u32::try_from(*number).ok(),
+                        _ => None,
+                    };
+                    let forgiven = proposals.iter().filter_map(number);
+                    forgiven.map(|proposal| RowChange::Forgiven { proposal }).collect()
+                }
+                _ => Vec::new(),
+            },
+            Step::Drop(_) | Step::Cards(_) | Step::Record(_) => Vec::new(),
+        }
+    }
+
+    /// How many cards there are more after it.
+    fn cards_added(&self) -> i64 {
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        match self {
+            Step::Cards(rows) => count(rows.len()),
+            Step::Drop(ids) => -count(ids.iter().filter(|id| id.table.as_str() == "card").count()),
+            _ => 0,
         }
     }
 }
@@ -170,14 +207,42 @@ fn redo_id(number: usize) -> RecordId {
 }
 
 impl Library {
-    /// Makes a change, whatever its size: all of it or nothing. The caller holds the writers' turn.
+    /// Makes a change, whatever its size, and records it in the log of commits: all of it or nothing. The
+    /// caller holds the writers' turn. `staged` is what was written for it before.
     ///
     /// # Errors
     /// When the database fails. Whether the change was made is then known, and it was not, unless
     /// [`Library::is_redo_in_doubt`]: then it is settled before anybody writes again.
-    pub(crate) async fn make(&self, steps: Vec<Step>) -> Result<()> {
+    pub(crate) async fn make(
+        &self,
+        mut steps: Vec<Step>,
+        mut staged: Vec<RowChange>,
+        reason: &str,
+    ) -> Result<()> {
+        staged.extend(steps.iter().flat_map(Step::row_changes));
+        let before = self.tip().await?;
+        let added: i64 = steps.iter().map(Step::cards_added).sum();
+        let cards = before.cards.saturating_add_signed(added);
+        let seq = self.next_commit(&before);
+        let record = CommitRecord::after(&before, seq, &self.clock.stamp(), reason, cards, &staged);
+        let after = record.tip();
+        let last = steps.pop();
+        steps.push(Step::Record(record.into_row()));
+        steps.extend(last);
+        // Who asked for the change may go away while it is made: until it is known, the store tells.
+        *self.tip.lock().expect("no holder panics") = None;
+        crash::point("commit.begun");
+        self.make_steps(steps).await?;
+        crash::point("commit.made");
+        self.acknowledge(after)
+    }
+
+    async fn make_steps(&self, steps: Vec<Step>) -> Result<()> {
         let (rows, bytes) = steps.iter().map(Step::size).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-        if rows <= ROWS && bytes <= BYTES {
+        // Large changes are written twice: down, and then out.
+        let twice = if rows <= ROWS && bytes <= BYTES { 1 } else { 2 };
+        self.database.check_space(bytes.saturating_mul(twice))?;
+        if twice == 1 {
             return self.make_at_once(steps).await;
         }
         self.redo_in_doubt.store(true, Ordering::Release);
@@ -206,14 +271,47 @@ impl Library {
         for (number, step) in steps.into_iter().flat_map(Step::parts).enumerate() {
             let row = object! { id: redo_id(number), kind: step.kind(), rows: step.clone().into_value() };
             self.execute("INSERT INTO redo $row RETURN NONE", object! { row: row }).await?;
+            crash::point("redo.written");
             written.push(step);
         }
         // From here on the change is made.
         self.execute("CREATE redo_whole:now RETURN NONE", Object::new()).await?;
+        crash::point("redo.whole");
         for (number, step) in written.into_iter().enumerate() {
             self.carry_out(redo_id(number), step.kind(), step.into_value()).await?;
+            crash::point("redo.carried_out");
         }
         self.execute("DELETE redo_whole RETURN NONE", Object::new()).await
+    }
+
+    /// The newest record of the log of commits.
+    async fn tip(&self) -> Result<Tip> {
+        let known = self.tip.lock().expect("no holder panics").clone();
+        match known {
+            Some(tip) => Ok(tip),
+            None => Ok(self.newest_commit().await?.map_or_else(Tip::default, |record| record.tip())),
+        }
+    }
+
+    /// The number of the commit after `tip`. Numbers of commits that were lost are not given again.
+    fn next_commit(&self, tip: &Tip) -> u64 {
+        let head =
+            self.database.head.as_ref().map_or(0, |head| head.lock().expect("no holder panics").get().seq);
+        tip.seq.max(head) + 1
+    }
+
+    /// Notes a commit as acknowledged, apart from the store.
+    pub(crate) fn acknowledge(&self, tip: Tip) -> Result<()> {
+        if let Some(head) = &self.database.head {
+            head.lock().expect("no holder panics").update(|head| {
+                head.seq = tip.seq;
+                head.hash.clone_from(&tip.hash);
+                head.cards = tip.cards;
+            })?;
+            crash::point("commit.acknowledged");
+        }
+        *self.tip.lock().expect("no holder panics") = Some(tip);
+        Ok(())
     }
 
     /// Carries a step out and strikes it off.
@@ -234,7 +332,7 @@ impl Library {
     /// Finishes a change that was wholly written down, or forgets it; says whether it was finished.
     pub(crate) async fn settle_redo(&self) -> Result<bool> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT VALUE id FROM redo; SELECT VALUE id FROM redo_whole;")
             .await
             .map_err(|error| self.failed(&error))?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use autokit_toolcard::{CardId, Toolcard};
@@ -10,12 +10,14 @@ use jiff::Timestamp;
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{RecordId, SurrealValue, object};
-use surrealdb_cnf::ConfigMap;
-use surrealdb_engine_local::Datastore;
 
+use crate::commit_log::Tip;
 use crate::data_dir::{DataDir, Ownership};
-use crate::error::{LibraryError, Result};
+use crate::database::{Database, Instance, Refusal};
+use crate::error::{Code, LibraryError, Result};
+use crate::head::{Head, HeadFile};
 use crate::health::Checks;
+use crate::integrity::Problem;
 use crate::migrate;
 use crate::proposals::Queue;
 use crate::replica::{CardRecord, Replica};
@@ -70,8 +72,7 @@ pub enum Place {
 
 /// An open library.
 pub struct Library {
-    db: Surreal<Db>,
-    datastore: Arc<Datastore>,
+    pub(crate) database: Database,
     dir: Option<DataDir>,
     /// Held until the store is closed.
     ownership: Mutex<Option<Ownership>>,
@@ -79,8 +80,8 @@ pub struct Library {
     pub(crate) replica: RwLock<Replica>,
     /// Writers take turns; readers use the replica and never wait for one.
     pub(crate) writer: tokio::sync::Mutex<()>,
-    /// Transactions take turns.
-    executing: tokio::sync::Mutex<()>,
+    /// The newest record of the commit log; none while it may have fallen behind the store.
+    pub(crate) tip: Mutex<Option<Tip>>,
     /// The proposals that wait.
     pub(crate) queue: RwLock<Queue>,
     /// Whether the queue may have fallen behind the store.
@@ -92,6 +93,8 @@ pub struct Library {
     /// What checking each card found, once somebody asked.
     pub(crate) checks: tokio::sync::RwLock<Option<Checks>>,
     pub(crate) checks_version: AtomicU64,
+    /// What opening found missing or altered.
+    pub(crate) found_at_opening: Vec<Problem>,
     migrated_from: Option<PathBuf>,
     /// An import was cut off and is forgotten.
     cut_off: bool,
@@ -111,68 +114,127 @@ impl Library {
     /// [`LibraryError::ReadOnly`], [`LibraryError::DiskFull`] or [`LibraryError::Damaged`] when the
     /// directory does not serve.
     pub async fn open(place: Place, clock: Clock) -> Result<Library> {
-        let mut migrated_from = None;
-        let address = match &place {
-            Place::Memory => "memory".to_owned(),
-            Place::Disk(owned) => {
-                let dir = owned.dir();
-                let on_disk = migrate::version_on_disk(dir)?;
-                migrated_from = migrate::back_up_before_migration(dir, on_disk, &clock.stamp())?;
-                let store =
-                    std::path::absolute(dir.store()).map_err(|error| LibraryError::io(dir.root(), error))?;
-                std::fs::create_dir_all(&store).map_err(|error| LibraryError::io(dir.root(), error))?;
-                check_writable(&store)?;
-                let Some(store) = store.to_str().filter(|text| !text.contains('?')) else {
-                    return Err(LibraryError::Damaged {
-                        path: dir.root().to_owned(),
-                        reason: "the database cannot use a path with `?` or bytes that are not UTF-8"
-                            .to_owned(),
-                    });
-                };
-                // Every commit is synced: an acknowledged change survives a power cut.
-                format!("surrealkv://{store}?sync=every")
-            }
-        };
-        let path = place.root().map(Path::to_owned);
-        let damaged = |error: &dyn fmt::Display| match LibraryError::database(path.as_deref(), error) {
-            LibraryError::Database(reason) => {
-                LibraryError::Damaged { path: path.clone().unwrap_or_default(), reason }
-            }
-            sorted => sorted,
-        };
-        let (datastore, db) = connect(&address).await.map_err(|error| damaged(&error))?;
-        migrate::migrate(&db, path.as_deref().unwrap_or(Path::new("memory"))).await?;
-        if let Place::Disk(owned) = &place {
-            migrate::write_version(owned.dir())?;
+        let root = place.root().map(Path::to_owned);
+        // The database panics on some damage.
+        match tokio::spawn(Library::open_place(place, clock)).await {
+            Ok(opened) => opened,
+            Err(broken) => Err(LibraryError::Damaged {
+                path: root.unwrap_or_default(),
+                reason: format!("the database broke off while it was opened: {broken}"),
+            }),
         }
-        let (dir, ownership) = match place {
-            Place::Memory => (None, None),
-            Place::Disk(owned) => (Some(owned.dir().clone()), Some(owned)),
-        };
+    }
+
+    async fn open_place(place: Place, clock: Clock) -> Result<Library> {
+        match place {
+            Place::Memory => {
+                let database = Database::in_memory().await.map_err(LibraryError::Database)?;
+                Library::start(database, None, None, clock, None).await
+            }
+            Place::Disk(owned) => {
+                let dir = owned.dir().clone();
+                let on_disk = migrate::version_on_disk(&dir)?;
+                let migrated_from = migrate::back_up_before_migration(&dir, on_disk, &clock.stamp())?;
+                let (head, head_found) = HeadFile::open(&dir.head_file())?;
+                // A library from before there was a head has none to miss.
+                let head_missing =
+                    !head_found && on_disk.is_some_and(|version| version >= migrate::WITH_HEAD);
+                let known = head_found.then(|| head.get().clone());
+                let database = Database::on_disk(&dir, head).await?;
+                let opened = async {
+                    let library = Library::start(database, Some(owned), known, clock, migrated_from);
+                    let mut library = Box::pin(library).await?;
+                    migrate::write_version(&dir)?;
+                    if head_missing {
+                        library.found_at_opening.push(Problem::HeadMissing);
+                    }
+                    Ok(library)
+                };
+                opened.await.map_err(|error| match error {
+                    LibraryError::Database(reason) => {
+                        LibraryError::Damaged { path: dir.root().to_owned(), reason }
+                    }
+                    sorted => sorted,
+                })
+            }
+        }
+    }
+
+    /// Opens a copy of a library whose directory cannot be written: everything can be read, nothing
+    /// changed. The caller sees to it that no process owns the store.
+    ///
+    /// # Errors
+    /// As [`Library::open`].
+    pub async fn open_read_only(dir: &DataDir, full: bool, clock: Clock) -> Result<Library> {
+        migrate::version_on_disk(dir)?;
+        let known = HeadFile::peek(&dir.head_file());
+        let database = Database::copy_of(dir).await?;
+        let mut library = Box::pin(Library::start(database, None, known, clock, None)).await?;
+        library.dir = Some(dir.clone());
+        library.database.refuse_writes(Refusal { root: dir.root().to_owned(), full });
+        Ok(library)
+    }
+
+    /// A library over a database that holds one already.
+    pub(crate) async fn over(database: Database, clock: Clock) -> Result<Library> {
+        Box::pin(Library::start(database, None, None, clock, None)).await
+    }
+
+    async fn start(
+        database: Database,
+        ownership: Option<Ownership>,
+        head: Option<Head>,
+        clock: Clock,
+        migrated_from: Option<PathBuf>,
+    ) -> Result<Library> {
+        let dir = ownership.as_ref().map(|owned| owned.dir().clone());
+        let path = dir.as_ref().map_or(Path::new("memory"), DataDir::root).to_owned();
         let mut library = Library {
-            db,
-            datastore,
+            database,
             dir,
             ownership: Mutex::new(ownership),
             clock,
             replica: RwLock::default(),
             writer: tokio::sync::Mutex::default(),
-            executing: tokio::sync::Mutex::default(),
+            tip: Mutex::default(),
             queue: RwLock::default(),
             queue_in_doubt: AtomicBool::new(false),
             redo_in_doubt: AtomicBool::new(false),
             steps: AtomicU32::new(0),
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
+            found_at_opening: Vec::new(),
             migrated_from,
             cut_off: false,
         };
-        library.settle_redo().await?;
-        library.cut_off = library.forget_staged().await?;
-        library.load().await?;
+        match library.read_store(&path, head.as_ref()).await {
+            Ok(()) => Ok(library),
+            Err(error) => {
+                if let Err(also) = library.close().await {
+                    tracing::warn!(error = %also, "a library that did not open could not be closed");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Brings the store up to date and reads it.
+    async fn read_store(&mut self, path: &Path, head: Option<&Head>) -> Result<()> {
+        let db = self.db()?;
+        migrate::migrate(&db, path).await?;
+        drop(db);
+        self.settle_redo().await?;
+        self.cut_off = self.forget_staged().await?;
+        self.load().await?;
+        self.found_at_opening = self.check_head(head).await?;
         // On the heap: opening is a part of much that waits for other things.
-        Box::pin(library.load_queue()).await?;
-        Ok(library)
+        Box::pin(self.load_queue()).await
+    }
+
+    /// Whether the library can only be read, and why.
+    pub fn read_only(&self) -> Option<Code> {
+        let refusal = self.database.refusal()?;
+        Some(if refusal.full { Code::DiskFull } else { Code::ReadOnly })
     }
 
     /// The backup made before this opening migrated the store, if it did.
@@ -212,13 +274,17 @@ impl Library {
     /// # Errors
     /// When the database cannot be flushed; it is given up all the same.
     pub async fn close(&self) -> Result<()> {
-        let flushed = self.datastore.shutdown().await;
+        let flushed = self.database.close().await;
         self.ownership.lock().expect("no holder panics").take();
-        flushed.map_err(|error| LibraryError::Database(error.to_string()))
+        flushed
     }
 
-    pub(crate) fn db(&self) -> &Surreal<Db> {
-        &self.db
+    /// The database to ask.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`] while a failed write could not be recovered from.
+    pub(crate) fn db(&self) -> Result<DbHandle> {
+        self.database.instance().map(DbHandle)
     }
 
     fn root(&self) -> Option<&Path> {
@@ -229,24 +295,22 @@ impl Library {
         LibraryError::database(self.root(), error)
     }
 
-    /// Runs statements that give nothing back, one such call after the other: the database is
-    /// optimistic, and of two transactions that write one row at a time it would fail one.
+    /// Runs statements that give nothing back, one such call after the other.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`] when there is not enough room, or what failed: then nothing of it stays.
     pub(crate) async fn execute(&self, query: &str, variables: surrealdb::types::Object) -> Result<()> {
-        let _turn = self.executing.lock().await;
-        let response = self.db.query(query).bind(variables).await;
-        let mut response = response.map_err(|error| self.failed(&error))?;
-        let errors = response.take_errors();
-        // When a transaction fails, every statement of it says only that; one says why.
-        let told: Vec<String> = errors.into_values().map(|error| error.to_string()).collect();
-        let echo =
-            |text: &&String| !text.contains("failed transaction") && !text.contains("due to a prior error");
-        let why = told.iter().find(echo).or(told.first());
-        why.map_or(Ok(()), |why| Err(self.failed(why)))
+        // What is in memory may be ahead of a store that was opened anew.
+        let recovered = || {
+            self.redo_in_doubt.store(true, Ordering::Release);
+            *self.tip.lock().expect("no holder panics") = None;
+        };
+        self.database.execute(query, variables, recovered).await
     }
 
     /// The rows with these ids, as far as they are there.
     pub(crate) async fn rows_by_id<T: SurrealValue>(&self, ids: Vec<RecordId>) -> Result<Vec<T>> {
-        let response = self.db.query("SELECT * FROM $ids").bind(("ids", ids)).await;
+        let response = self.db()?.query("SELECT * FROM $ids").bind(("ids", ids)).await;
         let mut response = response.map_err(|error| self.failed(&error))?;
         response.take(0).map_err(|error| self.failed(&error))
     }
@@ -257,7 +321,7 @@ impl Library {
     /// When the database fails.
     pub async fn setting(&self, name: &str) -> Result<Option<String>> {
         let mut response = self
-            .db
+            .db()?
             .query("SELECT VALUE value FROM ONLY type::record('setting', $name)")
             .bind(("name", name.to_owned()))
             .await
@@ -279,7 +343,7 @@ impl Library {
 
     async fn load(&self) -> Result<()> {
         let mut response = self
-            .db
+            .db()?
             .query("SELECT * FROM card; SELECT * FROM tombstone;")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -308,7 +372,7 @@ impl Library {
             id: RecordId,
         }
         let mut response = self
-            .db
+            .db()?
             .query("SELECT id FROM revision ORDER BY id DESC LIMIT 1")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -335,40 +399,13 @@ impl Place {
     }
 }
 
-/// The store at an address, and the handle to ask it by.
-pub(crate) async fn connect(address: &str) -> std::result::Result<(Arc<Datastore>, Surreal<Db>), String> {
-    let datastore = open_datastore(address).await?;
-    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
-        .await
-        .map_err(|error| error.to_string())?;
-    db.use_ns("autokit").use_db("library").await.map_err(|error| error.to_string())?;
-    Ok((datastore, db))
-}
+/// An instance of the database that is being asked.
+pub(crate) struct DbHandle(Arc<Instance>);
 
-/// The steps the SDK itself takes to open an embedded store, done here because only the
-/// datastore, not the SDK's handle, can be closed and waited for.
-async fn open_datastore(address: &str) -> std::result::Result<Arc<Datastore>, String> {
-    let config = ConfigMap::empty()
-        // Cards are small and live in the replica: the database needs no half of the memory.
-        .with_key_value("surrealkv_block_cache_capacity", (32 << 20).to_string())
-        .with_key_value("surrealkv_max_memtable_size", (64 << 20).to_string());
-    let datastore = Datastore::builder()
-        .with_config(config)
-        .with_auth(false)
-        .without_maintenance_tasks()
-        .build_with_path(address)
-        .await
-        .map_err(|error| error.to_string())?;
-    datastore.check_version().await.map_err(|error| error.to_string())?;
-    datastore.bootstrap().await.map_err(|error| error.to_string())?;
-    datastore.start_maintenance_tasks();
-    Ok(datastore)
-}
+impl std::ops::Deref for DbHandle {
+    type Target = Surreal<Db>;
 
-/// The database reports an unwritable directory late and vaguely; this asks first.
-fn check_writable(store: &Path) -> Result<()> {
-    let probe = store.join(".writable");
-    std::fs::write(&probe, b"autokit")
-        .and_then(|()| std::fs::remove_file(&probe))
-        .map_err(|error| LibraryError::io(store, error))
+    fn deref(&self) -> &Surreal<Db> {
+        &self.0.db
+    }
 }

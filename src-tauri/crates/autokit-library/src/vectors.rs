@@ -81,7 +81,7 @@ impl Library {
     /// When the database fails.
     pub async fn vectors(&self, model: &str) -> Result<Vec<StoredVectors>> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT * FROM vector WHERE model = $model")
             .bind(("model", model.to_owned()))
             .await

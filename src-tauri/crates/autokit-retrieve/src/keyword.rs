@@ -28,10 +28,10 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::{AnalyzedTexts, Counts};
 use crate::bitset::BitSet;
-use crate::document::{Document, Field};
+use crate::document::Field;
 use crate::query::QueryConcept;
-use crate::text::{Analyzer, QueryTerm, each_word};
-use crate::thesaurus::{MARK, Reader, Thesaurus};
+use crate::text::QueryTerm;
+use crate::thesaurus::MARK;
 
 /// Saturation of term counts.
 const K1: f32 = 1.2;

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::text::{is_generic_word, is_stop_word, parts, words};
+use crate::text::{is_generic_word, is_stop_word, parts};
 
 /// How a query names a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]

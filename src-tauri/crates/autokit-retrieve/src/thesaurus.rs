@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 
-use crate::text::{Looked, entry_lines, is_stop_word, parts, words};
+use crate::text::{Looked, entry_lines, is_stop_word, parts};
 
 const TEXT: &str = include_str!("thesaurus.txt");
 
@@ -238,6 +238,7 @@ mod tests {
 
     use super::*;
     use crate::text::Analyzer;
+    use crate::text::words;
 
     /// Names of what a text is about, in the order they are found.
     fn read(mut reader: Reader, text: &str) -> Vec<&'static str> {

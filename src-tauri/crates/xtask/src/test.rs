@@ -125,7 +125,7 @@ fn path_with_tools() -> Result<std::ffi::OsString> {
 }
 
 /// Tests that are long and mostly wait or keep one core busy; each measures a process of its own.
-const LONG: [&str; 4] = ["crash", "many_asks", "mcp_many", "memory"];
+const LONG: [&str; 6] = ["crash", "damage", "full_disk", "many_asks", "mcp_many", "memory"];
 
 /// All tests of Rust but those of the window: the long ones beside the others.
 fn rust_tests() -> Result<()> {

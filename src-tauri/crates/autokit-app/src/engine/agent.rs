@@ -293,7 +293,7 @@ impl Handle<GiveFeedback> for Engine {
                 helpful: request.helpful,
                 said: request.said.clone(),
             };
-            core.library.remember(&feedback).await?;
+            core.library.remember(&feedback, context.request.as_deref()).await?;
             core.taste.forget();
         }
         let began = Instant::now();
@@ -333,7 +333,7 @@ impl Handle<GiveFeedback> for Engine {
 }
 
 impl Handle<ProposeFinding> for Engine {
-    async fn handle(&self, _: &Context, request: AddFinding) -> Result<ProposalDetail> {
+    async fn handle(&self, context: &Context, request: AddFinding) -> Result<ProposalDetail> {
         let core = &self.core;
         let entry = core.session(&request.session).await?;
         let found: Option<(usize, Finding)> = {
@@ -352,7 +352,8 @@ impl Handle<ProposeFinding> for Engine {
                 "Look on the web again.",
             )
         })?;
-        let proposal = core.propose(finding.draft, &Author("Discovery".to_owned())).await?.proposal;
+        let by = Author("Discovery".to_owned());
+        let proposal = core.propose(finding.draft, &by, context.request.as_deref()).await?.proposal;
         core.change(&entry, |session| {
             session.turns[at].events.push(StepEvent {
                 step: Step::Add,

@@ -255,7 +255,11 @@ impl Handle<AcceptProposal> for Engine {
 impl Handle<RejectProposal> for Engine {
     async fn handle(&self, context: &Context, request: ProposalReject) -> Result<ProposalDetail> {
         let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by)?;
-        let rejected = self.core.library.reject(request.id, &by, request.reason.trim()).await;
+        let rejected = self
+            .core
+            .library
+            .reject(request.id, &by, request.reason.trim(), context.request.as_deref())
+            .await;
         if let Err(error) = rejected {
             return Err(self.core.refused(request.id, error).await);
         }
@@ -271,7 +275,7 @@ impl Handle<CommentProposal> for Engine {
             let remedy = "Write what others should know before they decide.";
             return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
         }
-        self.core.library.comment(request.id, &by, &request.words).await?;
+        self.core.library.comment(request.id, &by, &request.words, context.request.as_deref()).await?;
         self.core.tell_proposals().await?;
         self.core.proposal_detail(request.id).await
     }
@@ -295,7 +299,7 @@ impl Handle<ReopenProposal> for Engine {
             self.core.refresh(&undone.cards).await?;
             self.core.tell_library();
         } else {
-            self.core.library.reopen(request.id, &by).await?;
+            self.core.library.reopen(request.id, &by, context.request.as_deref()).await?;
         }
         self.core.tell_proposals().await?;
         self.core.proposal_detail(request.id).await

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::api::{Check, CheckState, Doctor, ModelState, Nothing};
+use crate::backups::{backups_check, remedy, summary};
 use crate::commands::{Context, Handle, RunDoctor};
 use crate::error::{ApiError, Result};
 
@@ -27,11 +28,23 @@ impl Handle<RunDoctor> for Engine {
             let store = dir.store();
             let detail = format!("{}, {} on disk", dir.root().display(), bytes(size_of_tree(&store)));
             checks.push(check("Data directory", CheckState::Good, detail, None));
-            let backups = fs::read_dir(dir.backups()).map_or(0, |entries| entries.flatten().count());
-            if backups > 0 {
-                let detail = format!("{backups} in {}", dir.backups().display());
-                checks.push(check("Backups", CheckState::Good, detail, None));
+            if let Some(code) = core.library.read_only() {
+                let detail = match code {
+                    autokit_library::Code::DiskFull => "the disk is full: nothing can be changed",
+                    _ => "it cannot be written: nothing can be changed",
+                };
+                let remedy = "Free some space or make the directory writable; the next change tries again.";
+                checks.push(check("Writing", CheckState::Warning, detail, Some(remedy)));
             }
+            let verified = core.library.verify().await?;
+            checks.push(if verified.is_well() {
+                let detail = format!("{} changes, {} cards: all there", verified.commits, verified.cards);
+                check("Integrity", CheckState::Good, detail, None)
+            } else {
+                let detail = summary(&verified.problems, verified.problem_count);
+                check("Integrity", CheckState::Bad, detail, Some(&remedy(dir.root()).await))
+            });
+            checks.push(backups_check(dir.root()));
         }
         let (cards, undocumented) = core
             .library
@@ -129,7 +142,7 @@ fn size_of_tree(path: &Path) -> u64 {
 }
 
 /// A number of bytes as people write it.
-pub(crate) fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     match count {
         0..1024 => format!("{count} B"),
         1024..1_048_576 => format!("{:.0} KiB", count as f64 / 1024.0),

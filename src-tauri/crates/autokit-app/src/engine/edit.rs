@@ -1,6 +1,6 @@
 //! A person's own changes: each is a revision, each can be undone.
 
-use autokit_library::{Meta, PutMode, Write};
+use autokit_library::{Committed, Meta, PutMode, Write};
 use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards};
 use serde_json::{Map, Value};
 
@@ -53,6 +53,12 @@ impl Handle<CreateCard> for Engine {
 
 impl Handle<UpdateCard> for Engine {
     async fn handle(&self, context: &Context, request: CardUpdate) -> Result<CardDetail> {
+        // Asked again after a lost answer: by now the card may have another name.
+        if let Some(done) = self.core.library.outcome_of(context.request.as_deref()).await?
+            && let Some(id) = done.changed.first().or(done.unchanged.first())
+        {
+            return self.core.detail_of(id).await;
+        }
         let record = self.core.find(&request.card)?;
         let card = card_from(request.fields)?;
         let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {}", record.key));
@@ -66,6 +72,10 @@ impl Handle<UpdateCard> for Engine {
 
 impl Handle<DeleteCards> for Engine {
     async fn handle(&self, context: &Context, request: CardsDelete) -> Result<CardChange> {
+        // Asked again after a lost answer: by now there is no such card.
+        if let Some(done) = self.core.library.outcome_of(context.request.as_deref()).await? {
+            return Ok(removed(done));
+        }
         let records = request.cards.iter().map(|text| self.core.find(text)).collect::<Result<Vec<_>>>()?;
         let what = match records.as_slice() {
             [one] => one.key.to_string(),
@@ -74,11 +84,14 @@ impl Handle<DeleteCards> for Engine {
         let meta = meta(context, Operation::Delete, &request.reason, &format!("Removed {what}"));
         let writes: Vec<Write> =
             records.iter().map(|record| Write::Delete { id: record.id.clone() }).collect();
-        let committed = self.core.commit(&meta, &writes).await?;
-        Ok(CardChange {
-            change: committed.change,
-            cards: committed.deleted.iter().map(ToString::to_string).collect(),
-        })
+        Ok(removed(self.core.commit(&meta, &writes).await?))
+    }
+}
+
+fn removed(committed: Committed) -> CardChange {
+    CardChange {
+        change: committed.change,
+        cards: committed.deleted.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -159,7 +159,8 @@ impl Core {
     /// pages, if there are any.
     pub(crate) fn start_missing(self: &Arc<Self>, pages: bool) {
         let finder = self.finder.load();
-        if finder.embedder.is_none() || (finder.missing(&self.library).is_empty() && !pages) {
+        let nothing_to_do = finder.missing(&self.library).is_empty() && !pages;
+        if finder.embedder.is_none() || nothing_to_do || self.library.read_only().is_some() {
             return;
         }
         let core = Arc::clone(self);

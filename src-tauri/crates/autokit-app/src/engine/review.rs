@@ -98,7 +98,12 @@ impl Core {
 
     /// Keeps a proposal, with the cards of the library that may be the same tool: of the same name or
     /// page, or described almost alike.
-    pub(crate) async fn propose(&self, mut draft: Draft, by: &Author) -> Result<Proposed> {
+    pub(crate) async fn propose(
+        &self,
+        mut draft: Draft,
+        by: &Author,
+        request: Option<&str>,
+    ) -> Result<Proposed> {
         let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
         if let (None, Ok(card)) = (&draft.card, card) {
             let mut similar: Vec<CardId> = self.library.read(|replica| {
@@ -114,7 +119,7 @@ impl Core {
             similar.dedup();
             draft.similar = similar;
         }
-        let proposed = self.library.propose(draft, by).await?;
+        let proposed = self.library.propose(draft, by, request).await?;
         self.tell_proposals().await?;
         Ok(proposed)
     }
@@ -173,7 +178,8 @@ impl Handle<DescribeCard> for Engine {
     async fn handle(&self, context: &Context, request: CardDescribe) -> Result<ProposalDetail> {
         let core = &self.core;
         let draft = core.described(&request.text).await?;
-        let proposal = core.propose(draft, &Author(context.author.clone())).await?.proposal;
+        let by = Author(context.author.clone());
+        let proposal = core.propose(draft, &by, context.request.as_deref()).await?.proposal;
         core.proposal_detail(proposal.id).await
     }
 }

@@ -330,6 +330,9 @@ impl Engine {
 
     /// Writes the journal of agents as long as this process lives, and forgets what is old.
     pub(super) fn keep_journal(&self) {
+        if self.core.library.read_only().is_some() {
+            return;
+        }
         let core = Arc::downgrade(&self.core);
         let news = self.core.journal.news();
         tokio::spawn(async move {

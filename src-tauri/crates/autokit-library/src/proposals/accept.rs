@@ -236,7 +236,9 @@ impl Library {
         now.approvals.push(Approval { by: by.clone(), at: at.clone(), values });
         let why = format!("{}; {} of {needed}", account(proposal, acceptance), others + 1);
         let events = vec![self.event(now.id, &at, by, "approved", &why)];
-        self.note(Note { changed: vec![now.clone()], events, ..Note::default() }).await?;
+        let note =
+            Note { changed: vec![now.clone()], events, outcome: now.id.to_string(), ..Note::default() };
+        self.note(note, None, &meta.reason).await?;
         Ok(Some(now))
     }
 

@@ -11,11 +11,16 @@ use crate::store::Library;
 impl Library {
     /// Turns a proposal down. What it proposes is not proposed again while its page stays the same.
     ///
+    /// A second call with the same request key changes nothing.
+    ///
     /// # Errors
     /// [`LibraryError::NoProposal`], [`LibraryError::Decided`].
-    pub async fn reject(&self, id: u32, by: &Author, why: &str) -> Result<Proposal> {
+    pub async fn reject(&self, id: u32, by: &Author, why: &str, request: Option<&str>) -> Result<Proposal> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
+        if self.outcome_text(request).await?.is_some() {
+            return self.proposal(id).await;
+        }
         let mut proposal = self.proposal(id).await?;
         if proposal.state != ProposalState::Pending {
             return Err(LibraryError::Decided { proposal: id, state: proposal.state.as_str() });
@@ -37,18 +42,24 @@ impl Library {
         proposal.decision = Some(why.to_owned());
         let events = vec![self.event(id, &at, &by.0, "rejected", why)];
         let changed = vec![proposal.clone()];
-        self.note(Note { changed, events, rejections, ..Note::default() }).await?;
+        let note = Note { changed, events, rejections, outcome: id.to_string(), ..Note::default() };
+        self.note(note, request, why).await?;
         Ok(proposal)
     }
 
     /// Lets a rejected proposal wait again, or one whose acceptance changed nothing. Any other
     /// acceptance is taken back by [`Library::undo_acceptance`].
     ///
+    /// A second call with the same request key changes nothing.
+    ///
     /// # Errors
     /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it waits already.
-    pub async fn reopen(&self, id: u32, by: &Author) -> Result<Proposal> {
+    pub async fn reopen(&self, id: u32, by: &Author, request: Option<&str>) -> Result<Proposal> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
+        if self.outcome_text(request).await?.is_some() {
+            return self.proposal(id).await;
+        }
         let mut proposal = self.proposal(id).await?;
         if proposal.state == ProposalState::Pending {
             return Err(LibraryError::NothingToUndo);
@@ -57,23 +68,31 @@ impl Library {
         let mut events = vec![self.event(id, &self.clock.stamp(), &by.0, "undone", "")];
         events.extend(self.compare(&mut proposal).await?);
         let changed = vec![proposal.clone()];
-        self.note(Note { changed, events, forgiven: vec![id], ..Note::default() }).await?;
+        let note = Note { changed, events, forgiven: vec![id], outcome: id.to_string(), ..Note::default() };
+        self.note(note, request, "Reopen a proposal").await?;
         Ok(proposal)
     }
 
     /// Keeps a reviewer's words about a proposal, which decides nothing.
     ///
+    /// A second call with the same request key changes nothing.
+    ///
     /// # Errors
     /// [`LibraryError::NoProposal`], [`LibraryError::Invalid`] for no words.
-    pub async fn comment(&self, id: u32, by: &Author, words: &str) -> Result<()> {
+    pub async fn comment(&self, id: u32, by: &Author, words: &str, request: Option<&str>) -> Result<()> {
         let words = words.trim();
         if words.is_empty() {
             return Err(LibraryError::Invalid("the comment is empty".to_owned()));
         }
         let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
         self.proposal(id).await?;
+        if self.outcome_text(request).await?.is_some() {
+            return Ok(());
+        }
         let events = vec![self.event(id, &self.clock.stamp(), &by.0, "commented", words)];
-        self.note(Note { events, ..Note::default() }).await
+        let note = Note { events, outcome: id.to_string(), ..Note::default() };
+        self.note(note, request, "Comment on a proposal").await
     }
 
     /// The proposals that accepting by this change decided, or those about `only`: as rows that let
@@ -85,7 +104,7 @@ impl Library {
         by: &Author,
     ) -> Result<(Vec<Object>, Vec<u32>)> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT * FROM proposal WHERE change = $change OR import = $change")
             .bind(("change", change.to_owned()))
             .await

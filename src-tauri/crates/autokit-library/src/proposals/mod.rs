@@ -25,6 +25,7 @@ use surrealdb::types::{Object, RecordId, object};
 use ts_rs::TS;
 
 use crate::error::{LibraryError, Result};
+use crate::redo::Step;
 use crate::rows::{ProposalEventRow, ProposalRow, key_text};
 use crate::store::Library;
 
@@ -127,6 +128,8 @@ struct Note {
     rejections: Vec<Object>,
     /// Proposals whose noes are taken back.
     forgiven: Vec<u32>,
+    /// What is answered when the same request comes again.
+    outcome: String,
 }
 
 impl Library {
@@ -140,7 +143,7 @@ impl Library {
             return Ok(waiting.iter().map(|proposal| Proposal::clone(proposal)).collect());
         }
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT * FROM proposal WHERE $state = NONE OR state = $state ORDER BY id")
             .bind(("state", state.map(|state| state.as_str().to_owned())))
             .await
@@ -169,7 +172,7 @@ impl Library {
     /// When the database fails.
     pub async fn proposal_events(&self, id: u32) -> Result<Vec<ProposalEvent>> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT id, at, by, what, why FROM proposal_event WHERE proposal = $id ORDER BY at, id")
             .bind(("id", i64::from(id)))
             .await
@@ -187,7 +190,7 @@ impl Library {
     /// When the database fails.
     pub async fn change_of_proposal(&self, id: u32) -> Result<Option<String>> {
         let mut response = self
-            .db()
+            .db()?
             .query("SELECT VALUE change FROM $id")
             .bind(("id", record(id)))
             .await
@@ -198,24 +201,18 @@ impl Library {
 
     /// Writes what happened to proposals that are not accepted, and brings the queue in step. The
     /// caller holds the writers' turn.
-    async fn note(&self, note: Note) -> Result<()> {
+    async fn note(&self, note: Note, request: Option<&str>, reason: &str) -> Result<()> {
         let rows = note.changed.iter().map(|proposal| row(proposal, None)).collect::<Result<Vec<_>>>()?;
+        let close = object! {
+            forgiven: note.forgiven.into_iter().map(i64::from).collect::<Vec<_>>(),
+            request: request.map(|key| RecordId::new("request", key)),
+            outcome: note.outcome,
+            at: self.clock.stamp(),
+        };
         self.queue_in_doubt.store(true, Ordering::Release);
-        self.execute(
-            "BEGIN;
-             FOR $row IN $rows { UPSERT $row.id CONTENT $row RETURN NONE };
-             INSERT INTO proposal_event $events RETURN NONE;
-             FOR $row IN $rejections { UPSERT $row.id CONTENT $row RETURN NONE };
-             IF $forgiven != [] { DELETE rejection WHERE proposal IN $forgiven RETURN NONE };
-             COMMIT;",
-            object! {
-                rows: rows,
-                events: note.events,
-                rejections: note.rejections,
-                forgiven: note.forgiven.into_iter().map(i64::from).collect::<Vec<_>>(),
-            },
-        )
-        .await?;
+        let steps =
+            vec![Step::Put(rows), Step::Events(note.events), Step::Put(note.rejections), Step::Close(close)];
+        self.make(steps, Vec::new(), reason).await?;
         let mut queue = self.queue.write().expect("no reader panics");
         for proposal in note.changed {
             queue.put(proposal);
@@ -223,6 +220,15 @@ impl Library {
         drop(queue);
         self.queue_in_doubt.store(false, Ordering::Release);
         Ok(())
+    }
+
+    /// The proposal that a request was about, if it was answered before.
+    async fn proposal_of_request(&self, request: Option<&str>) -> Result<Option<u32>> {
+        let Some(text) = self.outcome_text(request).await? else { return Ok(None) };
+        let id = text
+            .parse()
+            .map_err(|_| LibraryError::Invalid("this request key was used for something else".to_owned()))?;
+        Ok(Some(id))
     }
 
     /// The row of a step. Its name keeps steps of one moment in order.

@@ -41,16 +41,24 @@ impl Library {
     /// * A value that waits already gets the evidence of both.
     /// * A newer value from the same origin takes the place of the one that waits, which is told.
     ///
+    /// A second call with the same request key gives what the first one made.
+    ///
     /// # Errors
     /// [`crate::LibraryError::NoCard`] when the card to change is gone.
-    pub async fn propose(&self, draft: Draft, by: &Author) -> Result<Proposed> {
+    pub async fn propose(&self, draft: Draft, by: &Author, request: Option<&str>) -> Result<Proposed> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
+        if let Some(id) = self.proposal_of_request(request).await? {
+            let proposal = self.proposal(id).await?;
+            return Ok(Proposed { proposal, kept: Vec::new(), merged: Vec::new(), suppressed: Vec::new() });
+        }
+        let reason = draft.reason.clone();
         let turned_down = self.turned_down(std::slice::from_ref(&draft)).await?.remove(0);
         let mut note = Note::default();
         let next = self.look_at_queue(super::Queue::next);
         let proposed = self.consider(draft, turned_down, next, by, &mut note).await?;
-        self.note(note).await?;
+        note.outcome = proposed.proposal.id.to_string();
+        self.note(note, request, &reason).await?;
         Ok(proposed)
     }
 
@@ -166,7 +174,7 @@ impl Library {
             let ids: Vec<RecordId> =
                 marks.iter().flatten().map(|mark| RecordId::new("rejection", mark.as_str())).collect();
             let mut response = self
-                .db()
+                .db()?
                 .query("SELECT id, proposal, field FROM $marks")
                 .bind(("marks", ids))
                 .await

@@ -115,7 +115,7 @@ impl Library {
             id: RecordId,
         }
         let mut response = self
-            .db()
+            .db()?
             .query(
                 "SELECT * FROM proposal WHERE state = 'pending';
                  SELECT id FROM proposal ORDER BY id DESC LIMIT 1;",

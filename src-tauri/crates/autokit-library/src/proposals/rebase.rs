@@ -32,7 +32,11 @@ impl Library {
                 }
             }
         }
-        if note.changed.is_empty() { Ok(()) } else { self.note(note).await }
+        if note.changed.is_empty() {
+            Ok(())
+        } else {
+            self.note(note, None, "Compare proposals with their cards").await
+        }
     }
 
     /// Compares a proposal that waits again with its card, and tells what the card keeps although the
@@ -50,7 +54,8 @@ impl Library {
             events.push(self.event(id, &self.clock.stamp(), ITSELF, "kept", &why));
         }
         events.extend(self.compare(&mut proposal).await?);
-        self.note(Note { changed: vec![proposal], events, ..Note::default() }).await
+        let note = Note { changed: vec![proposal], events, ..Note::default() };
+        self.note(note, None, "Compare a proposal with its card").await
     }
 
     /// Brings what a proposal knows of its card up to date; gives the rows of what is to be told.

@@ -77,7 +77,7 @@ impl Library {
             note.changed.push(now);
         }
         if !note.changed.is_empty() {
-            self.note(note).await?;
+            self.note(note, None, why).await?;
         }
         Ok(closed)
     }
@@ -106,7 +106,7 @@ impl Library {
                 note.events.push(self.event(now.id, &at, &by.0, "withdrawn", why));
                 note.changed.push(now);
             }
-            self.note(note).await?;
+            self.note(note, None, why).await?;
         }
         Ok(own.len() as u32)
     }
@@ -114,7 +114,7 @@ impl Library {
     /// Proposals, decided ones as well, that others than `by` made or made too.
     async fn proposed_by_others(&self, by: &Author) -> Result<HashSet<u32>> {
         let mut response = self
-            .db()
+            .db()?
             .query(
                 "SELECT VALUE proposal FROM proposal_event
                  WHERE by != $by AND what IN ['proposed', 'merged', 'replaced']",
@@ -153,7 +153,7 @@ impl Library {
     /// that waits.
     async fn only_by(&self, id: u32, by: &Author) -> Result<bool> {
         let mut response = self
-            .db()
+            .db()?
             .query(
                 "SELECT VALUE by FROM proposal_event
                  WHERE proposal = $id AND what IN ['proposed', 'merged', 'replaced']",

@@ -1,8 +1,8 @@
 //! Proposals, pages and what is remembered of asking.
 
 use autokit_library::{
-    Code, DataDir, Feedback, Library, LibraryError, Meta, PackedVectors, Page, PageChunk, PutMode, Replica,
-    Selection, SessionNote, Write,
+    Code, DataDir, Feedback, LibraryError, Meta, PackedVectors, Page, PageChunk, PutMode, Replica, Selection,
+    SessionNote, Write,
 };
 use autokit_toolcard::{
     CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalState, ProposedField, Toolcard,
@@ -54,10 +54,11 @@ fn only(fields: &[&str]) -> Selection {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
     let library = memory().await;
-    let proposal = library.propose(new_card("Found"), &author("discovery")).await.expect("kept").proposal;
+    let proposal =
+        library.propose(new_card("Found"), &author("discovery"), None).await.expect("kept").proposal;
     assert_eq!((proposal.id, proposal.state), (1, ProposalState::Pending));
     assert!(library.read(Replica::is_empty), "nothing changes before a person decides");
-    let again = library.propose(new_card("Found"), &author("discovery")).await.expect("kept").proposal;
+    let again = library.propose(new_card("Found"), &author("discovery"), None).await.expect("kept").proposal;
     assert_eq!(again.id, proposal.id, "the same is not proposed twice");
 
     let chosen = ["name".to_owned(), "description".to_owned()];
@@ -92,12 +93,12 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rejection_is_remembered_with_its_reason_and_can_be_taken_back() {
     let library = memory().await;
-    library.propose(new_card("A"), &author("discovery")).await.expect("kept");
-    let rejected = library.reject(1, &author("ann"), "a toy").await.expect("rejected");
+    library.propose(new_card("A"), &author("discovery"), None).await.expect("kept");
+    let rejected = library.reject(1, &author("ann"), "a toy", None).await.expect("rejected");
     assert_eq!((rejected.state, rejected.decision.as_deref()), (ProposalState::Rejected, Some("a toy")));
-    assert!(library.reject(1, &author("ann"), "again").await.is_err());
+    assert!(library.reject(1, &author("ann"), "again", None).await.is_err());
     assert!(library.proposals(Some(ProposalState::Pending)).await.expect("read").is_empty());
-    library.reopen(1, &author("ann")).await.expect("waits again");
+    library.reopen(1, &author("ann"), None).await.expect("waits again");
     assert_eq!(library.proposals(Some(ProposalState::Pending)).await.expect("read").len(), 1);
     let told: Vec<String> =
         library.proposal_events(1).await.expect("read").into_iter().map(|event| event.what).collect();
@@ -110,7 +111,7 @@ async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A", "description": "one", "class": "Old"})).await;
     let about_both = change(&id, 1, vec![field("description", json!("two")), field("class", json!("New"))]);
-    let proposal = library.propose(about_both, &author("verifier")).await.expect("kept").proposal;
+    let proposal = library.propose(about_both, &author("verifier"), None).await.expect("kept").proposal;
     put(&library, json!({"name": "A", "description": "by hand", "class": "Old"})).await;
 
     let whole = library.acceptance(&proposal, &all()).await.expect_err("a conflict");
@@ -123,7 +124,7 @@ async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
     assert_eq!(text(&library, &id, "class").as_deref(), Some("New"));
 
     let other = library
-        .propose(change(&id, 3, vec![field("name", json!(""))]), &author("x"))
+        .propose(change(&id, 3, vec![field("name", json!(""))]), &author("x"), None)
         .await
         .expect("kept")
         .proposal;
@@ -187,7 +188,7 @@ async fn pages_feedback_and_sessions_survive_closing() {
         library.put_page(&page, Some(&vectors)).await.expect("kept");
         assert!(library.pages_without_vectors("m").await.expect("read").is_empty());
         assert_eq!(library.pages_without_vectors("other").await.expect("read"), std::slice::from_ref(&card));
-        library.remember(&said).await.expect("kept");
+        library.remember(&said, None).await.expect("kept");
         library.put_session(&note, "{}").await.expect("kept");
         library.close().await.expect("closed");
     }

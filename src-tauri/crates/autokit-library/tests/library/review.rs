@@ -38,7 +38,7 @@ fn change(card: &CardId, fields: &[(&str, &str)]) -> Draft {
 }
 
 async fn propose(library: &Library, draft: Draft) -> Proposed {
-    library.propose(draft, &author("checker")).await.expect("taken in")
+    library.propose(draft, &author("checker"), None).await.expect("taken in")
 }
 
 async fn accept(library: &Library, id: u32, by: &str, selection: &Selection, needed: u32) -> Accepted {
@@ -98,7 +98,7 @@ async fn a_new_card_is_taken_in_whole_or_not_at_all() {
     let other = propose(&library, new(Origin::Description, "Something else.")).await;
     assert_eq!(other.kept, ["name", "description"]);
     // Its name decides whether all of it was turned down.
-    library.reject(first.id, &author("ann"), "a toy").await.expect("rejected");
+    library.reject(first.id, &author("ann"), "a toy", None).await.expect("rejected");
     let again = propose(&library, new(Origin::Discovery, "In other words.")).await;
     assert_eq!((again.proposal.id, again.suppressed.len()), (first.id, 2));
     assert_eq!(waiting(&library).await.len(), 1);
@@ -124,16 +124,16 @@ async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
     let again = propose(&library, draft.clone()).await;
     assert_eq!(again.suppressed, ["pricing"]);
     assert!(again.kept.contains(&"module".to_owned()));
-    library.reject(again.proposal.id, &author("ann"), "no").await.expect("rejected");
+    library.reject(again.proposal.id, &author("ann"), "no", None).await.expect("rejected");
     let third = propose(&library, draft.clone()).await;
     assert_eq!((third.suppressed.len(), third.kept.len()), (3, 0));
     assert!(waiting(&library).await.is_empty());
     let changed = propose(&library, Draft { basis: Some("page two".into()), ..draft.clone() }).await;
     assert_eq!(changed.kept.len(), 3);
-    library.reject(changed.proposal.id, &author("ann"), "no").await.expect("rejected");
+    library.reject(changed.proposal.id, &author("ann"), "no", None).await.expect("rejected");
 
     // A no that is taken back is forgotten, also when its acceptance is undone.
-    library.reopen(again.proposal.id, &author("ann")).await.expect("waits");
+    library.reopen(again.proposal.id, &author("ann"), None).await.expect("waits");
     assert_eq!(propose(&library, draft.clone()).await.suppressed, ["pricing"]);
     let made = library.change_of_proposal(first.id).await.expect("read").expect("a change");
     library.undo(&made, author("ann"), None).await.expect("undone");
@@ -189,7 +189,7 @@ async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
     assert!(library.proposal(other.id).await.expect("there").conflicts.is_empty());
     library.commit(&meta("ann"), &[Write::Delete { id: id.clone() }]).await.expect("removed");
     assert_eq!(library.proposal(other.id).await.expect("there").conflicts, ["usage"]);
-    let gone = library.propose(change(&id, &[("usage", "z()")]), &author("x")).await;
+    let gone = library.propose(change(&id, &[("usage", "z()")]), &author("x"), None).await;
     assert!(matches!(gone, Err(LibraryError::NoCard(_))));
 }
 
@@ -219,9 +219,9 @@ async fn words_decide_nothing_and_who_is_late_is_told() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A"})).await;
     let proposal = propose(&library, change(&id, &[("class", "K")])).await.proposal;
-    library.comment(proposal.id, &author("ann"), " is this so? ").await.expect("kept");
-    assert!(library.comment(proposal.id, &author("ann"), "  ").await.is_err());
-    assert!(matches!(library.comment(9, &author("ann"), "x").await, Err(LibraryError::NoProposal(9))));
+    library.comment(proposal.id, &author("ann"), " is this so? ", None).await.expect("kept");
+    assert!(library.comment(proposal.id, &author("ann"), "  ", None).await.is_err());
+    assert!(matches!(library.comment(9, &author("ann"), "x", None).await, Err(LibraryError::NoProposal(9))));
     let said = library.proposal_events(proposal.id).await.expect("read").pop().expect("said");
     assert_eq!((said.what.as_str(), said.why.as_str()), ("commented", "is this so?"));
     assert_eq!(waiting(&library).await.len(), 1);
@@ -232,7 +232,7 @@ async fn words_decide_nothing_and_who_is_late_is_told() {
     propose(&library, newer).await;
     let refused = library.accept(&proposal, late.clone(), None, &meta("ann"), 1).await.expect_err("changed");
     assert!(matches!(refused, LibraryError::ProposalChanged(_)) && refused.code() == Code::Conflict);
-    library.reject(proposal.id, &author("ann"), "no").await.expect("rejected");
+    library.reject(proposal.id, &author("ann"), "no", None).await.expect("rejected");
     let refused = library.accept(&proposal, late, None, &meta("ann"), 1).await.expect_err("decided");
     assert!(matches!(refused, LibraryError::Decided { .. }));
     assert_eq!(text(&library, &id, "class"), None);
@@ -296,7 +296,7 @@ async fn a_source_that_is_left_takes_back_all_it_proposed_alone() {
         Draft::new(Origin::Import, "it says so", fields.into())
     };
     let by_source = async |name: &str| {
-        library.propose(new(name, "it says"), &source).await.expect("taken in").proposal.id
+        library.propose(new(name, "it says"), &source, None).await.expect("taken in").proposal.id
     };
     let shared = by_source("shared").await;
     let mut own = Vec::new();
@@ -326,7 +326,7 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     let id = put(&library, json!({"name": "A", "verified": true})).await;
     let verifier = Author::verifier();
     let by_verifier =
-        async |draft: Draft| library.propose(draft, &verifier).await.expect("taken in").proposal.id;
+        async |draft: Draft| library.propose(draft, &verifier, None).await.expect("taken in").proposal.id;
     let state = async |id: u32| library.proposal(id).await.expect("there").state;
 
     let own = by_verifier(change(&id, &[("class", "K"), ("module", "m")])).await;
@@ -357,5 +357,5 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     let done = by_verifier(change(&id, &[("class", "K")])).await;
     put(&library, json!({"name": "A", "verified": true, "class": "K", "pricing": "free"})).await;
     assert_eq!((state(done).await, state(theirs).await), (ProposalState::Withdrawn, ProposalState::Pending));
-    library.reopen(done, &author("ann")).await.expect("waits");
+    library.reopen(done, &author("ann"), None).await.expect("waits");
 }

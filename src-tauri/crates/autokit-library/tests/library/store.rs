@@ -307,3 +307,20 @@ proptest! {
         });
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn opening_and_closing_in_quick_succession_loses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = DataDir::new(folder.path());
+    for round in 1..=40 {
+        let library = on_disk(&dir).await;
+        assert_eq!(library.known_problems(), [], "round {round}");
+        assert_eq!(library.read(|replica| replica.len()), round - 1, "round {round}");
+        let card = card(&format!("card {round}"), "");
+        library.commit(&meta(Operation::Create, "new"), &[put(card)]).await.expect("committed");
+        library.close().await.expect("closed");
+        // What comes too late opens nothing again.
+        let late = Write::Delete { id: CardKey::new("", "card 1").id() };
+        assert!(library.commit(&meta(Operation::Delete, "late"), &[late]).await.is_err());
+    }
+}

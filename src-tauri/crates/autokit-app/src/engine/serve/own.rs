@@ -150,7 +150,7 @@ impl Serving {
         let mut found = Vec::new();
         for finding in findings {
             let (name, url) = (finding.name.clone(), finding.url.clone());
-            let proposed = self.core.propose(finding.draft, &Author("Discovery".to_owned())).await?;
+            let proposed = self.core.propose(finding.draft, &Author("Discovery".to_owned()), None).await?;
             found.push(json!({"name": name, "documentation": url, "proposal": proposed.proposal.id}));
         }
         if !found.is_empty() {
@@ -165,7 +165,7 @@ impl Serving {
         let name = draft.key().map(|key| key.to_string()).unwrap_or_default();
         let by =
             if call.profile.is_empty() { "an agent".to_owned() } else { format!("agent {}", call.profile) };
-        let proposed = self.core.propose(draft, &Author(by)).await?.proposal;
+        let proposed = self.core.propose(draft, &Author(by), None).await?.proposal;
         let words = format!("{name} waits for a person in Review as proposal {}.", proposed.id);
         Ok(text(words))
     }
@@ -189,7 +189,7 @@ impl Serving {
             helpful,
             said: note.to_owned(),
         };
-        self.core.library.remember(&feedback).await?;
+        self.core.library.remember(&feedback, None).await?;
         self.core.taste.forget();
         let how = if helpful { "worked" } else { "did not work" };
         Ok(text(format!("Noted that {} {how} for this.", record.key)))

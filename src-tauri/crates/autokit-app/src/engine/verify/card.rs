@@ -123,7 +123,7 @@ impl Core {
         };
         let state = report.state;
         let proposed = match draft {
-            Some(draft) => match self.propose(draft, &by).await {
+            Some(draft) => match self.propose(draft, &by, None).await {
                 Ok(proposed) => !proposed.kept.is_empty(),
                 Err(_) if matches!(self.library.card(id), Err(LibraryError::NoCard(_))) => {
                     return Ok(Found::Removed);

@@ -1,0 +1,102 @@
+//! Backups of a library, without opening it: a library that cannot be opened has them too.
+
+use std::path::Path;
+
+use autokit_library::{Clock, DataDir, Problem};
+
+pub use autokit_library::{Backup, Restored, Verified};
+
+use crate::api::{Check, CheckState, Doctor};
+use crate::error::{ApiError, ErrorCode, Result};
+
+/// The backups of the library in a data directory, newest first.
+pub fn list(data_dir: &Path) -> Vec<Backup> {
+    DataDir::new(data_dir).list_backups()
+}
+
+/// Loads a backup into memory and compares everything in it with its own log of changes.
+///
+/// # Errors
+/// `not_found`, `damaged`.
+pub async fn verify(data_dir: &Path, name: &str) -> Result<Verified> {
+    Ok(DataDir::new(data_dir).verify_backup(name, Clock::system()).await?)
+}
+
+/// Puts a backup in the place of the library, which is kept beside the backups.
+///
+/// # Errors
+/// `conflict` while a process has the library open, `not_found`, `damaged`, `disk_full`, `read_only`.
+pub async fn restore(data_dir: &Path, name: &str) -> Result<Restored> {
+    let owned = DataDir::new(data_dir).try_own().map_err(|error| match ApiError::from(error) {
+        error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
+            ErrorCode::Conflict,
+            "the library is open in another AutoKit process",
+            "Close the window and end `autokit serve` and `autokit mcp`, then restore again.",
+        ),
+        error => error,
+    })?;
+    Ok(owned.restore_backup(name, Clock::system()).await?)
+}
+
+/// The newest backup in which nothing is missing.
+pub async fn newest_good(data_dir: &Path) -> Option<Backup> {
+    for backup in list(data_dir) {
+        if verify(data_dir, &backup.name).await.is_ok_and(|verified| verified.is_well()) {
+            return Some(backup);
+        }
+    }
+    None
+}
+
+/// What to do about damage: restore the newest backup that is good, if there is one.
+pub async fn remedy(data_dir: &Path) -> String {
+    match newest_good(data_dir).await {
+        Some(backup) => format!(
+            "Restore the backup of {} ({} cards) with `autokit backup restore {}`.",
+            backup.created_at, backup.cards, backup.name
+        ),
+        None => "There is no good backup. Start with another --data-dir, or import an export.".to_owned(),
+    }
+}
+
+/// What there is to say of a library that cannot be opened.
+pub async fn doctor_of_unopened(data_dir: &Path, error: &ApiError) -> Doctor {
+    let check =
+        |name: &str, state, detail: String, remedy| Check { name: name.to_owned(), state, detail, remedy };
+    let remedy = Some(remedy(data_dir).await);
+    Doctor {
+        checks: vec![
+            check("AutoKit", CheckState::Good, crate::VERSION.to_owned(), None),
+            check("Library", CheckState::Bad, error.message.clone(), remedy),
+            backups_check(data_dir),
+        ],
+    }
+}
+
+/// How many backups there are, and of when.
+pub(crate) fn backups_check(data_dir: &Path) -> Check {
+    let backups = list(data_dir);
+    let name = "Backups".to_owned();
+    match backups.first() {
+        None => Check {
+            name,
+            state: CheckState::Warning,
+            detail: "none yet".to_owned(),
+            remedy: Some("Make one with `autokit backup create`.".to_owned()),
+        },
+        Some(newest) => Check {
+            name,
+            state: CheckState::Good,
+            detail: format!("{}, the newest of {}", backups.len(), newest.created_at),
+            remedy: None,
+        },
+    }
+}
+
+/// The first problems in words, and how many more there are.
+pub(crate) fn summary(problems: &[Problem], count: u64) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<String> = problems.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = count.saturating_sub(named.len() as u64);
+    if more == 0 { named.join("; ") } else { format!("{}; and {more} more", named.join("; ")) }
+}

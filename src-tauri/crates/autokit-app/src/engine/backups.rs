@@ -1,0 +1,68 @@
+//! Makes backups: when a person asks for one, and once a day while there are changes.
+
+use std::time::Duration;
+
+use autokit_library::Backup;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Core, Engine};
+use crate::api::Nothing;
+use crate::commands::{Context, CreateBackup, Handle, ListBackups};
+use crate::error::Result;
+
+/// When it is first looked whether a backup is due.
+const FIRST_LOOK: Duration = Duration::from_mins(1);
+/// How long between looks at whether a backup is due.
+const LOOK_EVERY: Duration = Duration::from_hours(1);
+/// How old the newest backup is when another one is due.
+const DUE_AFTER: SignedDuration = SignedDuration::from_hours(24);
+
+impl Core {
+    /// Makes a backup if the newest one is a day old and there were changes since.
+    async fn back_up_if_due(&self) -> Result<Option<Backup>> {
+        let Some(dir) = self.library.dir().filter(|_| self.library.read_only().is_none()) else {
+            return Ok(None);
+        };
+        let now = self.options.clock.now();
+        let newest = dir.list_backups().into_iter().next();
+        let age = newest.and_then(|backup| backup.created_at.parse::<Timestamp>().ok());
+        let due = age.is_none_or(|made| now.duration_since(made) >= DUE_AFTER);
+        if !due || !self.library.changed_since_backup() {
+            return Ok(None);
+        }
+        Ok(Some(self.library.back_up().await?))
+    }
+}
+
+impl Engine {
+    /// Makes a backup a day, while there are changes, for as long as this process owns the library.
+    pub fn keep_backups(&self) {
+        let core = std::sync::Arc::downgrade(&self.core);
+        tokio::spawn(async move {
+            // Not at once: who has just started the program waits for other things.
+            let first = tokio::time::Instant::now() + FIRST_LOOK;
+            let mut pause = tokio::time::interval_at(first, LOOK_EVERY);
+            loop {
+                pause.tick().await;
+                let Some(core) = core.upgrade() else { return };
+                match core.back_up_if_due().await {
+                    Ok(Some(backup)) => tracing::info!(name = backup.name, "made a backup"),
+                    Ok(None) => {}
+                    Err(error) => tracing::warn!(%error, "no backup could be made"),
+                }
+            }
+        });
+    }
+}
+
+impl Handle<CreateBackup> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Backup> {
+        Ok(self.core.library.back_up().await?)
+    }
+}
+
+impl Handle<ListBackups> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Backup>> {
+        Ok(self.core.library.dir().map(autokit_library::DataDir::list_backups).unwrap_or_default())
+    }
+}

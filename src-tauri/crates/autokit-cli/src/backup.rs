@@ -1,0 +1,101 @@
+//! `autokit backup`: also of a library that cannot be opened.
+
+use std::path::Path;
+
+use autokit_app::api::Nothing;
+use autokit_app::backups::{self, Backup};
+use autokit_app::commands::CreateBackup;
+use autokit_app::node::Node;
+use clap::Subcommand;
+
+use crate::output::{Output, moment, printable};
+use crate::{End, Result};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BackupCommand {
+    /// Make a backup now. One is made each day there are changes; seven are kept.
+    Create,
+    /// List the backups, newest first.
+    List,
+    /// Load a backup into memory and compare everything in it with its log of changes.
+    Verify {
+        /// Name of the backup; the newest one when not given.
+        name: Option<String>,
+    },
+    /// Put a backup in the place of the library. The library as it is now is kept beside the backups.
+    Restore {
+        /// Name of the backup.
+        name: String,
+    },
+}
+
+/// What needs no open library; `None` for what does.
+pub(crate) async fn without_library(
+    data_dir: &Path,
+    out: &Output,
+    command: &BackupCommand,
+) -> Option<Result<End>> {
+    match command {
+        BackupCommand::Create => None,
+        BackupCommand::List => Some(list(data_dir, out)),
+        BackupCommand::Verify { name } => Some(verify(data_dir, out, name.as_deref()).await),
+        BackupCommand::Restore { name } => Some(restore(data_dir, out, name).await),
+    }
+}
+
+pub(crate) async fn create(node: &Node, out: &Output) -> Result<End> {
+    let backup = node.call::<CreateBackup>(Nothing {}).await?;
+    out.show(&backup, |text| writeln!(text, "Created backup {}", line(&backup)))?;
+    Ok(End::Done)
+}
+
+fn list(data_dir: &Path, out: &Output) -> Result<End> {
+    let backups = backups::list(data_dir);
+    out.show(&backups, |text| {
+        if backups.is_empty() {
+            return writeln!(text, "No backups yet. Make one with `autokit backup create`.");
+        }
+        for backup in &backups {
+            writeln!(text, "{}", line(backup))?;
+        }
+        Ok(())
+    })?;
+    Ok(if backups.is_empty() { End::Nothing } else { End::Done })
+}
+
+async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<End> {
+    let newest = || backups::list(data_dir).into_iter().next().map(|backup| backup.name);
+    let Some(name) = name.map(str::to_owned).or_else(newest) else { return list(data_dir, out) };
+    let verified = backups::verify(data_dir, &name).await?;
+    out.show(&verified, |text| {
+        if verified.is_well() {
+            return writeln!(
+                text,
+                "{}: {} cards, {} changes, nothing missing or altered",
+                printable(&name),
+                verified.cards,
+                verified.commits
+            );
+        }
+        writeln!(text, "{}: {} problems", printable(&name), verified.problem_count)?;
+        for problem in &verified.problems {
+            writeln!(text, "  {}", printable(&problem.to_string()))?;
+        }
+        Ok(())
+    })?;
+    Ok(if verified.is_well() { End::Done } else { End::Unwell })
+}
+
+async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<End> {
+    let restored = backups::restore(data_dir, name).await?;
+    out.show(&restored, |text| {
+        writeln!(text, "Restored backup {}", line(&restored.backup))?;
+        writeln!(text, "The library as it was is in {}", printable(&restored.replaced.display().to_string()))
+    })?;
+    Ok(End::Done)
+}
+
+fn line(backup: &Backup) -> String {
+    let size = autokit_app::bytes(backup.bytes);
+    format!("{}  {}  {} cards  {size}", printable(&backup.name), moment(&backup.created_at), backup.cards)
+}

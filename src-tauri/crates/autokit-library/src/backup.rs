@@ -1,0 +1,464 @@
+//! Backups: everything that cannot be made anew, in one file that needs no database to be checked.
+//!
+//! ```text
+//! {"format":"autokit-backup","version":1,"schema":7,"created_at":…,"commit":…,"hash":…,"cards":…}
+//! {"table":"card","key":…,"row":{…}}          one line a row, table after table
+//! {"rows":…,"sha256":…}                       of all bytes before this line
+//! ```
+//!
+//! compressed with gzip. Vectors are left out: they are made anew from the cards. A backup is whole or it is not
+//! there: it is written beside, read back, loaded into a database in memory and verified like any library
+//! before it gets its name.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+use surrealdb::Surreal;
+use surrealdb::engine::local::Db;
+use surrealdb::types::{Array, Number, Object, RecordId, RecordIdKey, Value};
+use ts_rs::TS;
+
+use crate::data_dir::{DataDir, Ownership};
+use crate::database::{Database, connect};
+use crate::error::{LibraryError, Result};
+use crate::head::{HeadFile, StoreState};
+use crate::integrity::Verified;
+use crate::migrate;
+use crate::rows::key_text;
+use crate::store::{Clock, Library};
+
+/// What a backup holds.
+const BACKED_UP: [&str; 21] = [
+    "commit_log",
+    "revision",
+    "card",
+    "tombstone",
+    "change",
+    "proposal",
+    "proposal_event",
+    "rejection",
+    "import",
+    "foreign",
+    "provenance",
+    "request",
+    "setting",
+    "page",
+    "feedback",
+    "session",
+    "verification",
+    "health",
+    "agent",
+    "activity",
+    "schema_version",
+];
+/// What is made anew, or is empty between changes.
+#[cfg(test)]
+const LEFT_OUT: [&str; 5] = ["vector", "page_vector", "redo", "redo_whole", "staging"];
+/// How many are kept.
+const KEPT: usize = 7;
+/// The end of a backup's name.
+const SUFFIX: &str = ".autokit-backup";
+const FORMAT: &str = "autokit-backup";
+const VERSION: u32 = 1;
+/// Rows loaded at a time.
+const BATCH: usize = 500;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+    schema: u32,
+    created_at: String,
+    commit: u64,
+    hash: String,
+    cards: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Row {
+    table: String,
+    key: String,
+    row: serde_json::Map<String, Json>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Footer {
+    rows: u64,
+    sha256: String,
+}
+
+/// A backup that is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Backup {
+    /// Its name, by which it is verified and restored.
+    pub name: String,
+    /// When it was made, RFC 3339 in UTC.
+    pub created_at: String,
+    /// Cards in it.
+    #[ts(type = "number")]
+    pub cards: u64,
+    /// The newest change in it.
+    #[ts(type = "number")]
+    pub commit: u64,
+    /// Bytes on the disk.
+    #[ts(type = "number")]
+    pub bytes: u64,
+}
+
+/// What restoring did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    /// The backup that was restored.
+    pub backup: Backup,
+    /// Where the library as it was before lies now.
+    pub replaced: PathBuf,
+}
+
+impl DataDir {
+    /// The backups there are, newest first. Files that cannot be read as backups are left out.
+    pub fn list_backups(&self) -> Vec<Backup> {
+        let entries = fs::read_dir(self.backups()).into_iter().flatten().flatten();
+        let mut found: Vec<Backup> = entries.filter_map(|entry| describe(&entry.path())).collect();
+        found.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| b.name.cmp(&a.name)));
+        found
+    }
+
+    fn backup_file(&self, name: &str) -> Result<PathBuf> {
+        let known = self.list_backups().into_iter().any(|backup| backup.name == name);
+        known
+            .then(|| self.backups().join(format!("{name}{SUFFIX}")))
+            .ok_or_else(|| LibraryError::NoBackup { name: name.to_owned(), folder: self.backups() })
+    }
+
+    /// Reads a backup, loads it into a database in memory and verifies what is there.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoBackup`], [`LibraryError::Damaged`] when the file is not what was written.
+    pub async fn verify_backup(&self, name: &str, clock: Clock) -> Result<Verified> {
+        verify_file(&self.backup_file(name)?, clock).await
+    }
+}
+
+impl Ownership {
+    /// Puts a backup in the place of the library, which is moved to the folder of backups. Nothing is
+    /// replaced before the backup was loaded and closed.
+    ///
+    /// # Errors
+    /// As [`DataDir::verify_backup`], and what keeps the files from being written.
+    pub async fn restore_backup(self, name: &str, clock: Clock) -> Result<Restored> {
+        let dir = self.dir().clone();
+        let file = dir.backup_file(name)?;
+        let backup = describe(&file).ok_or_else(|| damaged(&file, "it cannot be read"))?;
+        let failed = |error| LibraryError::io(dir.root(), error);
+        let fresh = dir.root().join("restoring");
+        if fresh.exists() {
+            fs::remove_dir_all(&fresh).map_err(failed)?;
+        }
+        fs::create_dir_all(&fresh).map_err(failed)?;
+        let address = std::path::absolute(&fresh).map_err(failed)?;
+        let instance = connect(&format!("surrealkv://{}?sync=every", address.display()))
+            .await
+            .map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
+        let header = load(&file, &instance.db).await?;
+        instance.close().await.map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
+        // Dropped, it would be closed once more when the folder has another name.
+        std::mem::forget(instance);
+
+        let replaced = dir.backups().join(format!("replaced-{}", file_stamp(&clock.stamp())));
+        fs::create_dir_all(&replaced).map_err(failed)?;
+        for entry in fs::read_dir(dir.root()).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name == "store" || name.starts_with("store.") || name == "head" || name == "schema.json" {
+                fs::rename(entry.path(), replaced.join(&name)).map_err(failed)?;
+            }
+        }
+        fs::rename(&fresh, dir.store()).map_err(failed)?;
+        let (mut head, _) = HeadFile::open(&dir.head_file())?;
+        head.update(|head| {
+            head.seq = header.commit;
+            head.hash.clone_from(&header.hash);
+            head.cards = header.cards;
+            head.closed_at = header.commit;
+            head.state = StoreState::Closed;
+        })?;
+        drop(head);
+        migrate::write_version_of(&dir, header.schema)?;
+        Ok(Restored { backup, replaced })
+    }
+}
+
+impl Library {
+    /// Makes a backup and verifies it; the oldest of more than seven goes. Changes wait meanwhile.
+    ///
+    /// # Errors
+    /// [`LibraryError::Damaged`] when the library is not what was acknowledged: then the backups there are
+    /// stay as they are. What keeps the file from being written.
+    pub async fn back_up(&self) -> Result<Backup> {
+        let Some(dir) = self.dir() else {
+            return Err(LibraryError::Invalid("a library in memory has no backups".to_owned()));
+        };
+        let failed = |error| LibraryError::io(dir.root(), error);
+        fs::create_dir_all(dir.backups()).map_err(failed)?;
+        let created_at = self.clock.stamp();
+        let name = file_stamp(&created_at);
+        let partial = dir.backups().join(format!("{name}.partial"));
+        let written = async {
+            {
+                let _turn = self.writer.lock().await;
+                self.settle_doubt().await?;
+                self.write_backup(&partial, &created_at).await?;
+            }
+            let verified = verify_file(&partial, self.clock.clone()).await?;
+            if !verified.is_well() {
+                let first = verified.problems.first().map(ToString::to_string).unwrap_or_default();
+                return Err(damaged(dir.root(), &first));
+            }
+            let file = dir.backups().join(format!("{name}{SUFFIX}"));
+            fs::rename(&partial, &file).map_err(failed)?;
+            describe(&file).ok_or_else(|| damaged(&file, "it cannot be read back"))
+        };
+        let backup = match written.await {
+            Ok(backup) => backup,
+            Err(error) => {
+                if let Err(left) = fs::remove_file(&partial)
+                    && left.kind() != io::ErrorKind::NotFound
+                {
+                    tracing::warn!(error = %left, "an unfinished backup could not be removed");
+                }
+                return Err(error);
+            }
+        };
+        for old in dir.list_backups().into_iter().skip(KEPT) {
+            fs::remove_file(dir.backups().join(format!("{}{SUFFIX}", old.name))).map_err(failed)?;
+        }
+        Ok(backup)
+    }
+
+    /// Whether there were changes since the newest backup.
+    pub fn changed_since_backup(&self) -> bool {
+        let newest = self.dir().and_then(|dir| dir.list_backups().into_iter().next());
+        let tip = self.tip.lock().expect("no holder panics").as_ref().map_or(0, |tip| tip.seq);
+        newest.map_or(0, |backup| backup.commit) != tip
+    }
+
+    async fn write_backup(&self, path: &Path, created_at: &str) -> Result<()> {
+        let failed = |error| LibraryError::io(path, error);
+        let newest = self.newest_commit().await?;
+        let header = Header {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            schema: migrate::SCHEMA_VERSION,
+            created_at: created_at.to_owned(),
+            commit: newest.as_ref().map_or(0, |record| record.seq()),
+            hash: newest.map(|record| record.hash).unwrap_or_default(),
+            cards: self.read(|replica| replica.len() as u64),
+        };
+        let file = File::create(path).map_err(failed)?;
+        let mut out =
+            Lines { out: GzEncoder::new(BufWriter::new(file), Compression::fast()), hasher: Sha256::new() };
+        out.write(&header).map_err(failed)?;
+        let mut rows = 0;
+        for table in BACKED_UP {
+            let mut outcome = Ok(());
+            self.each_row(table, |row| {
+                if outcome.is_ok() {
+                    outcome = to_line(table, row)
+                        .ok_or_else(|| damaged(path, &format!("a row of {table} cannot be written down")))
+                        .and_then(|line| out.write(&line).map_err(failed));
+                    rows += 1;
+                }
+            })
+            .await?;
+            outcome?;
+        }
+        let footer = Footer { rows, sha256: hex::encode(out.hasher.clone().finalize()) };
+        out.write(&footer).map_err(failed)?;
+        let mut file = out.out.finish().map_err(failed)?;
+        file.flush().and_then(|()| file.get_ref().sync_all()).map_err(failed)
+    }
+}
+
+/// Writes lines of JSON, and hashes them.
+struct Lines<W: Write> {
+    out: W,
+    hasher: Sha256,
+}
+
+impl<W: Write> Lines<W> {
+    fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
+        let mut bytes = serde_json::to_vec(line)?;
+        bytes.push(b'\n');
+        self.hasher.update(&bytes);
+        self.out.write_all(&bytes)
+    }
+}
+
+fn damaged(path: &Path, reason: &str) -> LibraryError {
+    LibraryError::Damaged { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+/// A moment as part of a file's name.
+fn file_stamp(stamp: &str) -> String {
+    stamp.replace(':', "-")
+}
+
+fn describe(file: &Path) -> Option<Backup> {
+    let name = file.file_name()?.to_str()?.strip_suffix(SUFFIX)?.to_owned();
+    let mut line = String::new();
+    BufReader::new(MultiGzDecoder::new(File::open(file).ok()?)).read_line(&mut line).ok()?;
+    let header: Header = serde_json::from_str(&line).ok()?;
+    (header.format == FORMAT).then_some(())?;
+    let bytes = fs::metadata(file).ok()?.len();
+    Some(Backup { name, created_at: header.created_at, cards: header.cards, commit: header.commit, bytes })
+}
+
+async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
+    let database = Database::in_memory().await.map_err(LibraryError::Database)?;
+    let header = load(file, &database.instance()?.db).await?;
+    let library = Library::over(database, clock).await?;
+    let mut verified = library.verify().await?;
+    let tip = library.newest_commit().await?;
+    if tip.map_or((0, String::new()), |record| (record.seq(), record.hash)) != (header.commit, header.hash) {
+        verified.add(crate::integrity::Problem::LogBroken { commit: header.commit });
+    }
+    library.close().await?;
+    Ok(verified)
+}
+
+/// Loads a backup into an empty database of the backup's schema.
+///
+/// # Errors
+/// [`LibraryError::Damaged`] when the file is not what was written; [`LibraryError::NewerSchema`].
+async fn load(file: &Path, db: &Surreal<Db>) -> Result<Header> {
+    let unreadable =
+        |error: &dyn std::fmt::Display| damaged(file, &format!("the backup cannot be read: {error}"));
+    let reader = File::open(file).map_err(|error| unreadable(&error))?;
+    let mut lines = BufReader::new(MultiGzDecoder::new(BufReader::new(reader)));
+    let mut hasher = Sha256::new();
+    let mut next = |hasher: &mut Sha256| -> Result<Option<(String, String)>> {
+        let before = hex::encode(hasher.clone().finalize());
+        let mut line = String::new();
+        let read = lines.read_line(&mut line).map_err(|error| unreadable(&error))?;
+        hasher.update(&line);
+        Ok((read > 0).then_some((line, before)))
+    };
+    let first = next(&mut hasher)?.ok_or_else(|| unreadable(&"it is empty"))?.0;
+    let header: Header = serde_json::from_str(&first).map_err(|error| unreadable(&error))?;
+    if header.format != FORMAT || header.version != VERSION {
+        return Err(unreadable(&"it is of a format this version does not know"));
+    }
+    migrate::refuse_newer(file, header.schema)?;
+    migrate::migrate_to(db, file, header.schema as usize).await?;
+    let (mut rows, mut batch, mut table) = (0_u64, Vec::new(), String::new());
+    loop {
+        let Some((line, hash)) = next(&mut hasher)? else {
+            return Err(unreadable(&"its end is missing"));
+        };
+        if let Ok(row) = serde_json::from_str::<Row>(&line) {
+            if row.table != table || batch.len() >= BATCH {
+                insert(db, &table, std::mem::take(&mut batch)).await.map_err(|error| unreadable(&error))?;
+                table.clone_from(&row.table);
+            }
+            if !BACKED_UP.contains(&row.table.as_str()) {
+                return Err(unreadable(&format!("it holds the unknown table {:?}", row.table)));
+            }
+            rows += 1;
+            batch.push(from_line(row));
+            continue;
+        }
+        let footer: Footer = serde_json::from_str(&line).map_err(|error| unreadable(&error))?;
+        if footer.rows != rows || footer.sha256 != hash {
+            return Err(unreadable(&"its checksum does not match"));
+        }
+        insert(db, &table, batch).await.map_err(|error| unreadable(&error))?;
+        return Ok(header);
+    }
+}
+
+async fn insert(
+    db: &Surreal<Db>,
+    table: &str,
+    rows: Vec<Object>,
+) -> std::result::Result<(), surrealdb::Error> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    // The version is there already: the schema was made before the rows.
+    let verb = if table == "schema_version" { "INSERT IGNORE" } else { "INSERT" };
+    let query = format!("{verb} INTO {table} $rows RETURN NONE");
+    db.query(query).bind(("rows", rows)).await?.check()?;
+    Ok(())
+}
+
+/// A row as a line; `None` for a value no table of ours has.
+fn to_line(table: &str, row: &Object) -> Option<Row> {
+    let mut columns = serde_json::Map::new();
+    let mut key = None;
+    for (name, value) in row.iter() {
+        match value {
+            Value::RecordId(id) if name == "id" => key = Some(key_text(id)),
+            Value::None | Value::Null => {}
+            value => {
+                columns.insert(name.clone(), to_json(value)?);
+            }
+        }
+    }
+    Some(Row { table: table.to_owned(), key: key?, row: columns })
+}
+
+fn to_json(value: &Value) -> Option<Json> {
+    Some(match value {
+        Value::Bool(is) => Json::from(*is),
+        Value::Number(Number::Int(number)) => Json::from(*number),
+        Value::String(text) => Json::from(text.as_str()),
+        Value::Array(values) => Json::Array(values.iter().map(to_json).collect::<Option<_>>()?),
+        _ => return None,
+    })
+}
+
+fn from_line(row: Row) -> Object {
+    let mut columns = Object::new();
+    columns.insert("id", Value::RecordId(RecordId::new(row.table, RecordIdKey::from(row.key))));
+    for (name, value) in row.row {
+        columns.insert(name, from_json(value));
+    }
+    columns
+}
+
+fn from_json(value: Json) -> Value {
+    match value {
+        Json::Bool(is) => Value::Bool(is),
+        Json::Number(number) => Value::Number(Number::Int(number.as_i64().unwrap_or_default())),
+        Json::String(text) => Value::String(text),
+        Json::Array(values) => {
+            Value::Array(Array::from(values.into_iter().map(from_json).collect::<Vec<_>>()))
+        }
+        Json::Null | Json::Object(_) => Value::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Place;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn every_table_is_backed_up_or_left_out_on_purpose() {
+        let library = Library::open(Place::Memory, Clock::system()).await.expect("opens");
+        let mut response = library.db().expect("open").query("INFO FOR DB").await.expect("answers");
+        let info: Option<Value> = response.take(0).expect("read");
+        let Some(Value::Object(info)) = info else { panic!("no object") };
+        let Some(Value::Object(tables)) = info.get("tables") else { panic!("no tables") };
+        let mut known: Vec<&str> = BACKED_UP.into_iter().chain(LEFT_OUT).collect();
+        known.sort_unstable();
+        assert_eq!(tables.keys().map(String::as_str).collect::<Vec<_>>(), known);
+    }
+}

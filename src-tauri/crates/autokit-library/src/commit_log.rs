@@ -1,0 +1,325 @@
+//! The log of commits: what each one wrote, as digests, chained by hash.
+//!
+//! Every acknowledged change adds one record, in the transaction that makes the change. A record names the
+//! rows it wrote with the digest of each, and holds the hash of the record before it. Folding all records
+//! gives what every protected row has to look like now ([`Expected`]), so that a row that is missing or was
+//! altered is found, and named, wherever the damage is. The hash of the newest record is kept apart from the
+//! store ([`crate::head`]).
+//!
+//! Protected are revisions, proposals, the account of what happened to them, and what reviewers turned down.
+//! Cards are not named: each has to be what its newest revision says. Vectors and indexes are made anew.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value, object};
+
+use crate::rows::{key_text, seq_text};
+
+/// Tables whose rows are protected.
+pub(crate) const PROTECTED: [&str; 4] = ["revision", "proposal", "proposal_event", "rejection"];
+
+/// The first 16 bytes of a row's SHA-256.
+pub(crate) type RowDigest = [u8; 16];
+
+/// What a commit did to one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RowChange {
+    /// Wrote it, anew or over what was there. Of a rejection, the proposal it belongs to.
+    Written { row: String, digest: RowDigest, proposal: Option<u32> },
+    /// Dropped the rejections of a proposal.
+    Forgiven { proposal: u32 },
+}
+
+impl RowChange {
+    /// What writing this row does; `None` where its table is not protected.
+    pub(crate) fn of(row: &Object) -> Option<RowChange> {
+        let Some(Value::RecordId(id)) = row.get("id") else { return None };
+        let table = id.table.as_str();
+        if !PROTECTED.contains(&table) {
+            return None;
+        }
+        let proposal = match row.get("proposal") {
+            Some(Value::Number(Number::Int(number))) if table == "rejection" => u32::try_from(*number).ok(),
+            _ => None,
+        };
+        Some(RowChange::Written { row: row_name(id), digest: digest(row), proposal })
+    }
+}
+
+/// `table:key`.
+pub(crate) fn row_name(id: &RecordId) -> String {
+    format!("{}:{}", id.table.as_str(), key_text(id))
+}
+
+/// The digest of a row, over its columns in the order of their names. Absent and empty columns are the same.
+pub(crate) fn digest(row: &Object) -> RowDigest {
+    let mut hasher = Sha256::new();
+    absorb_object(row, &mut hasher);
+    let whole = hasher.finalize();
+    let mut first = RowDigest::default();
+    first.copy_from_slice(&whole[..16]);
+    first
+}
+
+fn absorb_object(row: &Object, hasher: &mut Sha256) {
+    hasher.update(b"{");
+    for (name, value) in row.iter() {
+        if !matches!(value, Value::None | Value::Null) {
+            absorb_bytes(b'k', name.as_bytes(), hasher);
+            absorb(value, hasher);
+        }
+    }
+    hasher.update(b"}");
+}
+
+fn absorb(value: &Value, hasher: &mut Sha256) {
+    match value {
+        Value::None | Value::Null => hasher.update(b"-"),
+        Value::Bool(is) => hasher.update(if *is { b"t" } else { b"f" }),
+        Value::Number(number) => absorb_bytes(b'n', number.to_string().as_bytes(), hasher),
+        Value::String(text) => absorb_bytes(b's', text.as_bytes(), hasher),
+        Value::Bytes(bytes) => absorb_bytes(b'y', bytes, hasher),
+        Value::RecordId(id) => absorb_bytes(b'r', row_name(id).as_bytes(), hasher),
+        Value::Array(values) => {
+            hasher.update(b"[");
+            for value in values.iter() {
+                absorb(value, hasher);
+            }
+            hasher.update(b"]");
+        }
+        Value::Object(row) => absorb_object(row, hasher),
+        // No protected table has a column of another type.
+        other => absorb_bytes(b'?', format!("{other:?}").as_bytes(), hasher),
+    }
+}
+
+fn absorb_bytes(tag: u8, bytes: &[u8], hasher: &mut Sha256) {
+    hasher.update([tag]);
+    hasher.update((bytes.len() as u64).to_le_bytes());
+    hasher.update(bytes);
+}
+
+/// The newest record's place in the chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tip {
+    /// Number of the record; 0 before the first.
+    pub(crate) seq: u64,
+    /// Its hash, hexadecimal; empty before the first.
+    pub(crate) hash: String,
+    /// Cards there are after it.
+    pub(crate) cards: u64,
+}
+
+/// A record as it is stored.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct CommitRecord {
+    pub(crate) id: RecordId,
+    prev: String,
+    pub(crate) hash: String,
+    pub(crate) at: String,
+    /// In words, what the commit was.
+    pub(crate) reason: String,
+    pub(crate) cards: i64,
+    /// One line a row: what was done, the row, its digest.
+    rows: String,
+}
+
+impl CommitRecord {
+    /// The record that comes after `tip`, at `seq`.
+    pub(crate) fn after(
+        tip: &Tip,
+        seq: u64,
+        at: &str,
+        reason: &str,
+        cards: u64,
+        changes: &[RowChange],
+    ) -> Self {
+        let mut record = CommitRecord {
+            id: RecordId::new("commit_log", seq_text(seq)),
+            prev: tip.hash.clone(),
+            hash: String::new(),
+            at: at.to_owned(),
+            reason: reason.to_owned(),
+            cards: i64::try_from(cards).unwrap_or(i64::MAX),
+            rows: lines(changes),
+        };
+        record.hash = record.computed_hash();
+        record
+    }
+
+    pub(crate) fn seq(&self) -> u64 {
+        key_text(&self.id).parse().unwrap_or(0)
+    }
+
+    pub(crate) fn tip(&self) -> Tip {
+        Tip { seq: self.seq(), hash: self.hash.clone(), cards: u64::try_from(self.cards).unwrap_or(0) }
+    }
+
+    pub(crate) fn into_row(self) -> Object {
+        object! {
+            id: self.id,
+            prev: self.prev,
+            hash: self.hash,
+            at: self.at,
+            reason: self.reason,
+            cards: self.cards,
+            rows: self.rows,
+        }
+    }
+
+    fn computed_hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        for part in
+            [&key_text(&self.id), &self.prev, &self.at, &self.reason, &self.cards.to_string(), &self.rows]
+        {
+            absorb_bytes(b's', part.as_bytes(), &mut hasher);
+        }
+        hex::encode(hasher.finalize())
+    }
+
+    /// Whether it is what was written, and follows on `before`.
+    pub(crate) fn follows(&self, before: &Tip) -> bool {
+        self.prev == before.hash && self.hash == self.computed_hash()
+    }
+
+    /// What it did to rows; lines that cannot be read are left out, which the hash tells.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = RowChange> + '_ {
+        self.rows.lines().filter_map(parse_line)
+    }
+}
+
+fn lines(changes: &[RowChange]) -> String {
+    let mut text = String::new();
+    for change in changes {
+        // Writing to a string cannot fail.
+        let _ = match change {
+            RowChange::Written { row, digest, proposal: None } => {
+                writeln!(text, "+\t{row}\t{}", hex::encode(digest))
+            }
+            RowChange::Written { row, digest, proposal: Some(proposal) } => {
+                writeln!(text, "+\t{row}\t{}\t{proposal}", hex::encode(digest))
+            }
+            RowChange::Forgiven { proposal } => writeln!(text, "-\t{proposal}"),
+        };
+    }
+    text
+}
+
+fn parse_line(line: &str) -> Option<RowChange> {
+    let mut parts = line.split('\t');
+    match parts.next()? {
+        "+" => {
+            let row = parts.next()?.to_owned();
+            let mut digest = RowDigest::default();
+            hex::decode_to_slice(parts.next()?, &mut digest).ok()?;
+            let proposal = parts.next().map(str::parse).transpose().ok()?;
+            Some(RowChange::Written { row, digest, proposal })
+        }
+        "-" => Some(RowChange::Forgiven { proposal: parts.next()?.parse().ok()? }),
+        _ => None,
+    }
+}
+
+/// What the records together say each protected row has to be.
+#[derive(Debug, Default)]
+pub(crate) struct Expected {
+    /// By `table:key`: the digest, and the number of the record that wrote it last.
+    pub(crate) rows: HashMap<String, (RowDigest, u64)>,
+    /// The proposal each rejection belongs to.
+    rejections: HashMap<String, u32>,
+}
+
+impl Expected {
+    /// Takes in the next record.
+    pub(crate) fn fold(&mut self, record: &CommitRecord) {
+        for change in record.changes() {
+            match change {
+                RowChange::Written { row, digest, proposal } => {
+                    if let Some(proposal) = proposal {
+                        self.rejections.insert(row.clone(), proposal);
+                    }
+                    self.rows.insert(row, (digest, record.seq()));
+                }
+                RowChange::Forgiven { proposal } => {
+                    self.rejections.retain(|row, owner| {
+                        let stays = *owner != proposal;
+                        if !stays {
+                            self.rows.remove(row);
+                        }
+                        stays
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(table: &'static str, key: &str, text: &str) -> Object {
+        object! { id: RecordId::new(table, key), at: "t", text: text.to_owned(), none: Option::<String>::None }
+    }
+
+    #[test]
+    fn a_row_has_one_digest_however_its_empty_columns_are_told() {
+        let full = row("revision", "1", "a");
+        let mut bare = full.clone();
+        bare.remove("none");
+        assert_eq!(digest(&full), digest(&bare));
+        assert_ne!(digest(&full), digest(&row("revision", "1", "b")));
+        assert_ne!(digest(&full), digest(&row("revision", "2", "a")));
+    }
+
+    #[test]
+    fn changes_survive_being_written_down() {
+        let changes = vec![
+            RowChange::of(&row("proposal", "0000000001", "x")).expect("protected"),
+            RowChange::Written { row: "rejection:ab".to_owned(), digest: [7; 16], proposal: Some(3) },
+            RowChange::Forgiven { proposal: 3 },
+        ];
+        let record = CommitRecord::after(&Tip::default(), 1, "t", "r", 0, &changes);
+        assert_eq!(record.changes().collect::<Vec<_>>(), changes);
+        assert!(record.follows(&Tip::default()));
+        assert_eq!(RowChange::of(&row("vector", "1", "x")), None);
+    }
+
+    #[test]
+    fn a_record_that_was_altered_does_not_follow() {
+        let first = CommitRecord::after(&Tip::default(), 1, "t", "r", 0, &[]);
+        let second = CommitRecord::after(&first.tip(), 2, "t", "r", 1, &[]);
+        assert!(second.follows(&first.tip()));
+        assert!(!second.follows(&Tip::default()));
+        let mut altered = second.clone();
+        altered.rows.push_str("-\t9\n");
+        assert!(!altered.follows(&first.tip()));
+        let mut altered = second;
+        altered.cards = 0;
+        assert!(!altered.follows(&first.tip()));
+    }
+
+    #[test]
+    fn what_is_forgiven_is_no_longer_expected() {
+        let noes = ["rejection:a", "rejection:b"].map(|row| RowChange::Written {
+            row: row.to_owned(),
+            digest: [1; 16],
+            proposal: Some(if row.ends_with('a') { 1 } else { 2 }),
+        });
+        let mut expected = Expected::default();
+        let first = CommitRecord::after(&Tip::default(), 1, "t", "r", 0, &noes);
+        expected.fold(&first);
+        expected.fold(&CommitRecord::after(
+            &first.tip(),
+            2,
+            "t",
+            "r",
+            0,
+            &[RowChange::Forgiven { proposal: 1 }],
+        ));
+        assert_eq!(expected.rows.keys().collect::<Vec<_>>(), ["rejection:b"]);
+    }
+}

@@ -1,0 +1,556 @@
+//! The embedded database: opening it, writing to it, and what happens when a write fails.
+//!
+//! A failed write leaves the store's log with a torn record in its middle. Whatever the same instance writes
+//! behind it is lost when the log is replayed, and what the instance still holds in memory is what was
+//! refused. So after a failed write the instance is abandoned: it is never asked again and never closed, for
+//! closing flushes what was refused. Its folder is renamed away under it, the log is cut where it was when the
+//! last write was acknowledged, and a new instance opens what is left. The place of the cut is noted in the
+//! head first, so that a process that ends in between leaves the same to the next one.
+//!
+//! The database's own maintenance is not started: it writes by itself, and an abandoned instance must not.
+//! It looks after clusters, change feeds and indexes being built, of which there are none here.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use arc_swap::ArcSwapOption;
+use surrealdb::Surreal;
+use surrealdb::engine::local::Db;
+use surrealdb::types::Object;
+use surrealdb_cnf::ConfigMap;
+use surrealdb_engine_local::Datastore;
+use tempfile::TempDir;
+
+use crate::crash;
+use crate::data_dir::DataDir;
+use crate::error::{LibraryError, Result};
+use crate::head::{HeadFile, LogPosition, StoreState};
+use crate::redo::bytes_of;
+use crate::space::Space;
+
+/// An instance of the database, and the handle to ask it by.
+pub(crate) struct Instance {
+    datastore: Arc<Datastore>,
+    pub(crate) db: Surreal<Db>,
+}
+
+impl Instance {
+    /// Flushes everything and closes the store.
+    pub(crate) async fn close(&self) -> std::result::Result<(), String> {
+        self.datastore.shutdown().await.map_err(|error| error.to_string())
+    }
+}
+
+/// The files of a database on a disk.
+struct Files {
+    dir: DataDir,
+    space: Space,
+    /// The folder of the instance that is open.
+    folder: Mutex<PathBuf>,
+    /// The end of the store's log after the last write that was acknowledged.
+    position: Mutex<LogPosition>,
+}
+
+/// The database of one library.
+pub(crate) struct Database {
+    /// None while a failed write could not be recovered from, and once it was closed.
+    instance: ArcSwapOption<Instance>,
+    /// Nothing is opened again.
+    closed: AtomicBool,
+    /// None in memory.
+    files: Option<Files>,
+    pub(crate) head: Option<Mutex<HeadFile>>,
+    /// Writes take turns: the database is optimistic, and of two transactions that write one row at a time
+    /// it would fail one.
+    writing: tokio::sync::Mutex<()>,
+    /// Why nothing may be written.
+    read_only: Option<Refusal>,
+    /// The copy that is read where the store itself cannot be opened.
+    _copy: Option<TempDir>,
+}
+
+/// Why a library takes no changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) root: PathBuf,
+    pub(crate) full: bool,
+}
+
+impl Refusal {
+    fn error(&self) -> LibraryError {
+        if self.full {
+            LibraryError::DiskFull { path: self.root.clone() }
+        } else {
+            LibraryError::ReadOnly {
+                path: self.root.clone(),
+                source: io::Error::from(io::ErrorKind::ReadOnlyFilesystem),
+            }
+        }
+    }
+}
+
+impl Database {
+    /// A database in memory.
+    pub(crate) async fn in_memory() -> std::result::Result<Database, String> {
+        let instance = connect("memory").await?;
+        Ok(Database {
+            instance: ArcSwapOption::from_pointee(instance),
+            closed: AtomicBool::new(false),
+            files: None,
+            head: None,
+            writing: tokio::sync::Mutex::default(),
+            read_only: None,
+            _copy: None,
+        })
+    }
+
+    /// A copy of the database in a data directory, to be read where the directory cannot be written. The
+    /// caller sees to it that no process owns the store.
+    ///
+    /// # Errors
+    /// [`LibraryError::Damaged`] when it cannot be opened, [`LibraryError::DiskFull`] when there is no room
+    /// for a copy anywhere.
+    pub(crate) async fn copy_of(dir: &DataDir) -> Result<Database> {
+        let store = folders(dir).ok().and_then(|found| found.into_iter().max());
+        let Some((_, store)) = store else {
+            return Err(LibraryError::Damaged {
+                path: dir.root().to_owned(),
+                reason: "there is no store in it".to_owned(),
+            });
+        };
+        let copy = copy_aside(&store).map_err(|error| LibraryError::io(dir.root(), error))?;
+        let folder = copy.path().join("store");
+        if let Some(StoreState::Failed(position)) = HeadFile::peek(&dir.head_file()).map(|head| head.state) {
+            cut_log(&folder, position).map_err(|error| LibraryError::io(dir.root(), error))?;
+        }
+        let instance = open_folder(dir, &folder).await?;
+        Ok(Database {
+            instance: ArcSwapOption::from_pointee(instance),
+            closed: AtomicBool::new(false),
+            files: None,
+            head: None,
+            writing: tokio::sync::Mutex::default(),
+            read_only: None,
+            _copy: Some(copy),
+        })
+    }
+
+    /// The database in a data directory this process owns. What an earlier process could not recover from is
+    /// recovered first.
+    ///
+    /// # Errors
+    /// What kept the store from opening, sorted.
+    pub(crate) async fn on_disk(dir: &DataDir, mut head: HeadFile) -> Result<Database> {
+        let failed = |error| LibraryError::io(dir.root(), error);
+        let space = Space::new(dir.root());
+        let mut folder = settle_folder(dir).map_err(failed)?;
+        if let StoreState::Failed(position) = head.get().state {
+            space.release_reserve();
+            cut_log(&folder, position).map_err(failed)?;
+        }
+        let instance = match open_folder(dir, &folder).await {
+            Err(LibraryError::DiskFull { .. }) => {
+                space.release_reserve();
+                folder = move_from_under(&folder, dir).map_err(failed)?;
+                open_folder(dir, &folder).await?
+            }
+            opened => opened?,
+        };
+        head.update(|head| head.state = StoreState::Open)?;
+        let position = end_of_log(&folder);
+        Ok(Database {
+            instance: ArcSwapOption::from_pointee(instance),
+            closed: AtomicBool::new(false),
+            files: Some(Files {
+                dir: dir.clone(),
+                space,
+                folder: Mutex::new(folder),
+                position: Mutex::new(position),
+            }),
+            head: Some(Mutex::new(head)),
+            writing: tokio::sync::Mutex::default(),
+            read_only: None,
+            _copy: None,
+        })
+    }
+
+    /// Refuses all writes from now on.
+    pub(crate) fn refuse_writes(&mut self, refusal: Refusal) {
+        self.read_only = Some(refusal);
+    }
+
+    /// Whether, and why, nothing may be written.
+    pub(crate) fn refusal(&self) -> Option<&Refusal> {
+        self.read_only.as_ref()
+    }
+
+    /// The instance to ask.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`] while a failed write could not be recovered from.
+    pub(crate) fn instance(&self) -> Result<Arc<Instance>> {
+        self.instance.load_full().ok_or_else(|| self.unrecovered())
+    }
+
+    fn unrecovered(&self) -> LibraryError {
+        if self.closed.load(Ordering::Acquire) {
+            return LibraryError::Database("the library was closed".to_owned());
+        }
+        let path = self.files.as_ref().map(|files| files.dir.root().to_owned()).unwrap_or_default();
+        LibraryError::DiskFull { path }
+    }
+
+    /// Refuses a change for which there is not enough room, before any of it is written.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`], or why nothing may be written.
+    pub(crate) fn check_space(&self, bytes: usize) -> Result<()> {
+        if let Some(refusal) = &self.read_only {
+            return Err(refusal.error());
+        }
+        self.files.as_ref().map_or(Ok(()), |files| files.space.check(bytes as u64))
+    }
+
+    /// Runs statements that give nothing back, one such call after the other. `recovered` is called when
+    /// the write failed and another instance took the place of this one: what is in memory may be ahead.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`] before anything is written, or what failed: then nothing of it stays.
+    pub(crate) async fn execute(
+        &self,
+        query: &str,
+        variables: Object,
+        recovered: impl Fn() + Send + Sync,
+    ) -> Result<()> {
+        let _turn = self.writing.lock().await;
+        self.check_space(bytes_of(&variables))?;
+        let instance = match self.instance.load_full() {
+            Some(instance) => instance,
+            None if self.closed.load(Ordering::Acquire) => return Err(self.unrecovered()),
+            None => {
+                let instance = self.reopen().await?;
+                recovered();
+                instance
+            }
+        };
+        let outcome = run(&instance.db, query, variables).await;
+        let Err(failure) = outcome else {
+            if let Some(files) = &self.files {
+                let folder = files.folder.lock().expect("no holder panics").clone();
+                *files.position.lock().expect("no holder panics") = end_of_log(&folder);
+                files.space.hold_reserve();
+            }
+            return Ok(());
+        };
+        let root = self.files.as_ref().map(|files| files.dir.root());
+        let error = LibraryError::database(root, &failure.why);
+        if !failure.of_statement && self.files.is_some() {
+            drop(instance);
+            tracing::error!(%error, "a write failed; the store is opened anew without it");
+            self.abandon();
+            if let Err(error) = self.reopen().await {
+                tracing::error!(%error, "the store cannot be opened yet; the next write tries again");
+            }
+            recovered();
+        }
+        Err(error)
+    }
+
+    /// Gives the instance up without closing it.
+    fn abandon(&self) {
+        // Dropping the last reference would close the store, and flush what was refused.
+        std::mem::forget(self.instance.swap(None));
+        let (Some(files), Some(head)) = (&self.files, &self.head) else { return };
+        let position = *files.position.lock().expect("no holder panics");
+        let mut head = head.lock().expect("no holder panics");
+        if let Err(error) = head.update(|head| head.state = StoreState::Failed(position)) {
+            tracing::error!(%error, "the failed write could not be noted");
+        }
+    }
+
+    /// Opens the store anew after an instance was given up.
+    async fn reopen(&self) -> Result<Arc<Instance>> {
+        let (Some(files), Some(head)) = (&self.files, &self.head) else { return Err(self.unrecovered()) };
+        let failed = |error| LibraryError::io(files.dir.root(), error);
+        files.space.release_reserve();
+        let position = *files.position.lock().expect("no holder panics");
+        let old = files.folder.lock().expect("no holder panics").clone();
+        let folder = move_from_under(&old, &files.dir).map_err(failed)?;
+        files.folder.lock().expect("no holder panics").clone_from(&folder);
+        cut_log(&folder, position).map_err(failed)?;
+        crash::point("recover.cut");
+        let instance = Arc::new(open_folder(&files.dir, &folder).await?);
+        let position = end_of_log(&folder);
+        *files.position.lock().expect("no holder panics") = position;
+        head.lock().expect("no holder panics").update(|head| head.state = StoreState::Open)?;
+        self.instance.store(Some(Arc::clone(&instance)));
+        tracing::info!("the store was opened anew after a failed write");
+        Ok(instance)
+    }
+
+    /// Flushes the store and gives it up.
+    ///
+    /// # Errors
+    /// When it could not be flushed; what was acknowledged is in its log all the same.
+    pub(crate) async fn close(&self) -> Result<()> {
+        let _turn = self.writing.lock().await;
+        self.closed.store(true, Ordering::Release);
+        let Some(instance) = self.instance.swap(None) else { return Ok(()) };
+        let root = self.files.as_ref().map(|files| files.dir.root());
+        let closed = instance.close().await;
+        // Dropping it would close the store a second time, in the background, when another instance may have
+        // opened it already.
+        std::mem::forget(instance);
+        closed.map_err(|error| LibraryError::database(root, &error))?;
+        crash::point("close.flushed");
+        if let Some(head) = &self.head {
+            let mut head = head.lock().expect("no holder panics");
+            head.update(|head| {
+                head.state = StoreState::Closed;
+                head.closed_at = head.seq;
+            })?;
+        }
+        if let Some(files) = &self.files {
+            let folder = files.folder.lock().expect("no holder panics").clone();
+            if folder != files.dir.store()
+                && let Err(error) = fs::rename(&folder, files.dir.store())
+            {
+                tracing::warn!(%error, "the store keeps its other name until it is opened again");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why statements did not run.
+struct Failure {
+    why: String,
+    /// The statements themselves are at fault; the store is well.
+    of_statement: bool,
+}
+
+async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::Result<(), Failure> {
+    let of_statement = |error: &surrealdb::Error| {
+        error.is_already_exists()
+            || error.is_validation()
+            || error.is_not_found()
+            || error.is_not_allowed()
+            || error.is_serialization()
+            || error.is_thrown()
+            || error.to_string().contains("conflict")
+    };
+    let response = db.query(query).bind(variables).await;
+    let mut response =
+        response.map_err(|error| Failure { why: error.to_string(), of_statement: of_statement(&error) })?;
+    let errors = response.take_errors();
+    // When a transaction fails, every statement of it says only that; one says why.
+    let echo = |error: &&surrealdb::Error| {
+        let text = error.to_string();
+        !text.contains("failed transaction") && !text.contains("due to a prior error")
+    };
+    let why = errors.values().find(echo).or_else(|| errors.values().next());
+    why.map_or(Ok(()), |error| Err(Failure { why: error.to_string(), of_statement: of_statement(error) }))
+}
+
+async fn open_folder(dir: &DataDir, folder: &Path) -> Result<Instance> {
+    let Some(text) = folder.to_str().filter(|text| !text.contains('?')) else {
+        return Err(LibraryError::Damaged {
+            path: dir.root().to_owned(),
+            reason: "the database cannot use a path with `?` or bytes that are not UTF-8".to_owned(),
+        });
+    };
+    // Every commit is synced: an acknowledged change survives a power cut.
+    let opened = connect(&format!("surrealkv://{text}?sync=every")).await;
+    opened.map_err(|error| match LibraryError::database(Some(dir.root()), &error) {
+        LibraryError::Database(reason) => LibraryError::Damaged { path: dir.root().to_owned(), reason },
+        sorted => sorted,
+    })
+}
+
+/// The database at an address.
+pub(crate) async fn connect(address: &str) -> std::result::Result<Instance, String> {
+    let datastore = open_datastore(address).await?;
+    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
+        .await
+        .map_err(|error| error.to_string())?;
+    db.use_ns("autokit").use_db("library").await.map_err(|error| error.to_string())?;
+    Ok(Instance { datastore, db })
+}
+
+/// The steps the SDK itself takes to open an embedded store, done here because only the datastore, not the
+/// SDK's handle, can be closed and waited for.
+async fn open_datastore(address: &str) -> std::result::Result<Arc<Datastore>, String> {
+    let config = ConfigMap::empty()
+        // Cards are small and live in the replica: the database needs no half of the memory.
+        .with_key_value("surrealkv_block_cache_capacity", (32 << 20).to_string())
+        .with_key_value("surrealkv_max_memtable_size", (64 << 20).to_string());
+    let datastore = Datastore::builder()
+        .with_config(config)
+        .with_auth(false)
+        .without_maintenance_tasks()
+        .build_with_path(address)
+        .await
+        .map_err(|error| error.to_string())?;
+    let begun = async {
+        // What follows tries again for two minutes, as a cluster may want. A store that is damaged says so
+        // at once.
+        datastore.get_version().await?;
+        datastore.check_version().await?;
+        datastore.bootstrap().await
+    };
+    if let Err(error) = begun.await {
+        // Dropping it would close the store in the background, when the next try may have opened it.
+        std::mem::forget(Arc::clone(&datastore));
+        return Err(error.to_string());
+    }
+    Ok(datastore)
+}
+
+/// Copies a store to wherever there is room: the system's folder for temporary files, or memory.
+fn copy_aside(store: &Path) -> io::Result<TempDir> {
+    let mut places = vec![std::env::temp_dir()];
+    places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
+    if cfg!(target_os = "linux") {
+        places.push(PathBuf::from("/dev/shm"));
+    }
+    let mut failure = None;
+    for place in places {
+        let copied = tempfile::Builder::new().prefix("autokit-").tempdir_in(&place).and_then(|copy| {
+            copy_tree(store, &copy.path().join("store"))?;
+            Ok(copy)
+        });
+        match copied {
+            Ok(copy) => return Ok(copy),
+            Err(error) => failure = Some(error),
+        }
+    }
+    Err(failure.unwrap_or_else(|| io::Error::from(io::ErrorKind::StorageFull)))
+}
+
+/// Copies a folder with everything in it.
+pub(crate) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_tree(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Segments of the store's log, by number.
+fn log_segments(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+    let mut segments = Vec::new();
+    let entries = match fs::read_dir(folder.join("wal")) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(segments),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "wal")
+            && let Some(number) = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok())
+        {
+            segments.push((number, path));
+        }
+    }
+    Ok(segments)
+}
+
+/// The end of the store's log. Where it cannot be told, nothing is to be cut.
+fn end_of_log(folder: &Path) -> LogPosition {
+    let end = || -> io::Result<LogPosition> {
+        let Some((segment, path)) = log_segments(folder)?.into_iter().max() else {
+            return Ok(LogPosition::default());
+        };
+        match fs::metadata(path) {
+            Ok(about) => Ok(LogPosition { segment, length: about.len() }),
+            // Folded into a table between the two looks.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(LogPosition { segment, length: 0 }),
+            Err(error) => Err(error),
+        }
+    };
+    end().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the length of the store's log cannot be told");
+        LogPosition { segment: u64::MAX, length: u64::MAX }
+    })
+}
+
+/// Drops what the store's log holds after this position.
+fn cut_log(folder: &Path, position: LogPosition) -> io::Result<()> {
+    for (segment, path) in log_segments(folder)? {
+        if segment > position.segment {
+            fs::remove_file(path)?;
+        } else if segment == position.segment {
+            let file = OpenOptions::new().write(true).open(path)?;
+            if file.metadata()?.len() > position.length {
+                file.set_len(position.length)?;
+                file.sync_all()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Folders the store may lie in: after recovering from a failed write it has another name.
+fn folders(dir: &DataDir) -> io::Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir.root())? {
+        let path = entry?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if name == "store" {
+            found.push((0, path));
+        } else if let Some(number) = name.strip_prefix("store.").and_then(|number| number.parse().ok()) {
+            found.push((number, path));
+        }
+    }
+    Ok(found)
+}
+
+/// Gives the store its own name back, which it lost when a write failed in another process.
+fn settle_folder(dir: &DataDir) -> io::Result<PathBuf> {
+    let store = std::path::absolute(dir.store())?;
+    if let Some((number, newest)) = folders(dir)?.into_iter().max()
+        && number > 0
+    {
+        // Nothing moves the store back but this: a folder of the first name is what the abandoned instance
+        // made afterwards.
+        if store.exists() {
+            fs::remove_dir_all(&store)?;
+        }
+        fs::rename(newest, &store)?;
+    }
+    fs::create_dir_all(&store)?;
+    Ok(store)
+}
+
+/// Renames the folder of an abandoned instance, so that what it still does reaches nothing.
+fn move_from_under(old: &Path, dir: &DataDir) -> io::Result<PathBuf> {
+    let next = folders(dir)?.into_iter().map(|(number, _)| number).max().unwrap_or(0) + 1;
+    let new = std::path::absolute(dir.root().join(format!("store.{next}")))?;
+    fs::rename(old, &new)?;
+    // The abandoned instance holds the lock on this file, not on the next one of this name.
+    match fs::remove_file(new.join("LOCK")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    // The newest file of large values is open for appending: the new instance gets one of its own.
+    let values = match fs::read_dir(new.join("vlog")) {
+        Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    if let Some(newest) = values.into_iter().map(|entry| entry.path()).max() {
+        let copy = newest.with_extension("copy");
+        fs::copy(&newest, &copy)?;
+        fs::rename(copy, newest)?;
+    }
+    Ok(new)
+}

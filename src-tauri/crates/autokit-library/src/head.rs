@@ -1,0 +1,231 @@
+//! The head of the commit log, kept apart from the store.
+//!
+//! The store can lose its newest commits without knowing it: its log is replayed up to the first record that
+//! cannot be read. So the number and hash of the last acknowledged commit are also written to a small file of
+//! their own, and compared when the library opens.
+//!
+//! The file has two slots that are written in turn, in place. A write that is cut off spoils one slot; the
+//! other still holds the state before it. Nothing is allocated after the file was made, so that a full disk
+//! does not keep the head from being written.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::{LibraryError, Result};
+
+/// Bytes of a slot: a page, so that writing one never touches the other.
+const SLOT: u64 = 4096;
+
+/// How far the store's own log reached, in bytes of its newest segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LogPosition {
+    pub(crate) segment: u64,
+    pub(crate) length: u64,
+}
+
+/// Commits that were acknowledged and that the store no longer has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// Number of the first that is missing.
+    pub first: u64,
+    /// Number of the last that is missing.
+    pub last: u64,
+    /// Time of the newest commit that is still there, RFC 3339 in UTC; empty when there is none.
+    pub since: String,
+    /// When it was noticed, RFC 3339 in UTC.
+    pub noticed_at: String,
+}
+
+/// Whether the store was closed, is in use, or refused a write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StoreState {
+    #[default]
+    Closed,
+    Open,
+    /// A write failed after the store's log had this length: what comes after it was refused.
+    Failed(LogPosition),
+}
+
+/// What was acknowledged last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    /// Counts writes of this file; the slot with the higher one is newer.
+    generation: u64,
+    /// Number of the last acknowledged commit; 0 before the first.
+    pub(crate) seq: u64,
+    /// Its hash, hexadecimal; empty before the first.
+    pub(crate) hash: String,
+    /// Cards there are after it.
+    pub(crate) cards: u64,
+    /// The last commit before the library was last closed properly.
+    pub(crate) closed_at: u64,
+    pub(crate) state: StoreState,
+    /// Losses nobody has confirmed yet.
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// The open file.
+#[derive(Debug)]
+pub(crate) struct HeadFile {
+    path: PathBuf,
+    file: File,
+    head: Head,
+}
+
+impl HeadFile {
+    /// Opens or makes the file. Gives `None` beside it when there was no head to read.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`] when it cannot be made.
+    pub(crate) fn open(path: &Path) -> Result<(HeadFile, bool)> {
+        let failed = |error| LibraryError::io(path, error);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(failed)?;
+        let known = read_slots(&mut file).map_err(failed)?;
+        if file.metadata().map_err(failed)?.len() < 2 * SLOT {
+            // Both slots are written out once, so that later writes allocate nothing.
+            let mut blank = vec![0; 2 * SLOT as usize];
+            file.seek(SeekFrom::Start(0)).map_err(failed)?;
+            if let Some(head) = &known {
+                blank[..SLOT as usize].copy_from_slice(&encode(head).map_err(failed)?);
+            }
+            file.write_all(&blank).and_then(|()| file.sync_all()).map_err(failed)?;
+        }
+        let found = known.is_some();
+        Ok((HeadFile { path: path.to_owned(), file, head: known.unwrap_or_default() }, found))
+    }
+
+    /// Reads the head without writing anything; `None` when there is none that can be read.
+    pub(crate) fn peek(path: &Path) -> Option<Head> {
+        read_slots(&mut File::open(path).ok()?).ok().flatten()
+    }
+
+    pub(crate) fn get(&self) -> &Head {
+        &self.head
+    }
+
+    /// Changes the head; it is on the disk when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be written; then the head is as it was.
+    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Head)) -> Result<()> {
+        let mut next = self.head.clone();
+        change(&mut next);
+        next.generation += 1;
+        let slot = (next.generation % 2) * SLOT;
+        let written = encode(&next).and_then(|bytes| {
+            self.file.seek(SeekFrom::Start(slot))?;
+            self.file.write_all(&bytes)?;
+            self.file.sync_data()
+        });
+        written.map_err(|error| LibraryError::io(&self.path, error))?;
+        self.head = next;
+        Ok(())
+    }
+}
+
+/// The newer of the two slots that can be read.
+fn read_slots(file: &mut File) -> io::Result<Option<Head>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(2 * SLOT).read_to_end(&mut bytes)?;
+    let heads = bytes.chunks(SLOT as usize).filter_map(decode);
+    Ok(heads.max_by_key(|head| head.generation))
+}
+
+/// JSON, its checksum, and zeros up to the end of the slot.
+fn encode(head: &Head) -> io::Result<Vec<u8>> {
+    let mut head = head.clone();
+    loop {
+        let text = serde_json::to_string(&head)?;
+        let mut bytes = format!("{text}\n{}\n", hex::encode(Sha256::digest(&text))).into_bytes();
+        if bytes.len() <= SLOT as usize {
+            bytes.resize(SLOT as usize, 0);
+            return Ok(bytes);
+        }
+        // Two neighbouring losses become one that spans both; some thirty fit.
+        let Some(last) = head.losses.pop() else {
+            return Err(io::Error::other("the head does not fit into its slot"));
+        };
+        match head.losses.last_mut() {
+            Some(before) => before.last = last.last,
+            None => return Err(io::Error::other("the head does not fit into its slot")),
+        }
+    }
+}
+
+fn decode(slot: &[u8]) -> Option<Head> {
+    let mut lines = slot.split(|byte| *byte == b'\n');
+    let (text, checksum) = (lines.next()?, lines.next()?);
+    (hex::encode(Sha256::digest(text)).as_bytes() == checksum).then_some(())?;
+    serde_json::from_slice(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_that_is_cut_off_leaves_the_head_before_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("head");
+        let (mut file, found) = HeadFile::open(&path).expect("made");
+        assert!(!found);
+        for seq in 1..=3 {
+            file.update(|head| head.seq = seq).expect("written");
+        }
+        drop(file);
+        let whole = std::fs::read(&path).expect("read");
+        let newest = (3 % 2) * SLOT as usize;
+        for cut in [0, 1, 17, 60] {
+            let mut torn = whole.clone();
+            torn[newest + cut..newest + SLOT as usize].fill(0);
+            std::fs::write(&path, &torn).expect("written");
+            assert_eq!(HeadFile::peek(&path).map(|head| head.seq), Some(2), "cut after {cut} bytes");
+        }
+        std::fs::write(&path, &whole).expect("written");
+        let (file, found) = HeadFile::open(&path).expect("opened");
+        assert!(found);
+        assert_eq!(file.get().seq, 3);
+    }
+
+    #[test]
+    fn any_flipped_bit_spoils_its_slot_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("head");
+        let (mut file, _) = HeadFile::open(&path).expect("made");
+        for seq in 1..=2 {
+            file.update(|head| head.seq = seq).expect("written");
+        }
+        let whole = std::fs::read(&path).expect("read");
+        let text = whole.iter().position(|byte| *byte == b'\n').expect("a line") + 65;
+        for bit in 0..text * 8 {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &flipped).expect("written");
+            let seq = HeadFile::peek(&path).map(|head| head.seq);
+            assert_eq!(seq, Some(1), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn many_losses_are_told_as_fewer_that_span_them() {
+        let mut head = Head::default();
+        for n in 0..200 {
+            let at = "2026-11-22T10:00:00.000Z".to_owned();
+            head.losses.push(Loss { first: n, last: n, since: at.clone(), noticed_at: at });
+        }
+        let read = decode(&encode(&head).expect("fits")).expect("read");
+        assert_eq!((read.losses[0].first, read.losses.last().expect("one").last), (0, 199));
+    }
+}

@@ -1,0 +1,485 @@
+//! Whether the store holds what was acknowledged.
+//!
+//! Opening compares the newest commit with the head that is kept apart, counts the cards, and looks at the
+//! rows written since the library was last closed. [`Library::verify`] looks at everything.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use surrealdb::types::{Number, Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
+use ts_rs::TS;
+
+use crate::commit_log::{CommitRecord, Expected, PROTECTED, RowChange, RowDigest, Tip, digest, row_name};
+use crate::error::{LibraryError, Result};
+use crate::head::{Head, Loss};
+use crate::rows::{key_text, seq_text};
+use crate::store::Library;
+
+/// Rows looked at when a library opens; the rest is left to [`Library::verify`].
+const AT_OPENING: usize = 200;
+/// Rows read at a time.
+const WINDOW: u64 = 1_000;
+/// Rows named in a report; there can be as many as there are cards.
+const NAMED: usize = 100;
+
+/// Something that was acknowledged and is not there, or is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Problem {
+    /// The newest commits are missing.
+    CommitsMissing {
+        /// How many.
+        count: u64,
+        /// Time of the newest commit that is there, RFC 3339 in UTC; empty when there is none.
+        since: String,
+    },
+    /// The log of commits does not hold together from this one on.
+    LogBroken {
+        /// Its number.
+        commit: u64,
+    },
+    /// There are not as many cards as there were.
+    CardCount {
+        /// How many there were.
+        expected: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// A row is missing.
+    RowMissing {
+        /// `table:key`.
+        row: String,
+        /// When it was written, RFC 3339 in UTC.
+        written_at: String,
+    },
+    /// A row is not what was written.
+    RowAltered {
+        /// `table:key`.
+        row: String,
+        /// When it was written, RFC 3339 in UTC.
+        written_at: String,
+    },
+    /// A row is there that nobody wrote.
+    RowUnknown {
+        /// `table:key`.
+        row: String,
+    },
+    /// A card is not what its newest revision says.
+    CardDiffers {
+        /// Its id.
+        card: String,
+    },
+    /// The file with the newest commit is gone or cannot be read.
+    HeadMissing,
+    /// Part of the store cannot be read.
+    Unreadable {
+        /// What the database said.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::CommitsMissing { count, since } if since.is_empty() => {
+                write!(f, "all {count} changes are missing")
+            }
+            Problem::CommitsMissing { count: 1, since } => {
+                write!(f, "1 change made after {since} is missing")
+            }
+            Problem::CommitsMissing { count, since } => {
+                write!(f, "{count} changes made after {since} are missing")
+            }
+            Problem::LogBroken { commit } => write!(f, "the log of changes is damaged at change {commit}"),
+            Problem::CardCount { expected, found } => {
+                write!(f, "there are {found} cards instead of {expected}")
+            }
+            Problem::RowMissing { row, written_at } => write!(f, "{row}, written {written_at}, is missing"),
+            Problem::RowAltered { row, written_at } => write!(f, "{row}, written {written_at}, was altered"),
+            Problem::RowUnknown { row } => write!(f, "{row} does not belong to any change"),
+            Problem::CardDiffers { card } => write!(f, "card {card} differs from its newest revision"),
+            Problem::HeadMissing => write!(f, "the file `head` is missing or unreadable"),
+            Problem::Unreadable { reason } => write!(f, "part of the store cannot be read: {reason}"),
+        }
+    }
+}
+
+/// What verifying a library found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Verified {
+    /// Commits looked at.
+    pub commits: u64,
+    /// Rows compared.
+    pub rows: u64,
+    /// Cards compared with their newest revision.
+    pub cards: u64,
+    /// What is wrong, at most a hundred of them.
+    pub problems: Vec<Problem>,
+    /// How many problems there are in all.
+    pub problem_count: u64,
+}
+
+impl Verified {
+    pub(crate) fn add(&mut self, problem: Problem) {
+        self.problem_count += 1;
+        if self.problems.len() < NAMED {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Whether everything is as it was acknowledged.
+    pub fn is_well(&self) -> bool {
+        self.problem_count == 0
+    }
+}
+
+impl Library {
+    /// What opening found missing or altered, and losses nobody has confirmed yet.
+    pub fn known_problems(&self) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = self.losses().into_iter().map(Problem::from).collect();
+        for found in &self.found_at_opening {
+            if !problems.contains(found) {
+                problems.push(found.clone());
+            }
+        }
+        problems
+    }
+
+    /// Losses that were noticed and not confirmed.
+    fn losses(&self) -> Vec<Loss> {
+        let head = self.database.head.as_ref();
+        head.map_or_else(Vec::new, |head| head.lock().expect("no holder panics").get().losses.clone())
+    }
+
+    /// Confirms the losses that are known: they are told no more.
+    ///
+    /// # Errors
+    /// When the store or the head cannot be written.
+    pub async fn confirm_losses(&self) -> Result<()> {
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        if self.losses().is_empty() {
+            return Ok(());
+        }
+        // The log goes on behind the gap.
+        self.make(Vec::new(), Vec::new(), "Confirm that changes are missing").await?;
+        let Some(head) = &self.database.head else { return Ok(()) };
+        head.lock().expect("no holder panics").update(|head| head.losses.clear())
+    }
+
+    /// The newest record of the log of commits.
+    pub(crate) async fn newest_commit(&self) -> Result<Option<CommitRecord>> {
+        let mut response = self
+            .db()?
+            .query("SELECT * FROM commit_log ORDER BY id DESC LIMIT 1")
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let newest: Vec<CommitRecord> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(newest.into_iter().next())
+    }
+
+    /// Compares the store with the head, and brings the head in step where a change came to its end without
+    /// being acknowledged. Gives what is missing or altered.
+    pub(crate) async fn check_head(&self, head: Option<&Head>) -> Result<Vec<Problem>> {
+        let Some(newest) = self.newest_commit().await? else {
+            return match head.filter(|head| head.seq > 0) {
+                Some(head) => self.note_loss(head, &Tip::default(), String::new()),
+                None => self.begin_log().await,
+            };
+        };
+        let mut problems = Vec::new();
+        let tip = newest.tip();
+        let cards = self.read(|replica| replica.len() as u64);
+        if cards != tip.cards {
+            problems.push(Problem::CardCount { expected: tip.cards, found: cards });
+        }
+        *self.tip.lock().expect("no holder panics") = Some(tip.clone());
+        let Some(head) = head else {
+            self.acknowledge_if_writable(tip)?;
+            return Ok(problems);
+        };
+        if tip.seq < head.seq {
+            problems.extend(self.note_loss(head, &tip, newest.at.clone())?);
+        } else {
+            let tail = self.commits(head.closed_at.min(head.seq).max(1)..tip.seq + 1).await?;
+            problems.extend(self.check_tail(head, &tail).await?);
+            if tip.seq > head.seq {
+                tracing::info!(commit = tip.seq, "a change came to its end without being acknowledged");
+                self.acknowledge_if_writable(tip)?;
+            }
+        }
+        Ok(problems)
+    }
+
+    fn acknowledge_if_writable(&self, tip: Tip) -> Result<()> {
+        if self.database.head.is_some() { self.acknowledge(tip) } else { Ok(()) }
+    }
+
+    /// Looks at the commits since the library was last closed: whether they hold together and with the
+    /// head, and whether their rows are there.
+    async fn check_tail(&self, head: &Head, tail: &[CommitRecord]) -> Result<Vec<Problem>> {
+        let mut problems = Vec::new();
+        for (before, after) in tail.iter().zip(tail.iter().skip(1)) {
+            if !after.follows(&before.tip()) {
+                problems.push(Problem::LogBroken { commit: after.seq() });
+            }
+        }
+        let acknowledged = tail.iter().find(|record| record.seq() == head.seq);
+        if head.seq > 0 && acknowledged.is_none_or(|record| record.hash != head.hash) {
+            problems.push(Problem::LogBroken { commit: head.seq });
+        }
+        let mut expected = Expected::default();
+        for record in tail.iter().filter(|record| record.seq() > head.closed_at) {
+            expected.fold(record);
+        }
+        let mut names: Vec<&String> = expected.rows.keys().collect();
+        names.sort_by_key(|name| std::cmp::Reverse(expected.rows[*name].1));
+        names.truncate(AT_OPENING);
+        let ids = names.iter().filter_map(|name| record_id(name)).collect();
+        let rows: Vec<Value> = self.rows_by_id(ids).await?;
+        let found: HashMap<String, RowDigest> = rows.iter().filter_map(named_digest).collect();
+        for name in names {
+            let (digest, seq) = expected.rows[name];
+            let written_at = || {
+                tail.iter()
+                    .find(|record| record.seq() == seq)
+                    .map_or_else(String::new, |record| record.at.clone())
+            };
+            match found.get(name) {
+                None => problems.push(Problem::RowMissing { row: name.clone(), written_at: written_at() }),
+                Some(is) if *is != digest => {
+                    problems.push(Problem::RowAltered { row: name.clone(), written_at: written_at() });
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(problems)
+    }
+
+    /// Notes that acknowledged commits are missing, so that it is told until somebody confirms it.
+    fn note_loss(&self, head: &Head, tip: &Tip, since: String) -> Result<Vec<Problem>> {
+        let loss = Loss { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
+        tracing::error!(?loss, "acknowledged changes are missing from the store");
+        let known = head.losses.iter().any(|known| known.first == loss.first && known.last == loss.last);
+        if let Some(file) = self.database.head.as_ref().filter(|_| !known) {
+            file.lock().expect("no holder panics").update(|head| head.losses.push(loss.clone()))?;
+        }
+        Ok(vec![Problem::from(loss)])
+    }
+
+    /// Begins the log of a library that has none with what it holds.
+    async fn begin_log(&self) -> Result<Vec<Problem>> {
+        let mut changes = Vec::new();
+        for table in PROTECTED {
+            self.each_row(table, |row| changes.extend(RowChange::of(row))).await?;
+        }
+        if changes.is_empty() {
+            *self.tip.lock().expect("no holder panics") = Some(Tip::default());
+            return Ok(Vec::new());
+        }
+        let cards = self.read(|replica| replica.len() as u64);
+        let reason = "Begin the log of changes";
+        let record = CommitRecord::after(&Tip::default(), 1, &self.clock.stamp(), reason, cards, &changes);
+        let tip = record.tip();
+        let mut variables = Object::new();
+        variables.insert("record", Value::Object(record.into_row()));
+        self.execute("INSERT INTO commit_log $record RETURN NONE", variables).await?;
+        self.acknowledge(tip)?;
+        Ok(Vec::new())
+    }
+
+    /// Records of the log with these numbers, in order.
+    async fn commits(&self, range: std::ops::Range<u64>) -> Result<Vec<CommitRecord>> {
+        let range = RecordIdKeyRange::from(seq_text(range.start)..seq_text(range.end));
+        let mut response = self
+            .db()?
+            .query("SELECT * FROM $range")
+            .bind(("range", RecordId::new("commit_log", RecordIdKey::from(range))))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        response.take(0).map_err(|error| self.failed(&error))
+    }
+
+    /// Shows every row of a table to `look`, in the order of their keys.
+    pub(crate) async fn each_row(&self, table: &str, mut look: impl FnMut(&Object) + Send) -> Result<()> {
+        let mut after: Option<RecordId> = None;
+        loop {
+            let mut response = self
+                .db()?
+                .query(match &after {
+                    None => format!("SELECT * FROM {table} ORDER BY id LIMIT {WINDOW}"),
+                    Some(_) => format!("SELECT * FROM {table} WHERE id > $after ORDER BY id LIMIT {WINDOW}"),
+                })
+                .bind(("after", after.clone()))
+                .await
+                .map_err(|error| self.failed(&error))?;
+            let rows: Vec<Value> = response.take(0).map_err(|error| self.failed(&error))?;
+            let last = rows.len() < WINDOW as usize;
+            for row in &rows {
+                if let Value::Object(row) = row {
+                    look(row);
+                }
+            }
+            match rows.last() {
+                Some(Value::Object(row)) if !last => match row.get("id") {
+                    Some(Value::RecordId(id)) => after = Some(id.clone()),
+                    _ => return Ok(()),
+                },
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Compares everything the store holds with what was acknowledged.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`] while a failed write could not be recovered from. What cannot be read is a
+    /// problem in the report, not an error.
+    pub async fn verify(&self) -> Result<Verified> {
+        // Nothing is written meanwhile: a row would be read at another time than its record.
+        let _turn = self.writer.lock().await;
+        self.settle_doubt().await?;
+        let mut report = Verified::default();
+        for problem in self.known_problems() {
+            report.add(problem);
+        }
+        match self.compare_all(&mut report).await {
+            Err(LibraryError::Database(reason)) => report.add(Problem::Unreadable { reason }),
+            other => other?,
+        }
+        Ok(report)
+    }
+
+    async fn compare_all(&self, report: &mut Verified) -> Result<()> {
+        let head =
+            self.database.head.as_ref().map(|head| head.lock().expect("no holder panics").get().clone());
+        let newest = self.newest_commit().await?.map_or_else(Tip::default, |record| record.tip());
+        let mut expected = Expected::default();
+        let mut times: HashMap<u64, String> = HashMap::new();
+        let mut before = Tip::default();
+        let mut next = 1;
+        while next <= newest.seq {
+            for record in self.commits(next..next + WINDOW).await? {
+                if !record.follows(&before) {
+                    report.add(Problem::LogBroken { commit: record.seq() });
+                }
+                expected.fold(&record);
+                times.insert(record.seq(), record.at.clone());
+                before = record.tip();
+                report.commits += 1;
+            }
+            next += WINDOW;
+        }
+        if let Some(head) = head.filter(|head| head.seq > 0 && head.losses.is_empty())
+            && (head.seq != before.seq || head.hash != before.hash)
+        {
+            report.add(Problem::LogBroken { commit: head.seq });
+        }
+        let mut newest_bodies: HashMap<String, (i64, Option<String>)> = HashMap::new();
+        for table in PROTECTED {
+            let mut unknown = Vec::new();
+            self.each_row(table, |row| {
+                report.rows += 1;
+                let Some(Value::RecordId(id)) = row.get("id") else { return };
+                if table == "revision" {
+                    keep_newest(row, &mut newest_bodies);
+                }
+                let name = row_name(id);
+                match expected.rows.remove(&name) {
+                    None => unknown.push(name),
+                    Some((was, _)) if was == digest(row) => {}
+                    Some((_, seq)) => {
+                        let written_at = times.get(&seq).cloned().unwrap_or_default();
+                        report.add(Problem::RowAltered { row: name, written_at });
+                    }
+                }
+            })
+            .await?;
+            for row in unknown {
+                report.add(Problem::RowUnknown { row });
+            }
+        }
+        let mut missing: Vec<(String, u64)> =
+            expected.rows.into_iter().map(|(row, (_, seq))| (row, seq)).collect();
+        missing.sort();
+        for (row, seq) in missing {
+            report.add(Problem::RowMissing { row, written_at: times.get(&seq).cloned().unwrap_or_default() });
+        }
+        self.compare_cards(newest_bodies, report).await
+    }
+
+    /// Compares every card, in the store and in memory, with its newest revision.
+    async fn compare_cards(
+        &self,
+        newest: HashMap<String, (i64, Option<String>)>,
+        report: &mut Verified,
+    ) -> Result<()> {
+        let mut seen: HashSet<String> = HashSet::new();
+        let mut differ: Vec<String> = Vec::new();
+        self.each_row("card", |row| {
+            report.cards += 1;
+            let Some(Value::RecordId(id)) = row.get("id") else { return };
+            let card = key_text(id);
+            let same = newest.get(&card).is_some_and(|(number, body)| {
+                row.get("number") == Some(&number.into_value())
+                    && matches!((row.get("body"), body), (Some(Value::String(is)), Some(was)) if is == was)
+            });
+            if !same {
+                differ.push(card.clone());
+            }
+            seen.insert(card);
+        })
+        .await?;
+        let gone = newest.iter().filter(|(card, (_, body))| body.is_some() && !seen.contains(*card));
+        differ.extend(gone.map(|(card, _)| card.clone()));
+        self.read(|replica| {
+            for record in replica.iter() {
+                let same = newest
+                    .get(record.id.as_str())
+                    .is_some_and(|(_, body)| body.as_deref().is_some_and(|body| *record.body == *body));
+                if !same {
+                    differ.push(record.id.to_string());
+                }
+            }
+        });
+        differ.sort();
+        differ.dedup();
+        for card in differ {
+            report.add(Problem::CardDiffers { card });
+        }
+        Ok(())
+    }
+}
+
+impl From<Loss> for Problem {
+    fn from(loss: Loss) -> Problem {
+        Problem::CommitsMissing { count: loss.last - loss.first + 1, since: loss.since }
+    }
+}
+
+fn keep_newest(row: &Object, newest: &mut HashMap<String, (i64, Option<String>)>) {
+    let Some(Value::String(card)) = row.get("card") else { return };
+    let Some(Value::Number(Number::Int(number))) = row.get("number") else { return };
+    let body = match row.get("body") {
+        Some(Value::String(body)) => Some(body.clone()),
+        _ => None,
+    };
+    let known = newest.entry(card.clone()).or_insert((0, None));
+    if *number > known.0 {
+        *known = (*number, body);
+    }
+}
+
+fn record_id(name: &str) -> Option<RecordId> {
+    let (table, key) = name.split_once(':')?;
+    Some(RecordId::new(table, key))
+}
+
+fn named_digest(row: &Value) -> Option<(String, RowDigest)> {
+    let Value::Object(row) = row else { return None };
+    match row.get("id") {
+        Some(Value::RecordId(id)) => Some((row_name(id), digest(row))),
+        _ => None,
+    }
+}

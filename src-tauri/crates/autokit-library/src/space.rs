@@ -1,0 +1,91 @@
+//! Room on the disk: asked for before anything is written, and kept in reserve for what has to be.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{LibraryError, Result};
+
+/// Bytes on the disk for each byte of a row: it is written with its keys and indexes to the store's log, and
+/// again, compressed, when the log is folded into tables.
+const BYTES_ON_DISK: u64 = 3;
+/// Bytes that stay free whatever is written.
+const MARGIN: u64 = 1 << 20;
+/// Bytes held in reserve. Opening a store, and taking back a change that was cut off, write too.
+const RESERVE: u64 = 8 << 20;
+
+/// The disk a library lies on.
+#[derive(Debug)]
+pub(crate) struct Space {
+    root: PathBuf,
+}
+
+impl Space {
+    pub(crate) fn new(root: &Path) -> Space {
+        Space { root: root.to_owned() }
+    }
+
+    /// Refuses a write for which there is not enough room, before any of it is written.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`].
+    pub(crate) fn check(&self, bytes: u64) -> Result<()> {
+        // Tests let the disk run full in the middle of a write, as another program might.
+        if cfg!(debug_assertions) && std::env::var_os("AUTOKIT_NO_SPACE_CHECK").is_some() {
+            return Ok(());
+        }
+        match available(&self.root) {
+            Some(free) if free < bytes.saturating_mul(BYTES_ON_DISK).saturating_add(MARGIN) => {
+                Err(LibraryError::DiskFull { path: self.root.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn reserve_file(&self) -> PathBuf {
+        self.root.join("reserve")
+    }
+
+    /// Holds room in reserve, if there is plenty; a disk that is nearly full is left alone.
+    pub(crate) fn hold_reserve(&self) {
+        let path = self.reserve_file();
+        if path.exists() || available(&self.root).is_none_or(|free| free < 4 * RESERVE) {
+            return;
+        }
+        // Zeros are written out: a hole would reserve nothing.
+        let hold = || -> io::Result<()> {
+            let mut file = File::create(&path)?;
+            let zeros = vec![0; 1 << 20];
+            for _ in 0..RESERVE >> 20 {
+                file.write_all(&zeros)?;
+            }
+            Ok(())
+        };
+        if let Err(error) = hold() {
+            tracing::debug!(%error, "no room could be held in reserve");
+            self.release_reserve();
+        }
+    }
+
+    /// Gives the reserve up.
+    pub(crate) fn release_reserve(&self) {
+        if let Err(error) = fs::remove_file(self.reserve_file())
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, "the reserve could not be given up");
+        }
+    }
+}
+
+/// Bytes an ordinary user can still write; `None` where the system does not say.
+#[cfg(unix)]
+fn available(path: &Path) -> Option<u64> {
+    let about = rustix::fs::statvfs(path).ok()?;
+    Some(about.f_bavail.saturating_mul(about.f_frsize))
+}
+
+/// Bytes an ordinary user can still write; `None` where the system does not say.
+#[cfg(not(unix))]
+fn available(_: &Path) -> Option<u64> {
+    None
+}

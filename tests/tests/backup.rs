@@ -1,0 +1,154 @@
+//! Backups are whole, can be verified without a library, and bring back one that cannot be opened; a library
+//! that cannot be written can be read.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use autokit_library::{Clock, DataDir, Library, Place};
+use autokit_tests::disk::{Disk, FileSystem};
+use autokit_tests::review::{put_cards, refresh};
+use autokit_tests::{Workplace, copy_tree, on_deep_stack};
+use autokit_toolcard::Author;
+use serde_json::json;
+
+/// A library with cards, a proposal that waits and one that was turned down.
+async fn prepare(place: &Workplace) -> Result<()> {
+    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let names = ["weather", "mail", "maps"];
+    put_cards(&library, names.iter().map(|name| json!({ "name": name, "description": "as it was" }))).await?;
+    let by = Author("checker".to_owned());
+    for name in ["weather", "mail"] {
+        library.propose(refresh(name, &[("class", json!("New"))]), &by, None).await?;
+    }
+    library.reject(1, &Author("ann".to_owned()), "no", None).await?;
+    library.close().await?;
+    Ok(())
+}
+
+#[test]
+fn a_backup_brings_back_a_library_that_cannot_be_opened() -> Result<()> {
+    on_deep_stack(|| async {
+        let place = Workplace::with_stand_in()?;
+        prepare(&place).await?;
+        let made = place.json(&["backup", "create"])?;
+        let name = made["name"].as_str().context("a name")?.to_owned();
+        ensure!(made["cards"] == 3, "{made}");
+        let verified = place.json(&["backup", "verify", &name])?;
+        ensure!(verified["problem_count"] == 0 && verified["cards"] == 3, "{verified}");
+
+        // Damaged beyond opening.
+        for folder in ["manifest", "sstables", "wal"] {
+            for entry in fs::read_dir(place.data_dir().join("store").join(folder))? {
+                fs::write(entry?.path(), b"no more")?;
+            }
+        }
+        let (code, error) = place.failure(&["search", "weather"])?;
+        ensure!(code == 5 && error["code"] == "damaged", "{error}");
+        let remedy = error["remedy"].as_str().context("a remedy")?;
+        ensure!(remedy.contains(&format!("autokit backup restore {name}")), "{remedy}");
+        let doctor = place.run(&["doctor"])?;
+        let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        ensure!(!doctor.status.success() && said.contains(&name), "{said}");
+
+        let restored = place.json(&["backup", "restore", &name])?;
+        ensure!(restored["backup"]["cards"] == 3, "{restored}");
+        let owned = DataDir::new(place.data_dir()).try_own()?;
+        let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+        ensure!(library.verify().await?.is_well());
+        let states: Vec<_> =
+            library.proposals(None).await?.iter().map(|proposal| proposal.state.as_str()).collect();
+        ensure!(states == ["rejected", "pending"], "{states:?}");
+        library.close().await?;
+        place.json(&["cards", "add", "--set", "name=new", "--set", "description=made after restoring"])?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_backup_that_was_altered_is_refused() -> Result<()> {
+    on_deep_stack(|| async {
+        let place = Workplace::with_stand_in()?;
+        prepare(&place).await?;
+        let name = place.json(&["backup", "create"])?["name"].as_str().context("a name")?.to_owned();
+        let file = place.data_dir().join("backups").join(format!("{name}.autokit-backup"));
+        let mut bytes = fs::read(&file)?;
+        let middle = bytes.len() * 2 / 3;
+        bytes[middle] ^= 0x10;
+        fs::write(&file, bytes)?;
+        let (code, error) = place.failure(&["backup", "verify", &name])?;
+        ensure!(code == 5 && error["code"] == "damaged", "{error}");
+        let (_, error) = place.failure(&["backup", "restore", &name])?;
+        ensure!(error["code"] == "damaged", "{error}");
+        let found = place.json(&["search", "weather"])?;
+        ensure!(found.to_string().contains("weather"), "the library was touched: {found}");
+        Ok(())
+    })
+}
+
+#[test]
+fn seven_backups_are_kept() -> Result<()> {
+    on_deep_stack(|| async {
+        let place = Workplace::with_stand_in()?;
+        prepare(&place).await?;
+        let mut names = Vec::new();
+        for _ in 0..9 {
+            names.push(place.json(&["backup", "create"])?["name"].as_str().context("a name")?.to_owned());
+        }
+        let listed = place.json(&["backup", "list"])?;
+        let listed: Vec<&str> = listed
+            .as_array()
+            .context("a list")?
+            .iter()
+            .filter_map(|backup| backup["name"].as_str())
+            .collect();
+        let newest: Vec<&str> = names.iter().rev().take(7).map(String::as_str).collect();
+        ensure!(listed == newest, "{listed:?}");
+        Ok(())
+    })
+}
+
+#[test]
+fn a_library_on_a_full_disk_is_read_and_refuses_changes() -> Result<()> {
+    on_deep_stack(|| async {
+        let Some(disk) = Disk::mount(FileSystem::Tmpfs, 24)? else { return Ok(()) };
+        let made = Workplace::with_stand_in()?;
+        prepare(&made).await?;
+        let place = Workplace::on_disk(disk.path())?;
+        copy_tree(&made.data_dir(), &place.data_dir())?;
+        // A disk as small as this one holds nothing in reserve.
+        fs::remove_file(place.data_dir().join("reserve"))?;
+        disk.fill_but(0)?;
+        let found = place.json(&["search", "weather"])?;
+        ensure!(found.to_string().contains("weather"), "{found}");
+        let doctor = place.json(&["doctor"])?;
+        let integrity =
+            doctor["checks"].as_array().context("checks")?.iter().find(|c| c["name"] == "Integrity");
+        ensure!(integrity.is_some_and(|check| check["state"] == "good"), "{doctor}");
+        let (code, error) =
+            place.failure(&["cards", "add", "--set", "name=new", "--set", "description=no room"])?;
+        ensure!(code == 5 && error["code"] == "disk_full", "{error}");
+        disk.empty()?;
+        place.json(&["cards", "add", "--set", "name=new", "--set", "description=there is room"])?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_library_in_a_read_only_folder_is_read_and_refuses_changes() -> Result<()> {
+    on_deep_stack(|| async {
+        let Some(disk) = Disk::mount(FileSystem::Tmpfs, 48)? else { return Ok(()) };
+        let made = Workplace::with_stand_in()?;
+        prepare(&made).await?;
+        let place = Workplace::on_disk(disk.path())?;
+        copy_tree(&made.data_dir(), &place.data_dir())?;
+        disk.read_only()?;
+        let found = place.json(&["search", "weather"])?;
+        ensure!(found.to_string().contains("weather"), "{found}");
+        let doctor = place.json(&["doctor"])?;
+        ensure!(doctor.to_string().contains("it cannot be written"), "{doctor}");
+        let (code, error) = place.failure(&["cards", "rm", "weather"])?;
+        ensure!(code == 5 && error["code"] == "read_only", "{error}");
+        Ok(())
+    })
+}
