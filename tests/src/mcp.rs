@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use rmcp::handler::client::ClientHandler;
-use rmcp::model::{CallToolRequestParams, Implementation, InitializeRequestParams, ProtocolVersion};
-use rmcp::service::{NotificationContext, RunningService};
+use rmcp::model::{
+    CallToolRequestParams, Implementation, InitializeRequestParams, ProtocolVersion, SubscriptionFilter,
+};
+use rmcp::service::{NotificationContext, RunningService, Subscription};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -108,12 +110,28 @@ impl Agent {
         let text = std::fs::read_to_string(place.data_dir().join("endpoint.json"))?;
         let endpoint: Value = serde_json::from_str(&text)?;
         let (port, token) = (&endpoint["port"], endpoint["token"].as_str().context("a token")?);
-        let config = StreamableHttpClientTransportConfig::with_uri(format!("http://127.0.0.1:{port}/mcp"))
-            .auth_header(token);
+        Agent::at(&format!("http://127.0.0.1:{port}/mcp"), token, generation).await
+    }
+
+    /// Speaks Streamable HTTP with whoever answers at an address.
+    ///
+    /// # Errors
+    /// When nobody does or it does not greet.
+    pub async fn at(url: &str, token: &str, generation: Generation) -> Result<Agent> {
+        let config = StreamableHttpClientTransportConfig::with_uri(url.to_owned()).auth_header(token);
         let line = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
         let (sender, told) = watch::channel(0);
         let client = Ear(Arc::new(sender)).serve_with_lifecycle(line, generation.lifecycle()).await?;
         Ok(Agent { client, told, generation, context: None, _process: None })
+    }
+
+    /// Opens a subscription to changes of its tools, as the stateless generation does.
+    ///
+    /// # Errors
+    /// When the other side does not acknowledge it.
+    pub async fn subscribe(&self) -> Result<Subscription> {
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        Ok(self.client.listen(filter).await?)
     }
 
     /// Waits until it was told so many times that its tools changed.
@@ -123,6 +141,11 @@ impl Agent {
     pub async fn told(&mut self, times: u32) -> Result<()> {
         self.told.wait_for(|told| *told >= times).await?;
         Ok(())
+    }
+
+    /// How often it was told that its tools changed.
+    pub fn times_told(&self) -> u32 {
+        *self.told.borrow()
     }
 
     /// Names of its tools.

@@ -59,6 +59,14 @@ impl Raw {
         answer(&text).with_context(|| format!("{status}: {text}"))
     }
 
+    /// The answer to a greeting.
+    async fn hello(&self) -> Result<Value> {
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}});
+        let text = self.send(hello.to_string()).await?.text().await?;
+        answer(&text).with_context(|| text)
+    }
+
     /// Greets, and goes on in the session that gives.
     async fn greeted(self) -> Result<Raw> {
         let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -160,13 +168,17 @@ async fn who_may_come_in() -> Result<()> {
     // The token of this address opens nothing else.
     let owners = Raw::at_owner(&place)?;
     ensure!(status(Raw::new(&owners.url, &first)).await? == StatusCode::UNAUTHORIZED);
-    // Its profile is named in a header or in the address.
+    // A profile that does not exist is refused at once.
     for nobody in
         [good.clone().with("x-autokit-profile", "nobody"), Raw::new(&format!("{url}?profile=nobody"), &first)]
     {
-        let (text, failed) = nobody.greeted().await?.call("search_tools", json!({"query": "x"})).await?;
-        ensure!(failed && text.contains("no profile \"nobody\""), "{text}");
+        let hello = nobody.hello().await?;
+        let said = hello["error"]["message"].as_str().unwrap_or_default();
+        ensure!(said.contains("no profile \"nobody\"") && hello["id"] == 1, "{hello}");
     }
+    // The name of the scheme may be in any case.
+    let lower = good.clone().with("authorization", &format!("bearer {first}"));
+    lower.greeted().await?.tools().await?;
     // With another token the one before is worth nothing.
     let second = token(&place.json(&["mcp-http", "renew"])?)?;
     ensure!(status(good.clone()).await? == StatusCode::UNAUTHORIZED);

@@ -20,7 +20,7 @@ use autokit_app::commands::{
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
-use autokit_app::{ErrorCode, Need, Permission, Permissions};
+use autokit_app::{ErrorCode, Need, Permission, Permissions, Policy};
 use autokit_tests::Workplace;
 use autokit_tests::mcp::{Agent, Generation, add_server};
 use axum::Router;
@@ -168,7 +168,7 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
             word(&node, |_| {}).await?;
         }
         // What a person denied is not found either.
-        word(&node, |permissions| permissions.tools.otherwise = Permission::Deny).await?;
+        word(&node, |permissions| permissions.tools.otherwise = Some(Permission::Deny)).await?;
         ensure!(agent.search("weather").await?["results"] == json!([]));
         word(&node, |_| {}).await?;
         agent.leave().await?;
@@ -258,7 +258,7 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
     word(&node, |permissions| permissions.set(&needs[0], Permission::Deny)).await?;
     let denied = node.call::<RunTool>(ToolRun { granted: needs, ..run }).await;
     ensure!(denied.as_ref().is_err_and(|error| error.code == ErrorCode::Refused), "{denied:?}");
-    word(&node, |permissions| permissions.tools.otherwise = Permission::Deny).await?;
+    word(&node, |permissions| permissions.tools.otherwise = Some(Permission::Deny)).await?;
     ensure!(all("getWeather").await?.tools[0].permission == Permission::Deny);
     let before = site.asked.load(Ordering::SeqCst);
     let closed = by_hand(&node, "getWeather", json!({"city": "Ulm"}), Vec::new()).await;
@@ -345,7 +345,8 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     let (ask, text, failed) = answer(shell, AskReply::Never).await?;
     ensure!(failed && text.contains("did not allow"), "{text}");
     let kept = node.call::<ListProfiles>(Nothing {}).await?.profiles;
-    ensure!(kept[0].permissions.on(&ask.needs[0]) == Permission::Deny, "{kept:?}");
+    let everybody = Policy::everybody(Arc::new(kept[0].permissions.clone()));
+    ensure!(everybody.on(&ask.needs[0]) == Permission::Deny, "{kept:?}");
     refused(&agent, "code_exec", json!({"language": "shell", "code": "echo 5"}), "not permitted").await?;
     // Another session is asked again, and a word for always is kept.
     let mut other = Agent::over_stdio(&place, Generation::Stateless).await?;
@@ -361,7 +362,7 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     ensure!(!given?.1 && asks?.asks.is_empty());
     ensure!(!other.use_tool("code_exec", code("print(8)")).await?.1);
     // A call that waits when its agent goes does not wait any more, and cannot be answered.
-    word(&node, |permissions| permissions.code.otherwise = Permission::Ask).await?;
+    word(&node, |permissions| permissions.code.otherwise = Some(Permission::Ask)).await?;
     let mut last = Agent::over_stdio(&place, Generation::Session).await?;
     last.search("run python code").await?;
     node.call::<WaitAsks>(AsksWait { after: 0 }).await?;
@@ -524,10 +525,14 @@ async fn a_profile_finds_its_own_cards_first_and_no_others_than_it_may() -> Resu
     node.call::<RemoveProfile>(autokit_app::api::ProfileRef { name: "keeper".to_owned() }).await?;
     refused(&agent, "search_tools", json!({"query": "echo"}), "no profile \"keeper\"").await?;
     refused(&agent, "echo", json!({"text": "hi"}), "no profile \"keeper\"").await?;
-    let stranger = Agent::with_profile(&place, Generation::Session, "nobody").await?;
-    refused(&stranger, "search_tools", json!({"query": "echo"}), "no profile \"nobody\"").await?;
-    refused(&stranger, "ask", json!({"question": "echo"}), "no profile \"nobody\"").await?;
-    for agent in [agent, other, stranger] {
+    for generation in Generation::BOTH {
+        let stranger = Agent::with_profile(&place, generation, "nobody").await;
+        ensure!(stranger.is_err(), "{generation:?}: nobody was served");
+    }
+    let output = place.run(&["mcp", "--profile", "nobody"])?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(!output.status.success() && said.contains("no profile \"nobody\""), "{said}");
+    for agent in [agent, other] {
         agent.leave().await?;
     }
     node.close().await?;
@@ -565,7 +570,7 @@ async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
     refused(&agent, &clouds, json!({"city": "Ulm"}), "sky_key").await?;
     ensure!(site.asked.load(Ordering::SeqCst) == before, "the key was sent elsewhere");
     word(&node, |permissions| {
-        permissions.tools.otherwise = Permission::Ask;
+        permissions.tools.otherwise = Some(Permission::Ask);
         permissions.tools.set("AutoKit/*", Permission::Allow);
     })
     .await?;
@@ -573,7 +578,7 @@ async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
     ensure!(found["results"][0]["name"] == "peek_skies", "{found}");
     refused(&agent, "peek_skies", json!({"city": "Ulm"}), "AutoKit (as its card says)").await?;
     // A session is one profile's, whoever named it first.
-    profile(&node, "strict", |profile| profile.permissions.tools.otherwise = Permission::Deny).await?;
+    profile(&node, "strict", |profile| profile.permissions.tools.otherwise = Some(Permission::Deny)).await?;
     let loose = Agent::over_stdio(&place, Generation::Stateless).await?;
     let strict = Agent::with_profile(&place, Generation::Stateless, "strict").await?;
     word(&node, |_| {}).await?;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { askSaid, leftOf, pauseAfter, shownArguments } from "./asks";
+import { askerOf, askSaid, leftOf, pauseAfter, repliesOf, shownArguments, whomOf } from "./asks";
 import { asks } from "./asks.svelte";
 import type { AgentAsk, AgentAsks } from "./bindings";
 import { engine } from "./engine.svelte";
@@ -17,6 +17,7 @@ const ask = (id: string, more: Partial<AgentAsk> = {}): AgentAsk => ({
   provider: "AutoKit",
   needs: [{ scope: "code", language: "python" }],
   words: ["to run code in python"],
+  can_always: true,
   arguments: {},
   ...more,
 });
@@ -41,6 +42,19 @@ describe("calls that wait for a person", () => {
   it("tell how long they still wait", () => {
     const at = (time: string) => leftOf(ask("a").until, Date.parse(`2026-01-01T00:0${time}Z`));
     expect([at("0:00"), at("0:51.5"), at("1:59.2"), at("2:00"), at("5:00")]).toEqual(["2:00", "1:09", "0:01", "0:00", "0:00"]);
+  });
+
+  it("cannot be allowed for good where a rule for everybody asks each time", () => {
+    const replies = (can_always: boolean) => repliesOf(ask("a", { can_always })).map(({ reply }) => reply);
+    expect(replies(true)).toEqual(["once", "no", "session", "always", "never"]);
+    expect(replies(false)).toEqual(["once", "no", "session", "never"]);
+  });
+
+  it("name the profiles the agent is bound by", () => {
+    const bound = (profile: string) => [askerOf(ask("a", { profile })), whomOf(profile)];
+    expect(bound("")).toEqual(["test agent", "all agents"]);
+    expect(bound("/shop")).toEqual(["test agent (profile shop)", "all agents"]);
+    expect(bound("shop/night")).toEqual(["test agent (profile shop and night)", "all agents of the profile shop"]);
   });
 
   it("are told in a sentence that cannot pretend", () => {

@@ -12,6 +12,11 @@ export const REPLIES: { reply: AskReply; name: string; about: string }[] = [
   { reply: "never", name: "Never allow", about: "From now on; kept in Settings, Permissions" },
 ];
 
+/** What a person can say to a call: "always" means nothing where a rule for everybody asks each time. */
+export function repliesOf({ can_always }: Pick<AgentAsk, "can_always">): typeof REPLIES {
+  return REPLIES.filter(({ reply }) => can_always || reply !== "always");
+}
+
 /** How long no answer can be given after a call appears: nobody reads faster, and a click that was meant
     for what was there before must not allow anything. */
 export const ARM_MS = 700;
@@ -19,7 +24,12 @@ export const ARM_MS = 700;
 /** Who asks, as the program names itself. */
 export function askerOf({ client, profile }: Pick<AgentAsk, "client" | "profile">): string {
   const program = visibleLine(client) || "A program without a name";
-  return profile ? `${program} (profile ${visibleLine(profile)})` : program;
+  return profile ? `${program} (profile ${profileSaid(profile)})` : program;
+}
+
+/** The profiles an agent is bound by: its own, and one it named besides. */
+function profileSaid(scope: string): string {
+  return scope.split("/").filter(Boolean).map(visibleLine).join(" and ");
 }
 
 /** How long a call still waits, as minutes and seconds. */
@@ -30,7 +40,8 @@ export function leftOf(until: string, now: number): string {
 
 /** Whom the words "always" and "never" are for. */
 export function whomOf(profile: string): string {
-  return profile ? `all agents of the profile ${visibleLine(profile)}` : "all agents without a profile of their own";
+  const [own] = profile.split("/");
+  return own ? `all agents of the profile ${visibleLine(own)}` : "all agents";
 }
 
 /** A call in a sentence, for who does not see the card. */

@@ -248,6 +248,11 @@ provider: string,
  */
 needs: Array<Need>, 
 /**
+ * Whether it can be allowed from now on: a rule for everybody may ask each time, whatever the profile
+ * says.
+ */
+can_always: boolean, 
+/**
  * The same in words: "to run code in python".
  */
 words: Array<string>, 
@@ -359,9 +364,14 @@ port: number,
  */
 open: boolean, 
 /**
- * The address; a profile is named by `?profile=NAME` or the header `x-autokit-profile`.
+ * The address. A program that names a profile by `?profile=NAME` or the header `x-autokit-profile` is
+ * bound by that one as well as by the one its token belongs to.
  */
 url: string, 
+/**
+ * The profile whose token is in `lines`; empty for everybody's.
+ */
+profile: string, 
 /**
  * Lines for the settings of a program, with what it has to present; empty where it is switched off.
  */
@@ -370,6 +380,15 @@ lines: string,
  * Why nobody answers there although it is switched on.
  */
 problem: string | null, };
+
+/**
+ * The address as programs of a profile use it, with a token that belongs to that profile.
+ */
+export type AgentsHttpRef = { 
+/**
+ * The profile; empty for everybody's.
+ */
+profile: string, };
 
 /**
  * Switches the address for agents on or off.
@@ -711,31 +730,6 @@ days: number,
  * Entries at most, the newest.
  */
 limit: number, };
-
-/**
- * A backup that is there.
- */
-export type Backup = { 
-/**
- * Its name, by which it is verified and restored.
- */
-name: string, 
-/**
- * When it was made, RFC 3339 in UTC.
- */
-created_at: string, 
-/**
- * Cards in it.
- */
-cards: number, 
-/**
- * The newest change in it.
- */
-commit: number, 
-/**
- * Bytes on the disk.
- */
-bytes: number, };
 
 /**
  * Names a bundle on this machine.
@@ -3014,28 +3008,28 @@ again: boolean, };
 export type Permission = "allow" | "ask" | "deny";
 
 /**
- * What agents of a profile may do.
+ * What agents may do: by the rules for everybody, or by those that a profile adds.
  */
 export type Permissions = { 
 /**
- * Which tools they may call. All: a person took each into the library.
+ * Which tools they may call. By default all: a person took each into the library.
  */
 tools: Rules, 
 /**
- * Which hosts tools may reach for them. All; this machine and private networks are closed besides, but
- * for hosts that the network settings name.
+ * Which hosts tools may reach for them. By default all; this machine and private networks are closed
+ * besides, but for hosts that the network settings name.
  */
 hosts: Rules, 
 /**
- * Which folders they may read. None, until a person names one.
+ * Which folders they may read. By default none, until a person names one.
  */
 files: Rules, 
 /**
- * Which secrets are sent for them. All: a key goes only where the person who gave it said.
+ * Which secrets are sent for them. By default all: a key goes only where the person who gave it said.
  */
 secrets: Rules, 
 /**
- * Which languages they may run code in. A person is asked, although it runs in a sandbox.
+ * Which languages they may run code in. By default a person is asked, although it runs in a sandbox.
  */
 code: Rules, };
 
@@ -3070,7 +3064,7 @@ reason: string,
 severity: Severity, };
 
 /**
- * What agents of one sort are for. The one without a name is everybody's.
+ * What agents of one kind are for. The rules of the one without a name hold for everybody.
  */
 export type Profile = { 
 /**
@@ -3086,7 +3080,8 @@ about: string,
  */
 cards: Array<string>, 
 /**
- * What it may find in the library; everything if not given.
+ * What it may find in the library; everything if not given. What everybody may not find, no profile
+ * finds.
  */
 only: Allowlist | null, 
 /**
@@ -3094,7 +3089,8 @@ only: Allowlist | null,
  */
 always: Array<string>, 
 /**
- * What it may do.
+ * What it may do. Of a profile with a name: what it adds to the rules for everybody, all of which it
+ * inherits. A deny for everybody is final.
  */
 permissions: Permissions, };
 
@@ -3687,7 +3683,7 @@ export type Risk = "low" | "medium" | "high";
 export type Role = "owner" | "client";
 
 /**
- * A word on one thing.
+ * A permission for one thing.
  */
 export type Rule = { 
 /**
@@ -3696,21 +3692,30 @@ export type Rule = {
  */
 of: string, 
 /**
- * The word.
+ * What holds for it.
  */
-permission: Permission, };
+permission: Permission, 
+/**
+ * Whether a profile may loosen it. Only on a rule for everybody that asks.
+ */
+overridable: boolean, };
 
 /**
- * The words on one sort of things.
+ * The rules for one kind of thing.
  */
 export type Rules = { 
 /**
- * On what no rule names.
+ * What holds for everything no rule names. None: for everybody AutoKit's own default, which any
+ * profile may change; for a profile what holds for everybody.
  */
-otherwise: Permission, 
+otherwise: Permission | null, 
 /**
- * On what they name. Of several that fit, the one that names it most exactly holds; of two that
- * name it alike, the stricter.
+ * Whether a profile may loosen `otherwise`. Only for everybody, where `otherwise` asks.
+ */
+overridable: boolean, 
+/**
+ * What holds for the things they name. Of several that fit, the one that names it most exactly holds;
+ * of two that name it alike, the stricter.
  */
 rules: Array<Rule>, };
 
@@ -5274,15 +5279,11 @@ export interface Commands {
   /** Takes AutoKit out of the MCP servers of a program, as previewed; the file as it was is kept beside. */
   client_disconnect: { request: ConnectClient; response: ClientConnected };
   /** The address for agents that cannot start a program. */
-  agents_http: { request: Nothing; response: AgentsHttp };
+  agents_http: { request: AgentsHttpRef; response: AgentsHttp };
   /** Switches it on or off, or gives it another port. */
   agents_http_set: { request: AgentsHttpSet; response: AgentsHttp };
   /** Gives it another token; who has the one before is refused from then on. */
-  agents_http_renew: { request: Nothing; response: AgentsHttp };
-  /** The backups of this library, newest first. */
-  backups_list: { request: Nothing; response: Array<Backup> };
-  /** Makes a backup and verifies it. */
-  backup_create: { request: Nothing; response: Backup };
+  agents_http_renew: { request: AgentsHttpRef; response: AgentsHttp };
   /** Looks the installation over. */
   doctor: { request: Nothing; response: Doctor };
 }

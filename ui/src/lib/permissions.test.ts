@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Profile, Rules } from "./bindings";
-import { commandOf, otherWord, profileLike, profileProblem, providerOf, ruleProblem, SCOPES, thingOf, withoutRule, withRule, type Scope } from "./permissions";
+import type { Permissions, Rules } from "./bindings";
+import { BUILT_IN, choicesOf, commandOf, newProfile, otherWord, profileProblem, providerOf, ruleProblem, saidOf, SCOPES, thingOf, UNSAID, withOtherwise, withoutRule, withRule, type Scope } from "./permissions";
 
-const none: Rules = { otherwise: "allow", rules: [] };
+const none: Rules = { otherwise: null, overridable: false, rules: [] };
 
 describe("rules", () => {
   it("cut what is pasted down to what counts", () => {
@@ -29,7 +29,7 @@ describe("rules", () => {
       ["code", "ruby", /python, javascript or shell/],
     ];
     for (const [scope, of, said] of wrong) expect(ruleProblem(scope, of, [])).toMatch(said);
-    expect(ruleProblem("hosts", "a.org", [{ of: "a.org", permission: "ask" }])).toMatch(/already/);
+    expect(ruleProblem("hosts", "a.org", [{ of: "a.org", permission: "ask", overridable: false }])).toMatch(/already/);
     for (const of of ["localhost:8080", "*.example.org", "[::1]:80", "127.0.0.1"]) expect(ruleProblem("hosts", of, [])).toBeNull();
     for (const of of ["/srv", "C:\\work", "\\\\host\\share"]) expect(ruleProblem("files", of, [])).toBeNull();
     expect(ruleProblem("secrets", "mcp:files", [])).toBeNull();
@@ -38,15 +38,39 @@ describe("rules", () => {
   it("hold one word on each thing, in its place", () => {
     const two = withRule(withRule(none, "a", "deny"), "b", "ask");
     expect(withRule(two, "a", "allow").rules).toEqual([
-      { of: "a", permission: "allow" },
-      { of: "b", permission: "ask" },
+      { of: "a", permission: "allow", overridable: false },
+      { of: "b", permission: "ask", overridable: false },
     ]);
-    expect(withoutRule(two, "a").rules).toEqual([{ of: "b", permission: "ask" }]);
+    expect(withoutRule(two, "a").rules).toEqual([{ of: "b", permission: "ask", overridable: false }]);
     expect(none.rules).toEqual([]);
   });
 
   it("begin with a word that makes a difference", () => {
     for (const word of ["allow", "ask", "deny"] as const) expect(otherWord(word)).not.toBe(word);
+  });
+
+  it("mark only questions for profiles to loosen", () => {
+    expect(withRule(none, "a", "ask", true).rules[0]?.overridable).toBe(true);
+    expect(withRule(none, "a", "deny", true).rules[0]?.overridable).toBe(false);
+    expect(withOtherwise(none, "ask", true)).toEqual({ otherwise: "ask", overridable: true, rules: [] });
+    expect(withOtherwise({ ...none, otherwise: "ask", overridable: true }, UNSAID)).toEqual(none);
+  });
+
+  it("say what is inherited", () => {
+    const [tools] = SCOPES;
+    if (!tools) throw new Error("there are tools");
+    const everybody = (otherwise: Rules["otherwise"], overridable = false): Permissions => {
+      const rules = { ...none, otherwise, overridable };
+      return { tools: rules, hosts: rules, files: rules, secrets: rules, code: rules };
+    };
+    const own = (otherwise: Rules["otherwise"]): Rules => ({ ...none, otherwise });
+    expect(saidOf(tools, "", none, undefined)).toBe(tools.said[BUILT_IN.tools]);
+    expect(saidOf(tools, "shop", none, everybody("ask"))).toBe(`Like everybody. ${tools.said.ask}`);
+    expect(saidOf(tools, "shop", own("allow"), everybody("deny"))).toMatch(/no profile can change/);
+    expect(saidOf(tools, "shop", own("allow"), everybody("ask"))).toMatch(/may not change/);
+    expect(saidOf(tools, "shop", own("allow"), everybody("ask", true))).toBe(tools.said.allow);
+    expect(saidOf(tools, "shop", own("deny"), everybody("ask"))).toBe(tools.said.deny);
+    expect([choicesOf("")[0]?.name, choicesOf("shop")[0]?.name]).toEqual(["Default", "Inherit"]);
   });
 
   it("tell providers from cards", () => {
@@ -66,11 +90,10 @@ describe("profiles", () => {
     expect(profileProblem(" shop-2 ", ["shop"])).toBeNull();
   });
 
-  it("begin with what everybody may, and with nothing else of theirs", () => {
-    const rules: Rules = { otherwise: "deny", rules: [] };
-    const permissions = { tools: rules, hosts: rules, files: rules, secrets: rules, code: rules };
-    const everybody: Profile = { name: "", about: "x", cards: ["a"], only: { providers: [], cards: [] }, always: ["b"], permissions };
-    expect(profileLike(everybody, " shop ", " y ")).toEqual({ name: "shop", about: "y", cards: [], only: null, always: [], permissions });
+  it("begin with no rules of their own", () => {
+    const made = newProfile(" shop ", " y ");
+    expect([made.name, made.about, made.only]).toEqual(["shop", "y", null]);
+    expect(Object.values(made.permissions)).toEqual([none, none, none, none, none]);
     expect([commandOf("shop"), commandOf("")]).toEqual(["autokit mcp --profile shop", "autokit mcp"]);
   });
 });

@@ -12,6 +12,38 @@ export const WORDS: { value: Permission; name: string }[] = [
   { value: "deny", name: "Deny" },
 ];
 
+/** What holds where no person said anything. */
+export const BUILT_IN: Record<Scope, Permission> = { tools: "allow", hosts: "allow", files: "deny", secrets: "allow", code: "ask" };
+
+/** What is chosen where a profile says nothing itself. */
+export const UNSAID = "unsaid";
+
+export type Otherwise = Permission | typeof UNSAID;
+
+/** What can be chosen for everything no rule names. */
+export function choicesOf(profile: string): { value: Otherwise; name: string }[] {
+  return [{ value: UNSAID, name: profile ? "Inherit" : "Default" }, ...WORDS];
+}
+
+/** What holds for everything no rule names, where a profile says nothing itself. */
+export function inherited(scope: Scope, everybody: Permissions | undefined): Permission {
+  return everybody?.[scope].otherwise ?? BUILT_IN[scope];
+}
+
+/** What holds for everything no rule names, in a sentence. */
+export function saidOf(about: ScopeText, profile: string, rules: Rules, everybody: Permissions | undefined): string {
+  const common = inherited(about.scope, everybody);
+  if (!profile) return about.said[rules.otherwise ?? BUILT_IN[about.scope]];
+  if (rules.otherwise === null) return `Like everybody. ${about.said[common]}`;
+  if (everybody?.[about.scope].otherwise === "deny") return "Denied for everybody, which no profile can change.";
+  const loosens = STRICTNESS[rules.otherwise] < STRICTNESS[common];
+  const bound = everybody?.[about.scope].otherwise && !everybody[about.scope].overridable;
+  if (loosens && bound) return "Everybody is asked, and profiles may not change that.";
+  return about.said[rules.otherwise];
+}
+
+const STRICTNESS: Record<Permission, number> = { allow: 0, ask: 1, deny: 2 };
+
 /** A sort of things that calls need. */
 export interface ScopeText {
   scope: Scope;
@@ -148,8 +180,9 @@ export function ruleProblem(scope: Scope, of: string, rules: Rule[]): string | n
 }
 
 /** The rules with a word on a thing, in the place of an earlier one. */
-export function withRule(rules: Rules, of: string, permission: Permission): Rules {
-  const rule = { of, permission };
+export function withRule(rules: Rules, of: string, permission: Permission, overridable = false): Rules {
+  // Only a question can be marked for profiles to loosen.
+  const rule = { of, permission, overridable: overridable && permission === "ask" };
   const known = rules.rules.some((other) => other.of === of);
   return { ...rules, rules: known ? rules.rules.map((other) => (other.of === of ? rule : other)) : [...rules.rules, rule] };
 }
@@ -158,12 +191,19 @@ export function withoutRule(rules: Rules, of: string): Rules {
   return { ...rules, rules: rules.rules.filter((rule) => rule.of !== of) };
 }
 
+/** The rules with another permission for everything no rule names. */
+export function withOtherwise(rules: Rules, otherwise: Otherwise, overridable = false): Rules {
+  return { ...rules, otherwise: otherwise === UNSAID ? null : otherwise, overridable: overridable && otherwise === "ask" };
+}
+
 /** The word a new rule begins with: one like the rest would change nothing. */
 export function otherWord(otherwise: Permission): Permission {
   return otherwise === "deny" ? "allow" : otherwise === "ask" ? "allow" : "deny";
 }
 
-/** A new profile: it may what everybody may, so that adding one never loosens anything. */
-export function profileLike(everybody: Profile, name: string, about: string): Profile {
-  return { name: name.trim(), about: about.trim(), cards: [], only: null, always: [], permissions: everybody.permissions };
+/** A new profile. It says nothing itself and inherits what holds for everybody. */
+export function newProfile(name: string, about: string): Profile {
+  const none: Rules = { otherwise: null, overridable: false, rules: [] };
+  const permissions = { tools: none, hosts: none, files: none, secrets: none, code: none };
+  return { name: name.trim(), about: about.trim(), cards: [], only: null, always: [], permissions };
 }

@@ -1,9 +1,9 @@
 // Profiles of agents and how sessions are kept, for the parts of Settings that show them.
 
-import type { AgentSessions, Profile, Profiles } from "./bindings";
+import type { AgentSessions, Permissions, Profile, Profiles } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
-import { profileLike } from "./permissions";
+import { newProfile } from "./permissions";
 
 class ProfileBook {
   /** As the engine last told them. Replaced as a whole, never changed inside. */
@@ -16,6 +16,11 @@ class ProfileBook {
   #changes = 0;
   /** Whether they were changed elsewhere meanwhile. */
   #missed = false;
+
+  /** The rules every profile inherits. */
+  get everybody(): Permissions | undefined {
+    return this.list.find(({ name }) => !name)?.permissions;
+  }
 
   get list(): Profile[] {
     return this.all?.profiles ?? [];
@@ -70,9 +75,7 @@ class ProfileBook {
   }
 
   async add(name: string, about: string): Promise<void> {
-    const { profiles } = await engine.call("profiles", {});
-    const everybody = profiles[0];
-    if (everybody) this.all = await engine.call("profile_set", profileLike(everybody, name, about));
+    this.all = await engine.call("profile_set", newProfile(name, about));
   }
 
   async remove(name: string): Promise<void> {

@@ -358,7 +358,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
 
     async "calls a tool by hand, after what it needs was allowed"(page) {
       const rules = (await call("profiles", {})).profiles[0];
-      await call("profile_set", { ...rules, permissions: { ...rules.permissions, tools: { otherwise: "ask", rules: [] } } });
+      await call("profile_set", { ...rules, permissions: { ...rules.permissions, tools: { otherwise: "ask", overridable: false, rules: [] } } });
       await page.keyboard.press("Control+k");
       await page.getByPlaceholder("A command or a card").fill("echo");
       await page.locator(".palette-item", { hasText: "echo" }).first().click();

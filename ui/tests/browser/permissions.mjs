@@ -96,9 +96,9 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       assert.deepEqual([cards.length, found], [1, { providers: ["vendor 11"], cards: [] }]);
       const words = ({ otherwise, rules }) => [otherwise, ...rules.map(({ of, permission }) => `${of} ${permission}`)];
       assert.deepEqual(words(may.hosts), ["deny", "api.example.org allow", "*.example.org ask"]);
-      assert.deepEqual(words(may.files), ["deny", "/srv/shop allow"]);
+      assert.deepEqual(words(may.files), [null, "/srv/shop allow"]);
       assert.deepEqual(may.tools.rules.map(({ permission }) => permission), ["deny", "allow"]);
-      assert.equal((await stored("")).permissions.hosts.otherwise, "allow");
+      assert.equal((await stored("")).permissions.hosts.otherwise, null);
       await portraits(page, 61, "permissions", "permissions");
 
       // It is kept, and shown by name.
@@ -118,7 +118,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await code.getByText("Allow", { exact: true }).first().click();
       await code.getByRole("alert").getByText("There is no room left").waitFor();
       await code.getByText("You see the code and are asked before it runs").waitFor();
-      assert.equal(await code.getByRole("radio", { name: "Ask" }).isChecked(), true);
+      assert.equal(await code.getByRole("radio", { name: "Inherit" }).isChecked(), true);
       await page.unroute("**/v1/call/profile_set");
       await saves(page, "profile_set", () => code.getByText("Deny", { exact: true }).first().click());
       assert.equal(await code.getByRole("alert").count(), 0);

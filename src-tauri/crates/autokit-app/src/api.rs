@@ -49,9 +49,9 @@ pub use review::{
     ReviewPolicy, SafeProposal, SuspectText, UnsafeProposal,
 };
 pub use serve::{
-    ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpSet, ChangedLine,
-    ClientConnected, ConnectClient, Latency, LineFate, Server, ServerAdd, ServerReach, ServerRef,
-    ServersRead, ServersText, TierLatency, ToolUse,
+    ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpRef, AgentsHttpSet,
+    ChangedLine, ClientConnected, ConnectClient, Latency, LineFate, Server, ServerAdd, ServerReach,
+    ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
 };
 pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Setting, Status};
 pub use tools::{

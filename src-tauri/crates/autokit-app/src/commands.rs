@@ -13,19 +13,19 @@ use ts_rs::{Config, TS};
 
 use crate::api::{
     AcceptPreview, ActivityQuery, ActivityReport, AddFinding, AgentAsks, AgentClient, AgentQuestion,
-    AgentSessions, AgentsHttp, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, AskAnswer, AskRequest,
-    AsksWait, AuditLog, AuditQuery, BundlePath, CardChange, CardCheck, CardCreate, CardDescribe, CardDetail,
-    CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification, CardsDelete, CardsPage,
-    CardsQuery, CheckSettings, ClientConnected, ConnectClient, Doctor, Event, ExportOutcome, ExportPreview,
-    ExportRequest, Facets, FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest,
-    ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound, MarketInstall,
-    MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing,
-    PagesFetch, Profile, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,
-    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
-    Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Server, ServerAdd, ServerRef,
-    ServersRead, ServersText, Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe,
-    Subscription, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
-    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
+    AgentSessions, AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, AskAnswer,
+    AskRequest, AsksWait, AuditLog, AuditQuery, BundlePath, CardChange, CardCheck, CardCreate, CardDescribe,
+    CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification, CardsDelete,
+    CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient, Doctor, Event, ExportOutcome,
+    ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRef,
+    ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound,
+    MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice,
+    Models, Nothing, PagesFetch, Profile, ProfileRef, Profiles, ProposalAccept, ProposalComment,
+    ProposalDetail, ProposalLook, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery,
+    ProposalsRef, ProviderSettings, Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse,
+    Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionRef, SessionWait, SetSecret,
+    SigningKeys, Status, Subscribe, Subscription, SubscriptionRef, TestOutcome, TestRequest, ToolList,
+    ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -300,11 +300,11 @@ commands! {
     /// Takes AutoKit out of the MCP servers of a program, as previewed; the file as it was is kept beside.
     DisconnectAgent = "client_disconnect" (ConnectClient) -> ClientConnected;
     /// The address for agents that cannot start a program.
-    GetAgentsHttp = "agents_http" (Nothing) -> AgentsHttp;
+    GetAgentsHttp = "agents_http" (AgentsHttpRef) -> AgentsHttp;
     /// Switches it on or off, or gives it another port.
     SetAgentsHttp = "agents_http_set" (AgentsHttpSet) -> AgentsHttp;
     /// Gives it another token; who has the one before is refused from then on.
-    RenewAgentsHttp = "agents_http_renew" (Nothing) -> AgentsHttp;
+    RenewAgentsHttp = "agents_http_renew" (AgentsHttpRef) -> AgentsHttp;
     /// The backups of this library, newest first.
     ListBackups = "backups_list" (Nothing) -> Vec<autokit_library::Backup>;
     /// Makes a backup and verifies it.

@@ -7,6 +7,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
+use autokit_gateway::server::TokenProfile;
 use autokit_gateway::{Gateway, Server};
 use axum::Router;
 use axum::extract::{Request, State};
@@ -21,13 +23,28 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::engine::Serving;
 use crate::error::{ApiError, ErrorCode, Result};
-use crate::host::{bears, is_local};
+use crate::host::is_local;
+use crate::listen::{ListenLimits, bearer, same, serve};
 use crate::mcp::MESSAGE_BYTES;
 
 /// Where at the port agents are served.
 pub(crate) const PATH: &str = "/mcp";
 /// How long calls that are on their way are waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What lets an agent in, and the profile whose rules hold for it then.
+#[derive(Clone)]
+pub(crate) struct AgentToken {
+    pub(crate) token: String,
+    /// Empty for everybody's.
+    pub(crate) profile: String,
+}
+
+impl std::fmt::Debug for AgentToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AgentToken").field("profile", &self.profile).finish_non_exhaustive()
+    }
+}
 
 /// An address that is open; it closes when it is dropped.
 #[derive(Debug)]
@@ -43,7 +60,7 @@ impl Door {
     /// `conflict` when somebody else has the port.
     pub(crate) async fn open(
         port: u16,
-        token: &str,
+        tokens: Arc<ArcSwap<Vec<AgentToken>>>,
         gateway: Gateway<Serving>,
         sessions: Arc<dyn SessionStore>,
     ) -> Result<Door> {
@@ -70,16 +87,9 @@ impl Door {
             .enforce_origin_validation();
         config.session_store = Some(sessions);
         let agents = StreamableHttpService::new(server, Arc::new(LocalSessionManager::default()), config);
-        let app = Router::new()
-            .route_service(PATH, agents)
-            .layer(middleware::from_fn_with_state(Arc::<str>::from(token), admit));
-        let signal = stop.clone();
-        let served = tokio::spawn(async move {
-            let server = axum::serve(listener, app).with_graceful_shutdown(signal.cancelled_owned());
-            if let Err(error) = server.await {
-                tracing::error!(%error, "the address for agents ended");
-            }
-        });
+        let app =
+            Router::new().route_service(PATH, agents).layer(middleware::from_fn_with_state(tokens, admit));
+        let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
         Ok(Door { stop: stop.drop_guard(), served })
     }
 
@@ -95,16 +105,26 @@ impl Door {
     }
 }
 
-async fn admit(State(token): State<Arc<str>>, request: Request, next: Next) -> Response {
+async fn admit(
+    State(tokens): State<Arc<ArcSwap<Vec<AgentToken>>>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     if !is_local(request.headers()) {
         return (StatusCode::FORBIDDEN, "not this host").into_response();
     }
-    if !bears(request.headers(), &token) {
+    let presented = bearer(request.headers()).unwrap_or_default().as_bytes();
+    // Every token is compared, so that the time does not tell which came close.
+    let profile = tokens.load().iter().fold(None, |found, valid| {
+        if same(presented, valid.token.as_bytes()) { Some(valid.profile.clone()) } else { found }
+    });
+    let Some(profile) = profile else {
         let mut refused =
-            (StatusCode::UNAUTHORIZED, "the token of this address is missing or another one now")
+            (StatusCode::UNAUTHORIZED, "the token of this address is missing or no longer valid")
                 .into_response();
         refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return refused;
-    }
+    };
+    request.extensions_mut().insert(TokenProfile(profile));
     next.run(request).await
 }

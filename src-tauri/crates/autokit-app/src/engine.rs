@@ -37,6 +37,7 @@ mod verify;
 
 pub use doctor::bytes;
 pub use import::BATCH;
+pub(crate) use profiles::no_profile;
 pub use serve::Serving;
 
 use std::path::PathBuf;
@@ -55,6 +56,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
 use crate::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, PauseJob, WaitJob};
+use crate::door::AgentToken;
 use crate::error::{ApiError, Result};
 use crate::jobs::Jobs;
 
@@ -192,8 +194,12 @@ pub(crate) struct Core {
     subscribed: Subscriptions,
     servers: Servers,
     profiles: ProfileBook,
+    /// Grows whenever the tools agents may call may be others.
+    tools: watch::Sender<u64>,
     asks: Asks,
     api_keys: ApiKeys,
+    /// The tokens that let agents in over HTTP.
+    agents_tokens: Arc<ArcSwap<Vec<AgentToken>>>,
     rest: Rest,
     /// Proven when it is first needed.
     sandbox: OnceLock<Sandbox>,
@@ -288,8 +294,10 @@ impl Engine {
             subscribed: Subscriptions::default(),
             servers: Servers::new(options.servers.clone()),
             profiles: ProfileBook::default(),
+            tools: watch::Sender::default(),
             asks: Asks::default(),
             api_keys: ApiKeys::default(),
+            agents_tokens: Arc::default(),
             rest: Rest::default(),
             sandbox: OnceLock::new(),
             journal: Journal::default(),
@@ -358,6 +366,12 @@ impl Core {
 
     pub(crate) fn tell_library(&self) {
         self.tell(Event::Library { cursor: self.library.read(autokit_library::Replica::cursor) });
+        self.tools_changed();
+    }
+
+    /// Has the tools of all agents' sessions looked at again, now that what they depend on has changed.
+    fn tools_changed(&self) {
+        self.tools.send_modify(|version| *version += 1);
     }
 
     fn embedder(&self) -> Option<Arc<Embedder>> {

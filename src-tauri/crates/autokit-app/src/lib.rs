@@ -20,6 +20,7 @@ mod error;
 pub mod eval;
 pub mod host;
 pub mod jobs;
+mod listen;
 pub mod mcp;
 pub mod node;
 pub mod paths;
@@ -34,7 +35,7 @@ pub use autokit_toolcard::{
     CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, MarkSort, Origin, ProposalState, Risk, SpanOp,
     TextMark, visible,
 };
-pub use autokit_tools::permissions::{Need, Permission, Permissions, Rule, Rules};
+pub use autokit_tools::permissions::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, Rules};
 pub use engine::bytes;
 pub use error::{ApiError, ErrorCode, Result};
 

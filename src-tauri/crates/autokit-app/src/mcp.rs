@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Engine;
+use crate::api::Nothing;
+use crate::commands::ListProfiles;
+use crate::engine::{Engine, no_profile};
 use crate::error::{ApiError, Result};
 use crate::node::Node;
 
@@ -70,13 +72,18 @@ impl Engine {
 /// Serves the agent at this process's input and output until it hangs up.
 ///
 /// # Errors
-/// When no owner of the library can be reached any more, or the output cannot be written.
+/// `not_found` when there is no such profile; else when no owner of the library can be reached any more, or
+/// the output cannot be written.
 pub async fn serve_stdio(
     node: &Node,
     profile: &str,
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send,
 ) -> Result<()> {
+    let known = node.call::<ListProfiles>(Nothing {}).await?.profiles;
+    if !profile.is_empty() && !known.iter().any(|known| known.name == profile) {
+        return Err(no_profile(profile));
+    }
     let mut agent = Agent {
         connection: format!("stdio_{}", crate::token(16)),
         lines: BufReader::new(input),

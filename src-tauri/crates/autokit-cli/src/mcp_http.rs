@@ -1,6 +1,6 @@
 //! `autokit mcp-http`: the address for agents that cannot start a program.
 
-use autokit_app::api::{AgentsHttp, AgentsHttpSet, Nothing};
+use autokit_app::api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet};
 use autokit_app::commands::{GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp};
 use autokit_app::node::Node;
 use clap::Subcommand;
@@ -18,10 +18,18 @@ pub(crate) enum McpHttpCommand {
     },
     /// Close it.
     Off,
-    /// The lines for a program's settings, with the token.
-    Show,
-    /// Give it another token; who has the one before is refused from then on.
-    Renew,
+    /// The lines for a program's settings, with the token of a profile.
+    Show {
+        /// The profile whose rules hold for programs with these lines; everybody's when not given.
+        #[arg(long, default_value = "")]
+        profile: String,
+    },
+    /// Replace the token of a profile; programs with the one before are refused from then on.
+    Renew {
+        /// The profile; everybody's when not given.
+        #[arg(long, default_value = "")]
+        profile: String,
+    },
 }
 
 pub(crate) async fn run(node: &Node, out: &Output, command: McpHttpCommand) -> Result<End> {
@@ -29,8 +37,8 @@ pub(crate) async fn run(node: &Node, out: &Output, command: McpHttpCommand) -> R
     let address = match command {
         McpHttpCommand::On { port } => set(true, port).await?,
         McpHttpCommand::Off => set(false, None).await?,
-        McpHttpCommand::Show => node.call::<GetAgentsHttp>(Nothing {}).await?,
-        McpHttpCommand::Renew => node.call::<RenewAgentsHttp>(Nothing {}).await?,
+        McpHttpCommand::Show { profile } => node.call::<GetAgentsHttp>(AgentsHttpRef { profile }).await?,
+        McpHttpCommand::Renew { profile } => node.call::<RenewAgentsHttp>(AgentsHttpRef { profile }).await?,
     };
     out.show(&address, |text| write(text, &address))?;
     Ok(End::Done)
@@ -46,6 +54,7 @@ fn write(text: &mut dyn std::io::Write, address: &AgentsHttp) -> std::io::Result
         writeln!(text, "  {}", printable(problem))?;
     }
     writeln!(text, "  answers while a window, `autokit serve` or `autokit mcp` is open")?;
-    writeln!(text, "  a profile is named by `?profile=NAME` or the header `x-autokit-profile`")?;
+    let whose = if address.profile.is_empty() { "everybody" } else { &address.profile };
+    writeln!(text, "  with this token the rules for {whose} hold; `--profile NAME` shows another profile's")?;
     writeln!(text, "\n{}", printable(&address.lines))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use autokit_app::api::{Allowlist, CardRef, Nothing, Profile, ProfileRef, Profiles, ToolEntry, ToolRef};
 use autokit_app::commands::{GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
 use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode, Permission, Rules};
+use autokit_app::{ApiError, BUILT_IN, ErrorCode, Permission, Rule, Rules};
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
@@ -39,6 +39,15 @@ pub(crate) struct Word {
     profile: String,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Question {
+    #[command(flatten)]
+    word: Word,
+    /// Let profiles allow it without asking; only for everybody.
+    #[arg(long)]
+    overridable: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfilesCommand {
     /// The profiles and what agents of each may do.
@@ -59,10 +68,10 @@ pub(crate) enum ProfilesCommand {
     /// Let it be done without asking.
     Allow(Word),
     /// Have a person asked each time.
-    Ask(Word),
-    /// Never let it be done.
+    Ask(Question),
+    /// Never let it be done. For everybody this is final: no profile can loosen it.
     Deny(Word),
-    /// Take a word on one thing back.
+    /// Remove a rule; what everybody may do, or AutoKit's default, holds again.
     Forget(Word),
     /// Have cards found before all others.
     Assign {
@@ -150,13 +159,21 @@ async fn profile(node: &Node, name: &str) -> Result<Profile> {
     })?)
 }
 
-async fn say(node: &Node, word: &Word, permission: Option<Permission>) -> Result<Profiles> {
+async fn say(
+    node: &Node,
+    word: &Word,
+    permission: Option<Permission>,
+    overridable: bool,
+) -> Result<Profiles> {
     let mut profile = profile(node, &word.profile).await?;
     let rules = rules(&mut profile, word.scope);
     match (&word.of, permission) {
-        (None, Some(permission)) => rules.otherwise = permission,
-        (None, None) => rules.rules.clear(),
-        (Some(of), Some(permission)) => rules.set(&thing(node, word.scope, of).await?, permission),
+        (None, Some(permission)) => (rules.otherwise, rules.overridable) = (Some(permission), overridable),
+        (None, None) => *rules = Rules::default(),
+        (Some(of), Some(permission)) => {
+            let of = thing(node, word.scope, of).await?;
+            rules.put(Rule { of, permission, overridable });
+        }
         (Some(of), None) => {
             // What the rule is about may be gone, and then only its own words name it.
             let named = thing(node, word.scope, of).await.unwrap_or_else(|_| of.clone());
@@ -177,10 +194,12 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
             node.call::<SetProfile>(profile).await?
         }
         ProfilesCommand::Remove { name } => node.call::<RemoveProfile>(ProfileRef { name }).await?,
-        ProfilesCommand::Allow(word) => say(node, &word, Some(Permission::Allow)).await?,
-        ProfilesCommand::Ask(word) => say(node, &word, Some(Permission::Ask)).await?,
-        ProfilesCommand::Deny(word) => say(node, &word, Some(Permission::Deny)).await?,
-        ProfilesCommand::Forget(word) => say(node, &word, None).await?,
+        ProfilesCommand::Allow(word) => say(node, &word, Some(Permission::Allow), false).await?,
+        ProfilesCommand::Ask(Question { word, overridable }) => {
+            say(node, &word, Some(Permission::Ask), overridable).await?
+        }
+        ProfilesCommand::Deny(word) => say(node, &word, Some(Permission::Deny), false).await?,
+        ProfilesCommand::Forget(word) => say(node, &word, None, false).await?,
         ProfilesCommand::Assign { cards, profile: name } => {
             let cards = ids_of(node, &cards).await?;
             node.call::<SetProfile>(Profile { cards, ..profile(node, &name).await? }).await?
@@ -241,17 +260,18 @@ fn write(text: &mut dyn std::io::Write, profile: &Profile, names: &Names) -> std
     let called = |id: &String| names.get(id).unwrap_or(id).clone();
     let name = if profile.name.is_empty() { "everybody" } else { &profile.name };
     writeln!(text, "{}  {}", printable(name).bold(), printable(&profile.about))?;
-    let permissions = &profile.permissions;
-    for (scope, rules) in [
-        ("tool", &permissions.tools),
-        ("host", &permissions.hosts),
-        ("folder", &permissions.files),
-        ("key", &permissions.secrets),
-        ("code", &permissions.code),
-    ] {
-        writeln!(text, "  {scope:<8} {}", word(rules.otherwise))?;
+    let kinds = ["tool", "host", "folder", "key", "code"].into_iter().zip(profile.permissions.kinds());
+    for ((scope, rules), built_in) in kinds.zip(BUILT_IN) {
+        let otherwise = match rules.otherwise {
+            Some(permission) => word(permission),
+            None if profile.name.is_empty() => format!("{} {}", word(built_in), "by default".dimmed()),
+            None => "as for everybody".dimmed().to_string(),
+        };
+        let mark = |overridable| if overridable { "  profiles may loosen this" } else { "" };
+        writeln!(text, "  {scope:<8} {otherwise}{}", mark(rules.overridable).dimmed())?;
         for rule in &rules.rules {
-            writeln!(text, "           {}  {}", word(rule.permission), printable(&called(&rule.of)))?;
+            let (word, mark) = (word(rule.permission), mark(rule.overridable));
+            writeln!(text, "           {word}  {}{}", printable(&called(&rule.of)), mark.dimmed())?;
         }
     }
     let mut more = |name: &str, things: &[String]| {

@@ -57,6 +57,8 @@ pub enum Gone {
     Budget,
     /// It was called in a loop.
     Loop,
+    /// It was removed, or is no longer permitted.
+    Revoked,
 }
 
 /// The tools a session has, by the names it calls them.
@@ -65,6 +67,9 @@ pub struct ToolContext {
     bound: IndexMap<String, Bound>,
     /// Tools that went because of a loop, until a search finds them again.
     evicted: Vec<String>,
+    /// Tools that went because they may no longer be called, the latest last, until a search finds them again.
+    #[serde(default)]
+    revoked: Vec<String>,
 }
 
 /// What binding did.
@@ -78,6 +83,8 @@ pub struct Binding {
     pub changed: bool,
 }
 
+/// Names of tools that were taken out that are remembered, to say so when one is called.
+const REVOKED: usize = 50;
 /// Characters of a description that only says what a tool is.
 const SHORT_CHARS: usize = 160;
 /// Characters of a name by which a tool is called. Clients put the name of the server before it and allow
@@ -138,6 +145,7 @@ impl ToolContext {
                 name
             };
             self.evicted.retain(|evicted| *evicted != name);
+            self.revoked.retain(|revoked| *revoked != name);
             binding.names.push(name);
         }
         binding.gone = self.make_room(settings, &binding.names, now);
@@ -172,9 +180,21 @@ impl ToolContext {
         true
     }
 
-    /// Takes out a tool that is no more; gives whether it was there.
-    pub fn remove(&mut self, name: &str) -> bool {
-        self.bound.shift_remove(name).is_some()
+    /// Takes out a tool that may no longer be called; gives whether it was there.
+    pub fn revoke(&mut self, name: &str) -> bool {
+        let there = self.bound.shift_remove(name).is_some();
+        if there {
+            self.revoked.retain(|revoked| revoked != name);
+            self.revoked.push(name.to_owned());
+            let more = self.revoked.len().saturating_sub(REVOKED);
+            self.revoked.drain(..more);
+        }
+        there
+    }
+
+    /// Whether a tool was taken out because it may no longer be called.
+    pub fn is_revoked(&self, name: &str) -> bool {
+        self.revoked.iter().any(|revoked| revoked == name)
     }
 
     /// Lets go what was not used for longer than the time to live (section 6.3, phase 1), then, while there

@@ -1,6 +1,7 @@
 //! Searches, calls and lists for agents, whatever they are connected by.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -26,13 +27,15 @@ pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A toolbox with the sessions of the agents that use it. Clones share both.
 pub struct Gateway<T> {
-    inner: Arc<Inner<T>>,
+    pub(crate) inner: Arc<Inner<T>>,
 }
 
-struct Inner<T> {
-    toolbox: T,
-    sessions: Sessions,
+pub(crate) struct Inner<T> {
+    pub(crate) toolbox: T,
+    pub(crate) sessions: Sessions,
     now: Now,
+    /// Of each profile, how many tools were taken from its sessions or changed.
+    pub(crate) changed: Mutex<HashMap<String, u64>>,
 }
 
 impl<T> Clone for Gateway<T> {
@@ -79,7 +82,9 @@ pub struct Wish {
 impl<T: Toolbox> Gateway<T> {
     /// A gateway without sessions.
     pub fn new(toolbox: T, now: Now) -> Gateway<T> {
-        Gateway { inner: Arc::new(Inner { toolbox, sessions: Sessions::default(), now }) }
+        Gateway {
+            inner: Arc::new(Inner { toolbox, sessions: Sessions::default(), now, changed: Mutex::default() }),
+        }
     }
 
     /// What it stands in front of.
@@ -99,11 +104,16 @@ impl<T: Toolbox> Gateway<T> {
     /// The session of a connection: the one that is there, the one that was kept, or a new one. A session
     /// is one profile's: under the same name another profile has another, with nothing of the first.
     pub async fn session(&self, id: &str, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
-        let id = if profile.is_empty() { id.to_owned() } else { format!("{id}@{profile}") };
-        match self.context(&id).await.filter(|session| session.lock().profile == profile) {
+        match self.known_session(id, profile).await {
             Some(session) => session,
-            None => self.begin(id, profile, client, protocol).await,
+            None => self.begin(session_name(id, profile), profile, client, protocol).await,
         }
+    }
+
+    /// The session of a connection, if it is there or was saved.
+    pub(crate) async fn known_session(&self, id: &str, profile: &str) -> Option<Arc<Session>> {
+        let session = self.context(&session_name(id, profile)).await;
+        session.filter(|session| session.lock().profile == profile)
     }
 
     /// The context of a handle; none if there never was one or it is too old.
@@ -149,17 +159,18 @@ impl<T: Toolbox> Gateway<T> {
         inner.sessions.insert(&self.bounds(), record, self.now())
     }
 
-    /// The tools every session has.
-    pub fn own_tools(&self) -> Vec<Tool> {
+    /// The tools every session of a profile has.
+    pub fn own_tools(&self, profile: &str) -> Vec<Tool> {
         let mut tools = vec![search_tools(), call_tool()];
-        tools.extend(self.inner.toolbox.own_tools().iter().map(|own| listed(&own.name, own)));
+        tools.extend(self.inner.toolbox.own_tools(profile).iter().map(|own| listed(&own.name, own)));
         tools
     }
 
-    /// The tools of a session.
-    pub fn tools(&self, session: &Session) -> Vec<Tool> {
-        let mut tools = self.own_tools();
+    /// The tools of a session, as they are now.
+    pub async fn tools(&self, session: &Session) -> Vec<Tool> {
+        self.refresh(session).await;
         let record = session.lock();
+        let mut tools = self.own_tools(&record.profile);
         let settings = self.inner.toolbox.settings(&record.profile, &record.client);
         tools.extend(list(&record.tools, settings.listed_tokens));
         tools
@@ -287,11 +298,8 @@ impl<T: Toolbox> Gateway<T> {
                     Target::Discovered(Box::new(definition))
                 }
                 Ok(None) => {
-                    let changed = session.lock().tools.remove(&wish.name);
-                    let words = format!(
-                        "`{}` can no longer be called: it was removed or waits for a person. Use {SEARCH_TOOLS} to find another.",
-                        wish.name
-                    );
+                    let changed = session.lock().tools.revoke(&wish.name);
+                    let words = revoked(&wish.name);
                     self.turned_away(session, &wish.name, Some(&bound.definition), &words);
                     return Answered { result: problem(&words), changed };
                 }
@@ -398,8 +406,22 @@ impl<T: Toolbox> Gateway<T> {
     }
 }
 
+/// What the session of a connection is called: under the same name each profile has its own.
+fn session_name(id: &str, profile: &str) -> String {
+    if profile.is_empty() { id.to_owned() } else { format!("{id}@{profile}") }
+}
+
+fn revoked(name: &str) -> String {
+    format!(
+        "`{name}` can no longer be called: it was removed, is not permitted, or waits for a person. Use {SEARCH_TOOLS} to find another."
+    )
+}
+
 fn not_there(session: &Session, name: &str) -> CallToolResult {
-    problem(&if session.lock().tools.is_evicted(name) {
+    let record = session.lock();
+    problem(&if record.tools.is_revoked(name) {
+        revoked(name)
+    } else if record.tools.is_evicted(name) {
         format!(
             "`{name}` was taken out of your tools, for you called it in a loop. Use {SEARCH_TOOLS} to find another, or to bring it back with a new plan."
         )

@@ -4,14 +4,17 @@
 //! speaks; nothing is kept for its connection, and the context is the handle among its arguments.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
+    CallToolRequestParams, CallToolResponse, DiscoverResult, Extensions, Implementation,
+    InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProtocolVersion, ResultType, ServerCapabilities, ServerConfig,
+    SubscriptionFilter,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
+use crate::following::Following;
 use crate::gateway::{Answered, Gateway, Wish, problem};
 use crate::session::Session;
 use crate::toolbox::{Progress, Toolbox};
@@ -19,9 +22,14 @@ use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 
 use std::sync::Arc;
 
-/// Header in which a client of Streamable HTTP names its profile, where the connection has none; in its
-/// address it is the parameter `profile`.
+/// Header in which a client of Streamable HTTP names a profile by which it is to be narrowed; in its address
+/// it is the parameter `profile`.
 pub const PROFILE_HEADER: &str = "x-autokit-profile";
+
+/// The profile a token belongs to: whoever lets an HTTP request in adds it to the request's extensions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenProfile(pub String);
+
 /// Header in which a client of Streamable HTTP names its session.
 const SESSION_HEADER: &str = "mcp-session-id";
 
@@ -35,6 +43,8 @@ pub struct Server<T> {
     /// Session of this connection, where HTTP does not name one.
     connection: String,
     profile: String,
+    /// The sessions whose clients are told over this connection.
+    following: Arc<Following>,
 }
 
 impl<T> Clone for Server<T> {
@@ -43,6 +53,7 @@ impl<T> Clone for Server<T> {
             gateway: self.gateway.clone(),
             connection: self.connection.clone(),
             profile: self.profile.clone(),
+            following: Arc::clone(&self.following),
         }
     }
 }
@@ -65,21 +76,32 @@ impl<T: Toolbox> Server<T> {
     /// A connection of an agent with this profile; `connection` names its session, also after it was lost
     /// and made again.
     pub fn new(gateway: Gateway<T>, connection: String, profile: String) -> Server<T> {
-        Server { gateway, connection, profile }
+        Server { gateway, connection, profile, following: Arc::default() }
     }
 
-    /// The profile of a request: that of its connection, or the one it names itself.
-    fn profile(&self, context: &RequestContext<RoleServer>) -> String {
-        if !self.profile.is_empty() {
-            return self.profile.clone();
+    /// The profile of a request: that of its connection or of the token it came with, narrowed by the one it
+    /// names itself. See [`narrowed`].
+    fn profile(&self, extensions: &Extensions) -> String {
+        let parts = extensions.get::<http::request::Parts>();
+        let of_token = parts.and_then(|parts| parts.extensions.get::<TokenProfile>());
+        let own = of_token.map_or(&self.profile, |TokenProfile(profile)| profile);
+        parts.map_or_else(|| own.clone(), |parts| narrowed(own, parts))
+    }
+
+    /// Whether the profile of a request exists.
+    fn admitted(&self, extensions: &Extensions) -> Result<String, ErrorData> {
+        let profile = self.profile(extensions);
+        match self.gateway.toolbox().admits(&profile) {
+            Ok(()) => Ok(profile),
+            Err(refusal) => Err(ErrorData::invalid_request(refusal.to_string(), None)),
         }
-        let Some(parts) = context.extensions.get::<http::request::Parts>() else { return String::new() };
-        if let Some(named) = parts.headers.get(PROFILE_HEADER).and_then(|value| value.to_str().ok()) {
-            return named.to_owned();
-        }
-        let query = parts.uri.query().unwrap_or_default();
-        let mut pairs = url::form_urlencoded::parse(query.as_bytes());
-        pairs.find(|(key, _)| key == "profile").map_or_else(String::new, |(_, value)| value.into_owned())
+    }
+
+    /// The session of a request: the one HTTP names, or that of its connection.
+    fn session_id(&self, extensions: &Extensions) -> String {
+        let parts = extensions.get::<http::request::Parts>();
+        let named = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok());
+        named.unwrap_or(&self.connection).to_owned()
     }
 
     async fn scope(&self, context: &RequestContext<RoleServer>) -> Scope {
@@ -89,11 +111,12 @@ impl<T: Toolbox> Server<T> {
         if declared.as_ref().is_some_and(|version| version.as_str() >= newest.as_str()) {
             return Scope::Stateless;
         }
-        let parts = context.extensions.get::<http::request::Parts>();
-        let named = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok());
-        let id = named.unwrap_or(&self.connection);
+        let id = self.session_id(&context.extensions);
         let (client, protocol) = who(context);
-        Scope::Session(self.gateway.session(id, &self.profile(context), &client, &protocol).await)
+        let profile = self.profile(&context.extensions);
+        let session = self.gateway.session(&id, &profile, &client, &protocol).await;
+        self.following.follow(&self.gateway, &session, &context.peer);
+        Scope::Session(session)
     }
 
     /// The context a stateless request names.
@@ -108,7 +131,7 @@ impl<T: Toolbox> Server<T> {
         };
         let session = self.gateway.context(handle).await;
         // A handle of another profile would lend what that one may do.
-        let profile = self.profile(context);
+        let profile = self.profile(&context.extensions);
         match session.filter(|session| session.lock().profile == profile) {
             Some(session) => Ok(Some(session)),
             None => Err(Answered::same(problem(&format!(
@@ -130,7 +153,8 @@ impl<T: Toolbox> Server<T> {
                     Ok(Some(session)) => session,
                     Ok(None) => {
                         let (client, protocol) = who(context);
-                        match self.gateway.new_context(&self.profile(context), &client, &protocol).await {
+                        let profile = self.profile(&context.extensions);
+                        match self.gateway.new_context(&profile, &client, &protocol).await {
                             Ok(session) => session,
                             Err(refusal) => {
                                 return Answered::same(problem(&refusal.to_string()));
@@ -161,7 +185,8 @@ impl<T: Toolbox> Server<T> {
                 Ok(None) if !through && OWN_TOOLS.contains(&name.as_str()) => {
                     let (client, protocol) = who(context);
                     let id = format!("own:{client}");
-                    self.gateway.session(&id, &self.profile(context), &client, &protocol).await
+                    let profile = self.profile(&context.extensions);
+                    self.gateway.session(&id, &profile, &client, &protocol).await
                 }
                 Ok(None) => {
                     let words = format!(
@@ -202,6 +227,22 @@ impl<T: Toolbox> Server<T> {
     }
 }
 
+/// A profile narrowed by those that the headers or the address of a request name: `own/other`. The toolbox
+/// reads it so that both have to allow what is done.
+fn narrowed(own: &str, parts: &http::request::Parts) -> String {
+    let headers = parts.headers.get_all(PROFILE_HEADER).into_iter();
+    let headers = headers.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    let query = query.filter(|(key, _)| key == "profile").map(|(_, value)| value.into_owned());
+    let mut profile = vec![own.to_owned()];
+    for named in headers.chain(query).filter(|named| !named.is_empty()) {
+        if !profile.contains(&named) {
+            profile.push(named);
+        }
+    }
+    profile.join("/")
+}
+
 /// Passes on how far a call has come, if the client asked for it.
 async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::Receiver<Progress>) {
     let token = context.meta.get_progress_token();
@@ -240,14 +281,50 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         info
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.admitted(&context.extensions)?;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.admitted(&context.extensions)?;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        // A session that was saved, by a client that found its way to another process.
+        let profile = self.profile(&context.extensions);
+        let id = self.session_id(&context.extensions);
+        if let Some(session) = self.gateway.known_session(&id, &profile).await {
+            self.following.follow(&self.gateway, &session, &context.peer);
+        }
+    }
+
+    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let profile = self.admitted(&context.request_context().extensions)?;
+        self.gateway.tell_subscription(&profile, &context).await;
+        Ok(())
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        let profile = self.admitted(&context.extensions)?;
         let tools = match self.scope(&context).await {
-            Scope::Session(session) => self.gateway.tools(&session),
-            Scope::Stateless => self.gateway.own_tools(),
+            Scope::Session(session) => self.gateway.tools(&session).await,
+            Scope::Stateless => self.gateway.own_tools(&profile),
         };
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -257,6 +334,9 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Err(refusal) = self.admitted(&context.extensions) {
+            return Ok(problem(&refusal.message).into());
+        }
         let scope = self.scope(&context).await;
         let name = request.name.into_owned();
         let arguments = request.arguments.unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Sessions: what AutoKit keeps for each agent, and how many of them (Kaman, section 6.4).
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use jiff::Timestamp;
@@ -61,13 +62,33 @@ impl SessionRecord {
 
 /// A session that is shared by the calls made in it.
 #[derive(Debug)]
-pub struct Session(Mutex<SessionRecord>);
+pub struct Session {
+    record: Mutex<SessionRecord>,
+    /// How many of its tools were taken from it or changed, without it having asked.
+    changed: AtomicU64,
+}
 
 impl Session {
     /// The session, for a moment: nothing may be waited for meanwhile.
     pub fn lock(&self) -> MutexGuard<'_, SessionRecord> {
         // What panicked while it held the lock left a session that is still one.
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.record.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Session {
+    fn new(record: SessionRecord) -> Session {
+        Session { record: Mutex::new(record), changed: AtomicU64::new(0) }
+    }
+
+    /// How many of its tools were taken from it or changed so far.
+    pub(crate) fn changed(&self) -> u64 {
+        self.changed.load(Ordering::SeqCst)
+    }
+
+    /// Counts tools that were taken from it or changed.
+    pub(crate) fn count_changed(&self, tools: u64) {
+        self.changed.fetch_add(tools, Ordering::SeqCst);
     }
 }
 
@@ -105,9 +126,24 @@ impl Sessions {
             kept.remove(&oldest);
         }
         let id = record.id.clone();
-        let session = Arc::new(Session(Mutex::new(record)));
+        let session = Arc::new(Session::new(record));
         kept.insert(id, Arc::clone(&session));
         session
+    }
+
+    /// The sessions of a profile.
+    pub(crate) fn of_profile(&self, profile: &str) -> Vec<Arc<Session>> {
+        let kept = self.lock();
+        kept.values().filter(|session| session.lock().profile == profile).cloned().collect()
+    }
+
+    /// Forgets a session, unless another one took its name.
+    pub(crate) fn release(&self, session: &Arc<Session>) {
+        let id = session.lock().id.clone();
+        let mut kept = self.lock();
+        if kept.get(&id).is_some_and(|there| Arc::ptr_eq(there, session)) {
+            kept.remove(&id);
+        }
     }
 
     /// How many there are.

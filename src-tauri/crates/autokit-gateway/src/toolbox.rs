@@ -223,8 +223,19 @@ pub struct Audit {
 
 /// Finds and calls tools.
 pub trait Toolbox: Send + Sync + 'static {
-    /// AutoKit's own tools besides `search_tools` and `call_tool`, as every session has them.
-    fn own_tools(&self) -> Vec<Definition>;
+    /// Changes whenever the tools of some agent may have changed: a card was removed, a rule added, a server
+    /// disconnected.
+    fn changes(&self) -> tokio::sync::watch::Receiver<u64>;
+
+    /// Whether a profile may be served at all: not one that does not exist.
+    ///
+    /// # Errors
+    /// Why not.
+    fn admits(&self, profile: &str) -> Result<(), Refusal>;
+
+    /// AutoKit's own tools besides `search_tools` and `call_tool` that a profile may use, as every session
+    /// of it has them.
+    fn own_tools(&self, profile: &str) -> Vec<Definition>;
 
     /// Parameters of the sessions of a profile in a program, which says itself what it is called.
     fn settings(&self, profile: &str, client: &str) -> Arc<Settings>;

@@ -11,7 +11,7 @@ use autokit_gateway::{
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ContentBlock, Implementation, InitializeRequestParams,
-    ProtocolVersion,
+    ProtocolVersion, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RunningService};
 use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient, ServiceExt};
@@ -28,6 +28,7 @@ struct Fake {
     gone: Mutex<Vec<String>>,
     /// What every description says, as if an update had come.
     edition: AtomicI64,
+    changes: watch::Sender<u64>,
 }
 
 impl Fake {
@@ -48,7 +49,15 @@ impl Fake {
 struct Toolkit(Arc<Fake>);
 
 impl Toolbox for Toolkit {
-    fn own_tools(&self) -> Vec<Definition> {
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+
+    fn admits(&self, _: &str) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn own_tools(&self, _: &str) -> Vec<Definition> {
         vec![Definition { id: "ask".to_owned(), ..self.0.definition("ask") }]
     }
 
@@ -417,4 +426,45 @@ async fn a_call_that_is_taken_back_ends() {
         tokio::task::yield_now().await;
     }
     assert_eq!(agent.names().await.len(), 4, "the connection goes on");
+}
+
+#[tokio::test]
+async fn clients_are_told_at_once_when_a_tool_is_taken_away() {
+    let toolkit = toolkit();
+    let gateway = gateway(&toolkit);
+    let mut first = Connection::new(&gateway, "s1", false).await;
+    let mut second = Connection::new(&gateway, "s2", false).await;
+    let stateless = Connection::new(&gateway, "s3", true).await;
+    for agent in [&first, &second, &stateless] {
+        agent.search("send").await;
+    }
+    for agent in [&mut first, &mut second] {
+        agent.told.wait_for(|times| *times == 1).await.expect("told");
+    }
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let mut subscription = stateless.client.listen(filter).await.expect("acknowledged");
+    toolkit.0.gone.lock().unwrap().push("card-send".to_owned());
+    toolkit.0.changes.send_modify(|version| *version += 1);
+    for agent in [&mut first, &mut second] {
+        agent.told.wait_for(|times| *times == 2).await.expect("told");
+        assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask"]);
+        let (words, failed) = agent.call("send", json!({})).await;
+        assert!(failed && words.contains("can no longer be called"), "{words}");
+    }
+    assert!(subscription.next().await.expect("open").is_some());
+    // What changes nothing for a session is not told.
+    toolkit.0.changes.send_modify(|version| *version += 1);
+    toolkit.0.gone.lock().unwrap().clear();
+    first.search("send").await;
+    first.told.wait_for(|times| *times == 3).await.expect("told");
+    assert_eq!(*second.told.borrow(), 2);
+}
+
+#[tokio::test]
+async fn a_list_that_was_not_told_yet_is_up_to_date_all_the_same() {
+    let toolkit = toolkit();
+    let agent = Connection::new(&gateway(&toolkit), "s", false).await;
+    agent.search("send").await;
+    toolkit.0.gone.lock().unwrap().push("card-send".to_owned());
+    assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask"]);
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
-/// What agents of one sort are for. The one without a name is everybody's.
+/// What agents of one kind are for. The rules of the one without a name hold for everybody.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct Profile {
@@ -18,11 +18,13 @@ pub struct Profile {
     pub about: String,
     /// Ids of the cards assigned to it: they are found before all others (the expert tier).
     pub cards: Vec<String>,
-    /// What it may find in the library; everything if not given.
+    /// What it may find in the library; everything if not given. What everybody may not find, no profile
+    /// finds.
     pub only: Option<Allowlist>,
     /// Ids of cards, or names of AutoKit's own tools, that are there from the start and stay.
     pub always: Vec<String>,
-    /// What it may do.
+    /// What it may do. Of a profile with a name: what it adds to the rules for everybody, all of which it
+    /// inherits. A deny for everybody is final.
     pub permissions: Permissions,
 }
 
@@ -86,6 +88,9 @@ pub struct AgentAsk {
     pub provider: String,
     /// What nobody has allowed yet.
     pub needs: Vec<Need>,
+    /// Whether it can be allowed from now on: a rule for everybody may ask each time, whatever the profile
+    /// says.
+    pub can_always: bool,
     /// The same in words: "to run code in python".
     pub words: Vec<String>,
     /// The arguments, all of them as they are.

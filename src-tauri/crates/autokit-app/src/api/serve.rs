@@ -286,12 +286,23 @@ pub struct AgentsHttp {
     pub port: u16,
     /// Whether this process answers there now.
     pub open: bool,
-    /// The address; a profile is named by `?profile=NAME` or the header `x-autokit-profile`.
+    /// The address. A program that names a profile by `?profile=NAME` or the header `x-autokit-profile` is
+    /// bound by that one as well as by the one its token belongs to.
     pub url: String,
+    /// The profile whose token is in `lines`; empty for everybody's.
+    pub profile: String,
     /// Lines for the settings of a program, with what it has to present; empty where it is switched off.
     pub lines: String,
     /// Why nobody answers there although it is switched on.
     pub problem: Option<String>,
+}
+
+/// The address as programs of a profile use it, with a token that belongs to that profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct AgentsHttpRef {
+    /// The profile; empty for everybody's.
+    pub profile: String,
 }
 
 /// Switches the address for agents on or off.

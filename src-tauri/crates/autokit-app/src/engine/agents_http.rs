@@ -1,7 +1,8 @@
 //! The address for agents that cannot start a program: whether it is open, where, and what it asks for.
 //!
-//! It is switched on by a person. Its port and its token are its own and stay the same whichever process
-//! owns the library; the token is kept with the keys.
+//! It is switched on by a person. Its port and its tokens are its own and stay the same whichever process
+//! owns the library. A token belongs to one profile, everybody's or a named one, and decides which rules hold
+//! for who presents it; tokens are kept with the keys.
 
 mod sessions;
 
@@ -10,16 +11,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::api::{AgentsHttp, AgentsHttpSet, Nothing, Setting};
+use crate::api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet, Setting};
 use crate::commands::{Context, GetAgentsHttp, Handle, RenewAgentsHttp, SetAgentsHttp};
-use crate::door::{Door, PATH};
+use crate::door::{AgentToken, Door, PATH};
 use crate::error::{ApiError, ErrorCode, Result};
-use crate::secrets::Secret;
+use crate::secrets::{Secret, name_for};
 
+use super::profiles::no_profile;
 use super::{Core, Engine};
 use sessions::KeptSessions;
 
-/// Name of its token among the keys.
+/// Name of the token for everybody's profile among the keys.
 const TOKEN: &str = "agents-http";
 /// The port where none was chosen; none is registered there.
 const PORT: u16 = 8427;
@@ -44,16 +46,48 @@ impl Core {
         Ok(kept.unwrap_or(Kept { enabled: false, port: PORT }))
     }
 
-    /// The token of the address; a new one if there is none yet, or if one is wanted.
-    async fn agents_token(&self, renew: bool) -> Result<String> {
+    /// The token of a profile; a new one if there is none yet, or if one is wanted.
+    async fn agents_token(&self, profile: &str, renew: bool) -> Result<String> {
         let keys = self.secrets(&self.services.load().settings);
-        if !renew && let Some(token) = keys.get(TOKEN).await? {
+        let name = token_name(profile);
+        if !renew && let Some(token) = keys.get(&name).await? {
             return Ok(token.expose().to_owned());
         }
         let token = crate::token(32);
-        keys.set(TOKEN, Secret::new(token.clone())).await?;
+        keys.set(&name, Secret::new(token.clone())).await?;
+        self.load_agents_tokens().await?;
         Ok(token)
     }
+
+    /// Makes the tokens known to the address that are valid now: those of profiles that exist.
+    async fn load_agents_tokens(&self) -> Result<()> {
+        let keys = self.secrets(&self.services.load().settings);
+        let mut tokens = Vec::new();
+        for profile in std::iter::once(String::new()).chain(self.profile_names()) {
+            if let Some(token) = keys.get(&token_name(&profile)).await? {
+                tokens.push(AgentToken { token: token.expose().to_owned(), profile });
+            }
+        }
+        self.agents_tokens.store(Arc::new(tokens));
+        Ok(())
+    }
+
+    /// Forgets the token of a profile that was removed: who presents it is refused from then on, also when
+    /// a profile of the same name is added later.
+    pub(super) async fn forget_agents_token(&self, profile: &str) -> Result<()> {
+        // First where it counts: the keys may be out of reach.
+        self.agents_tokens.rcu(|tokens| {
+            tokens.iter().filter(|token| token.profile != profile).cloned().collect::<Vec<_>>()
+        });
+        let keys = self.secrets(&self.services.load().settings);
+        keys.remove(&token_name(profile)).await?;
+        self.load_agents_tokens().await
+    }
+}
+
+/// Name of the token of a profile among the keys.
+fn token_name(profile: &str) -> String {
+    if profile.is_empty() { TOKEN.to_owned() } else { name_for(TOKEN, profile) }
 }
 
 impl Engine {
@@ -62,7 +96,7 @@ impl Engine {
         let mut doorway = self.doorway.lock().await;
         let opened = async {
             let kept = self.core.agents_http().await?;
-            if kept.enabled { self.door_at(kept.port, false).await.map(Some) } else { Ok(None) }
+            if kept.enabled { self.door_at(kept.port).await.map(Some) } else { Ok(None) }
         };
         match opened.await {
             Ok(door) => doorway.door = door,
@@ -81,26 +115,30 @@ impl Engine {
         }
     }
 
-    async fn door_at(&self, port: u16, renew: bool) -> Result<Door> {
-        let token = self.core.agents_token(renew).await?;
+    async fn door_at(&self, port: u16) -> Result<Door> {
+        self.core.agents_token("", false).await?;
+        self.core.load_agents_tokens().await?;
         let sessions = Arc::new(KeptSessions::new(Arc::clone(&self.core)));
-        Door::open(port, &token, self.gateway.clone(), sessions).await
+        Door::open(port, Arc::clone(&self.core.agents_tokens), self.gateway.clone(), sessions).await
     }
 
     /// Opens or closes the address as it shall be, and only then keeps that.
-    async fn change_door(&self, wanted: Kept, renew: bool) -> Result<AgentsHttp> {
+    async fn change_door(&self, wanted: Kept, renew: Option<&str>) -> Result<AgentsHttp> {
         let mut doorway = self.doorway.lock().await;
         let before = self.core.agents_http().await?;
         if let Some(door) = doorway.door.take() {
             door.close().await;
         }
+        if let Some(profile) = renew {
+            self.core.agents_token(profile, true).await?;
+        }
         if wanted.enabled {
-            match self.door_at(wanted.port, renew).await {
+            match self.door_at(wanted.port).await {
                 Ok(door) => doorway.door = Some(door),
                 Err(error) => {
                     // What was open before stays what it was.
                     if before.enabled {
-                        doorway.door = self.door_at(before.port, false).await.ok();
+                        doorway.door = self.door_at(before.port).await.ok();
                     }
                     return Err(error);
                 }
@@ -108,13 +146,13 @@ impl Engine {
         }
         doorway.problem = None;
         self.core.keep_as(Setting::AgentsHttp, &wanted).await?;
-        self.door_view(wanted, &doorway).await
+        self.door_view(wanted, &doorway, renew.unwrap_or_default()).await
     }
 
-    async fn door_view(&self, kept: Kept, doorway: &Doorway) -> Result<AgentsHttp> {
+    async fn door_view(&self, kept: Kept, doorway: &Doorway, profile: &str) -> Result<AgentsHttp> {
         let url = format!("http://127.0.0.1:{}{PATH}", kept.port);
         let lines = if kept.enabled {
-            let token = self.core.agents_token(false).await?;
+            let token = self.core.agents_token(profile, false).await?;
             let server =
                 json!({"type": "http", "url": url, "headers": {"Authorization": format!("Bearer {token}")}});
             serde_json::to_string_pretty(&json!({"mcpServers": {"autokit": server}}))
@@ -127,6 +165,7 @@ impl Engine {
             port: kept.port,
             open: doorway.door.is_some(),
             url,
+            profile: profile.to_owned(),
             lines,
             problem: doorway.problem.clone().filter(|_| kept.enabled),
         })
@@ -134,9 +173,10 @@ impl Engine {
 }
 
 impl Handle<GetAgentsHttp> for Engine {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<AgentsHttp> {
+    async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
+        self.core.policy(&request.profile).ok_or_else(|| no_profile(&request.profile))?;
         let doorway = self.doorway.lock().await;
-        self.door_view(self.core.agents_http().await?, &doorway).await
+        self.door_view(self.core.agents_http().await?, &doorway, &request.profile).await
     }
 }
 
@@ -151,12 +191,13 @@ impl Handle<SetAgentsHttp> for Engine {
                 "Give a port from 1024 to 65535.",
             ));
         }
-        self.change_door(Kept { enabled: request.enabled, port }, false).await
+        self.change_door(Kept { enabled: request.enabled, port }, None).await
     }
 }
 
 impl Handle<RenewAgentsHttp> for Engine {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<AgentsHttp> {
+    async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
+        self.core.policy(&request.profile).ok_or_else(|| no_profile(&request.profile))?;
         let kept = self.core.agents_http().await?;
         if !kept.enabled {
             return Err(ApiError::new(
@@ -165,6 +206,6 @@ impl Handle<RenewAgentsHttp> for Engine {
                 "Switch it on; what it asks for is made then.",
             ));
         }
-        self.change_door(kept, true).await
+        self.change_door(kept, Some(&request.profile)).await
     }
 }

@@ -169,7 +169,16 @@ impl Core {
         let ask = self.asks.list().asks.into_iter().find(|ask| ask.id == answer.id).ok_or_else(gone)?;
         // Kept first: the agent must not go on by a word that could not be kept.
         match answer.reply {
-            AskReply::Always => self.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?,
+            AskReply::Always if ask.can_always => {
+                self.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?;
+            }
+            AskReply::Always => {
+                return Err(ApiError::new(
+                    ErrorCode::Invalid,
+                    "a rule for everybody asks for this each time",
+                    "Allow it once or for the session, or mark that rule for profiles to loosen in Settings, Permissions.",
+                ));
+            }
             AskReply::Never => self.set_permission(&ask.profile, &ask.needs, Permission::Deny).await?,
             AskReply::Session => self.asks.grant(&ask.session, &ask.needs),
             AskReply::Once | AskReply::No => {}
@@ -183,8 +192,8 @@ impl Core {
     /// Answers the calls that wait for a word that has been given meanwhile.
     fn settle(&self) {
         for ask in self.asks.list().asks {
-            let Some(profile) = self.profile(&ask.profile) else { continue };
-            let reply = match profile.permissions.decide(&ask.needs).permission {
+            let Some(policy) = self.policy(&ask.profile) else { continue };
+            let reply = match policy.decide(&ask.needs).permission {
                 Permission::Allow => AskReply::Once,
                 Permission::Deny => AskReply::No,
                 Permission::Ask if self.asks.is_granted(&ask.session, &ask.needs) => AskReply::Once,

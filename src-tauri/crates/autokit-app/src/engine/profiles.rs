@@ -1,42 +1,43 @@
 //! Profiles of agents: which there are, and what each comes to with the library as it is.
+//!
+//! An agent is bound by what its connection says: `` (everybody's rules), `zoo` (those of a profile, which
+//! inherits everybody's), or `zoo/cage` (the same, narrowed by a second profile that the agent named itself).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod saved;
+
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
-use autokit_gateway::{Hit, Settings as SessionSettings};
+use autokit_gateway::Settings as SessionSettings;
 use autokit_library::CardRecord;
 use autokit_retrieve::tiers::KeywordTool;
 use autokit_toolcard::CardId;
-use autokit_tools::permissions::{Need, Permission, Rules};
-use serde::{Deserialize, Serialize};
+use autokit_tools::permissions::{Need, Permission, Policy, Rules};
 
 use crate::api::{AgentSessions, Nothing, Profile, ProfileRef, Profiles, Setting};
 use crate::commands::{Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile};
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Core, Engine};
+use saved::SavedProfiles;
 
 /// Characters of a name.
 const NAME_CHARS: usize = 40;
 /// The least tools of a program may cost: one tool and what is said of it.
 const LEAST_BUDGET: u32 = 500;
 
-/// Profiles as they are kept.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-struct Kept {
-    profiles: BTreeMap<String, Arc<Profile>>,
-    sessions: AgentSessions,
-}
-
-/// A profile with the library as it is.
+/// What an agent is bound by, with the library as it is.
 #[derive(Debug)]
 pub(super) struct Scoped {
     /// Position of the library this was made from.
     cursor: u64,
-    profile: Arc<Profile>,
-    /// The cards assigned to it, prepared to be found by keywords.
+    /// The profiles this was made from.
+    saved: Arc<SavedProfiles>,
+    policy: Policy,
+    /// Whether it may find the whole library, but for tools that are denied.
+    finds_all: bool,
+    /// The cards assigned to its profile, prepared to be found by keywords.
     pub(super) experts: Vec<(CardId, KeywordTool)>,
     /// Ids of the cards it may find; none if it may find all.
     pub(super) allowed: Option<Arc<HashSet<String>>>,
@@ -45,16 +46,56 @@ pub(super) struct Scoped {
 /// The profiles of a library.
 #[derive(Debug, Default)]
 pub(super) struct ProfileBook {
-    kept: ArcSwap<Kept>,
+    saved: ArcSwap<SavedProfiles>,
     /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
     scoped: Mutex<HashMap<String, Arc<Scoped>>>,
 }
 
+/// The profiles an agent is bound by.
+struct Bound {
+    everybody: Arc<Profile>,
+    /// The profile of its connection; none if that is everybody's.
+    own: Option<Arc<Profile>>,
+    /// The profile the agent named besides.
+    narrower: Option<Arc<Profile>>,
+}
+
+impl Bound {
+    /// All of them, everybody's first.
+    fn all(&self) -> impl Iterator<Item = &Arc<Profile>> {
+        std::iter::once(&self.everybody).chain(&self.own).chain(&self.narrower)
+    }
+
+    fn policy(&self) -> Policy {
+        let rules = |profile: &Arc<Profile>| Arc::new(profile.permissions.clone());
+        let everybody = rules(&self.everybody);
+        let policy = match &self.own {
+            Some(own) => Policy::of_profile(everybody, rules(own)),
+            None => Policy::everybody(everybody),
+        };
+        self.narrower.as_ref().map(rules).into_iter().fold(policy, Policy::narrowed_by)
+    }
+}
+
+/// Whether a profile lists a card among those its agents may find.
+fn lists(profile: &Profile, card: &CardRecord) -> bool {
+    let id = card.id.as_str();
+    profile.only.as_ref().is_none_or(|only| {
+        only.cards.iter().chain(&profile.cards).any(|listed| listed == id)
+            || only.providers.contains(&card.key.provider)
+    })
+}
+
 impl Scoped {
-    /// The profile.
-    pub(super) fn profile(&self) -> &Profile {
-        &self.profile
+    /// The rules.
+    pub(super) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Whether the whole library may be found, but for tools that are denied.
+    pub(super) fn finds_all(&self) -> bool {
+        self.finds_all
     }
 
     /// Whether its agents may find a card.
@@ -63,33 +104,30 @@ impl Scoped {
     }
 
     /// Whether its agents may call a tool, or ask to.
-    pub(super) fn may_call(&self, hit: &Hit) -> bool {
-        let (id, name, provider) = (hit.id.clone(), hit.name.clone(), hit.provider.clone());
-        self.profile.permissions.on(&Need::Tool { id, name, provider }) != Permission::Deny
+    pub(super) fn may_call(&self, id: &str, name: &str, provider: &str) -> bool {
+        let (id, name, provider) = (id.to_owned(), name.to_owned(), provider.to_owned());
+        self.policy.on(&Need::Tool { id, name, provider }) != Permission::Deny
     }
 
-    fn new(core: &Core, profile: &Arc<Profile>, cursor: u64) -> Scoped {
-        let tools = &profile.permissions.tools;
-        let denies = tools.otherwise == Permission::Deny
-            || tools.rules.iter().any(|rule| rule.permission == Permission::Deny);
+    fn new(core: &Core, saved: Arc<SavedProfiles>, bound: &Bound, cursor: u64) -> Scoped {
+        let policy = bound.policy();
+        let finds_all = bound.all().all(|profile| profile.only.is_none());
         let may = |record: &CardRecord| {
-            let id = record.id.to_string();
-            let listed = profile.only.as_ref().is_none_or(|only| {
-                only.cards.contains(&id)
-                    || profile.cards.contains(&id)
-                    || only.providers.contains(&record.key.provider)
-            });
-            let provider = record.key.provider.clone();
-            let need = Need::Tool { id, name: record.key.name.clone(), provider };
-            listed && profile.permissions.on(&need) != Permission::Deny
+            let need = Need::Tool {
+                id: record.id.to_string(),
+                name: record.key.name.clone(),
+                provider: record.key.provider.clone(),
+            };
+            bound.all().all(|profile| lists(profile, record)) && policy.on(&need) != Permission::Deny
         };
+        let assigned = &bound.own.as_ref().unwrap_or(&bound.everybody).cards;
         let (experts, allowed) = core.library.read(|replica| {
-            let allowed = (denies || profile.only.is_some()).then(|| {
+            let allowed = (!finds_all || policy.denies_tools()).then(|| {
                 let allowed = replica.iter().filter(|record| may(record));
                 Arc::new(allowed.map(|record| record.id.to_string()).collect::<HashSet<String>>())
             });
-            let assigned = profile.cards.iter().filter_map(|id| replica.get(&CardId::new(id)));
-            let experts = assigned
+            let experts = assigned.iter().filter_map(|id| replica.get(&CardId::new(id)));
+            let experts = experts
                 .filter(|record| allowed.as_ref().is_none_or(|all| all.contains(record.id.as_str())))
                 .map(|record| {
                     let known = KeywordTool::new(&record.key.name, record.card().description());
@@ -98,48 +136,59 @@ impl Scoped {
                 .collect();
             (experts, allowed)
         });
-        Scoped { cursor, profile: Arc::clone(profile), experts, allowed }
+        Scoped { cursor, saved, policy, finds_all, experts, allowed }
     }
 }
 
 impl Core {
     /// Reads the profiles of the library.
     pub(super) async fn load_profiles(&self) -> Result<()> {
-        let kept: Option<Kept> = self.kept(Setting::Profiles).await?;
-        self.profiles.kept.store(Arc::new(kept.unwrap_or_default()));
+        let saved: Option<SavedProfiles> = self.kept(Setting::Profiles).await?;
+        self.profiles.saved.store(Arc::new(saved.unwrap_or_default().brought_up_to_date()));
         Ok(())
     }
 
-    /// A profile. The one everybody has is always there; another is none before a person made it.
-    pub(super) fn profile(&self, name: &str) -> Option<Arc<Profile>> {
-        match self.profiles.kept.load().profiles.get(name) {
-            Some(profile) => Some(Arc::clone(profile)),
-            None => name.is_empty().then(Arc::default),
-        }
+    /// The profiles an agent is bound by; none if one of them does not exist. Everybody's always does.
+    fn bound(&self, scope: &str, saved: &SavedProfiles) -> Option<Bound> {
+        let everybody = saved.profiles.get("").cloned().unwrap_or_default();
+        let named = |name: &str| match name {
+            "" => Some(None),
+            name => saved.profiles.get(name).cloned().map(Some),
+        };
+        let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
+        Some(Bound { everybody, own: named(own)?, narrower: named(narrower)? })
     }
 
-    /// A profile with the library as it is now.
-    pub(super) fn scoped(&self, name: &str) -> Option<Arc<Scoped>> {
-        let profile = self.profile(name)?;
+    /// The rules an agent is bound by; none if its profile does not exist.
+    pub(super) fn policy(&self, scope: &str) -> Option<Policy> {
+        Some(self.bound(scope, &self.profiles.saved.load())?.policy())
+    }
+
+    /// What an agent is bound by, with the library as it is now.
+    pub(super) fn scoped(&self, scope: &str) -> Option<Arc<Scoped>> {
+        let saved = self.profiles.saved.load_full();
         let cursor = self.library.read(autokit_library::Replica::cursor);
-        let known = self.profiles.scoped.lock().expect("no holder panics").get(name).cloned();
-        if let Some(known) = known.filter(|known| known.cursor == cursor && known.profile == profile) {
+        let known = self.profiles.scoped.lock().expect("no holder panics").get(scope).cloned();
+        if let Some(known) = known.filter(|known| known.cursor == cursor && Arc::ptr_eq(&known.saved, &saved))
+        {
             return Some(known);
         }
-        let made = Arc::new(Scoped::new(self, &profile, cursor));
-        self.profiles.scoped.lock().expect("no holder panics").insert(name.to_owned(), Arc::clone(&made));
+        let bound = self.bound(scope, &saved)?;
+        let made = Arc::new(Scoped::new(self, saved, &bound, cursor));
+        self.profiles.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&made));
         Some(made)
     }
 
     /// The parameters of a session in a program.
-    pub(super) fn session_settings(&self, profile: &str, client: &str) -> SessionSettings {
-        let kept = self.profiles.kept.load();
-        let mut settings = kept.sessions.session.clone();
-        if let Some(profile) = self.profile(profile) {
-            settings.always.extend(profile.always.iter().cloned());
+    pub(super) fn session_settings(&self, scope: &str, client: &str) -> SessionSettings {
+        let saved = self.profiles.saved.load();
+        let mut settings = saved.sessions.session.clone();
+        if let Some(bound) = self.bound(scope, &saved) {
+            let own = bound.own.as_ref().unwrap_or(&bound.everybody);
+            settings.always.extend(own.always.iter().cloned());
         }
         let client = client.to_lowercase();
-        let named = kept.sessions.budgets.iter().filter(|(name, _)| client.contains(&name.to_lowercase()));
+        let named = saved.sessions.budgets.iter().filter(|(name, _)| client.contains(&name.to_lowercase()));
         // Of several names that fit, the longest says most.
         if let Some((_, budget)) = named.max_by_key(|(name, _)| name.len()) {
             settings.reserved_tokens = settings.context_tokens.saturating_sub(*budget);
@@ -149,28 +198,27 @@ impl Core {
     }
 
     /// Changes the profiles.
-    async fn change_profiles<T>(&self, change: impl FnOnce(&mut Kept) -> Result<T>) -> Result<T> {
+    async fn change_profiles<T>(&self, change: impl FnOnce(&mut SavedProfiles) -> Result<T>) -> Result<T> {
         let _turn = self.profiles.writing.lock().await;
-        let mut kept = Kept::clone(&self.profiles.kept.load());
-        let made = change(&mut kept)?;
-        self.keep_as(Setting::Profiles, &kept).await?;
-        self.profiles.kept.store(Arc::new(kept));
+        let mut saved = SavedProfiles::clone(&self.profiles.saved.load());
+        let made = change(&mut saved)?;
+        self.keep_as(Setting::Profiles, &saved).await?;
+        self.profiles.saved.store(Arc::new(saved));
         self.profiles.scoped.lock().expect("no holder panics").clear();
+        self.tools_changed();
         Ok(made)
     }
 
-    /// Puts a person's word on things into a profile.
+    /// Puts a person's permission for things into the profile of an agent.
     pub(super) async fn set_permission(
         &self,
-        profile: &str,
+        scope: &str,
         needs: &[Need],
         permission: Permission,
     ) -> Result<()> {
-        self.change_profiles(|kept| {
-            if !profile.is_empty() && !kept.profiles.contains_key(profile) {
-                return Err(no_profile(profile));
-            }
-            let changed = Arc::make_mut(kept.profiles.entry(profile.to_owned()).or_default());
+        let profile = profile_of(scope);
+        self.change_profiles(|saved| {
+            let changed = saved.change(profile)?;
             for need in needs {
                 changed.permissions.set(need, permission);
             }
@@ -179,23 +227,48 @@ impl Core {
         .await
     }
 
+    /// What would hold for an agent if its profile allowed some things.
+    pub(super) fn decided_if_allowed(&self, scope: &str, needs: &[Need]) -> Option<Permission> {
+        let mut saved = SavedProfiles::clone(&self.profiles.saved.load());
+        let changed = saved.change(profile_of(scope)).ok()?;
+        for need in needs {
+            changed.permissions.set(need, Permission::Allow);
+        }
+        Some(self.bound(scope, &saved)?.policy().decide(needs).permission)
+    }
+
+    /// Names of the profiles, without everybody's.
+    pub(super) fn profile_names(&self) -> Vec<String> {
+        let saved = self.profiles.saved.load();
+        saved.profiles.keys().filter(|name| !name.is_empty()).cloned().collect()
+    }
+
     fn profile_list(&self) -> Profiles {
-        let kept = self.profiles.kept.load();
-        let mut profiles: Vec<Profile> = kept.profiles.values().map(|profile| (**profile).clone()).collect();
-        if !kept.profiles.contains_key("") {
+        let saved = self.profiles.saved.load();
+        let mut profiles: Vec<Profile> = saved.profiles.values().map(|profile| (**profile).clone()).collect();
+        if !saved.profiles.contains_key("") {
             profiles.insert(0, Profile::default());
         }
-        Profiles { profiles, sessions: kept.sessions.clone() }
+        Profiles { profiles, sessions: saved.sessions.clone() }
     }
 }
 
-/// The profile an agent names is not there.
-pub(super) fn no_profile(name: &str) -> ApiError {
-    ApiError::new(
-        ErrorCode::NotFound,
-        format!("there is no profile {name:?}"),
-        "Add it in Settings, Permissions, or leave the profile out.",
-    )
+/// The profile of an agent's connection.
+pub(super) fn profile_of(scope: &str) -> &str {
+    scope.split_once('/').map_or(scope, |(own, _)| own)
+}
+
+/// A profile an agent names does not exist.
+pub(crate) fn no_profile(scope: &str) -> ApiError {
+    let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
+    let named = if narrower.is_empty() {
+        format!("there is no profile {own:?}")
+    } else if own.is_empty() {
+        format!("there is no profile {narrower:?}")
+    } else {
+        format!("there is no profile {own:?}, or none {narrower:?} to narrow it by")
+    };
+    ApiError::new(ErrorCode::NotFound, named, "Add it in Settings, Permissions, or leave the profile out.")
 }
 
 fn invalid(message: String, remedy: &str) -> ApiError {
@@ -239,6 +312,7 @@ fn check(profile: &Profile) -> Result<()> {
         ));
     }
     let permissions = &profile.permissions;
+    check_marks(profile)?;
     let bad = |rules: &Rules, fits: &dyn Fn(&str) -> bool| {
         rules.rules.iter().find(|rule| !fits(&rule.of)).map(|rule| rule.of.clone())
     };
@@ -268,6 +342,24 @@ fn check(profile: &Profile) -> Result<()> {
         if let Some(of) = bad {
             return Err(invalid(format!("{of:?} is not {what}: the rule would never hold"), remedy));
         }
+    }
+    Ok(())
+}
+
+/// Whether marks stand where they mean something: on what everybody is asked for.
+fn check_marks(profile: &Profile) -> Result<()> {
+    let mut marked = profile.permissions.kinds().into_iter().flat_map(|rules| {
+        let otherwise = (rules.overridable, rules.otherwise);
+        rules.rules.iter().map(|rule| (rule.overridable, Some(rule.permission))).chain([otherwise])
+    });
+    let means_nothing = |(marked, permission): (bool, Option<Permission>)| {
+        marked && (!profile.name.is_empty() || permission != Some(Permission::Ask))
+    };
+    if marked.any(means_nothing) {
+        return Err(invalid(
+            "only what everybody is asked for can be marked for profiles to loosen".to_owned(),
+            "A deny for everybody is final, and a profile may always be stricter.",
+        ));
     }
     Ok(())
 }
@@ -303,8 +395,8 @@ impl Handle<SetProfile> for Engine {
         request.name = request.name.trim().to_owned();
         check(&request)?;
         self.core
-            .change_profiles(|kept| {
-                kept.profiles.insert(request.name.clone(), Arc::new(request));
+            .change_profiles(|saved| {
+                saved.profiles.insert(request.name.clone(), Arc::new(request));
                 Ok(())
             })
             .await?;
@@ -318,10 +410,11 @@ impl Handle<RemoveProfile> for Engine {
             return Err(invalid("everybody's profile stays".to_owned(), "Change what it allows instead."));
         }
         self.core
-            .change_profiles(|kept| {
-                kept.profiles.remove(&request.name).map(|_| ()).ok_or_else(|| no_profile(&request.name))
+            .change_profiles(|saved| {
+                saved.profiles.remove(&request.name).map(|_| ()).ok_or_else(|| no_profile(&request.name))
             })
             .await?;
+        self.core.forget_agents_token(&request.name).await?;
         Ok(self.core.profile_list())
     }
 }
@@ -330,8 +423,8 @@ impl Handle<SetAgentSessions> for Engine {
     async fn handle(&self, _: &Context, request: AgentSessions) -> Result<Profiles> {
         check_sessions(&request)?;
         self.core
-            .change_profiles(|kept| {
-                kept.sessions = request;
+            .change_profiles(|saved| {
+                saved.sessions = request;
                 Ok(())
             })
             .await?;

@@ -54,7 +54,7 @@ use serde_json::{Map, Value, json};
 use crate::error::{ApiError, Result as ApiResult};
 
 use super::cards::{first_sentence, shorten};
-use super::profiles::{Scoped, no_profile};
+use super::profiles::{Scoped, no_profile, profile_of};
 use super::servers::Upstream;
 use super::{Core, Engine, since};
 pub(super) use hand::Outcomes;
@@ -93,6 +93,7 @@ fn refused(error: &ApiError) -> Refusal {
 impl Serving {
     /// Whose feedback moves the results of a profile.
     fn taste(profile: &str) -> String {
+        let profile = profile_of(profile);
         if profile.is_empty() { PROFILE.to_owned() } else { format!("{PROFILE}/{profile}") }
     }
 
@@ -209,7 +210,7 @@ impl Serving {
         }
         let began = Instant::now();
         let mut system = builtin::search(&search.query);
-        system.retain(|hit| scoped.may_call(hit));
+        system.retain(|hit| scoped.may_call(&hit.id, &hit.name, &hit.provider));
         found.took_ms.push((Tier::System, since(began)));
         let began = Instant::now();
         let library = self.library(search, scoped, &mut found).await?;
@@ -220,8 +221,19 @@ impl Serving {
 }
 
 impl Toolbox for Serving {
-    fn own_tools(&self) -> Vec<Definition> {
-        own::tools()
+    fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.core.tools.subscribe()
+    }
+
+    fn admits(&self, profile: &str) -> Result<(), Refusal> {
+        self.core.policy(profile).map(|_| ()).ok_or_else(|| refused(&no_profile(profile)))
+    }
+
+    fn own_tools(&self, profile: &str) -> Vec<Definition> {
+        let Ok(scoped) = self.scoped(profile) else { return Vec::new() };
+        let mut tools = own::tools();
+        tools.retain(|tool| scoped.may_call(&tool.id, &tool.name, &tool.provider));
+        tools
     }
 
     fn settings(&self, profile: &str, client: &str) -> Arc<Settings> {
@@ -233,7 +245,10 @@ impl Toolbox for Serving {
         let mut all = Vec::new();
         for named in self.core.session_settings(profile, "").always {
             if let Some(builtin) = builtin::named(&named) {
-                all.push(builtin.clone());
+                let Definition { id, name, provider, .. } = builtin;
+                if scoped.may_call(id, name, provider) {
+                    all.push(builtin.clone());
+                }
             } else if let Ok(record) = self.core.find(&named)
                 && scoped.may_find(&record.id)
                 && let Some(definition) = self.definition(&record).await
@@ -248,20 +263,19 @@ impl Toolbox for Serving {
         let scoped = self.scoped(&search.profile)?;
         let mut found = self.find(&search, &scoped).await?;
         // Whoever may find some cards alone is offered no others.
-        let profile = scoped.profile();
-        let hosts = &profile.permissions.hosts;
         // Nor are words sent to sources where not all hosts are open.
-        if profile.only.is_none() && hosts.allow_all() {
+        if scoped.finds_all() && scoped.policy().reaches_all_hosts() {
             self.core.fill_from_market(&search, &mut found).await;
         }
         Ok(found)
     }
 
     async fn resolve(&self, definition: &Definition, profile: &str) -> Result<Option<Definition>, Refusal> {
-        if let Some(builtin) = builtin::find(&definition.id) {
-            return Ok(Some(builtin.clone()));
-        }
         let scoped = self.scoped(profile)?;
+        if let Some(builtin) = builtin::find(&definition.id) {
+            let Definition { id, name, provider, .. } = builtin;
+            return Ok(scoped.may_call(id, name, provider).then(|| builtin.clone()));
+        }
         let Some(record) = self.record(definition, &scoped) else { return Ok(None) };
         Ok(self.definition(&record).await)
     }

@@ -152,7 +152,9 @@ impl Core {
         let _turn = self.servers.writing.lock().await;
         let mut list = self.servers().await?.to_vec();
         change(&mut list)?;
-        self.servers.list.write(self, list).await
+        self.servers.list.write(self, list).await?;
+        self.tools_changed();
+        Ok(())
     }
 
     pub(super) async fn server(&self, name: &str) -> Result<Kept> {

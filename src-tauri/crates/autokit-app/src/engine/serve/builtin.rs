@@ -179,7 +179,7 @@ pub(super) async fn call(
             found.map_err(|error| refused(&error))?
         }
         "summarize_text" => summary(said("text"), number("sentences", SENTENCES)),
-        name => outward::call(core, &scoped.profile().permissions, name, given, cancel).await?,
+        name => outward::call(core, scoped.policy(), name, given, cancel).await?,
     };
     Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
 }

@@ -75,7 +75,7 @@ impl Listed {
     fn entry(&self, scoped: &Scoped) -> ToolEntry {
         let Definition { id, name, provider, description, .. } = &self.definition;
         let need = Need::Tool { id: id.clone(), name: name.clone(), provider: provider.clone() };
-        let word = scoped.profile().permissions.decide(&[need]).permission;
+        let word = scoped.policy().on(&need);
         ToolEntry {
             line: shorten(&first_sentence(description), LINE),
             permission: if self.closed { Permission::Deny } else { word },

@@ -23,7 +23,7 @@ pub(crate) struct Searched {
 impl Engine {
     /// Tokens of the tools every session has.
     pub(crate) fn own_tokens(&self) -> u64 {
-        own_tokens(&self.gateway.own_tools())
+        own_tokens(&self.gateway.own_tools(""))
     }
 
     /// Why there is no meaning to rank by, if there is none.
@@ -49,7 +49,7 @@ impl Engine {
             .filter_map(|id| self.core.find(id).ok())
             .map(|record| (record.key.provider.clone(), record.key.name.clone()))
             .collect();
-        let listed = own_tokens(&self.gateway.tools(&session)) - self.own_tokens();
+        let listed = own_tokens(&self.gateway.tools(&session).await) - self.own_tokens();
         Ok(Searched { reply_tokens: tokens::of_text(&text), listed_tokens: listed, names })
     }
 }

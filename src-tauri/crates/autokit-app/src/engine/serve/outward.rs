@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autokit_gateway::Refusal;
 use autokit_tools::files::{EntryKind, FileError, Lines, ProjectRoot};
-use autokit_tools::permissions::{Need, Permission, Permissions};
+use autokit_tools::permissions::{Need, Permission, Policy};
 use autokit_tools::sandbox::{Exit, Job, Language, Limits, Output, Sandbox};
 use autokit_web::extract;
 use serde_json::{Map, Value, json};
@@ -60,17 +60,12 @@ pub(super) fn own_needs(core: &Core, tool: &str) -> Vec<Need> {
 }
 
 /// What a call of one of these tools needs.
-pub(super) fn needs(
-    core: &Core,
-    permissions: &Permissions,
-    tool: &str,
-    given: &Map<String, Value>,
-) -> Vec<Need> {
+pub(super) fn needs(core: &Core, policy: &Policy, tool: &str, given: &Map<String, Value>) -> Vec<Need> {
     match tool {
         "web_search" => search_need(core).into_iter().collect(),
         "browse_page" => host_need(text(given, "url")).into_iter().collect(),
         "code_exec" => vec![Need::Code { language: text(given, "language").to_owned() }],
-        "read_project_file" => match place(permissions, text(given, "folder"), text(given, "path")) {
+        "read_project_file" => match place(policy, text(given, "folder"), text(given, "path")) {
             Ok(place) => vec![Need::Files { folder: place.within().display().to_string() }],
             // It will be refused with words of its own.
             Err(_) => Vec::new(),
@@ -82,7 +77,7 @@ pub(super) fn needs(
 /// Calls one of these tools, which was permitted.
 pub(super) async fn call(
     core: &Core,
-    permissions: &Permissions,
+    policy: &Policy,
     tool: &str,
     given: &Map<String, Value>,
     cancel: &CancellationToken,
@@ -93,15 +88,10 @@ pub(super) async fn call(
                 search(core, text(given, "query"), number(given, "limit").unwrap_or(RESULTS)).await
             }
             "browse_page" => {
-                browse(
-                    core,
-                    permissions,
-                    text(given, "url"),
-                    number(given, "max_chars").unwrap_or(PAGE_CHARS),
-                )
-                .await
+                browse(core, policy, text(given, "url"), number(given, "max_chars").unwrap_or(PAGE_CHARS))
+                    .await
             }
-            "read_project_file" => read(permissions.clone(), given.clone()).await,
+            "read_project_file" => read(policy.clone(), given.clone()).await,
             _ => run(core, given, cancel).await,
         }
     };
@@ -128,12 +118,12 @@ async fn search(core: &Core, query: &str, limit: u64) -> Done {
     Ok(json!({"by": search.service().title(), "results": rows}).to_string())
 }
 
-async fn browse(core: &Core, permissions: &Permissions, url: &str, most: u64) -> Done {
+async fn browse(core: &Core, policy: &Policy, url: &str, most: u64) -> Done {
     // The host of the first address was decided on; a redirect to another one is not asked for again.
     let first = host_need(url);
     let open = |url: &Url| {
         let need = Need::to_reach(url);
-        need == first || need.is_some_and(|need| permissions.on(&need) == Permission::Allow)
+        need == first || need.is_some_and(|need| policy.on(&need) == Permission::Allow)
     };
     let fetched = core.services.load().fetcher.get_where(url, &open).await.map_err(web)?;
     let page = extract(&fetched.text, fetched.content_type.as_deref(), &fetched.url);
@@ -180,13 +170,8 @@ impl Project {
 }
 
 /// Finds the opened folder a path is below.
-fn place(permissions: &Permissions, folder: &str, path: &str) -> Result<Project, String> {
-    let rules = &permissions.files.rules;
-    let roots: Vec<&str> = rules
-        .iter()
-        .filter(|rule| rule.permission != Permission::Deny)
-        .map(|rule| rule.of.as_str())
-        .collect();
+fn place(policy: &Policy, folder: &str, path: &str) -> Result<Project, String> {
+    let roots = policy.folders();
     let named = if folder.is_empty() { path } else { folder };
     if Path::new(named).is_absolute() {
         let below = roots.iter().filter(|root| Path::new(named).starts_with(root));
@@ -204,16 +189,14 @@ fn place(permissions: &Permissions, folder: &str, path: &str) -> Result<Project,
     }
 }
 
-async fn read(permissions: Permissions, given: Map<String, Value>) -> Done {
-    let place =
-        place(&permissions, text(&given, "folder"), text(&given, "path")).map_err(Refusal::NotMade)?;
+async fn read(policy: Policy, given: Map<String, Value>) -> Done {
+    let place = place(&policy, text(&given, "folder"), text(&given, "path")).map_err(Refusal::NotMade)?;
     let lines = Lines {
         from: number(&given, "from_line").unwrap_or(1),
         lines: number(&given, "lines").unwrap_or(u64::MAX),
     };
     // A link could lead into a part of the folder about which the person said something stricter.
-    let rules = permissions.files.rules.iter().map(|rule| Path::new(&rule.of));
-    let mixed = rules.filter(|of| of.starts_with(&place.root)).count() > 1;
+    let mixed = policy.divides(&place.root);
     let reading = tokio::task::spawn_blocking(move || read_at(&place, lines, mixed));
     let read = reading.await.map_err(|error| Refusal::Failed(error.to_string()))?;
     read.map_err(|error| Refusal::NotMade(format!("{error}. {}", error.remedy())))
@@ -321,14 +304,18 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use autokit_tools::permissions::Permissions;
+
     use super::*;
 
-    fn opened(folders: &[(&str, Permission)]) -> Permissions {
+    fn opened(folders: &[(&str, Permission)]) -> Policy {
         let mut permissions = Permissions::default();
         for (folder, permission) in folders {
             permissions.files.set(folder, *permission);
         }
-        permissions
+        Policy::everybody(Arc::new(permissions))
     }
 
     #[test]

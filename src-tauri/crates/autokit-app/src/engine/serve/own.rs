@@ -97,8 +97,7 @@ impl Serving {
         let (entry, at) = core.begin(None, kind, asked).await?;
         let scoped = core.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
         // Discovery was decided on as a whole; an answer stays with the library where not all hosts are open.
-        let hosts = &scoped.profile().permissions.hosts;
-        let web = kind == TurnKind::Discover || hosts.allow_all();
+        let web = kind == TurnKind::Discover || scoped.policy().reaches_all_hosts();
         let asker = Asker { taste: Serving::taste(&call.profile), allowed: scoped.allowed.clone(), web };
         let carrying = Arc::clone(core).carry_out(entry.clone(), at, asker);
         core.sessions.carry_out(carrying);

@@ -109,10 +109,10 @@ fn not_made(words: String) -> Refusal {
 impl Core {
     /// Lets a call be made, or says why not; and who decided.
     pub(super) async fn permit(&self, petition: &Petition, call: &Call) -> (Decided, Result<(), Refusal>) {
-        let Some(profile) = self.profile(&call.profile) else {
+        let Some(policy) = self.policy(&call.profile) else {
             return (Decided::Rules, Err(refused(&no_profile(&call.profile))));
         };
-        let decision = profile.permissions.decide(&petition.all());
+        let decision = policy.decide(&petition.all());
         let because = decision.because;
         match decision.permission {
             Permission::Allow => return (Decided::Rules, Ok(())),
@@ -150,6 +150,7 @@ impl Core {
             name: petition.name.clone(),
             provider: petition.provider.clone(),
             words: because.iter().map(Need::words).collect(),
+            can_always: self.decided_if_allowed(&call.profile, &because) == Some(Permission::Allow),
             needs: because,
             arguments,
         });
@@ -168,8 +169,7 @@ impl Core {
         match reply {
             Some(AskReply::Once | AskReply::Session | AskReply::Always) => {
                 // The rules may be others by now.
-                let now =
-                    self.profile(&call.profile).map(|profile| profile.permissions.decide(&petition.all()));
+                let now = self.policy(&call.profile).map(|policy| policy.decide(&petition.all()));
                 match now {
                     Some(decision) if decision.permission != Permission::Deny => (Decided::Person, Ok(())),
                     _ => (Decided::Rules, Err(not_made(format!("It is not permitted {words}.")))),

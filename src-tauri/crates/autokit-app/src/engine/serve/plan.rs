@@ -103,8 +103,8 @@ impl Serving {
     /// for has to be among what was granted; where it is not, nothing is done.
     pub(super) async fn by_hand(&self, call: Call, granted: &[Need]) -> Result<ByHand, Refusal> {
         let Plan { way, petition } = self.prepared(&call).await?;
-        let profile = self.core.profile(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
-        let decision = profile.permissions.decide(&petition.all());
+        let policy = self.core.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
+        let decision = policy.decide(&petition.all());
         let decided = match decision.permission {
             Permission::Allow => Decided::Rules,
             Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => Decided::Person,
@@ -138,8 +138,7 @@ impl Serving {
         arguments::check(&definition.schema, given).map_err(Refusal::NotMade)?;
         let scoped = self.scoped(&call.profile)?;
         let (way, needs) = if let Some(builtin) = builtin::find(&definition.id) {
-            let permissions = &scoped.profile().permissions;
-            let needs = outward::needs(&self.core, permissions, &builtin.name, given);
+            let needs = outward::needs(&self.core, scoped.policy(), &builtin.name, given);
             (Way::Builtin(builtin, scoped), needs)
         } else {
             let gone = || Refusal::NotMade(format!("`{}` can no longer be called", definition.name));

@@ -92,6 +92,7 @@ impl Counter {
             Event::Gone { why, .. } => match why {
                 Gone::Loop => report.loops += 1,
                 Gone::Idle | Gone::LeastRecent | Gone::Budget => report.evicted += 1,
+                Gone::Revoked => {}
             },
             // Told beside `Called`.
             Event::Audited(_) => {}
@@ -178,7 +179,7 @@ impl Handle<GetActivity> for Engine {
             sessions.values().filter(|session| session.tokens > 0).map(|session| session.tokens).collect();
         each.sort_unstable();
         report.search_tokens = each.get(each.len() / 2).copied().unwrap_or_default();
-        report.own_tokens = own_tokens(&self.gateway.own_tools());
+        report.own_tokens = own_tokens(&self.gateway.own_tools(""));
         report.static_tokens = self.static_tokens().await;
         Ok(report)
     }

@@ -64,7 +64,9 @@ impl Core {
     }
 
     async fn keep_vouched(&self, vouched: Vouched) -> Result<()> {
-        self.servers.vouched.write(self, vouched).await
+        self.servers.vouched.write(self, vouched).await?;
+        self.tools_changed();
+        Ok(())
     }
 
     /// Notes the cards that say just what a server said when it was looked at.

@@ -1,0 +1,254 @@
+//! Serving HTTP on a loopback port so that nobody who only holds connections open keeps others out.
+//!
+//! Each listener has bounds of its own. A connection that does not send a complete request header in time is
+//! closed, also one that is idle between two requests. Where all places are taken, the connection that has
+//! waited longest without a request gives way to a new one.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// What one listener takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListenLimits {
+    /// How long a connection may take for the header of its next request.
+    pub(crate) header: Duration,
+    /// Connections at a time.
+    pub(crate) connections: usize,
+}
+
+impl Default for ListenLimits {
+    fn default() -> ListenLimits {
+        // Far below the 1,024 files a process may have open by default on Linux.
+        ListenLimits { header: Duration::from_secs(10), connections: 256 }
+    }
+}
+
+/// How long to wait after the system had no room for a connection.
+const EXHAUSTED: Duration = Duration::from_millis(100);
+
+/// The connections of one listener.
+#[derive(Debug, Default)]
+struct Connections {
+    state: Mutex<ConnectionState>,
+}
+
+#[derive(Debug, Default)]
+struct ConnectionState {
+    open: usize,
+    next: u64,
+    /// Those that have not sent a request yet, the oldest first.
+    silent: VecDeque<(u64, CancellationToken)>,
+}
+
+/// A place among the connections of a listener; free again when it is dropped.
+struct Place {
+    connections: Arc<Connections>,
+    number: u64,
+    /// Cancelled when the connection has to give way.
+    evicted: CancellationToken,
+}
+
+impl Connections {
+    /// A place for a new connection; none where all are taken by connections that are in use.
+    fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
+        let mut state = self.state.lock().expect("no holder panics");
+        if state.open >= most {
+            let (_, oldest) = state.silent.pop_front()?;
+            oldest.cancel();
+        }
+        state.open += 1;
+        state.next += 1;
+        let (number, evicted) = (state.next, CancellationToken::new());
+        state.silent.push_back((number, evicted.clone()));
+        Some(Place { connections: Arc::clone(self), number, evicted })
+    }
+
+    /// Ends the connections that have not sent a request.
+    fn end_silent(&self) {
+        let silent = std::mem::take(&mut self.state.lock().expect("no holder panics").silent);
+        silent.into_iter().for_each(|(_, evicted)| evicted.cancel());
+    }
+
+    /// Notes that a connection has sent a request.
+    fn spoke(&self, number: u64) {
+        let mut state = self.state.lock().expect("no holder panics");
+        state.silent.retain(|(silent, _)| *silent != number);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.spoke(self.number);
+        self.connections.state.lock().expect("no holder panics").open -= 1;
+    }
+}
+
+/// Serves until `stop` is cancelled, then finishes the requests that are on their way.
+pub(crate) async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limits: ListenLimits) {
+    let connections = Arc::new(Connections::default());
+    let mut serving = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = serving.join_next() => continue,
+            () = stop.cancelled() => break,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                // Where there is no place the connection is closed, which the other side sees at once.
+                let Some(place) = connections.take(limits.connections) else { continue };
+                serving.spawn(serve_one(stream, app.clone(), place, stop.clone(), limits.header));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be taken");
+                tokio::time::sleep(EXHAUSTED).await;
+            }
+        }
+    }
+    // The port is free from here on, whatever is still on its way.
+    drop(listener);
+    connections.end_silent();
+    while serving.join_next().await.is_some() {}
+}
+
+async fn serve_one(stream: TcpStream, app: Router, place: Place, stop: CancellationToken, header: Duration) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection is served without TCP_NODELAY");
+    }
+    let (app, number) = (TowerToHyperService::new(app), place.number);
+    let connections = Arc::clone(&place.connections);
+    let service = service_fn(move |request: Request<Incoming>| {
+        connections.spoke(number);
+        app.call(request)
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(header);
+    let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    let mut stopping = false;
+    loop {
+        tokio::select! {
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended");
+                }
+                return;
+            }
+            () = place.evicted.cancelled() => return,
+            () = stop.cancelled(), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
+    }
+}
+
+/// The token a request presents (RFC 6750); the name of the scheme may be in any case.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Compares in a time that does not tell where the difference is.
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (x, y)| difference | (x ^ y)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    async fn start(limits: ListenLimits) -> (std::net::SocketAddr, CancellationToken) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let (at, stop) = (listener.local_addr().expect("an address"), CancellationToken::new());
+        let app = Router::new().route("/", get(|| async { "hello" }));
+        tokio::spawn(serve(listener, app, stop.clone(), limits));
+        (at, stop)
+    }
+
+    async fn asked(stream: &mut TcpStream) -> String {
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("written");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"hello") {
+            let read = stream.read_buf(&mut answer).await.expect("an answer");
+            assert!(read > 0, "the connection ended: {}", String::from_utf8_lossy(&answer));
+        }
+        String::from_utf8(answer).expect("text")
+    }
+
+    /// Whether the other side closed the connection, once it has.
+    async fn closed(stream: &mut TcpStream) -> bool {
+        let mut rest = Vec::new();
+        match stream.read_to_end(&mut rest).await {
+            Ok(_) => true,
+            Err(error) => error.kind() == ErrorKind::ConnectionReset,
+        }
+    }
+
+    #[tokio::test]
+    async fn idle_connections_give_way_to_those_that_ask() {
+        let limits = ListenLimits { header: Duration::from_secs(600), connections: 4 };
+        let (at, stop) = start(limits).await;
+        let mut working = TcpStream::connect(at).await.expect("connected");
+        asked(&mut working).await;
+        let mut idle = Vec::new();
+        for _ in 0..40 {
+            let mut stream = TcpStream::connect(at).await.expect("connected");
+            // Half a header is none.
+            stream.write_all(b"GET / HTT").await.expect("written");
+            idle.push(stream);
+        }
+        let mut late = TcpStream::connect(at).await.expect("connected");
+        assert!(asked(&mut late).await.starts_with("HTTP/1.1 200"));
+        assert!(asked(&mut working).await.starts_with("HTTP/1.1 200"));
+        assert!(closed(&mut idle[0]).await);
+        stop.cancel();
+        for stream in &mut idle {
+            assert!(closed(stream).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_without_a_complete_header_is_closed() {
+        assert_eq!(ListenLimits::default().header, Duration::from_secs(10));
+        let limits = ListenLimits { header: Duration::from_millis(20), ..ListenLimits::default() };
+        let (at, _stop) = start(limits).await;
+        let mut half = TcpStream::connect(at).await.expect("connected");
+        half.write_all(b"GET / HTTP/1.1\r\nhost: lo").await.expect("written");
+        assert!(closed(&mut half).await);
+        // So is one that is idle after its request.
+        let mut idle = TcpStream::connect(at).await.expect("connected");
+        asked(&mut idle).await;
+        assert!(closed(&mut idle).await);
+    }
+
+    #[test]
+    fn tokens_are_read_from_headers() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(bearer(&headers), None);
+        for (said, token) in [("Bearer abc", Some("abc")), ("bearer abc", Some("abc")), ("Basic abc", None)] {
+            headers.insert(header::AUTHORIZATION, said.parse().expect("a value"));
+            assert_eq!(bearer(&headers), token, "{said}");
+        }
+        assert!(same(b"abc", b"abc") && !same(b"abc", b"abd") && !same(b"abc", b"ab"));
+    }
+}

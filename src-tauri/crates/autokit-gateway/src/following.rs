@@ -1,0 +1,99 @@
+//! Telling clients that tools were taken from them, or changed, without being asked.
+//!
+//! Whenever the toolbox says that tools may have changed (a card was removed, a rule added, a server
+//! disconnected), every session with a connection is brought up to date and its client told by
+//! `notifications/tools/list_changed`. Clients of the stateless generation are told on their open
+//! subscriptions (`subscriptions/listen`); without one, their next request sees the change.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use rmcp::RoleServer;
+use rmcp::service::{Peer, SubscriptionContext};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::gateway::Gateway;
+use crate::session::Session;
+use crate::toolbox::Toolbox;
+
+/// The sessions whose clients are told over one connection; none any more once it is dropped.
+#[derive(Debug)]
+pub(crate) struct Following {
+    sessions: Mutex<HashSet<String>>,
+    ended: CancellationToken,
+    _ends: DropGuard,
+}
+
+impl Default for Following {
+    fn default() -> Following {
+        let ended = CancellationToken::new();
+        Following { sessions: Mutex::default(), ended: ended.clone(), _ends: ended.drop_guard() }
+    }
+}
+
+impl Following {
+    /// Tells a client from now on when the tools of its session change, as long as the connection lives.
+    /// Then the session is only kept where it is saved.
+    pub(crate) fn follow<T: Toolbox>(
+        &self,
+        gateway: &Gateway<T>,
+        session: &Arc<Session>,
+        peer: &Peer<RoleServer>,
+    ) {
+        let id = session.lock().id.clone();
+        if !self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(id) {
+            return;
+        }
+        let (gateway, session, peer) = (gateway.clone(), Arc::clone(session), peer.clone());
+        let ended = self.ended.clone();
+        let mut changes = gateway.toolbox().changes();
+        tokio::spawn(async move {
+            let state = || (session.changed(), gateway.own_names(&session));
+            let mut told = state();
+            let telling = async {
+                while changes.changed().await.is_ok() {
+                    gateway.refresh(&session).await;
+                    let now = state();
+                    if now == told {
+                        continue;
+                    }
+                    told = now;
+                    if let Err(error) = peer.notify_tool_list_changed().await {
+                        tracing::debug!(%error, "a client cannot be told that its tools changed");
+                        return;
+                    }
+                }
+            };
+            tokio::select! {
+                () = telling => ended.cancelled().await,
+                () = ended.cancelled() => {}
+            }
+            gateway.release(&session);
+        });
+    }
+}
+
+impl<T: Toolbox> Gateway<T> {
+    /// Tells an open subscription whenever a tool is taken from some context of its profile, or changed.
+    pub(crate) async fn tell_subscription(&self, profile: &str, subscription: &SubscriptionContext) {
+        let mut changes = self.toolbox().changes();
+        let state = || (self.changed_tools(profile), self.own_tool_names(profile));
+        let mut told = state();
+        loop {
+            tokio::select! {
+                changed = changes.changed() => if changed.is_err() { return },
+                () = subscription.cancelled() => return,
+            }
+            self.refresh_contexts(profile).await;
+            let now = state();
+            if now == told {
+                continue;
+            }
+            told = now;
+            if let Err(error) = subscription.sink().notify_tool_list_changed().await {
+                tracing::debug!(%error, "a subscription cannot be told that tools changed");
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The tools of a session brought up to date with what its profile may call now.
+
+use std::sync::{Arc, PoisonError};
+
+use crate::context::{Definition, Gone};
+use crate::gateway::Gateway;
+use crate::session::Session;
+use crate::toolbox::{Event, Toolbox};
+
+impl<T: Toolbox> Gateway<T> {
+    /// Takes out the tools of a session that can no longer be called, and gives those that changed their new
+    /// definition. Gives whether anything changed.
+    pub async fn refresh(&self, session: &Session) -> bool {
+        let (id, profile, bound) = {
+            let record = session.lock();
+            let bound: Vec<(String, Definition)> = record
+                .tools
+                .iter()
+                .map(|(name, bound)| (name.to_owned(), bound.definition.clone()))
+                .collect();
+            (record.id.clone(), record.profile.clone(), bound)
+        };
+        let mut changed = Vec::new();
+        for (name, before) in bound {
+            // A profile that no longer exists has no tools at all.
+            let now = self.inner.toolbox.resolve(&before, &profile).await.unwrap_or_default();
+            if now.as_ref() != Some(&before) {
+                changed.push((name, before, now));
+            }
+        }
+        if changed.is_empty() {
+            return false;
+        }
+        let (gone, record) = {
+            let mut record = session.lock();
+            let mut gone = Vec::new();
+            let mut count = 0;
+            for (name, before, now) in changed {
+                // Another tool may have taken the name since.
+                if record.tools.get(&name).is_none_or(|bound| bound.definition.id != before.id) {
+                    continue;
+                }
+                let other = match now {
+                    Some(now) => record.tools.renew(&name, now),
+                    None => {
+                        gone.push(before.id);
+                        record.tools.revoke(&name)
+                    }
+                };
+                count += u64::from(other);
+            }
+            if count == 0 {
+                return false;
+            }
+            // Counted before anybody else can see it, so that nobody takes it for known.
+            session.count_changed(count);
+            *self.changed().entry(profile).or_default() += count;
+            (gone, record.clone())
+        };
+        for tool in gone {
+            self.inner.toolbox.note(&id, Event::Gone { tool, why: Gone::Revoked });
+        }
+        self.inner.toolbox.keep(record, true);
+        true
+    }
+
+    /// Brings all sessions of a profile up to date that are in memory.
+    pub(crate) async fn refresh_contexts(&self, profile: &str) {
+        for session in self.inner.sessions.of_profile(profile) {
+            self.refresh(&session).await;
+        }
+    }
+
+    /// How many tools were taken from sessions of a profile or changed.
+    pub(crate) fn changed_tools(&self, profile: &str) -> u64 {
+        self.changed().get(profile).copied().unwrap_or_default()
+    }
+
+    fn changed(&self) -> std::sync::MutexGuard<'_, std::collections::HashMap<String, u64>> {
+        self.inner.changed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Names of AutoKit's own tools that a profile may use.
+    pub(crate) fn own_tool_names(&self, profile: &str) -> Vec<String> {
+        self.inner.toolbox.own_tools(profile).into_iter().map(|tool| tool.name).collect()
+    }
+
+    /// As [`Gateway::own_tool_names`], for the profile of a session.
+    pub(crate) fn own_names(&self, session: &Session) -> Vec<String> {
+        let profile = session.lock().profile.clone();
+        self.own_tool_names(&profile)
+    }
+
+    /// Forgets a session that has no connection any more; it goes on from where it was saved.
+    pub(crate) fn release(&self, session: &Arc<Session>) {
+        self.inner.sessions.release(session);
+    }
+}
