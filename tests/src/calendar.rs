@@ -43,7 +43,7 @@ pub fn cards() -> Vec<Value> {
 pub async fn stock(node: &Node, cards: &[Value]) -> Result<()> {
     for card in cards {
         let fields = card.as_object().cloned().unwrap_or_default();
-        node.call::<CreateCard>(CardCreate { fields, reason: String::new() }).await?;
+        node.call::<CreateCard>(CardCreate { fields, reason: String::new(), flagged_too: false }).await?;
     }
     Ok(())
 }

@@ -155,7 +155,8 @@ fn a_file_of_bad_cards_alone_is_refused_and_a_mixed_one_is_not() -> Result<()> {
 #[test]
 fn text_is_for_people_and_json_for_programs() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    place.json(&["cards", "add", "--set", "name=Steer\u{202e}", "--set", "description=\u{1b}[31mred"])?;
+    let add = ["cards", "add", "--flagged", "--set", "name=Steer\u{202e}"];
+    place.json(&[add.as_slice(), &["--set", "description=\u{1b}[31mred"]].concat())?;
     let shown = place.run(&["cards", "show", "Steer\u{202e}"])?;
     let text = String::from_utf8(shown.stdout)?;
     assert!(!text.contains('\u{1b}'), "no colours into a pipe, no escapes from a card: {text:?}");

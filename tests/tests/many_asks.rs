@@ -46,7 +46,7 @@ async fn library(place: &Workplace) -> Result<Node> {
 async fn stocked(node: Node) -> Result<Node> {
     for card in made_up_cards(60) {
         let Value::Object(fields) = card else { unreachable!("cards are objects") };
-        node.call::<CreateCard>(CardCreate { fields, reason: String::new() }).await?;
+        node.call::<CreateCard>(CardCreate { fields, reason: String::new(), flagged_too: false }).await?;
     }
     Ok(node)
 }

@@ -28,7 +28,7 @@ fn options(place: &Workplace, standby: bool) -> NodeOptions {
 fn card(name: &str) -> CardCreate {
     let Some(Value::Object(mut fields)) = made_up_cards(1).pop() else { unreachable!("cards are objects") };
     fields.insert("name".into(), name.into());
-    CardCreate { fields, reason: String::new() }
+    CardCreate { fields, reason: String::new(), flagged_too: false }
 }
 
 async fn names(node: &Node) -> Result<Vec<String>> {

@@ -226,8 +226,13 @@ async fn who_is_late_hears_who_was_quicker_and_what_is_in_the_way() -> Result<()
         let card = autokit_app::api::CardRef { card: card.into() };
         let mut fields = node.call::<autokit_app::commands::GetCard>(card.clone()).await?.fields;
         fields.insert("pricing".into(), json!(pricing));
-        let update =
-            autokit_app::api::CardUpdate { card: card.card, expected: None, fields, reason: String::new() };
+        let update = autokit_app::api::CardUpdate {
+            card: card.card,
+            expected: None,
+            fields,
+            reason: String::new(),
+            flagged_too: false,
+        };
         node.call::<autokit_app::commands::UpdateCard>(update).await?;
         Ok(())
     };

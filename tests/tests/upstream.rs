@@ -44,7 +44,7 @@ async fn a_server_is_started_once_and_shared() -> Result<()> {
     let (pool, reach) = (pool(Limits::default()), server(&[])?);
     ensure!(pool.running().await.is_empty());
     let tools = pool.tools("s", &reach).await?;
-    ensure!(tools.iter().any(|tool| tool.name == "echo"), "{tools:?}");
+    ensure!(tools.tools.iter().any(|tool| tool.name == "echo"), "{tools:?}");
     let calls = (0..50).map(|_| call(&pool, &reach, "count", json!({})));
     let mut counts: Vec<u64> = Vec::new();
     for result in futures_util::future::join_all(calls).await {
@@ -81,7 +81,7 @@ async fn both_generations_over_both_lines() -> Result<()> {
         program.kill()?;
         program.wait()?;
         ensure!(text(&result?) == r#"{"text":"hi"}"#);
-        ensure!(tools?.len() == 10);
+        ensure!(tools?.tools.len() == 10);
         // It is gone now.
         let gone = call(&pool, &reach, "echo", json!({})).await;
         ensure!(gone.as_ref().is_err_and(UpstreamError::is_passing), "{gone:?}");
@@ -129,7 +129,7 @@ async fn a_call_that_is_taken_back_ends_at_once() -> Result<()> {
 #[tokio::test]
 async fn large_answers_many_tools_pictures_and_progress_pass() -> Result<()> {
     let (pool, reach) = (pool(Limits::default()), server(&["--many", "5000"])?);
-    ensure!(pool.tools("s", &reach).await?.len() == 5_010);
+    ensure!(pool.tools("s", &reach).await?.tools.len() == 5_010);
     let huge = call(&pool, &reach, "huge", json!({"mib": 50})).await?;
     ensure!(text(&huge).len() > 49 << 20, "{}", text(&huge).len());
     let picture = call(&pool, &reach, "picture", json!({})).await?;
@@ -214,7 +214,10 @@ async fn a_server_that_changes_its_tools_is_noticed_and_idle_ones_stop() -> Resu
     call(&pool, &reach, "morph", json!({})).await?;
     ensure!(changes.recv().await.as_deref() == Some("s"));
     let tools = pool.tools("s", &reach).await?;
-    ensure!(tools[0].description.as_deref().is_some_and(|text| text.contains("send them here")), "{tools:?}");
+    ensure!(
+        tools.tools[0].description.as_deref().is_some_and(|text| text.contains("send them here")),
+        "{tools:?}"
+    );
     pool.stop_idle().await;
     ensure!(pool.running().await.is_empty());
     Ok(())

@@ -1,6 +1,7 @@
 //! An MCP server for tests: it does what its tools are called, also the unkind things.
 //!
-//! `tools-server [--http] [--newest] [--many N] [--changed] [--fail]`
+//! `tools-server [--http] [--newest] [--many N] [--changed] [--odd] [--fail]`; with `--odd` it lists `echo` twice
+//! and `picture` without a schema
 //!
 //! * `echo` gives its arguments back, `count` says how often it was called in this process, or waits until so
 //!   many calls of `slow` have `begun` or were `taken_back`
@@ -24,12 +25,14 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::watch;
 
 #[derive(Clone)]
 struct Fixture {
     many: usize,
     newest: bool,
+    odd: bool,
     changed: Arc<AtomicBool>,
     calls: Arc<AtomicU64>,
     begun: Arc<watch::Sender<u64>>,
@@ -70,6 +73,9 @@ impl Fixture {
             tool("secrets", "Names its variables.".to_owned(), json!({})),
             tool("morph", "Changes its tools.".to_owned(), json!({})),
         ];
+        if self.odd {
+            tools.push(tool("echo", "Says something else.".to_owned(), json!({})));
+        }
         tools.extend((0..self.many).map(|n| {
             tool(
                 &format!("tool_{n:05}"),
@@ -192,6 +198,7 @@ async fn main() -> anyhow::Result<()> {
     let fixture = Fixture {
         many: many.unwrap_or(0),
         newest: has("--newest"),
+        odd: has("--odd"),
         changed: Arc::new(AtomicBool::new(has("--changed"))),
         calls: Arc::default(),
         begun: Arc::default(),
@@ -208,7 +215,31 @@ async fn main() -> anyhow::Result<()> {
         let app = axum::Router::new().route_service("/mcp", service);
         return Ok(axum::serve(listener, app).await?);
     }
+    if fixture.odd {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        tokio::spawn(without_schema(theirs));
+        let line = AsyncRwTransport::new(tokio::io::stdin(), ours);
+        fixture.serve(line).await?.waiting().await?;
+        return Ok(());
+    }
     let line = AsyncRwTransport::new(tokio::io::stdin(), tokio::io::stdout()).with_max_line_length(64 << 20);
     fixture.serve(line).await?.waiting().await?;
+    Ok(())
+}
+
+/// Passes messages on to the output, a list of tools without the schema of `picture`: the SDK cannot say that.
+async fn without_schema(from: tokio::io::DuplexStream) -> std::io::Result<()> {
+    let mut lines = BufReader::new(from).lines();
+    let mut output = tokio::io::stdout();
+    while let Some(line) = lines.next_line().await? {
+        let mut message: Value = serde_json::from_str(&line)?;
+        for tool in message["result"]["tools"].as_array_mut().into_iter().flatten() {
+            if let Some(tool) = tool.as_object_mut().filter(|tool| tool["name"] == "picture") {
+                tool.remove("inputSchema");
+            }
+        }
+        output.write_all(format!("{message}\n").as_bytes()).await?;
+        output.flush().await?;
+    }
     Ok(())
 }

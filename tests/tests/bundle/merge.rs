@@ -61,11 +61,12 @@ impl Side {
                 }
                 n => {
                     // Sometimes the same on both sides, sometimes not.
-                    let value = if n == 1 { json!("both") } else { json!(format!("{} {n}", self.name)) };
+                    let value = if n == 1 { json!("both") } else { json!(format!("{}_{n}", self.name)) };
                     fields.insert(field.to_owned(), value);
                 }
             }
-            let update = CardUpdate { card, expected: None, fields, reason: String::new() };
+            let update =
+                CardUpdate { card, expected: None, fields, reason: String::new(), flagged_too: false };
             self.node.call::<UpdateCard>(update).await?;
         }
         Ok(())
@@ -195,8 +196,9 @@ async fn changes_that_do_not_meet_come_together_in_any_order() -> Result<()> {
         for n in 0..CARDS {
             let card = format!("card {n}");
             let mut fields = side.node.call::<GetCard>(CardRef { card: card.clone() }).await?.fields;
-            fields.insert(field.to_owned(), json!(format!("{name} {n}")));
-            let update = CardUpdate { card, expected: None, fields, reason: String::new() };
+            fields.insert(field.to_owned(), json!(format!("{name}_{n}")));
+            let update =
+                CardUpdate { card, expected: None, fields, reason: String::new(), flagged_too: false };
             side.node.call::<UpdateCard>(update).await?;
         }
         bundles.push((side.bundle("mine.toolcards", false).await?, side));
@@ -212,7 +214,7 @@ async fn changes_that_do_not_meet_come_together_in_any_order() -> Result<()> {
         // In any order of fields.
         let cards: BTreeMap<String, BTreeMap<String, Value>> =
             side.cards().await?.into_iter().map(|(name, card)| (name, card.into_iter().collect())).collect();
-        assert_eq!(cards["card 3"]["usage"], json!("cem 3"));
+        assert_eq!(cards["card 3"]["usage"], json!("cem_3"));
         outcomes.push(cards);
     }
     assert!(outcomes.windows(2).all(|two| two[0] == two[1]), "{outcomes:?}");

@@ -46,7 +46,8 @@ async fn house(verified: bool) -> Result<(Workplace, Site, Ahead, Node, String)>
 async fn set(node: &Node, id: &str, field: &str, value: Value) -> Result<()> {
     let mut fields = node.call::<GetCard>(autokit_app::api::CardRef { card: id.into() }).await?.fields;
     fields.insert(field.to_owned(), value);
-    let edit = CardUpdate { card: id.into(), expected: None, fields, reason: String::new() };
+    let edit =
+        CardUpdate { card: id.into(), expected: None, fields, reason: String::new(), flagged_too: false };
     node.call::<UpdateCard>(edit).await?;
     Ok(())
 }

@@ -53,7 +53,8 @@ pub(crate) async fn open(place: &Workplace, ahead: &Ahead, stays: bool) -> Resul
 /// Adds a card; gives its id.
 pub(crate) async fn add(node: &Node, card: &Value) -> Result<String> {
     let fields: Map<String, Value> = card.as_object().cloned().context("an object")?;
-    let made = node.call::<CreateCard>(CardCreate { fields, reason: String::new() }).await?;
+    let made =
+        node.call::<CreateCard>(CardCreate { fields, reason: String::new(), flagged_too: false }).await?;
     Ok(made.summary.id)
 }
 

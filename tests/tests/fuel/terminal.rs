@@ -71,7 +71,13 @@ async fn a_page_that_is_gone_is_a_finding_and_no_network_a_failure() -> Result<(
     let card = node.call::<autokit_app::commands::GetCard>(autokit_app::api::CardRef { card: id.clone() });
     let mut fields = card.await?.fields;
     fields.insert("documentation".into(), json!("http://127.0.0.1:9/docs"));
-    let update = autokit_app::api::CardUpdate { card: id, expected: None, fields, reason: String::new() };
+    let update = autokit_app::api::CardUpdate {
+        card: id,
+        expected: None,
+        fields,
+        reason: String::new(),
+        flagged_too: false,
+    };
     node.call::<autokit_app::commands::UpdateCard>(update).await?;
     node.close().await?;
     drop(node);

@@ -798,7 +798,11 @@ fields: { [key in string]: JsonValue },
 /**
  * Why, in the person's words.
  */
-reason: string, };
+reason: string, 
+/**
+ * Whether it is saved although texts in it are flagged, as hidden text or orders to a model.
+ */
+flagged_too: boolean, };
 
 /**
  * Words that describe a tool.
@@ -973,7 +977,11 @@ fields: { [key in string]: JsonValue },
 /**
  * Why, in the person's words.
  */
-reason: string, };
+reason: string, 
+/**
+ * Whether it is saved although texts that the edit adds are flagged, as hidden text or orders to a model.
+ */
+flagged_too: boolean, };
 
 /**
  * The newest check of a card, if there was one, and what waits for a person because of it.
@@ -1306,7 +1314,7 @@ arrived: Arrived | null, };
 /**
  * What the window and the terminal branch on.
  */
-export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "no_keychain" | "no_search" | "wrong_key" | "wrong_address" | "wrong_model" | "no_connection" | "rate_limited" | "timeout" | "over_budget" | "refused" | "provider" | "cancelled" | "internal";
+export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "flagged" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "no_keychain" | "no_search" | "wrong_key" | "wrong_address" | "wrong_model" | "no_connection" | "rate_limited" | "timeout" | "over_budget" | "refused" | "provider" | "cancelled" | "internal";
 
 /**
  * News a host passes on.
@@ -2426,7 +2434,7 @@ cap: number | null, };
 /**
  * What is the matter with a part of a text.
  */
-export type MarkSort = "invisible" | "hidden" | "instruction" | "encoded";
+export type MarkSort = "invisible" | "hidden" | "instruction" | "encoded" | "stuffed" | "code";
 
 /**
  * What the sources have.
@@ -3961,7 +3969,11 @@ checked_at: string | null,
 /**
  * Why the last look failed, if it did.
  */
-failed: string | null, };
+failed: string | null, 
+/**
+ * The tools that the last look left out, each with the reason.
+ */
+skipped: Array<string>, };
 
 /**
  * Adds an MCP server, or changes one.

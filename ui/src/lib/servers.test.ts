@@ -12,6 +12,7 @@ const SERVER: Server = {
   tools: 3,
   checked_at: null,
   failed: null,
+  skipped: [],
 };
 
 const typed = (more: Partial<ServerDraft>): ServerDraft => ({ ...draftOf(null), name: "files", command: "npx", ...more });

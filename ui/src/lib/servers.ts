@@ -67,6 +67,7 @@ export function draftOfOffer({ add, inputs }: OfferedServer): ServerDraft {
       waiting: 0,
     checked_at: null,
     failed: null,
+    skipped: [],
   };
   const known = inputs.map(({ name, description, required, secret }) => ({
     ...secretRow(name),

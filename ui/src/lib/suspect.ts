@@ -8,9 +8,11 @@ const SORTS: Record<MarkSort, { label: string; what: string }> = {
   hidden: { label: "hidden", what: "text that is not shown where it is read" },
   instruction: { label: "order", what: "orders to a language model" },
   encoded: { label: "encoded", what: "encoded text" },
+  stuffed: { label: "stuffed", what: "words strung together to be found for everything" },
+  code: { label: "code", what: "code in the place of a name" },
 };
 /** What matters most is said first. */
-const ORDER: MarkSort[] = ["instruction", "hidden", "invisible", "encoded"];
+const ORDER: MarkSort[] = ["instruction", "code", "hidden", "invisible", "encoded", "stuffed"];
 
 /** What is the matter with a place, in a word. */
 export function sortLabel(sort: MarkSort): string {

@@ -21,6 +21,8 @@ pub enum ErrorCode {
     Duplicate,
     /// A card or a setting breaks a rule.
     Invalid,
+    /// A card has texts that hide something or give orders to a model, and nobody said that they are meant.
+    Flagged,
     /// A file cannot be read as cards.
     UnreadableFile,
     /// The data directory cannot be written.

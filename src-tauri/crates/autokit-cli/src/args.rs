@@ -473,6 +473,9 @@ pub(crate) struct FieldChanges {
     /// Remove a field.
     #[arg(long, value_name = "FIELD")]
     pub(crate) unset: Vec<String>,
+    /// Save it although texts in it are flagged: hidden text, orders to a model, code in the place of a name.
+    #[arg(long)]
+    pub(crate) flagged: bool,
     /// Why.
     #[arg(long, default_value = "")]
     pub(crate) reason: String,

@@ -40,7 +40,9 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
             if fields.is_empty() {
                 return Err(usage("no fields were given", "Use --set name=… or give a file.").into());
             }
-            let detail = node.call::<CreateCard>(CardCreate { fields, reason: change.reason }).await?;
+            let detail = node
+                .call::<CreateCard>(CardCreate { fields, reason: change.reason, flagged_too: change.flagged })
+                .await?;
             out.show(&detail, |text| {
                 writeln!(text, "Added {} ({})", printable(&detail.summary.name).bold(), detail.summary.id)
             })?;
@@ -175,6 +177,7 @@ async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> 
         expected: Some(before.summary.number),
         fields,
         reason: change.reason,
+        flagged_too: change.flagged,
     };
     let after = node.call::<UpdateCard>(request).await?;
     out.show(&after, |text| {

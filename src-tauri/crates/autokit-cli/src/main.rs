@@ -135,7 +135,11 @@ fn exit_code(code: ErrorCode) -> u8 {
     match code {
         ErrorCode::BadRequest => 2,
         ErrorCode::NotFound => 3,
-        ErrorCode::Conflict | ErrorCode::Duplicate | ErrorCode::Invalid | ErrorCode::UnreadableFile => 4,
+        ErrorCode::Conflict
+        | ErrorCode::Duplicate
+        | ErrorCode::Invalid
+        | ErrorCode::Flagged
+        | ErrorCode::UnreadableFile => 4,
         ErrorCode::ReadOnly
         | ErrorCode::DiskFull
         | ErrorCode::NewerSchema

@@ -220,6 +220,9 @@ fn write(text: &mut dyn std::io::Write, server: &Server) -> std::io::Result<()> 
     if !server.secrets.is_empty() {
         writeln!(text, "  with {}", printable(&server.secrets.join(", ")))?;
     }
+    for skipped in &server.skipped {
+        writeln!(text, "  left out: {}", printable(skipped))?;
+    }
     if let Some(failed) = &server.failed {
         writeln!(text, "  {}", printable(failed))?;
     } else if let Some(at) = &server.checked_at {

@@ -25,6 +25,7 @@ mod diff;
 mod format;
 mod identity;
 mod lineage;
+mod names;
 mod poison;
 mod proposal;
 mod revision;
@@ -43,7 +44,9 @@ pub use format::{
 };
 pub use identity::{CardId, CardKey};
 pub use lineage::{Named, RevisionId, lineage};
-pub use poison::{MarkSort, MarkedText, TextMark, is_poisoned, poison_in, poison_in_value};
+pub use poison::{
+    MarkSort, MarkedText, TextMark, is_flagged, is_poisoned, marks_in_field, poison_in, poison_in_value,
+};
 pub use proposal::{
     Arrived, Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit,
 };

@@ -11,6 +11,7 @@
 //! | [`invisible`] | characters without a shape, and what they spell |
 //! | [`hidden`] | comments, markup that is not shown, text pushed out of view |
 //! | [`encoded`] | Base64, hexadecimal and escapes that read as sentences |
+//! | [`stuffed`] | words of many tools strung together |
 //! | [`orders`] | orders to a model, secrecy towards its user, files it should not read |
 
 mod encoded;
@@ -18,6 +19,7 @@ mod fold;
 mod hidden;
 mod invisible;
 mod orders;
+mod stuffed;
 #[cfg(test)]
 mod tests;
 
@@ -26,8 +28,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ts_rs::TS;
+
+use crate::names;
 
 use fold::Folded;
 
@@ -46,6 +50,10 @@ pub enum MarkSort {
     Instruction,
     /// Text that only reads as such once it is decoded.
     Encoded,
+    /// Words strung together to be found for everything.
+    Stuffed,
+    /// Code in the place of a name.
+    Code,
 }
 
 /// A part of a text that is not meant for whoever reads it.
@@ -93,6 +101,7 @@ fn found_in(text: &str) -> Vec<Found> {
         all.extend(hidden::find(text, &folded));
         all.extend(encoded::find(text));
         all.extend(orders::find(&folded));
+        all.extend(stuffed::find(text));
     }
     all
 }
@@ -135,6 +144,18 @@ pub fn poison_in_value(value: &Value) -> Vec<MarkedText> {
         false
     });
     marked
+}
+
+/// The texts in a field of a card that are not clean, or no names where code has names.
+pub fn marks_in_field(card: &Map<String, Value>, field: &str) -> Vec<MarkedText> {
+    let mut marked = names::marks(card, field);
+    marked.extend(card.get(field).map(poison_in_value).unwrap_or_default());
+    marked
+}
+
+/// Whether [`marks_in_field`] finds anything.
+pub fn is_flagged(card: &Map<String, Value>, field: &str) -> bool {
+    !names::marks(card, field).is_empty() || card.get(field).is_some_and(is_poisoned)
 }
 
 /// Whether any text inside a value is not clean.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use ts_rs::TS;
 
 use crate::card::{Toolcard, fields};
+use crate::names::Language;
 
 /// Code to copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -17,7 +18,8 @@ pub struct Stub {
 
 impl Toolcard {
     /// An import-and-construct stub from `module`, `class` and `init_args`, or the card's own
-    /// `usage`; `None` when the card holds too little to write a line that is true.
+    /// `usage`; `None` when the card holds too little to write a line that is true, or something in the place
+    /// of a name that is none.
     pub fn stub(&self) -> Option<Stub> {
         if let Some(usage) = self.text(fields::USAGE).filter(|usage| !usage.trim().is_empty()) {
             let language = self.text(fields::LANGUAGE).unwrap_or("shell").to_lowercase();
@@ -29,14 +31,21 @@ impl Toolcard {
             Some(Value::Object(map)) => map.iter().map(|(name, value)| (name.as_str(), value)).collect(),
             _ => Vec::new(),
         };
-        match self.text(fields::LANGUAGE).map(str::to_lowercase).as_deref() {
-            None | Some("python" | "py") => {
+        let language = Language::of(self.object());
+        let named = language.is_module(module)
+            && language.is_class(class)
+            && arguments.iter().all(|(name, _)| language.is_argument(name));
+        if !named {
+            return None;
+        }
+        match language {
+            Language::Python => {
                 Some(Stub { language: "python".into(), code: python(module, class, &arguments) })
             }
-            Some("javascript" | "typescript" | "js" | "ts") => {
+            Language::Script => {
                 Some(Stub { language: "typescript".into(), code: typescript(module, class, &arguments) })
             }
-            Some(_) => None,
+            Language::Other => None,
         }
     }
 }
@@ -105,6 +114,18 @@ mod tests {
     fn no_stub_is_better_than_a_wrong_one() {
         assert_eq!(stub(r#"{"name":"a","class":"Search"}"#), None);
         assert_eq!(stub(r#"{"name":"a","module":"m","class":"C","programming_language":"cobol"}"#), None);
+    }
+
+    #[test]
+    fn code_in_the_place_of_a_name_makes_no_stub() {
+        for card in [
+            r#"{"name":"a","module":"m","class":"Weather()\n__import__(\"os\").system(\"id\")#"}"#,
+            r#"{"name":"a","module":"os\nimport sys","class":"C"}"#,
+            r#"{"name":"a","module":"m","class":"C","init_args":{"x=1); evil(":1}}"#,
+            r#"{"name":"a","module":"m","class":"C}; evil()//","programming_language":"typescript"}"#,
+        ] {
+            assert_eq!(stub(card), None, "{card}");
+        }
     }
 
     #[test]

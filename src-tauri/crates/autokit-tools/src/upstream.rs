@@ -7,6 +7,7 @@
 
 mod connection;
 mod error;
+mod listed;
 mod program;
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, PaginatedRequestParams,
-    ServerResult, Tool,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ListToolsRequest,
+    PaginatedRequestParams, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::connection::Connection;
 pub use self::error::UpstreamError;
+use self::listed::Page;
+pub use self::listed::{ServerTools, SkippedTool};
 
 /// How a server is reached, with everything that is secret filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,33 +112,35 @@ impl Pool {
         (Pool { limits, servers: Mutex::default(), changed }, changes)
     }
 
-    /// All tools of a server.
+    /// All tools of a server that can be read; one that cannot is left out and named.
     ///
     /// # Errors
     /// When it cannot be started or reached, does not answer, or has more tools than it may.
-    pub async fn tools(&self, name: &str, reach: &Reach) -> Result<Vec<Tool>, UpstreamError> {
+    pub async fn tools(&self, name: &str, reach: &Reach) -> Result<ServerTools, UpstreamError> {
         let connection = self.connect(name, reach).await?;
         let all = async {
-            let (mut tools, mut cursor) = (Vec::new(), None);
+            let (mut tools, mut cursor) = (ServerTools::default(), None);
             loop {
-                let request = PaginatedRequestParams::default().with_cursor(cursor.clone());
-                let page = connection.peer().list_tools(Some(request)).await;
+                let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
+                let request = ListToolsRequest { params: Some(params), ..Default::default() };
+                let page = connection.peer().send_request(ClientRequest::ListToolsRequest(request)).await;
+                let page = page.and_then(|page| Page::of(page).ok_or(ServiceError::UnexpectedResponse));
                 let page = match page {
                     Ok(page) => page,
                     Err(error) => return Err(connection.explain(error, self.limits.list).await),
                 };
-                tools.extend(page.tools);
-                if tools.len() > self.limits.tools {
+                tools.add(page.tools);
+                if tools.tools.len() + tools.skipped.len() > self.limits.tools {
                     return Err(UpstreamError::TooManyTools {
                         name: name.to_owned(),
                         most: self.limits.tools,
                     });
                 }
                 // The same page again would never end.
-                if page.next_cursor.is_none() || page.next_cursor == cursor {
+                if page.next.is_none() || page.next == cursor {
                     return Ok(tools);
                 }
-                cursor = page.next_cursor;
+                cursor = page.next;
             }
         };
         tokio::time::timeout(self.limits.list, all)

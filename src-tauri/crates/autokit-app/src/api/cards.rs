@@ -231,6 +231,9 @@ pub struct CardCreate {
     /// Why, in the person's words.
     #[serde(default)]
     pub reason: String,
+    /// Whether it is saved although texts in it are flagged, as hidden text or orders to a model.
+    #[serde(default)]
+    pub flagged_too: bool,
 }
 
 /// Replaces the fields of a card.
@@ -245,6 +248,9 @@ pub struct CardUpdate {
     /// Why, in the person's words.
     #[serde(default)]
     pub reason: String,
+    /// Whether it is saved although texts that the edit adds are flagged, as hidden text or orders to a model.
+    #[serde(default)]
+    pub flagged_too: bool,
 }
 
 /// Removes cards in one undoable change.

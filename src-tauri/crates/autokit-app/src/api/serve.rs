@@ -89,6 +89,8 @@ pub struct Server {
     pub checked_at: Option<String>,
     /// Why the last look failed, if it did.
     pub failed: Option<String>,
+    /// The tools that the last look left out, each with the reason.
+    pub skipped: Vec<String>,
 }
 
 /// Names an MCP server.

@@ -1,7 +1,7 @@
 //! A person's own changes: each is a revision, each can be undone.
 
-use autokit_library::{Committed, Meta, PutMode, Write};
-use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards};
+use autokit_library::{CardRecord, Committed, Meta, PutMode, Write};
+use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, marks_in_field};
 use serde_json::{Map, Value};
 
 use crate::api::{
@@ -12,6 +12,7 @@ use crate::commands::{Context, CreateCard, DeleteCards, GetHistory, Handle, Rest
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::cards::detail;
+use super::import::is_suspect;
 use super::{Core, Engine};
 
 fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
@@ -19,6 +20,27 @@ fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
         let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();
         ApiError::new(ErrorCode::Invalid, reasons.join("; "), "Correct the field and save again.")
     })
+}
+
+/// Refuses a card with flagged texts that the library's card does not have: unlike an import, which waits in
+/// Review, a card that is typed can be corrected at once.
+fn check_texts(card: &Toolcard, ours: Option<&CardRecord>) -> Result<()> {
+    if !is_suspect(card, ours) {
+        return Ok(());
+    }
+    let ours = ours.map(|ours| ours.card().into_object()).unwrap_or_default();
+    let new = card.object().keys().filter(|field| ours.get(*field) != card.object().get(*field));
+    let why = new.filter_map(|field| {
+        let marked = marks_in_field(card.object(), field).into_iter().next()?;
+        let why = marked.marks.into_iter().next()?.why;
+        Some(format!("`{field}`: {}", why.trim_end_matches('.')))
+    });
+    let why: Vec<String> = why.collect();
+    Err(ApiError::new(
+        ErrorCode::Flagged,
+        format!("the card is flagged: {}", why.join("; ")),
+        "Remove that text, or say that it is meant to be there.",
+    ))
 }
 
 fn meta(context: &Context, operation: Operation, reason: &str, fallback: &str) -> Meta {
@@ -41,6 +63,9 @@ impl Core {
 impl Handle<CreateCard> for Engine {
     async fn handle(&self, context: &Context, request: CardCreate) -> Result<CardDetail> {
         let card = card_from(request.fields)?;
+        if !request.flagged_too {
+            check_texts(&card, None)?;
+        }
         let key = card.key();
         let meta = meta(context, Operation::Create, &request.reason, &format!("Added {key}"));
         let vectors = self.core.embed_card(&card).await?;
@@ -61,6 +86,9 @@ impl Handle<UpdateCard> for Engine {
         }
         let record = self.core.find(&request.card)?;
         let card = card_from(request.fields)?;
+        if !request.flagged_too {
+            check_texts(&card, Some(&record))?;
+        }
         let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {}", record.key));
         let vectors = self.core.embed_card(&card).await?;
         let write =
@@ -84,7 +112,9 @@ impl Handle<DeleteCards> for Engine {
         let meta = meta(context, Operation::Delete, &request.reason, &format!("Removed {what}"));
         let writes: Vec<Write> =
             records.iter().map(|record| Write::Delete { id: record.id.clone() }).collect();
-        Ok(removed(self.core.commit(&meta, &writes).await?))
+        let committed = self.core.commit(&meta, &writes).await?;
+        self.core.vouch_for_removed(&records).await?;
+        Ok(removed(committed))
     }
 }
 

@@ -33,6 +33,7 @@ use super::incoming::Incoming;
 use super::keys::Seen;
 use super::{Core, Engine};
 pub(crate) use plan::PlanCache;
+pub(super) use plan::is_suspect;
 pub(super) use work::Wishes;
 
 /// Cards embedded between two looks at the stop button.

@@ -8,7 +8,7 @@ use autokit_library::Proposed;
 use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
 use autokit_toolcard::{
     Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
-    is_poisoned, poison_in_value, risk,
+    is_flagged, marks_in_field, risk,
 };
 use lru::LruCache;
 use serde_json::{Map, Value};
@@ -186,7 +186,12 @@ impl Handle<DescribeCard> for Engine {
 
 /// Whether a text that is proposed hides something or gives orders to a model.
 fn is_suspect(draft: &Draft) -> bool {
-    draft.fields.iter().filter_map(|field| field.value.as_ref()).any(is_poisoned)
+    let mut card = draft.applied(&Map::new(), |_| true);
+    if draft.card.is_some() {
+        // Which language the card is of is not known here.
+        card.entry(fields::LANGUAGE).or_insert_with(|| "other".into());
+    }
+    draft.fields.iter().any(|field| is_flagged(&card, &field.field))
 }
 
 /// What was said of drafts that were looked through: the queue is read again with each proposal that comes,
@@ -209,7 +214,8 @@ impl Suspects {
     /// As [`is_suspect`].
     pub(super) fn has(&self, draft: &Draft) -> bool {
         let mut digest = self.digest.build_hasher();
-        draft.fields.iter().for_each(|field| field.value.hash(&mut digest));
+        draft.card.is_some().hash(&mut digest);
+        draft.fields.iter().for_each(|field| (&field.field, &field.value).hash(&mut digest));
         let digest = digest.finish();
         if let Some(said) = self.said.lock().expect("no holder panics").get(&digest) {
             return *said;
@@ -222,10 +228,10 @@ impl Suspects {
 
 fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<SuspectText> {
     let mut suspect = Vec::new();
+    let after = draft.applied(now, |_| true);
     for field in &draft.fields {
-        let sides = [(FieldSide::Before, now.get(&field.field)), (FieldSide::After, field.value.as_ref())];
-        for (side, value) in sides {
-            let texts = value.map(poison_in_value).unwrap_or_default();
+        for (side, card) in [(FieldSide::Before, now), (FieldSide::After, &after)] {
+            let texts = marks_in_field(card, &field.field);
             suspect.extend(texts.into_iter().map(|MarkedText { pointer, in_name, marks }| SuspectText {
                 field: field.field.clone(),
                 side,

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use autokit_gateway::configured::{ConfiguredReach, configured};
 use autokit_library::CardRecord;
 use autokit_toolcard::{Author, Kind, ReadCards, ReadItem, Rejected, Toolcard, fields};
-use autokit_tools::upstream::{Limits, Pool, Reach};
+use autokit_tools::upstream::{Limits, Pool, Reach, ServerTools};
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -57,6 +57,9 @@ pub(super) struct Kept {
     trusted: bool,
     checked_at: Option<String>,
     failed: Option<String>,
+    /// The tools that the last look left out, each with the reason.
+    #[serde(default)]
+    skipped: Vec<String>,
 }
 
 impl Kept {
@@ -195,6 +198,10 @@ impl Core {
         let title = format!("Looking at the tools of {name}");
         self.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
             let looked = core.take_up(&name, &progress).await;
+            let (looked, skipped) = match looked {
+                Ok((outcome, skipped)) => (Ok(outcome), skipped),
+                Err(error) => (Err(error), Vec::new()),
+            };
             if core.server(&name).await.is_err() {
                 return Ok(Outcome { summary: format!("{name} was removed meanwhile"), tally: None });
             }
@@ -202,7 +209,7 @@ impl Core {
             let at = core.options.clock.stamp();
             core.change_servers(|list| {
                 if let Some(kept) = list.iter_mut().find(|kept| kept.name == name) {
-                    (kept.failed, kept.checked_at) = (failed, Some(at));
+                    (kept.failed, kept.checked_at, kept.skipped) = (failed, Some(at), skipped);
                 }
                 Ok(())
             })
@@ -211,11 +218,18 @@ impl Core {
         })
     }
 
-    async fn take_up(self: &Arc<Self>, name: &str, progress: &Progress) -> Result<Outcome> {
+    /// Brings in what a server says; gives the tools that were left out, each with the reason, as well.
+    async fn take_up(self: &Arc<Self>, name: &str, progress: &Progress) -> Result<(Outcome, Vec<String>)> {
         let server = self.server(name).await?;
-        let tools = self.list_tools(&server).await?;
+        let ServerTools { tools, skipped } = self.list_tools(&server).await?;
         progress.check()?;
         let read = read_tools(&server, &tools);
+        let mut left_out: Vec<String> =
+            skipped.iter().map(|skipped| format!("{:?} {}", skipped.name, skipped.why)).collect();
+        left_out.extend(read.rejected.iter().map(|rejected| {
+            let problems: Vec<String> = rejected.problems.iter().map(ToString::to_string).collect();
+            format!("{:?}: {}", rejected.name.as_deref().unwrap_or_default(), problems.join(", "))
+        }));
         let mut choices = HashMap::new();
         for item in &read.cards {
             let Some(ours) = self.library.read(|replica| replica.by_key(&item.card.key()).cloned()) else {
@@ -242,7 +256,7 @@ impl Core {
         };
         let outcome = self.bring_in(incoming, wishes, None, progress).await?;
         self.vouch_for_same(&said).await?;
-        Ok(outcome)
+        Ok((outcome, left_out))
     }
 
     /// The cards that are tools of servers.
@@ -255,7 +269,7 @@ impl Core {
         self.library.read(|replica| replica.containing(quoted).cloned().collect())
     }
 
-    async fn list_tools(&self, server: &Kept) -> Result<Vec<Tool>> {
+    async fn list_tools(&self, server: &Kept) -> Result<ServerTools> {
         let reach = self.reach(server).await?;
         let tools = self.servers.pool.tools(&server.name, &reach).await.map_err(|error| {
             ApiError::new(
@@ -264,7 +278,7 @@ impl Core {
                 "Start it by hand to see what is wrong, then look again.",
             )
         })?;
-        let live = tools.iter().map(|tool| (tool.name.to_string(), digest_of(tool))).collect();
+        let live = tools.tools.iter().map(|tool| (tool.name.to_string(), digest_of(tool))).collect();
         self.servers.live.lock().expect("no holder panics").insert(server.name.clone(), Arc::new(live));
         Ok(tools)
     }
@@ -351,6 +365,7 @@ impl Engine {
             waiting: waiting(&kept.name),
             checked_at: kept.checked_at.clone(),
             failed: kept.failed.clone(),
+            skipped: kept.skipped.clone(),
         };
         Ok(list.iter().map(view).collect())
     }
@@ -414,7 +429,8 @@ impl Handle<AddServer> for Engine {
             kept.set(&secret_name(&name), Secret::new(text)).await?;
         }
         let (reach, trusted) = (request.reach, request.trusted);
-        let new = Kept { name: name.clone(), reach, secrets, trusted, checked_at: None, failed: None };
+        let (checked_at, failed, skipped) = (None, None, Vec::new());
+        let new = Kept { name: name.clone(), reach, secrets, trusted, checked_at, failed, skipped };
         core.change_servers(|list| {
             match list.iter_mut().find(|kept| kept.name == new.name) {
                 Some(kept) => *kept = new,

@@ -94,7 +94,8 @@ impl House {
         {
             card.insert(fields::DOCUMENTATION.to_owned(), Value::from(url));
         }
-        let create = CardCreate { fields: card.clone(), reason: "A card of the set".to_owned() };
+        let create =
+            CardCreate { fields: card.clone(), reason: "A card of the set".to_owned(), flagged_too: false };
         let made = Handle::<CreateCard>::handle(&self.engine, &self.context, create).await?;
         Ok(Housed { id: made.summary.id, card })
     }

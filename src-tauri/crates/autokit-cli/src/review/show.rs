@@ -160,6 +160,8 @@ pub(super) fn write_suspect(
             MarkSort::Hidden => "hidden",
             MarkSort::Instruction => "instruction",
             MarkSort::Encoded => "encoded",
+            MarkSort::Stuffed => "stuffed",
+            MarkSort::Code => "code",
         };
         write!(out, "      {} {}", format!("{sort}{place}").red().bold(), printable(&mark.why))?;
         let words = units.get(mark.start as usize..mark.end as usize).map(String::from_utf16_lossy);

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use autokit_bundle::Entry;
 use autokit_bundle::plan::{Ours, Standing, compare};
 use autokit_library::{CardRecord, Replica};
-use autokit_toolcard::{CardId, Named, Problem, RevisionId, Toolcard, fields, is_poisoned};
+use autokit_toolcard::{CardId, Named, Problem, RevisionId, Toolcard, fields, is_flagged};
 use serde_json::Value;
 
 use crate::api::ItemStatus;
@@ -127,12 +127,12 @@ impl Core {
     }
 }
 
-/// Whether a card says something that the library's does not, and that hides something or gives orders to a
-/// model.
-pub(super) fn is_suspect(card: &Toolcard, ours: Option<&CardRecord>) -> bool {
+/// Whether a card says something that the library's does not, and that hides something, gives orders to a
+/// model, is stuffed with catchwords, or is code where a name should be.
+pub(in crate::engine) fn is_suspect(card: &Toolcard, ours: Option<&CardRecord>) -> bool {
     let ours = ours.map(|ours| ours.card().into_object());
     let new = |field: &str, value: &Value| ours.as_ref().and_then(|ours| ours.get(field)) != Some(value);
-    card.object().iter().any(|(field, value)| new(field, value) && is_poisoned(value))
+    card.object().iter().any(|(field, value)| new(field, value) && is_flagged(card.object(), field))
 }
 
 /// The card of the library that a card of a source is: by its id, else by provider and name.

@@ -32,6 +32,7 @@ impl Core {
                 trusted: true,
                 checked_at: None,
                 failed: None,
+                skipped: Vec::new(),
             };
             let read = read_tools(&kept, tools);
             all.cards.extend(read.cards);

@@ -5,13 +5,15 @@
 //! under other words: an agent would read one thing and call another. So a card is not called by its own
 //! word. The library keeps of each card for which tool it stands, written down when the server was looked at
 //! and said just what the card says, or when a proposal of such a look was accepted. What people make better
-//! in the card afterwards changes nothing about that.
+//! in the card afterwards changes nothing about that. A card that is removed does not stand for its tool any
+//! more, whoever brings its id back; only the very same card does again when the removal is undone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use autokit_library::CardRecord;
 use autokit_toolcard::{CardId, Origin, Proposal, Toolcard};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Core;
@@ -19,8 +21,27 @@ use crate::error::Result;
 
 use super::{SAID, UPSTREAM, Upstream, proposer};
 
+/// Cards that are remembered after they were removed; each is a few words.
+const REMOVED: usize = 10_000;
+
 /// Of each card, for which tool it stands.
-pub(super) type Vouched = HashMap<String, String>;
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Vouched {
+    /// Of cards that stood for a tool when they were removed, what they were.
+    #[serde(default)]
+    removed: BTreeMap<String, Removed>,
+    #[serde(flatten)]
+    cards: HashMap<String, String>,
+}
+
+/// A card that stood for a tool when it was removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Removed {
+    /// For which tool.
+    seal: String,
+    /// Digest of the whole card.
+    body: String,
+}
 
 impl Upstream {
     /// Names the tool together with what it said.
@@ -32,6 +53,10 @@ impl Upstream {
         }
         hex::encode(&hash.finalize()[..16])
     }
+}
+
+fn digest(body: &str) -> String {
+    hex::encode(&Sha256::digest(body)[..16])
 }
 
 /// Whether a card says just what its server says.
@@ -47,19 +72,20 @@ impl Core {
 
     /// Whether a card stands for the tool it names.
     pub(in crate::engine) async fn stands_for(&self, card: &CardId, upstream: &Upstream) -> Result<bool> {
-        Ok(self.vouched().await?.get(card.as_str()).is_some_and(|seal| *seal == upstream.seal()))
+        Ok(self.vouched().await?.cards.get(card.as_str()).is_some_and(|seal| *seal == upstream.seal()))
     }
 
     async fn vouch(&self, new: Vec<(CardId, Upstream)>) -> Result<()> {
         let _turn = self.servers.writing.lock().await;
         let before = self.vouched().await?;
         let mut vouched = Vouched::clone(&before);
-        vouched.extend(new.iter().map(|(card, upstream)| (card.to_string(), upstream.seal())));
+        vouched.cards.extend(new.iter().map(|(card, upstream)| (card.to_string(), upstream.seal())));
         if vouched == *before {
             return Ok(());
         }
-        // Of cards that are gone nothing has to be known.
-        self.library.read(|replica| vouched.retain(|card, _| replica.get(&CardId::new(card)).is_some()));
+        // Of cards that are gone nothing else has to be known.
+        self.library
+            .read(|replica| vouched.cards.retain(|card, _| replica.get(&CardId::new(card)).is_some()));
         self.keep_vouched(vouched).await
     }
 
@@ -106,13 +132,38 @@ impl Core {
             let _turn = self.servers.writing.lock().await;
             let before = self.vouched().await?;
             let mut vouched = Vouched::clone(&before);
-            vouched.retain(|card, _| !cards.iter().any(|gone| gone.as_str() == card));
-            if vouched.len() == before.len() {
+            vouched.cards.retain(|card, _| !cards.iter().any(|gone| gone.as_str() == card));
+            for card in cards {
+                let Some(removed) = vouched.removed.remove(card.as_str()) else { continue };
+                let body = self.library.read(|replica| replica.get(card).map(|record| digest(&record.body)));
+                // A removal was undone, and the card is what it was.
+                if body.is_some_and(|body| body == removed.body) {
+                    vouched.cards.insert(card.to_string(), removed.seal);
+                }
+            }
+            if vouched == *before {
                 return Ok(());
             }
             self.keep_vouched(vouched).await?;
         }
         self.look_for(cards).await
+    }
+
+    /// Remembers what cards were that stood for a tool and were removed just now.
+    pub(in crate::engine) async fn vouch_for_removed(&self, cards: &[Arc<CardRecord>]) -> Result<()> {
+        let _turn = self.servers.writing.lock().await;
+        let before = self.vouched().await?;
+        let mut vouched = Vouched::clone(&before);
+        for record in cards {
+            if let Some(seal) = vouched.cards.remove(record.id.as_str()) {
+                let body = digest(&record.body);
+                vouched.removed.insert(record.id.to_string(), Removed { seal, body });
+            }
+        }
+        while vouched.removed.len() > REMOVED {
+            vouched.removed.pop_first();
+        }
+        if vouched == *before { Ok(()) } else { self.keep_vouched(vouched).await }
     }
 
     /// Has the servers looked at whose tools some cards name and do not stand for yet: where a card says what

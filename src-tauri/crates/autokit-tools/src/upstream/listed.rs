@@ -1,0 +1,108 @@
+//! The tools a server lists, one by one: what is wrong with one says nothing about the others.
+
+use rmcp::model::{ServerResult, Tool};
+use serde_json::Value;
+
+/// Characters of the name of a tool that is left out.
+const NAME_CHARS: usize = 80;
+
+/// The tools of a server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerTools {
+    /// Those that can be read, in the order of the server; each name once.
+    pub tools: Vec<Tool>,
+    /// Those that are left out.
+    pub skipped: Vec<SkippedTool>,
+}
+
+/// A tool that is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedTool {
+    /// Its name as far as it has one; else its place in the list.
+    pub name: String,
+    /// Why, as the end of a sentence that starts with its name.
+    pub why: String,
+}
+
+/// One page of the list.
+pub(super) struct Page {
+    pub(super) tools: Vec<Value>,
+    pub(super) next: Option<String>,
+}
+
+impl Page {
+    /// The page in an answer; none if it is something else.
+    pub(super) fn of(answer: ServerResult) -> Option<Page> {
+        // The SDK takes a page with one tool that it cannot read for an answer of a kind it does not know.
+        let value = match answer {
+            ServerResult::ListToolsResult(page) => serde_json::to_value(page).ok()?,
+            ServerResult::CustomResult(answer) => answer.0,
+            _ => return None,
+        };
+        let tools = value.get("tools")?.as_array()?.clone();
+        let next = value.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+        Some(Page { tools, next })
+    }
+}
+
+impl ServerTools {
+    pub(super) fn add(&mut self, page: Vec<Value>) {
+        for tool in page {
+            let position = self.tools.len() + self.skipped.len() + 1;
+            let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
+            let name = name.map_or_else(|| format!("tool {position}"), str::to_owned);
+            let why = match read(tool) {
+                Ok(read) if self.tools.iter().all(|other| other.name != read.name) => {
+                    self.tools.push(read);
+                    continue;
+                }
+                Ok(_) => "has the name of another tool of the server".to_owned(),
+                Err(why) => why,
+            };
+            self.skipped.push(SkippedTool { name: name.chars().take(NAME_CHARS).collect(), why });
+        }
+    }
+}
+
+fn read(tool: Value) -> Result<Tool, String> {
+    match tool.get("inputSchema") {
+        None | Some(Value::Null) => return Err("has no input schema".to_owned()),
+        Some(Value::Object(_)) => {}
+        Some(_) => return Err("has an input schema that is no object".to_owned()),
+    }
+    let tool: Tool = serde_json::from_value(tool).map_err(|error| format!("cannot be read: {error}"))?;
+    if tool.name.trim().is_empty() { Err("has no name".to_owned()) } else { Ok(tool) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn one_bad_tool_leaves_the_others() {
+        let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+        let mut read = ServerTools::default();
+        read.add(vec![
+            tool("a"),
+            json!({"name": "b"}),
+            tool("a"),
+            json!({"name": "c", "inputSchema": []}),
+            json!({"inputSchema": {}}),
+            json!("d"),
+            json!({"name": "e", "inputSchema": {}, "description": 7}),
+            tool("A"),
+        ]);
+        let names: Vec<&str> = read.tools.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(names, ["a", "A"]);
+        let skipped: Vec<(&str, &str)> =
+            read.skipped.iter().map(|skipped| (skipped.name.as_str(), skipped.why.as_str())).collect();
+        assert_eq!(skipped[0], ("b", "has no input schema"));
+        assert_eq!(skipped[1], ("a", "has the name of another tool of the server"));
+        assert_eq!(skipped[2].1, "has an input schema that is no object");
+        assert_eq!(skipped[3].0, "tool 5");
+        assert_eq!(skipped.len(), 6);
+        assert!(skipped[5].1.starts_with("cannot be read"));
+    }
+}
