@@ -195,6 +195,89 @@ async fn who_may_come_in() -> Result<()> {
     Ok(())
 }
 
+/// Connections that say nothing stand in nobody's way, neither at the address nor at another listener.
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_connections_block_nobody() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["providers", "keys", "--keep", "file"])?;
+    let owner = place.serve()?;
+    let port = free_port()?;
+    let on = place.json(&["mcp-http", "on", "--port", &port.to_string()])?;
+    let (url, token) = (on["url"].as_str().context("an address")?.to_owned(), token(&on)?);
+    let mut idle = Vec::new();
+    for _ in 0..800 {
+        idle.push(tokio::net::TcpStream::connect(("127.0.0.1", port)).await?);
+    }
+    Raw::new(&url, &token).greeted().await?.tools().await?;
+    ensure!(place.json(&["cards", "list"])?["total"] == 0);
+    Raw::at_owner(&place)?.greeted().await?.tools().await?;
+    drop(idle);
+    owner.stop()?;
+    Ok(())
+}
+
+/// A query of many megabytes is refused before anything is done with it.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_as_long_as_a_book_costs_nothing() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let owner = place.serve()?;
+    let raw = Raw::at_owner(&place)?.greeted().await?;
+    let (text, failed) = raw.call("search_tools", json!({"query": "x ".repeat(2_049)})).await?;
+    ensure!(failed && text.contains("at most 4096"), "{text}");
+    let fits = raw.call("search_tools", json!({"query": format!("weather{}", " ".repeat(4_000))})).await?;
+    ensure!(!fits.1, "{}", fits.0);
+    let megabytes = 12;
+    let before = owner.peak_kib()?;
+    let (text, failed) =
+        raw.call("search_tools", json!({"query": "weather ".repeat(megabytes << 17)})).await?;
+    ensure!(failed && text.contains("at most 4096"), "{text}");
+    let grown = (owner.peak_kib()? - before) / 1024;
+    // It is read as bytes, as text and as JSON, and nothing is made of it.
+    ensure!(grown < 12 * megabytes as u64, "{grown} MiB for {megabytes}");
+    let more = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search_tools",
+        "arguments": {"query": "weather ".repeat(5 << 20)}}});
+    ensure!(raw.send(more.to_string()).await?.status() == StatusCode::PAYLOAD_TOO_LARGE);
+    owner.stop()
+}
+
+/// What sessions took is free again when they have ended.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn the_memory_of_sessions_comes_back() -> Result<()> {
+    const SESSIONS: usize = 50;
+    let place = Workplace::with_stand_in()?;
+    add_server(&place, "fixture", &["--many", "200"], true)?;
+    let owner = place.serve()?;
+    let round = async || {
+        let mut raws = Vec::new();
+        for number in 0..SESSIONS {
+            let raw = Raw::at_owner(&place)?.greeted().await?;
+            raw.call("search_tools", json!({"query": format!("thing number {number}")})).await?;
+            raws.push(raw);
+        }
+        for raw in raws {
+            let mut request = raw.http.delete(&raw.url);
+            for (name, value) in &raw.headers {
+                request = request.header(name, value);
+            }
+            ensure!(request.send().await?.status().is_success());
+        }
+        owner.resident_kib()
+    };
+    // The allocator and caches grow to their size first.
+    for _ in 0..2 {
+        round().await?;
+    }
+    let before = round().await?;
+    for _ in 0..3 {
+        round().await?;
+    }
+    let after = round().await?;
+    ensure!(after * 100 <= before * 105, "{before} KiB became {after} KiB");
+    owner.stop()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_protocol_is_refused() -> Result<()> {
     let place = Workplace::with_stand_in()?;

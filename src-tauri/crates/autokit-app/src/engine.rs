@@ -72,7 +72,7 @@ use profiles::ProfileBook;
 use providers::{Services, Spending};
 use rerank::Tokens;
 use review::Suspects;
-use serve::{Journal, Outcomes};
+use serve::{CodeRuns, Journal, Outcomes};
 use servers::Servers;
 use sessions::Sessions;
 use shelf::Lore;
@@ -203,6 +203,7 @@ pub(crate) struct Core {
     rest: Rest,
     /// Proven when it is first needed.
     sandbox: OnceLock<Sandbox>,
+    code_runs: CodeRuns,
     journal: Journal,
     outcomes: Outcomes,
     market: Market,
@@ -300,6 +301,7 @@ impl Engine {
             agents_tokens: Arc::default(),
             rest: Rest::default(),
             sandbox: OnceLock::new(),
+            code_runs: CodeRuns::default(),
             journal: Journal::default(),
             outcomes: Outcomes::default(),
             market: Market::default(),

@@ -21,8 +21,10 @@ use crate::engine::{Engine, no_profile};
 use crate::error::{ApiError, Result};
 use crate::node::Node;
 
-/// Bytes of one message.
-pub(crate) const MESSAGE_BYTES: usize = 64 << 20;
+/// Bytes of one message of an agent: arguments with a file in them fit.
+pub(crate) const MESSAGE_BYTES: usize = 16 << 20;
+/// Bytes of one answer.
+const ANSWER_BYTES: usize = 64 << 20;
 /// Bytes on their way within this process.
 const PIPE: usize = 256 << 10;
 
@@ -146,8 +148,9 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         let (mut asked, mut answered) = (Vec::new(), Vec::new());
         loop {
             tokio::select! {
-                read = read_line(&mut self.lines, &mut asked) => match read {
-                    Ok(true) => {
+                read = read_line(&mut self.lines, &mut asked, MESSAGE_BYTES) => match read {
+                    Ok(Read::TooLong) => self.say(&too_long()).await?,
+                    Ok(Read::Line) => {
                         let line = std::mem::take(&mut asked);
                         if !self.note(&line) {
                             self.say(&not_json()).await?;
@@ -158,17 +161,17 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                         }
                     }
                     // Whoever hangs up does not always do it nicely.
-                    Ok(false) | Err(_) => return Ok(End::HungUp),
+                    Ok(Read::End) | Err(_) => return Ok(End::HungUp),
                 },
-                read = read_line(answers, &mut answered) => match read {
-                    Ok(true) => {
+                read = read_line(answers, &mut answered, ANSWER_BYTES) => match read {
+                    Ok(Read::Line) => {
                         let line = std::mem::take(&mut answered);
                         if let Some(id) = answered_id(&line) {
                             self.asked.remove(&id);
                         }
                         self.say(&line).await?;
                     }
-                    Ok(false) | Err(_) => return Ok(End::OwnerEnded),
+                    Ok(Read::TooLong | Read::End) | Err(_) => return Ok(End::OwnerEnded),
                 },
             }
         }
@@ -223,7 +226,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
             to.flush().await?;
             // The agent knows the answer already.
             let mut answer = Vec::new();
-            if !read_line(answers, &mut answer).await? {
+            if read_line(answers, &mut answer, ANSWER_BYTES).await? != Read::Line {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
             }
             if let Some(ready) = &self.ready {
@@ -270,25 +273,48 @@ fn answered_id(line: &[u8]) -> Option<String> {
     answer.id.filter(|_| answer.method.is_none()).map(|id| id.to_string())
 }
 
-/// Reads a line with its end into `line`, which may hold the beginning of it from before; false at the end.
-///
-/// # Errors
-/// When the line is longer than a message may be.
-async fn read_line(from: &mut (impl AsyncBufReadExt + Unpin), line: &mut Vec<u8>) -> std::io::Result<bool> {
+/// The answer to a line that is too long to be read.
+fn too_long() -> Vec<u8> {
+    let words = format!("a message may have {MESSAGE_BYTES} bytes");
+    let answer = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": words}});
+    format!("{answer}\n").into_bytes()
+}
+
+/// What came of reading a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Read {
+    /// A line with its end.
+    Line,
+    /// A line of more bytes than it may have. It is skipped.
+    TooLong,
+    /// There is none any more.
+    End,
+}
+
+/// Reads a line with its end into `line`, which may hold the beginning of it from before. Of one that is too
+/// long no more is held than the first byte too many.
+async fn read_line(
+    from: &mut (impl AsyncBufReadExt + Unpin),
+    line: &mut Vec<u8>,
+    most: usize,
+) -> std::io::Result<Read> {
     loop {
         let read = from.fill_buf().await?;
         if read.is_empty() {
-            return Ok(false);
+            return Ok(Read::End);
         }
         let end = read.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
         let taken = end.unwrap_or(read.len());
-        line.extend_from_slice(&read[..taken]);
+        let room = (most + 1).saturating_sub(line.len()).min(taken);
+        line.extend_from_slice(&read[..room]);
         from.consume(taken);
-        if line.len() > MESSAGE_BYTES {
-            return Err(std::io::Error::other("the message is too long"));
-        }
-        if end.is_some() {
-            return Ok(true);
+        match (end.is_some(), line.len() > most) {
+            (true, false) => return Ok(Read::Line),
+            (true, true) => {
+                *line = Vec::new();
+                return Ok(Read::TooLong);
+            }
+            (false, _) => {}
         }
     }
 }

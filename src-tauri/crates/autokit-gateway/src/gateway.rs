@@ -19,6 +19,8 @@ use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS, arguments, reply, tokens};
 
 /// Characters of a name that is no tool's, as far as it is written down.
 const NAME_CHARS: usize = 80;
+/// Bytes of a query: a few paragraphs.
+const QUERY_BYTES: usize = 4 << 10;
 /// Results a search may be asked for.
 const MOST_RESULTS: usize = 20;
 
@@ -179,6 +181,10 @@ impl<T: Toolbox> Gateway<T> {
     /// Searches and binds what can be called. `handle` is whether the agent has to name its context.
     pub async fn search(&self, session: &Session, arguments: &Map<String, Value>, handle: bool) -> Answered {
         let began = Instant::now();
+        let query = match wanted(arguments) {
+            Ok(query) => query,
+            Err(words) => return Answered::same(problem(&words)),
+        };
         let inner = &*self.inner;
         let (id, profile, client, always) = {
             let record = session.lock();
@@ -192,10 +198,6 @@ impl<T: Toolbox> Gateway<T> {
             |(id, name): &(String, String)| settings.always.iter().any(|other| other == id || other == name);
         // Who names a context does not see its list of tools: for them a search is the only place.
         let always = always.into_iter().filter(|one| !handle && named(one)).map(|(id, _)| id).collect();
-        let query = arguments.get("query").and_then(Value::as_str).unwrap_or("").trim();
-        if query.is_empty() {
-            return Answered::same(problem("`query` is missing: say in words what the tool should do."));
-        }
         let limit = match arguments.get("limit") {
             None | Some(Value::Null) => settings.results,
             Some(limit) => match limit.as_u64() {
@@ -411,6 +413,24 @@ fn session_name(id: &str, profile: &str) -> String {
     if profile.is_empty() { id.to_owned() } else { format!("{id}@{profile}") }
 }
 
+/// The query of a search; else what is wrong with it. Before anything else is done with it: it may be as long
+/// as a message.
+pub(crate) fn wanted(arguments: &Map<String, Value>) -> Result<&str, String> {
+    let query = arguments.get("query").and_then(Value::as_str).unwrap_or("");
+    if query.len() > QUERY_BYTES {
+        let words = format!(
+            "`query` has {} bytes, and at most {QUERY_BYTES} are read: say in a sentence what the tool should do.",
+            query.len()
+        );
+        return Err(words);
+    }
+    let query = query.trim();
+    if query.is_empty() {
+        return Err("`query` is missing: say in words what the tool should do.".to_owned());
+    }
+    Ok(query)
+}
+
 fn revoked(name: &str) -> String {
     format!(
         "`{name}` can no longer be called: it was removed, is not permitted, or waits for a person. Use {SEARCH_TOOLS} to find another."
@@ -454,7 +474,7 @@ fn search_tools() -> Tool {
         json!({
             "type": "object",
             "properties": {
-                "query": {"type": "string", "description": "What the tool should do, e.g. \"query a PostgreSQL database\""},
+                "query": {"type": "string", "maxLength": QUERY_BYTES, "description": "What the tool should do, e.g. \"query a PostgreSQL database\""},
                 "context": {"type": "string", "description": "The context an earlier search gave, to go on in it"},
                 "limit": {"type": "integer", "minimum": 1, "maximum": MOST_RESULTS}
             },

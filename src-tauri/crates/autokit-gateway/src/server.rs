@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use crate::following::Following;
-use crate::gateway::{Answered, Gateway, Wish, problem};
+use crate::gateway::{Answered, Gateway, Wish, problem, wanted};
 use crate::session::Session;
 use crate::toolbox::{Progress, Toolbox};
 use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
@@ -146,6 +146,10 @@ impl<T: Toolbox> Server<T> {
         arguments: &Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> Answered {
+        // Before a context is begun for it.
+        if let Err(words) = wanted(arguments) {
+            return Answered::same(problem(&words));
+        }
         match scope {
             Scope::Session(session) => self.gateway.search(session, arguments, false).await,
             Scope::Stateless => {

@@ -12,6 +12,9 @@ use crate::guard::Guard;
 use crate::searches::RecentSearches;
 use crate::settings::Settings;
 
+/// Seconds without a request after which a session that is saved is not held in memory as well.
+const RESTING_SECS: i64 = 15 * 60;
+
 /// All that is kept for one agent. It can be written down and go on in another process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionRecord {
@@ -116,7 +119,12 @@ impl Sessions {
     /// there are too many, the one that was idle longest.
     pub fn insert(&self, settings: &Settings, record: SessionRecord, now: Timestamp) -> Arc<Session> {
         let mut kept = self.lock();
-        kept.retain(|_, session| !is_over(settings, &session.lock(), now));
+        kept.retain(|_, session| {
+            let record = session.lock();
+            // One that nobody is connected to or calls in goes on from where it was saved.
+            let resting = Arc::strong_count(session) == 1 && idle(&record, now) > RESTING_SECS;
+            !resting && !is_over(settings, &record, now)
+        });
         if let Some(there) = kept.get(&record.id) {
             return Arc::clone(there);
         }
@@ -171,7 +179,12 @@ impl Sessions {
 
 /// Whether a session was idle for longer than sessions are kept.
 pub fn is_over(settings: &Settings, record: &SessionRecord, now: Timestamp) -> bool {
-    now.as_second() - record.used.as_second() > settings.session_secs as i64
+    idle(record, now) > settings.session_secs as i64
+}
+
+/// Seconds without a request.
+fn idle(record: &SessionRecord, now: Timestamp) -> i64 {
+    now.as_second() - record.used.as_second()
 }
 
 /// A name for a new context that nobody can guess: who knows it may use its tools.

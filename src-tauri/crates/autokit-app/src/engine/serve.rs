@@ -59,6 +59,7 @@ use super::servers::Upstream;
 use super::{Core, Engine, since};
 pub(super) use hand::Outcomes;
 pub(super) use journal::Journal;
+pub(super) use outward::CodeRuns;
 
 /// Characters of a description as an agent gets it: longer ones are for people.
 const DESCRIPTION: usize = 1_000;

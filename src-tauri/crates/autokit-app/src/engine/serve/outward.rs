@@ -1,6 +1,7 @@
 //! AutoKit's own tools that reach out: to the web, to files of a folder that was opened, to a sandbox
 //! (Elyra's built-ins). What each needs is decided on before it runs.
 
+use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use autokit_tools::permissions::{Need, Permission, Policy};
 use autokit_tools::sandbox::{Exit, Job, Language, Limits, Output, Sandbox};
 use autokit_web::extract;
 use serde_json::{Map, Value, json};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -255,6 +257,9 @@ async fn run(core: &Core, given: &Map<String, Value>, cancel: &CancellationToken
         Refusal::NotMade(format!("{error}. {}", error.remedy()))
     };
     let sandbox = core.sandbox().await.map_err(|error| unfit(&error))?;
+    let _place = core.code_runs.place().await.ok_or_else(|| {
+        Refusal::Failed("too many programs run or wait for that already; try again later".to_owned())
+    })?;
     let mut job = Job::new(language(text(given, "language")), text(given, "code"));
     job.stdin = text(given, "stdin").as_bytes().to_vec();
     if let Some(seconds) = number(given, "seconds") {
@@ -287,6 +292,45 @@ async fn run(core: &Core, given: &Map<String, Value>, cancel: &CancellationToken
     Ok(answer.to_string())
 }
 
+/// Programs that wait until others have ended.
+const WAITING: usize = 16;
+
+/// The programs that agents run at a time: a few, and a few more that wait. Each may take a core and a quarter
+/// of a gigabyte.
+#[derive(Debug)]
+pub(in crate::engine) struct CodeRuns {
+    running: Semaphore,
+    /// Those that run and those that wait.
+    taken: Semaphore,
+}
+
+/// A place to run a program in, until it is dropped.
+#[derive(Debug)]
+struct CodePlace<'a> {
+    _running: SemaphorePermit<'a>,
+    _taken: SemaphorePermit<'a>,
+}
+
+impl Default for CodeRuns {
+    fn default() -> CodeRuns {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        CodeRuns::new(cores.clamp(1, 4), WAITING)
+    }
+}
+
+impl CodeRuns {
+    fn new(running: usize, waiting: usize) -> CodeRuns {
+        CodeRuns { running: Semaphore::new(running), taken: Semaphore::new(running + waiting) }
+    }
+
+    /// Waits for a place; none where too many wait.
+    async fn place(&self) -> Option<CodePlace<'_>> {
+        let taken = self.taken.try_acquire().ok()?;
+        let running = self.running.acquire().await.ok()?;
+        Some(CodePlace { _running: running, _taken: taken })
+    }
+}
+
 impl Core {
     /// The sandbox of this system, proven when it is first needed.
     async fn sandbox(&self) -> Result<Sandbox, autokit_tools::sandbox::SandboxError> {
@@ -316,6 +360,26 @@ mod tests {
             permissions.files.set(folder, *permission);
         }
         Policy::everybody(Arc::new(permissions))
+    }
+
+    #[tokio::test]
+    async fn programs_wait_for_each_other_and_no_more_wait_than_may() {
+        let runs = CodeRuns::new(1, 2);
+        let first = runs.place().await.expect("a place");
+        let (mut second, mut third) = (Box::pin(runs.place()), Box::pin(runs.place()));
+        let waits =
+            |place: &mut std::pin::Pin<Box<_>>| futures_util::FutureExt::now_or_never(place).is_none();
+        assert!(waits(&mut second) && waits(&mut third));
+        assert!(runs.place().await.is_none(), "a fourth is refused at once");
+        drop(first);
+        let second = second.await.expect("a place");
+        assert!(waits(&mut third));
+        // One that is not waited for any more leaves its place.
+        drop(third);
+        let mut fourth = Box::pin(runs.place());
+        assert!(waits(&mut fourth));
+        drop(second);
+        assert!(fourth.await.is_some());
     }
 
     #[test]
