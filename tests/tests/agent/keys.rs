@@ -107,6 +107,7 @@ fn requests(session: &str, folder: &Path, server: &Path) -> Vec<(&'static str, V
         ("pages_fetch", json!({ "cards": ["NewsAPI"] })),
         ("page_get", json!({ "card": "NewsAPI" })),
         ("providers_get", json!({})),
+        ("spending_reset", json!({})),
         ("connection_test", json!({ "connection": "llm" })),
         ("servers", json!({})),
         ("server_add", json!({ "name": "none", "reach": { "transport": "stdio", "command": server } })),

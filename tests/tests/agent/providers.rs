@@ -189,3 +189,40 @@ async fn a_key_a_service_repeats_is_neither_shown_nor_kept() -> Result<()> {
     node.close().await?;
     Ok(())
 }
+
+/// Each command is a process of its own: what one spends counts for the next.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_spending_limit_stops_and_survives_restarts() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    // A hundred tokens read and ten written each time.
+    let model = ScriptedModel::saying(|_| Reply::Text("Here.".into())).await?;
+    let base = model.base.clone();
+    let place = tokio::task::spawn_blocking(move || -> Result<Workplace> {
+        let choose = ["providers", "llm", "openai", "--url", &base, "--model", "m", "--price-in", "1000"];
+        let shown = place.json(&[choose.as_slice(), &["--price-out", "0", "--cap", "0.15"]].concat())?;
+        assert_eq!(
+            (&shown["price"], &shown["settings"]["llm"]["cap"]),
+            (&json!([1000.0, 0.0]), &json!(0.15))
+        );
+        for _ in 0..2 {
+            place.json(&["providers", "test", "llm"])?;
+        }
+        let (_, error) = place.failure(&["providers", "test", "llm"])?;
+        assert_eq!(error["code"], "over_budget", "{error}");
+        let output = place.run(&["providers", "show"])?;
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains("$0.2000 spent") && shown.contains("limit of $0.15 is reached"), "{shown}");
+        // A higher limit, and a count that begins anew, let it go on.
+        place.json(&["providers", "llm", "openai", "--cap", "0.25"])?;
+        place.json(&["providers", "test", "llm"])?;
+        place.failure(&["providers", "test", "llm"])?;
+        let anew = place.json(&["providers", "reset-spending"])?;
+        assert_eq!(anew["spent"], 0.0);
+        place.json(&["providers", "test", "llm"])?;
+        Ok(place)
+    })
+    .await??;
+    assert_eq!(model.asked().len(), 4, "a refused call reaches nobody");
+    drop(place);
+    Ok(())
+}

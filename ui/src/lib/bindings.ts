@@ -2419,15 +2419,15 @@ small: string,
  */
 tools: boolean, 
 /**
- * US dollars for a million tokens read by the large model.
+ * US dollars for a million tokens read by the large model; the list price if not given.
  */
-price_in: number, 
+price_in: number | null, 
 /**
- * US dollars for a million tokens written by the large model.
+ * US dollars for a million tokens written by the large model; the list price if not given.
  */
-price_out: number, 
+price_out: number | null, 
 /**
- * US dollars after which nothing is asked any more until AutoKit starts again.
+ * US dollars after which nothing is asked any more until the limit is raised or the count begun anew.
  */
 cap: number | null, };
 
@@ -3539,13 +3539,17 @@ keys_error: ApiError | null,
  */
 missing: Array<ApiError>, 
 /**
- * US dollars spent on language models since this process began.
+ * US dollars spent on language models since the count was begun.
  */
 spent: number, 
 /**
- * Tokens read and written by language models since this process began.
+ * Tokens read and written by language models since the count was begun.
  */
 tokens: [number, number], 
+/**
+ * What is counted for a million tokens read and written by the large model; none where it is not known.
+ */
+price: [number, number] | null, 
 /**
  * The prompts AutoKit comes with.
  */
@@ -4200,7 +4204,7 @@ value: string, };
 /**
  * What a library keeps beside its cards, by the name it has in the store.
  */
-export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "profiles" | "review" | "subscriptions" | "verify_run" | "vouched_tools";
+export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "profiles" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
 
 /**
  * Whether a problem keeps the card out.
@@ -5230,6 +5234,8 @@ export interface Commands {
   providers_get: { request: Nothing; response: Providers };
   /** Chooses services; takes effect at once. */
   providers_set: { request: ProviderSettings; response: Providers };
+  /** Begins the count of what language models cost anew. */
+  spending_reset: { request: Nothing; response: Providers };
   /** Keeps a key, or takes it away. */
   set_secret: { request: SetSecret; response: Providers };
   /** Tries a connection with one real request. */

@@ -32,6 +32,11 @@ class Services {
     this.providers = await engine.call("providers_set", { ...settings, ...part });
   }
 
+  /** Begins the count of what language models cost anew. */
+  async resetSpending(): Promise<void> {
+    this.providers = await engine.call("spending_reset", {});
+  }
+
   /** Hands a key over, or takes it away when it is empty. It is not kept on this side. */
   async keep(name: KeyName, value: string): Promise<void> {
     this.providers = await engine.call("set_secret", { name, value });

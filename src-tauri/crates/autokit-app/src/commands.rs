@@ -238,6 +238,8 @@ commands! {
     GetProviders = "providers_get" (Nothing) -> Providers;
     /// Chooses services; takes effect at once.
     SetProviders = "providers_set" (ProviderSettings) -> Providers;
+    /// Begins the count of what language models cost anew.
+    ResetSpending = "spending_reset" (Nothing) -> Providers;
     /// Keeps a key, or takes it away.
     KeepSecret = "set_secret" (SetSecret) -> Providers;
     /// Tries a connection with one real request.

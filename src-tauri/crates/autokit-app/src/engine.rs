@@ -280,7 +280,7 @@ impl Engine {
             writing: tokio::sync::Mutex::default(),
             embedding: tokio::sync::Mutex::default(),
             services: ArcSwap::from_pointee(Services::none()?),
-            spending: Spending::new(),
+            spending: Spending::default(),
             memory_keys: Secrets::open(Keep::Memory, &options.config_dir),
             sessions: Sessions::default(),
             lore: Lore::default(),
@@ -307,6 +307,8 @@ impl Engine {
             market: Market::default(),
             first_run,
         });
+        core.load_spending().await?;
+        core.keep_spending();
         core.load_services().await?;
         core.load_profiles().await?;
         core.tell_proposals().await?;
@@ -349,6 +351,9 @@ impl Engine {
         // The model may still be loading; it holds on to the library until it is done.
         self.core.model_settled().await;
         if self.core.library.read_only().is_none() {
+            if let Err(error) = self.core.save_spending().await {
+                tracing::error!(%error, "what was spent on language models could not be saved");
+            }
             self.core.journal.close(&self.core.library, &self.core.options.clock).await?;
         }
         self.core.library.close().await.map_err(ApiError::from)

@@ -245,13 +245,22 @@ pub(crate) enum ProvidersCommand {
         /// The model that grades, reranks and rewrites.
         #[arg(long)]
         small: Option<String>,
-        /// US dollars after which nothing is asked any more.
-        #[arg(long)]
-        cap: Option<f64>,
+        /// US dollars for a million tokens read; the list price of known models if never given, `list` goes
+        /// back to it.
+        #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+        price_in: Option<Dollars>,
+        /// US dollars for a million tokens written, likewise.
+        #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+        price_out: Option<Dollars>,
+        /// US dollars after which nothing is asked any more; `none` for no limit.
+        #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+        cap: Option<Dollars>,
         /// The model cannot call tools as such.
         #[arg(long)]
         no_tools: bool,
     },
+    /// Begin the count of what language models cost anew; the spending limit starts from zero.
+    ResetSpending,
     /// Choose a search service.
     Search {
         /// Which.
@@ -479,6 +488,20 @@ pub(crate) struct FieldChanges {
     /// Why.
     #[arg(long, default_value = "")]
     pub(crate) reason: String,
+}
+
+/// An amount in US dollars; none for `none` and `list`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Dollars(pub(crate) Option<f64>);
+
+fn dollars(text: &str) -> Result<Dollars, String> {
+    if matches!(text, "none" | "list") {
+        return Ok(Dollars(None));
+    }
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(Dollars(Some(amount))),
+        _ => Err("give an amount such as 2.50".to_owned()),
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,13 +5,13 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write};
 use autokit_app::api::{
     Connection, KeyName, LlmKind, Nothing, ProviderSettings, Providers, SearchKind, SetSecret, TestRequest,
 };
-use autokit_app::commands::{GetProviders, KeepSecret, SetProviders, TestConnection};
+use autokit_app::commands::{GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection};
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
 use autokit_app::{ApiError, ErrorCode};
 use owo_colors::OwoColorize;
 
-use crate::args::{KeepChoice, KeyChoice, LlmChoice, ProvidersCommand, SearchChoice, TestChoice};
+use crate::args::{Dollars, KeepChoice, KeyChoice, LlmChoice, ProvidersCommand, SearchChoice, TestChoice};
 use crate::output::{Output, printable, write_error};
 use crate::places::in_terminal;
 use crate::{End, Result};
@@ -63,7 +63,12 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             out.show(&providers, |text| write_providers(text, &providers))?;
             return Ok(End::Done);
         }
-        ProvidersCommand::Llm { kind, url, model, small, cap, no_tools } => {
+        ProvidersCommand::ResetSpending => {
+            let providers = node.call::<ResetSpending>(Nothing {}).await?;
+            out.show(&providers, |text| write_providers(text, &providers))?;
+            return Ok(End::Done);
+        }
+        ProvidersCommand::Llm { kind, url, model, small, price_in, price_out, cap, no_tools } => {
             let llm = &mut settings.llm;
             let kind = match kind {
                 LlmChoice::None => LlmKind::None,
@@ -78,12 +83,24 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
                 llm.base = url;
             }
             if let Some(model) = model {
+                if model != llm.large {
+                    // The price of another model says nothing about this one.
+                    (llm.price_in, llm.price_out) = (None, None);
+                }
                 llm.large = model;
+            }
+            if let Some(Dollars(price)) = price_in {
+                llm.price_in = price;
+            }
+            if let Some(Dollars(price)) = price_out {
+                llm.price_out = price;
             }
             if let Some(small) = small {
                 llm.small = small;
             }
-            llm.cap = cap.or(llm.cap);
+            if let Some(Dollars(cap)) = cap {
+                llm.cap = cap;
+            }
             llm.tools = !no_tools;
         }
         ProvidersCommand::Search { kind, url, preferred, github } => {
@@ -180,13 +197,25 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
         }
     };
     writeln!(out, "{}  {model}", "Language model".bold())?;
-    if providers.tokens != (0, 0) {
+    if llm.kind != LlmKind::None {
+        let price = match providers.price {
+            Some((0.0, 0.0)) => "costs nothing".to_owned(),
+            Some((input, output)) => format!("${input} read, ${output} written, per 1M tokens"),
+            None => "price not known: give --price-in and --price-out".to_owned(),
+        };
+        writeln!(out, "  {}", price.dimmed())?;
+    }
+    if llm.kind != LlmKind::None || providers.tokens != (0, 0) {
         let (read, written) = providers.tokens;
-        writeln!(
-            out,
-            "  {}",
-            format!("{read} tokens read, {written} written, {:.4} $", providers.spent).dimmed()
-        )?;
+        let spent = format!("{read} tokens read, {written} written, ${:.4} spent", providers.spent);
+        match llm.cap {
+            None => writeln!(out, "  {}", format!("{spent}, no spending limit").dimmed())?,
+            Some(cap) if providers.spent >= cap => {
+                let why = "raise it with --cap, or `autokit providers reset-spending`";
+                writeln!(out, "  {}", format!("{spent}; the limit of ${cap} is reached: {why}").yellow())?;
+            }
+            Some(cap) => writeln!(out, "  {}", format!("{spent} of ${cap}").dimmed())?,
+        }
     }
     let search = match settings.search.kind {
         SearchKind::None => "none: the library alone".to_owned(),

@@ -1,9 +1,10 @@
 //! Tokens and money.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use crate::error::{Error, Result};
 use crate::message::Usage;
@@ -46,17 +47,37 @@ struct Books {
 
 /// The books of one run or one person. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Ledger(Arc<Mutex<Books>>);
+pub struct Ledger {
+    books: Arc<Mutex<Books>>,
+    /// Grows with each entry.
+    changes: watch::Sender<u64>,
+}
 
 impl Ledger {
     /// Empty books with a cap in US dollars, if any.
     pub fn new(cap: Option<f64>) -> Ledger {
-        Ledger(Arc::new(Mutex::new(Books { entries: BTreeMap::new(), cap })))
+        let ledger = Ledger::default();
+        ledger.set_cap(cap);
+        ledger
     }
 
     /// Sets another cap; what was spent stays in the books.
     pub fn set_cap(&self, cap: Option<f64>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).cap = cap;
+        self.lock().cap = cap;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes with each entry, for whoever saves the books.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Puts saved entries in the place of those that are there.
+    pub fn restore(&self, entries: Vec<Entry>) {
+        self.lock().entries = entries.into_iter().map(|entry| (entry.model.clone(), entry)).collect();
     }
 
     /// Refuses to go on once the cap is reached. Calls under way when it is reached are finished, so
@@ -65,7 +86,7 @@ impl Ledger {
     /// # Errors
     /// [`Error::OverBudget`].
     pub fn check(&self) -> Result<()> {
-        let books = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let books = self.lock();
         match books.cap {
             Some(cap) if books.entries.values().map(|entry| entry.cost).sum::<f64>() >= cap => {
                 Err(Error::OverBudget { cap })
@@ -76,17 +97,19 @@ impl Ledger {
 
     /// Enters a call.
     pub fn enter(&self, model: &str, usage: Usage, price: Price) {
-        let mut books = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut books = self.lock();
         let entry = books.entries.entry(model.to_owned()).or_default();
         model.clone_into(&mut entry.model);
         entry.calls += 1;
         entry.usage += usage;
         entry.cost += price.of(usage);
+        drop(books);
+        self.changes.send_modify(|version| *version += 1);
     }
 
     /// All entries, by model.
     pub fn entries(&self) -> Vec<Entry> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.values().cloned().collect()
+        self.lock().entries.values().cloned().collect()
     }
 
     /// All of it together, in US dollars.

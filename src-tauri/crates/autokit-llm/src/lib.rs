@@ -17,6 +17,7 @@ mod error;
 mod ledger;
 mod message;
 mod openai;
+mod prices;
 pub mod prompts;
 mod react;
 mod structured;
@@ -25,6 +26,7 @@ pub use client::{Limits, Model, ModelConfig, Protocol, Retry};
 pub use error::{Code, Error, Result};
 pub use ledger::{Entry, Ledger, Price};
 pub use message::{Form, Message, Part, Reply, Request, Role, Stop, Tool, ToolCall, Usage};
+pub use prices::list_price;
 pub use react::{Ended, GaveUp, Observation, React, Step, Toolbox};
 pub use structured::Structured;
 

@@ -42,11 +42,11 @@ pub struct LlmSettings {
     pub small: String,
     /// It takes tools as such.
     pub tools: bool,
-    /// US dollars for a million tokens read by the large model.
-    pub price_in: f64,
-    /// US dollars for a million tokens written by the large model.
-    pub price_out: f64,
-    /// US dollars after which nothing is asked any more until AutoKit starts again.
+    /// US dollars for a million tokens read by the large model; the list price if not given.
+    pub price_in: Option<f64>,
+    /// US dollars for a million tokens written by the large model; the list price if not given.
+    pub price_out: Option<f64>,
+    /// US dollars after which nothing is asked any more until the limit is raised or the count begun anew.
     pub cap: Option<f64>,
 }
 
@@ -58,8 +58,8 @@ impl Default for LlmSettings {
             large: String::new(),
             small: String::new(),
             tools: true,
-            price_in: 0.0,
-            price_out: 0.0,
+            price_in: None,
+            price_out: None,
             cap: None,
         }
     }
@@ -206,11 +206,13 @@ pub struct Providers {
     pub keys_error: Option<ApiError>,
     /// Why something that is chosen cannot be used.
     pub missing: Vec<ApiError>,
-    /// US dollars spent on language models since this process began.
+    /// US dollars spent on language models since the count was begun.
     pub spent: f64,
-    /// Tokens read and written by language models since this process began.
+    /// Tokens read and written by language models since the count was begun.
     #[ts(type = "[number, number]")]
     pub tokens: (u64, u64),
+    /// What is counted for a million tokens read and written by the large model; none where it is not known.
+    pub price: Option<(f64, f64)>,
     /// The prompts AutoKit comes with.
     pub prompts: Vec<ShippedPrompt>,
 }

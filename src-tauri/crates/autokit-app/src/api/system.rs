@@ -93,6 +93,8 @@ pub enum Setting {
     Profiles,
     /// The rules of review.
     Review,
+    /// What language models were used for.
+    Spending,
     /// Bundles that are followed.
     Subscriptions,
     /// A run of checks that is not over.

@@ -23,6 +23,7 @@ impl Setting {
             Setting::McpServers => "mcp_servers",
             Setting::Profiles => "profiles",
             Setting::Review => "review",
+            Setting::Spending => "spending",
             Setting::Subscriptions => "subscriptions",
             Setting::VerifyRun => "verify_run",
             Setting::VouchedTools => "vouched_tools",

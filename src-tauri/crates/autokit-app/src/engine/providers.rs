@@ -1,5 +1,7 @@
 //! Services: which are chosen, their keys, and whether they answer.
 
+mod spending;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,6 +20,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::{Keep, Secret, Secrets};
 
 use super::{Core, Engine};
+pub(super) use spending::Spending;
 
 /// Setting: services as JSON.
 const PROVIDERS_SETTING: &str = "providers";
@@ -36,16 +39,6 @@ pub(crate) struct Services {
     pub(crate) missing: Vec<ApiError>,
     /// Why it is not known whether there is a key for a language model that may do without.
     key_unread: Option<ApiError>,
-}
-
-/// The books of this process: they go on when services are chosen anew.
-#[derive(Clone, Debug)]
-pub(crate) struct Spending(Ledger);
-
-impl Spending {
-    pub(crate) fn new() -> Spending {
-        Spending(Ledger::new(None))
-    }
 }
 
 fn address(text: &str) -> Option<&str> {
@@ -116,6 +109,7 @@ impl Services {
                 "Name the model in Settings, Language model, or choose none.",
             ));
         }
+        let (large_price, small_price) = spending::prices(settings, protocol)?;
         let model = |name: &str, price: Price| -> Result<Model> {
             let mut config = ModelConfig::new(protocol, settings.base.trim(), name.trim());
             config.key = key.map(str::to_owned);
@@ -123,12 +117,11 @@ impl Services {
             config.price = price;
             Ok(Model::new(config, ledger.clone())?)
         };
-        let price = Price { input: settings.price_in, output: settings.price_out };
-        let large = model(&settings.large, price)?;
+        let large = model(&settings.large, large_price)?;
         let small = if settings.small.trim().is_empty() || settings.small.trim() == settings.large.trim() {
             large.clone()
         } else {
-            model(&settings.small, Price::default())?
+            model(&settings.small, small_price)?
         };
         Ok((Some(large), Some(small)))
     }
@@ -206,9 +199,9 @@ impl Core {
         };
         let github_key =
             if settings.search.github { kept(self.key(&settings, KeyName::Github).await) } else { None };
-        self.spending.0.set_cap(settings.llm.cap);
+        self.spending.ledger.set_cap(settings.llm.cap);
         let models =
-            llm_key.and_then(|key| Services::models(&settings.llm, key.as_deref(), &self.spending.0));
+            llm_key.and_then(|key| Services::models(&settings.llm, key.as_deref(), &self.spending.ledger));
         let (large, small) = match models {
             Ok(models) => models,
             Err(error) => {
@@ -245,7 +238,7 @@ impl Core {
             };
             keys.push(KeyState { name, set });
         }
-        let entries = self.spending.0.entries();
+        let entries = self.spending.ledger.entries();
         let tokens = entries
             .iter()
             .fold((0, 0), |(read, written), entry| (read + entry.usage.input, written + entry.usage.output));
@@ -260,8 +253,12 @@ impl Core {
             keys_error,
             missing: services.missing.clone(),
             // No spending sums up to minus zero.
-            spent: self.spending.0.cost() + 0.0,
+            spent: self.spending.ledger.cost() + 0.0,
             tokens,
+            price: services.large.as_ref().map(|model| {
+                let Price { input, output } = model.config().price;
+                (input, output)
+            }),
             prompts: prompts::ALL
                 .iter()
                 .map(|prompt| ShippedPrompt {
