@@ -221,9 +221,91 @@ fn what_is_no_protocol_is_answered_or_refused() -> Result<()> {
     say(r#"{"jsonrpc":"2.0","id":"three","method":"tools/list"}"#)?;
     let list = hear()?;
     ensure!(list["id"] == "three" && list["result"]["tools"][0]["name"] == "search_tools", "{list}");
+    // An error names the request where that is known.
+    for (line, code, id) in [
+        (r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{}}"#, -32602, json!(4)),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":7}}"#, -32602, json!(5)),
+        (r#"{"jsonrpc":"2.0","id":6,"method":"tools/call","params":[]}"#, -32602, json!(6)),
+        (r#"{"jsonrpc":"2.0","id":7,"method":["tools/list"]}"#, -32600, json!(7)),
+        (r#"{"id":8,"method":"tools/list"}"#, -32600, json!(8)),
+        (r#""text""#, -32600, Value::Null),
+        // This revision has no batches.
+        (r#"[{"jsonrpc":"2.0","id":9,"method":"tools/list"}]"#, -32600, Value::Null),
+    ] {
+        say(line)?;
+        let wrong = hear()?;
+        ensure!(wrong["error"]["code"] == code && wrong["id"] == id, "{line}: {wrong}");
+    }
+    // Nor does a line that is longer than a message may be end the session.
+    say(&format!(r#"{{"jsonrpc":"2.0","id":10,"method":"{}"}}"#, "x".repeat(17 << 20)))?;
+    let long = hear()?;
+    ensure!(long["error"]["code"] == -32600, "{long}");
+    say(r#"{"jsonrpc":"2.0","id":11,"method":"ping"}"#)?;
+    ensure!(hear()?["id"] == 11);
     drop(input);
     ensure!(process.wait()?.success());
     Ok(())
+}
+
+/// The one revision that has batches.
+#[test]
+fn a_batch_is_answered_as_one() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let mut process = place.command(&["mcp"])?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = process.stdin.take().context("input")?;
+    let mut output = BufReader::new(process.stdout.take().context("output")?);
+    let mut say = |line: &str| -> Result<()> { Ok(writeln!(input, "{line}").and_then(|()| input.flush())?) };
+    let mut hear = || -> Result<Value> {
+        let mut line = String::new();
+        output.read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    };
+    say(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"raw","version":"0"}}}"#,
+    )?;
+    ensure!(hear()?["result"]["protocolVersion"] == "2025-03-26");
+    say(
+        r#"[{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":"x","method":"tools/list"},{"jsonrpc":"2.0","id":3,"method":"no/such"},7,{"jsonrpc":"2.0","id":4,"method":"initialize","params":{}}]"#,
+    )?;
+    let answers = hear()?;
+    let of = |id: Value| {
+        let answers = answers.as_array().into_iter().flatten();
+        answers.filter(|answer| answer["id"] == id).cloned().collect::<Vec<Value>>()
+    };
+    ensure!(answers.as_array().map(Vec::len) == Some(5), "{answers}");
+    ensure!(of(json!(2))[0]["result"].is_object() && of(json!(3))[0]["error"]["code"] == -32601, "{answers}");
+    ensure!(of(json!("x"))[0]["result"]["tools"][0]["name"] == "search_tools", "{answers}");
+    ensure!(of(Value::Null)[0]["error"]["code"] == -32600, "{answers}");
+    ensure!(of(json!(4))[0]["error"]["code"] == -32600, "{answers}");
+    say("[]")?;
+    ensure!(hear()?["error"]["code"] == -32600);
+    // Where nothing is asked nothing is answered.
+    say(r#"[{"jsonrpc":"2.0","method":"notifications/initialized"}]"#)?;
+    say(r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#)?;
+    ensure!(hear()?["id"] == 5);
+    drop(input);
+    ensure!(process.wait()?.success());
+    Ok(())
+}
+
+/// A tool is called by its id and by its name, also in other letters.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_is_called_by_its_id() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    add_server(&place, "fixture", &[], true)?;
+    let owner = place.serve()?;
+    for generation in Generation::BOTH {
+        let mut agent = Agent::over_stdio(&place, generation).await?;
+        let found = agent.search("echo").await?;
+        let id = found["results"][0]["id"].as_str().context("an id")?.to_owned();
+        for name in [id.as_str(), "echo", "Echo"] {
+            let call = json!({"name": name, "arguments": {"text": name}, "context": found["context"]});
+            let (text, failed) = agent.call("call_tool", call).await?;
+            ensure!(!failed && text == json!({"text": name}).to_string(), "{generation:?} {name}: {text}");
+        }
+        agent.leave().await?;
+    }
+    owner.stop()
 }
 
 #[test]

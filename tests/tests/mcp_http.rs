@@ -195,6 +195,61 @@ async fn who_may_come_in() -> Result<()> {
     Ok(())
 }
 
+/// The address answers as the protocol wants it, also where the SDK does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_address_keeps_to_the_protocol() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["providers", "keys", "--keep", "file"])?;
+    let owner = place.serve()?;
+    let port = free_port()?;
+    let on = place.json(&["mcp-http", "on", "--port", &port.to_string()])?;
+    let good = Raw::new(on["url"].as_str().context("an address")?, &token(&on)?);
+    let raw = good.clone().greeted().await?;
+    for (body, code, id) in [
+        ("{no JSON", -32700, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":7,"method":3}"#, -32600, json!(7)),
+        (r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":3}"#, -32602, json!(8)),
+        (r#"[{"jsonrpc":"2.0","id":9,"method":"ping"}]"#, -32600, Value::Null),
+    ] {
+        let response = raw.send(body).await?;
+        ensure!(response.status() == StatusCode::BAD_REQUEST, "{body}");
+        let wrong: Value = response.json().await?;
+        ensure!(wrong["error"]["code"] == code && wrong["id"] == id, "{body}: {wrong}");
+    }
+    let unread = raw.ask("tools/call", json!({"arguments": {}})).await?;
+    ensure!(unread["error"]["code"] == -32602 && unread["id"] == 7, "{unread}");
+    // A client of 2025-03-26 sends no version, and batches.
+    let mut old = good.clone();
+    old.headers.retain(|(name, _)| name != "mcp-protocol-version");
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "old", "version": "0"}}});
+    let response = old.send(hello.to_string()).await?;
+    let session = response.headers().get("mcp-session-id").context("a session")?.to_str()?.to_owned();
+    let old = old.with("mcp-session-id", &session);
+    let batch = json!([{"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 3, "method": "no/such"}, 4]);
+    let text = tokio::time::timeout(PATIENCE, old.send(batch.to_string()).await?.text()).await??;
+    let answers: Vec<Value> = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok())
+        .filter(|message: &Value| message.get("id").is_some())
+        .collect();
+    let of = |id: Value| answers.iter().find(|answer| answer["id"] == id).cloned().unwrap_or_default();
+    ensure!(answers.len() == 4 && of(json!(1))["result"].is_object(), "{text}");
+    ensure!(of(json!(2))["result"]["tools"][0]["name"] == "search_tools", "{text}");
+    ensure!(of(json!(3))["error"]["code"] == -32601 && of(Value::Null)["error"]["code"] == -32600, "{text}");
+    let told = json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]);
+    ensure!(old.send(told.to_string()).await?.status() == StatusCode::ACCEPTED);
+    // A session that is ended is ended, and nothing is left to be done.
+    let mut request = raw.http.delete(&raw.url);
+    for (name, value) in &raw.headers {
+        request = request.header(name, value);
+    }
+    ensure!(request.send().await?.status() == StatusCode::NO_CONTENT);
+    owner.stop()
+}
+
 /// Connections that say nothing stand in nobody's way, neither at the address nor at another listener.
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_connections_block_nobody() -> Result<()> {

@@ -7,8 +7,9 @@ use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, done, told};
 use autokit_tests::log::Log;
+use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::site::{Page, Site};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use autokit_tests::calendar::{card, cards, stock};
 
@@ -63,6 +64,14 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     let cited = answer.citations.first().context("a citation")?;
     assert_eq!(cited.url, format!("{url}#tides"));
     assert!(cited.text.contains("nine days ahead") && cited.title.contains("Tides"), "{cited:?}");
+    // An agent is given the same.
+    let agent = Agent::over_stdio(&place, Generation::Session).await?;
+    let question = json!({"question": "Harbour Kit: tide table of a harbour, days ahead"});
+    let (text, failed) = agent.call("ask", question).await?;
+    let answer: Value = serde_json::from_str(&text)?;
+    assert!(!failed && answer["citations"][0]["source"] == json!(cited.url), "{answer}");
+    assert!(answer["citations"][0]["text"].as_str().is_some_and(|text| text.contains("nine days ahead")));
+    agent.leave().await?;
     node.close().await?;
 
     // Read lately: not asked for. Asked for again: the site says that it did not change, and nothing is

@@ -26,6 +26,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 use crate::host::is_local;
 use crate::listen::{ListenLimits, bearer, same, serve};
 use crate::mcp::MESSAGE_BYTES;
+use crate::mcp::http::strict;
 
 /// Where at the port agents are served.
 pub(crate) const PATH: &str = "/mcp";
@@ -87,8 +88,10 @@ impl Door {
             .enforce_origin_validation();
         config.session_store = Some(sessions);
         let agents = StreamableHttpService::new(server, Arc::new(LocalSessionManager::default()), config);
-        let app =
-            Router::new().route_service(PATH, agents).layer(middleware::from_fn_with_state(tokens, admit));
+        let app = Router::new()
+            .route_service(PATH, agents)
+            .layer(middleware::from_fn(strict))
+            .layer(middleware::from_fn_with_state(tokens, admit));
         let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
         Ok(Door { stop: stop.drop_guard(), served })
     }

@@ -6,7 +6,10 @@
 //! and what it had asked and nobody answered is asked again, unless it is a call, which may have been
 //! carried out. That one it is told.
 
-use std::collections::HashMap;
+pub(crate) mod http;
+mod messages;
+
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 
 use rmcp::ServiceExt as _;
@@ -20,6 +23,7 @@ use crate::commands::ListProfiles;
 use crate::engine::{Engine, no_profile};
 use crate::error::{ApiError, Result};
 use crate::node::Node;
+use messages::{Message, Sent};
 
 /// Bytes of one message of an agent: arguments with a file in them fit.
 pub(crate) const MESSAGE_BYTES: usize = 16 << 20;
@@ -93,6 +97,8 @@ pub async fn serve_stdio(
         hello: None,
         ready: None,
         asked: HashMap::new(),
+        protocol: None,
+        batches: Vec::new(),
     };
     let mut first = true;
     loop {
@@ -130,12 +136,35 @@ struct Agent<I, O> {
     ready: Option<Vec<u8>>,
     /// What it asked and nobody answered yet, by the id of the request.
     asked: HashMap<String, Asked>,
+    /// The revision of the protocol that was agreed on.
+    protocol: Option<String>,
+    /// Batches that are not answered yet.
+    batches: Vec<Batch>,
+}
+
+/// Requests that came together and are answered together.
+#[derive(Default)]
+struct Batch {
+    /// Ids of the requests that are not answered yet.
+    waits: HashSet<String>,
+    answers: Vec<Value>,
+}
+
+/// What becomes of a line of the agent.
+#[derive(Default)]
+struct Taken {
+    /// Lines for the owner.
+    pass: Vec<u8>,
+    /// Lines for the agent.
+    say: Vec<u8>,
 }
 
 struct Asked {
     line: Vec<u8>,
     /// Whether it may change something outside, so that nobody must ask it twice.
     acts: bool,
+    /// Whether it is the greeting.
+    greets: bool,
     id: Value,
 }
 
@@ -152,11 +181,9 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                     Ok(Read::TooLong) => self.say(&too_long()).await?,
                     Ok(Read::Line) => {
                         let line = std::mem::take(&mut asked);
-                        if !self.note(&line) {
-                            self.say(&not_json()).await?;
-                            continue;
-                        }
-                        if to.write_all(&line).await.is_err() || to.flush().await.is_err() {
+                        let taken = self.take(&line);
+                        self.say(&taken.say).await?;
+                        if to.write_all(&taken.pass).await.is_err() || to.flush().await.is_err() {
                             return Ok(End::OwnerEnded);
                         }
                     }
@@ -166,10 +193,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                 read = read_line(answers, &mut answered, ANSWER_BYTES) => match read {
                     Ok(Read::Line) => {
                         let line = std::mem::take(&mut answered);
-                        if let Some(id) = answered_id(&line) {
-                            self.asked.remove(&id);
-                        }
-                        self.say(&line).await?;
+                        self.deliver(&line).await?;
                     }
                     Ok(Read::TooLong | Read::End) | Err(_) => return Ok(End::OwnerEnded),
                 },
@@ -185,29 +209,120 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         written.await.map_err(|error| ApiError::internal(format!("the agent does not listen: {error}")))
     }
 
-    /// Remembers what is needed to go on with another owner; false for what is no JSON.
-    fn note(&mut self, line: &[u8]) -> bool {
-        if line.iter().all(u8::is_ascii_whitespace) {
-            return true;
+    /// Hands an answer on, or keeps it until the rest of its batch is answered.
+    async fn deliver(&mut self, line: &[u8]) -> Result<()> {
+        let Some(id) = answered_id(line) else { return self.say(line).await };
+        if self.asked.remove(&id).is_some_and(|asked| asked.greets) {
+            let answer = serde_json::from_slice::<Value>(line).unwrap_or_default();
+            let agreed = answer.pointer("/result/protocolVersion").and_then(Value::as_str);
+            self.protocol = agreed.map(str::to_owned);
         }
-        let Ok(message) = serde_json::from_slice::<Value>(line) else { return false };
-        let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+        let Some(at) = self.batches.iter().position(|batch| batch.waits.contains(&id)) else {
+            return self.say(line).await;
+        };
+        let batch = &mut self.batches[at];
+        batch.waits.remove(&id);
+        batch.answers.push(serde_json::from_slice(line).unwrap_or_default());
+        if !batch.waits.is_empty() {
+            return Ok(());
+        }
+        let batch = self.batches.swap_remove(at);
+        self.say(&line_of(&Value::Array(batch.answers))).await
+    }
+
+    /// Takes a line of the agent apart, and remembers what is needed to go on with another owner.
+    fn take(&mut self, line: &[u8]) -> Taken {
+        let mut taken = Taken::default();
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return taken;
+        }
+        match messages::read(line) {
+            Ok(Sent::One(message)) => match message.fault() {
+                Some(fault) => taken.say = line_of(&fault),
+                None => {
+                    self.note(&message, line);
+                    taken.pass = line.to_vec();
+                    // A request that was cancelled may have been the last of its batch.
+                    let done = self.batches.extract_if(.., |batch| batch.waits.is_empty());
+                    let answers = done.map(|batch| line_of(&Value::Array(batch.answers)));
+                    taken.say = answers.flatten().collect();
+                }
+            },
+            Ok(Sent::Batch(messages)) => self.take_batch(&messages, &mut taken),
+            Err(fault) => taken.say = line_of(&fault),
+        }
+        taken
+    }
+
+    fn take_batch(&mut self, messages: &[&str], taken: &mut Taken) {
+        let wrong = |words: &str| line_of(&messages::error(&Value::Null, messages::INVALID_REQUEST, words));
+        if self.protocol.as_deref() != Some(messages::BATCHES) {
+            taken.say = wrong("this revision of the protocol has no batches");
+            return;
+        }
+        if messages.is_empty() {
+            taken.say = wrong("a batch holds one message at least");
+            return;
+        }
+        let mut batch = Batch::default();
+        for text in messages {
+            let message = match messages::read_one(text) {
+                Ok(message) => message,
+                Err(fault) => {
+                    batch.answers.push(fault);
+                    continue;
+                }
+            };
+            let greets = (message.method() == "initialize").then(|| {
+                let id = message.id().unwrap_or(&Value::Null);
+                messages::error(id, messages::INVALID_REQUEST, "`initialize` is not part of a batch")
+            });
+            if let Some(fault) = message.fault().or(greets) {
+                batch.answers.push(fault);
+                continue;
+            }
+            let mut line = text.replace(['\r', '\n'], " ").into_bytes();
+            line.push(b'\n');
+            self.note(&message, &line);
+            if let Some(id) = message.id().filter(|_| message.is_request()) {
+                batch.waits.insert(id.to_string());
+            }
+            taken.pass.extend(line);
+        }
+        if !batch.waits.is_empty() {
+            self.batches.push(batch);
+        } else if !batch.answers.is_empty() {
+            taken.say = line_of(&Value::Array(batch.answers));
+        }
+    }
+
+    /// Remembers what is needed to go on with another owner.
+    fn note(&mut self, message: &Message<'_>, line: &[u8]) {
+        let method = message.method();
         match method {
             "initialize" => self.hello = Some(line.to_vec()),
             "notifications/initialized" => self.ready = Some(line.to_vec()),
             "notifications/cancelled" => {
-                if let Some(id) = message.pointer("/params/requestId") {
-                    self.asked.remove(&id.to_string());
+                if let Some(id) = message.params().request_id {
+                    self.forget(&id.to_string());
                 }
             }
             _ => {}
         }
-        if let Some(id) = message.get("id").filter(|_| !method.is_empty()) {
-            let called = message.pointer("/params/name").and_then(Value::as_str);
-            let acts = method == "tools/call" && called != Some(autokit_gateway::SEARCH_TOOLS);
-            self.asked.insert(id.to_string(), Asked { line: line.to_vec(), acts, id: id.clone() });
+        if let Some(id) = message.id().filter(|_| message.is_request()) {
+            let finds = || message.params().name.as_deref() == Some(autokit_gateway::SEARCH_TOOLS);
+            let acts = method == "tools/call" && !finds();
+            let greets = method == "initialize";
+            self.asked.insert(id.to_string(), Asked { line: line.to_vec(), acts, greets, id: id.clone() });
         }
-        true
+    }
+
+    /// Waits no more for the answer to a request that was cancelled: there may be none.
+    fn forget(&mut self, id: &str) {
+        self.asked.remove(id);
+        for batch in &mut self.batches {
+            batch.waits.remove(id);
+        }
     }
 
     /// Goes on with another owner: greets it, asks again what can be asked again.
@@ -240,11 +355,8 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                 "content": [{"type": "text", "text": "AutoKit was restarted while this call was on its way; it may have been carried out. Check before you call again."}],
                 "isError": true,
             }});
-            let mut line = told.to_string().into_bytes();
-            line.push(b'\n');
-            self.output.write_all(&line).await?;
+            self.deliver(&line_of(&told)).await.map_err(std::io::Error::other)?;
         }
-        self.output.flush().await?;
         for asked in ask {
             to.write_all(&asked.line).await?;
             self.asked.insert(asked.id.to_string(), asked);
@@ -253,11 +365,9 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
     }
 }
 
-/// The answer to a line that is no JSON (JSON-RPC 2.0, section 5.1). The SDK would say nothing.
-fn not_json() -> Vec<u8> {
-    let answer =
-        json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "this line is no JSON"}});
-    format!("{answer}\n").into_bytes()
+/// A message as a line.
+fn line_of(message: &Value) -> Vec<u8> {
+    format!("{message}\n").into_bytes()
 }
 
 /// The id of the request that a line answers.
@@ -276,8 +386,7 @@ fn answered_id(line: &[u8]) -> Option<String> {
 /// The answer to a line that is too long to be read.
 fn too_long() -> Vec<u8> {
     let words = format!("a message may have {MESSAGE_BYTES} bytes");
-    let answer = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": words}});
-    format!("{answer}\n").into_bytes()
+    line_of(&messages::error(&Value::Null, messages::INVALID_REQUEST, &words))
 }
 
 /// What came of reading a line.

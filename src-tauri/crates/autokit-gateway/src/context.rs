@@ -117,6 +117,16 @@ impl ToolContext {
         self.bound.get(name)
     }
 
+    /// The name of the tool that a client means: by its name, by its id, or by its name in other letters. No two
+    /// names differ in these alone.
+    pub fn name_of(&self, meant: &str) -> Option<&str> {
+        let named = self.bound.get_key_value(meant).map(|(name, _)| name);
+        let by_id =
+            || self.bound.iter().find(|(_, bound)| bound.definition.id == meant).map(|(name, _)| name);
+        let alike = || self.bound.keys().find(|name| name.eq_ignore_ascii_case(meant));
+        named.or_else(by_id).or_else(alike).map(String::as_str)
+    }
+
     /// Whether a tool went because of a loop and was not found again since.
     pub fn is_evicted(&self, name: &str) -> bool {
         self.evicted.iter().any(|evicted| evicted == name)
@@ -252,14 +262,16 @@ impl ToolContext {
             let short: String = own.chars().take(NAME_CHARS - id.len() - 1).collect();
             format!("{short}_{id}")
         };
-        let free = |name: &String| !name.is_empty() && !self.bound.contains_key(name) && !is_own(name);
+        // Clients may not tell large letters from small ones.
+        let taken = |name: &String| self.bound.keys().any(|other| other.eq_ignore_ascii_case(name));
+        let free = |name: &String| !name.is_empty() && !taken(name) && !is_own(name);
         [own.clone(), full, with_id(8)].into_iter().find(free).unwrap_or_else(|| with_id(24))
     }
 }
 
 /// Names of tools every session has; a discovered one must not pass for one of them.
-fn is_own(name: &str) -> bool {
-    crate::OWN_TOOLS.contains(&name)
+pub(crate) fn is_own(name: &str) -> bool {
+    crate::OWN_TOOLS.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// A name of letters, digits, `_` and `-`, which is all that some clients allow.
@@ -342,6 +354,28 @@ mod tests {
 
     fn names(context: &ToolContext) -> Vec<&str> {
         context.iter().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn names_that_differ_in_letters_alone_are_told_apart() {
+        let (mut context, settings) = (ToolContext::default(), Settings::default());
+        let echo = |id: &str, name: &str, provider: &str| Definition {
+            provider: provider.to_owned(),
+            ..tool(id, name)
+        };
+        let found = vec![echo("1", "echo", "a"), echo("2", "Echo", "b"), echo("3", "Search_Tools", "c")];
+        let binding = context.bind(&settings, found, at(0));
+        assert_eq!(binding.names, ["echo", "b_Echo", "c_Search_Tools"]);
+        for (meant, name) in [
+            ("echo", "echo"),
+            ("ECHO", "echo"),
+            ("B_echo", "b_Echo"),
+            ("3", "c_Search_Tools"),
+            ("2", "b_Echo"),
+        ] {
+            assert_eq!(context.name_of(meant), Some(name), "{meant}");
+        }
+        assert_eq!(context.name_of("4"), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{Definition, Gone, list, listed};
+use crate::context::{Definition, Gone, is_own, list, listed};
 use crate::guard::{Loop, Outcome};
 use crate::session::{Session, SessionRecord, Sessions, is_over, new_handle};
 use crate::settings::Settings;
@@ -71,7 +71,7 @@ impl Answered {
 /// A call as an agent makes it.
 #[derive(Debug)]
 pub struct Wish {
-    /// Name of the tool, as the session knows it.
+    /// Name of the tool, as the session knows it, or its id.
     pub name: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
@@ -274,10 +274,13 @@ impl<T: Toolbox> Gateway<T> {
     }
 
     /// Calls a tool of a session: one of its own or a discovered one.
-    pub async fn call(&self, session: &Session, wish: Wish) -> Answered {
+    pub async fn call(&self, session: &Session, mut wish: Wish) -> Answered {
         let inner = &*self.inner;
         let (id, profile, client, bound) = {
             let record = session.lock();
+            if let Some(name) = record.tools.name_of(&wish.name).filter(|_| !is_own(&wish.name)) {
+                wish.name = name.to_owned();
+            }
             let bound = record.tools.get(&wish.name).cloned();
             (record.id.clone(), record.profile.clone(), record.client.clone(), bound)
         };
@@ -490,7 +493,7 @@ fn call_tool() -> Tool {
         json!({
             "type": "object",
             "properties": {
-                "name": {"type": "string", "description": "As the search result names it"},
+                "name": {"type": "string", "description": "As the search result names it, or its id"},
                 "arguments": {"type": "object", "description": "By the tool's input_schema"},
                 "context": {"type": "string", "description": "The context the search gave, if it gave one"}
             },

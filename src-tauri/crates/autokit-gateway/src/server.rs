@@ -4,10 +4,10 @@
 //! speaks; nothing is kept for its connection, and the context is the handle among its arguments.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, DiscoverResult, Extensions, Implementation,
-    InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ResultType, ServerCapabilities, ServerConfig,
-    SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    Extensions, Implementation, InitializeRequestParams, InitializeResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ResultType, ServerCapabilities,
+    ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -32,6 +32,17 @@ pub struct TokenProfile(pub String);
 
 /// Header in which a client of Streamable HTTP names its session.
 const SESSION_HEADER: &str = "mcp-session-id";
+
+/// The methods that are served, in both generations.
+const METHODS: [&str; 7] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
+    "completion/complete",
+];
 
 /// Words on how far a call has come that wait for a client that reads slowly; what comes while so many wait is
 /// left out.
@@ -299,6 +310,19 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         self.admitted(&context.extensions)?;
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // The SDK takes what it cannot read for a request of a method it does not know.
+        if METHODS.contains(&request.method.as_str()) {
+            let words = format!("the parameters of {} cannot be read", request.method);
+            return Err(ErrorData::invalid_params(words, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -140,6 +140,12 @@ impl Serving {
                     answer.insert("documentation".to_owned(), url.into());
                 }
             }
+            if !told.citations.is_empty() {
+                let cited = told.citations.iter().map(|cited| {
+                    json!({"tool": cited.card, "under": cited.title, "source": cited.url, "text": cited.text})
+                });
+                answer.insert("citations".to_owned(), cited.collect());
+            }
             findings.extend(told.findings.iter().cloned());
         }
         if let Some(discovered) = &turn.discovered {
