@@ -164,6 +164,10 @@ async fn who_may_come_in() -> Result<()> {
     ensure!(status(good.clone().with("authorization", "Bearer guess")).await? == StatusCode::UNAUTHORIZED);
     ensure!(status(good.clone().with("host", "evil.example")).await? == StatusCode::FORBIDDEN);
     ensure!(status(good.clone().with("origin", "https://evil.example")).await? == StatusCode::FORBIDDEN);
+    // A page of this machine needs the token like anybody else.
+    let page = good.clone().with("origin", "http://localhost:3000");
+    page.clone().greeted().await?.tools().await?;
+    ensure!(status(page.with("authorization", "Bearer guess")).await? == StatusCode::UNAUTHORIZED);
     ensure!(status(Raw::new(&url.replace("/mcp", "/v1/hello"), &first)).await? == StatusCode::NOT_FOUND);
     // The token of this address opens nothing else.
     let owners = Raw::at_owner(&place)?;

@@ -1,7 +1,8 @@
 //! An MCP server for tests: it does what its tools are called, also the unkind things.
 //!
-//! `tools-server [--http] [--newest] [--many N] [--changed] [--odd] [--fail]`; with `--odd` it lists `echo` twice
-//! and `picture` without a schema
+//! `tools-server [--http] [--newest] [--many N] [--changed] [--odd] [--suite] [--fail]`; with `--odd` it lists
+//! `echo` twice and `picture` without a schema, with `--suite` it has the tools that the conformance suite of MCP
+//! calls
 //!
 //! * `echo` gives its arguments back, `count` says how often it was called in this process, or waits until so
 //!   many calls of `slow` have `begun` or were `taken_back`
@@ -16,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ServerCapabilities, ServerConfig,
-    Tool,
+    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ResourceContents, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -33,6 +34,7 @@ struct Fixture {
     many: usize,
     newest: bool,
     odd: bool,
+    suite: bool,
     changed: Arc<AtomicBool>,
     calls: Arc<AtomicU64>,
     begun: Arc<watch::Sender<u64>>,
@@ -75,6 +77,10 @@ impl Fixture {
         ];
         if self.odd {
             tools.push(tool("echo", "Says something else.".to_owned(), json!({})));
+        }
+        if self.suite {
+            let names = SUITE.iter().map(|name| tool(name, format!("Does {name}."), json!({})));
+            tools.extend(names);
         }
         tools.extend((0..self.many).map(|n| {
             tool(
@@ -143,7 +149,8 @@ impl ServerHandler for Fixture {
                 let mib = arguments["mib"].as_u64().unwrap_or(1) as usize;
                 text("All work and no play makes a dull answer. ".repeat((mib << 20) / 42))
             }
-            "step" => {
+            name if SUITE.contains(&name) && name != "test_tool_with_progress" => Ok(of_suite(name).into()),
+            "step" | "test_tool_with_progress" => {
                 if let Some(token) = context.meta.get_progress_token() {
                     for step in 1..=3 {
                         let mut told = ProgressNotificationParam::new(token.clone(), f64::from(step));
@@ -180,6 +187,37 @@ impl ServerHandler for Fixture {
     }
 }
 
+/// The tools that the conformance suite of MCP calls.
+const SUITE: [&str; 7] = [
+    "test_simple_text",
+    "test_image_content",
+    "test_audio_content",
+    "test_embedded_resource",
+    "test_multiple_content_types",
+    "test_error_handling",
+    "test_tool_with_progress",
+];
+
+fn of_suite(name: &str) -> CallToolResult {
+    let text = || ContentBlock::text("This is a simple text response for testing.");
+    let image = || ContentBlock::image("iVBORw0KGgo=", "image/png");
+    let resource = || {
+        let contents =
+            ResourceContents::text("This is an embedded resource content.", "test://embedded-resource");
+        ContentBlock::resource(contents)
+    };
+    match name {
+        "test_image_content" => CallToolResult::success(vec![image()]),
+        "test_audio_content" => CallToolResult::success(vec![ContentBlock::audio("UklGRg==", "audio/wav")]),
+        "test_embedded_resource" => CallToolResult::success(vec![resource()]),
+        "test_multiple_content_types" => CallToolResult::success(vec![text(), image(), resource()]),
+        "test_error_handling" => {
+            CallToolResult::error(vec![ContentBlock::text("This tool fails for testing")])
+        }
+        _ => CallToolResult::success(vec![text()]),
+    }
+}
+
 /// Ends as programs end that cannot go on.
 fn last_words(words: &str, code: i32) -> ! {
     // With nobody to hear them they are said to nobody.
@@ -199,6 +237,7 @@ async fn main() -> anyhow::Result<()> {
         many: many.unwrap_or(0),
         newest: has("--newest"),
         odd: has("--odd"),
+        suite: has("--suite"),
         changed: Arc::new(AtomicBool::new(has("--changed"))),
         calls: Arc::default(),
         begun: Arc::default(),

@@ -1,7 +1,7 @@
 //! The address for agents that cannot start a program: MCP as Streamable HTTP at a port that stays the same.
 //!
-//! Only loopback is bound. Every request carries the token of the address, names this machine as its host,
-//! and comes from no web page: a browser would say so in `Origin`.
+//! Only loopback is bound. Every request carries a token of the address, names this machine as its host,
+//! and comes from no web page of another: a browser would say so in `Origin`.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -30,6 +30,8 @@ use crate::mcp::http::strict;
 
 /// Where at the port agents are served.
 pub(crate) const PATH: &str = "/mcp";
+/// Web pages of this machine, which need the token like anybody else; no other page may come in.
+const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 /// How long calls that are on their way are waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -85,7 +87,7 @@ impl Door {
         let mut config = StreamableHttpServerConfig::default()
             .with_cancellation_token(stop.child_token())
             .with_max_request_body_bytes(MESSAGE_BYTES)
-            .enforce_origin_validation();
+            .with_allowed_origins(ORIGINS);
         config.session_store = Some(sessions);
         let agents = StreamableHttpService::new(server, Arc::new(LocalSessionManager::default()), config);
         let app = Router::new()

@@ -1,4 +1,4 @@
-//! The official SDKs of MCP, as agents use them, against the command that was built.
+//! The official SDKs of MCP, as agents use them, and the conformance suite, against the command that was built.
 
 use std::fs;
 use std::path::PathBuf;
@@ -71,5 +71,6 @@ fn whole_way(library: &std::path::Path) -> Result<()> {
     };
     run(command("node").arg("session.mjs"))?;
     run(command("node").arg("stateless.mjs"))?;
-    run(command(python()?).arg("both.py"))
+    run(command(python()?).arg("both.py"))?;
+    run(command("node").arg("conformance.mjs").env("AUTOKIT_SERVER", &server))
 }
