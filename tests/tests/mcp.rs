@@ -301,7 +301,8 @@ async fn a_tool_is_called_by_its_id() -> Result<()> {
         for name in [id.as_str(), "echo", "Echo"] {
             let call = json!({"name": name, "arguments": {"text": name}, "context": found["context"]});
             let (text, failed) = agent.call("call_tool", call).await?;
-            ensure!(!failed && text == json!({"text": name}).to_string(), "{generation:?} {name}: {text}");
+            let echoed = json!({"text": name}).to_string();
+            ensure!(!failed && text == echoed, "{generation:?} {name}: {text}");
         }
         agent.leave().await?;
     }

@@ -79,7 +79,9 @@ impl Connections {
     /// Ends the connections that have not sent a request.
     fn end_silent(&self) {
         let silent = std::mem::take(&mut self.state.lock().expect("no holder panics").silent);
-        silent.into_iter().for_each(|(_, evicted)| evicted.cancel());
+        for (_, evicted) in silent {
+            evicted.cancel();
+        }
     }
 
     /// Notes that a connection has sent a request.
@@ -206,7 +208,7 @@ mod tests {
 
     #[tokio::test]
     async fn idle_connections_give_way_to_those_that_ask() {
-        let limits = ListenLimits { header: Duration::from_secs(600), connections: 4 };
+        let limits = ListenLimits { header: Duration::from_mins(10), connections: 4 };
         let (at, stop) = start(limits).await;
         let mut working = TcpStream::connect(at).await.expect("connected");
         asked(&mut working).await;

@@ -237,17 +237,18 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
             return taken;
         }
         match messages::read(line) {
-            Ok(Sent::One(message)) => match message.fault() {
-                Some(fault) => taken.say = line_of(&fault),
-                None => {
-                    self.note(&message, line);
-                    taken.pass = line.to_vec();
-                    // A request that was cancelled may have been the last of its batch.
-                    let done = self.batches.extract_if(.., |batch| batch.waits.is_empty());
-                    let answers = done.map(|batch| line_of(&Value::Array(batch.answers)));
-                    taken.say = answers.flatten().collect();
+            Ok(Sent::One(message)) => {
+                if let Some(fault) = message.fault() {
+                    taken.say = line_of(&fault);
+                    return taken;
                 }
-            },
+                self.note(&message, line);
+                taken.pass = line.to_vec();
+                // A request that was cancelled may have been the last of its batch.
+                let done = self.batches.extract_if(.., |batch| batch.waits.is_empty());
+                let answers = done.map(|batch| line_of(&Value::Array(batch.answers)));
+                taken.say = answers.flatten().collect();
+            }
             Ok(Sent::Batch(messages)) => self.take_batch(&messages, &mut taken),
             Err(fault) => taken.say = line_of(&fault),
         }

@@ -40,12 +40,11 @@ impl<T: Toolbox> Gateway<T> {
                 if record.tools.get(&name).is_none_or(|bound| bound.definition.id != before.id) {
                     continue;
                 }
-                let other = match now {
-                    Some(now) => record.tools.renew(&name, now),
-                    None => {
-                        gone.push(before.id);
-                        record.tools.revoke(&name)
-                    }
+                let other = if let Some(now) = now {
+                    record.tools.renew(&name, now)
+                } else {
+                    gone.push(before.id);
+                    record.tools.revoke(&name)
                 };
                 count += u64::from(other);
             }

@@ -62,6 +62,17 @@ struct Bound {
 }
 
 impl Bound {
+    /// The profiles an agent is bound by; none if one of them does not exist. Everybody's always does.
+    fn of(scope: &str, saved: &SavedProfiles) -> Option<Bound> {
+        let everybody = saved.profiles.get("").cloned().unwrap_or_default();
+        let named = |name: &str| match name {
+            "" => Some(None),
+            name => saved.profiles.get(name).cloned().map(Some),
+        };
+        let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
+        Some(Bound { everybody, own: named(own)?, narrower: named(narrower)? })
+    }
+
     /// All of them, everybody's first.
     fn all(&self) -> impl Iterator<Item = &Arc<Profile>> {
         std::iter::once(&self.everybody).chain(&self.own).chain(&self.narrower)
@@ -148,20 +159,9 @@ impl Core {
         Ok(())
     }
 
-    /// The profiles an agent is bound by; none if one of them does not exist. Everybody's always does.
-    fn bound(&self, scope: &str, saved: &SavedProfiles) -> Option<Bound> {
-        let everybody = saved.profiles.get("").cloned().unwrap_or_default();
-        let named = |name: &str| match name {
-            "" => Some(None),
-            name => saved.profiles.get(name).cloned().map(Some),
-        };
-        let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
-        Some(Bound { everybody, own: named(own)?, narrower: named(narrower)? })
-    }
-
     /// The rules an agent is bound by; none if its profile does not exist.
     pub(super) fn policy(&self, scope: &str) -> Option<Policy> {
-        Some(self.bound(scope, &self.profiles.saved.load())?.policy())
+        Some(Bound::of(scope, &self.profiles.saved.load())?.policy())
     }
 
     /// What an agent is bound by, with the library as it is now.
@@ -173,7 +173,7 @@ impl Core {
         {
             return Some(known);
         }
-        let bound = self.bound(scope, &saved)?;
+        let bound = Bound::of(scope, &saved)?;
         let made = Arc::new(Scoped::new(self, saved, &bound, cursor));
         self.profiles.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&made));
         Some(made)
@@ -183,7 +183,7 @@ impl Core {
     pub(super) fn session_settings(&self, scope: &str, client: &str) -> SessionSettings {
         let saved = self.profiles.saved.load();
         let mut settings = saved.sessions.session.clone();
-        if let Some(bound) = self.bound(scope, &saved) {
+        if let Some(bound) = Bound::of(scope, &saved) {
             let own = bound.own.as_ref().unwrap_or(&bound.everybody);
             settings.always.extend(own.always.iter().cloned());
         }
@@ -234,7 +234,7 @@ impl Core {
         for need in needs {
             changed.permissions.set(need, Permission::Allow);
         }
-        Some(self.bound(scope, &saved)?.policy().decide(needs).permission)
+        Some(Bound::of(scope, &saved)?.policy().decide(needs).permission)
     }
 
     /// Names of the profiles, without everybody's.

@@ -49,7 +49,7 @@ pub(crate) struct Params<'a> {
 /// What a client sent.
 #[derive(Debug)]
 pub(crate) enum Sent<'a> {
-    One(Message<'a>),
+    One(Box<Message<'a>>),
     /// The messages of a batch, each as it was written.
     Batch(Vec<&'a str>),
 }
@@ -71,7 +71,9 @@ pub(crate) fn read(text: &[u8]) -> Result<Sent<'_>, Value> {
             let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| none("this is no JSON"))?;
             Ok(Sent::Batch(parts.into_iter().map(RawValue::get).collect()))
         }
-        Some('{') => serde_json::from_str(text).map(Sent::One).map_err(|_| none("this is no JSON")),
+        Some('{') => serde_json::from_str(text)
+            .map(|message| Sent::One(Box::new(message)))
+            .map_err(|_| none("this is no JSON")),
         _ if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
             Err(error(&Value::Null, INVALID_REQUEST, "a message is an object"))
         }
@@ -85,7 +87,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Sent<'_>, Value> {
 /// As [`read`].
 pub(crate) fn read_one(text: &str) -> Result<Message<'_>, Value> {
     match read(text.as_bytes())? {
-        Sent::One(message) => Ok(message),
+        Sent::One(message) => Ok(*message),
         Sent::Batch(_) => Err(error(&Value::Null, INVALID_REQUEST, "a batch holds no batches")),
     }
 }

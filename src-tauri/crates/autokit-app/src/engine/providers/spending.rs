@@ -163,7 +163,8 @@ mod tests {
         for (small, input) in [("gpt-4.1-mini", 0.4), ("something-new", 2.0), ("", 2.0)] {
             let models = super::super::Services::models(&settings(small), Some("key"), &Ledger::default())
                 .expect("models");
-            assert_eq!(models.1.expect("a small model").config().price.input, input, "{small}");
+            let price = models.1.expect("a small model").config().price;
+            assert_eq!(price, Price { input, ..price }, "{small}");
         }
     }
 }
