@@ -15,14 +15,14 @@ use crate::api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet, Setting};
 use crate::commands::{Context, GetAgentsHttp, Handle, RenewAgentsHttp, SetAgentsHttp};
 use crate::door::{AgentToken, Door, PATH};
 use crate::error::{ApiError, ErrorCode, Result};
-use crate::secrets::{Secret, name_for};
+use crate::secrets::Secret;
 
 use super::profiles::no_profile;
 use super::{Core, Engine};
 use sessions::KeptSessions;
 
-/// Name of the token for everybody's profile among the keys.
-const TOKEN: &str = "agents-http";
+/// Name of the token for everybody's profile among the keys; those of other profiles begin with it.
+pub(super) const AGENTS_TOKEN: &str = "agents-http";
 /// The port where none was chosen; none is registered there.
 const PORT: u16 = 8427;
 
@@ -49,7 +49,11 @@ impl Core {
     /// The token of a profile; a new one if there is none yet, or if one is wanted.
     async fn agents_token(&self, profile: &str, renew: bool) -> Result<String> {
         let keys = self.secrets(&self.services.load().settings);
-        let name = token_name(profile);
+        let name = match self.token_key(profile) {
+            _ if profile.is_empty() => AGENTS_TOKEN.to_owned(),
+            Some(name) => name,
+            None => self.new_token_key(profile).await?,
+        };
         if !renew && let Some(token) = keys.get(&name).await? {
             return Ok(token.expose().to_owned());
         }
@@ -62,9 +66,10 @@ impl Core {
     /// Makes the tokens known to the address that are valid now: those of profiles that exist.
     async fn load_agents_tokens(&self) -> Result<()> {
         let keys = self.secrets(&self.services.load().settings);
+        let everybody = (String::new(), AGENTS_TOKEN.to_owned());
         let mut tokens = Vec::new();
-        for profile in std::iter::once(String::new()).chain(self.profile_names()) {
-            if let Some(token) = keys.get(&token_name(&profile)).await? {
+        for (profile, name) in std::iter::once(everybody).chain(self.token_keys()) {
+            if let Some(token) = keys.get(&name).await? {
                 tokens.push(AgentToken { token: token.expose().to_owned(), profile });
             }
         }
@@ -72,22 +77,16 @@ impl Core {
         Ok(())
     }
 
-    /// Forgets the token of a profile that was removed: who presents it is refused from then on, also when
-    /// a profile of the same name is added later.
-    pub(super) async fn forget_agents_token(&self, profile: &str) -> Result<()> {
-        // First where it counts: the keys may be out of reach.
+    /// Forgets the token of a profile that was removed: who presents it is refused from then on.
+    pub(super) async fn forget_agents_token(&self, profile: &str, key: &str) {
         self.agents_tokens.rcu(|tokens| {
             tokens.iter().filter(|token| token.profile != profile).cloned().collect::<Vec<_>>()
         });
-        let keys = self.secrets(&self.services.load().settings);
-        keys.remove(&token_name(profile)).await?;
-        self.load_agents_tokens().await
+        // Nobody asks for it by this name again, so that it opens nothing if it stays.
+        if let Err(error) = self.secrets(&self.services.load().settings).remove(key).await {
+            tracing::warn!(%error, "the token of a removed profile is still among the keys");
+        }
     }
-}
-
-/// Name of the token of a profile among the keys.
-fn token_name(profile: &str) -> String {
-    if profile.is_empty() { TOKEN.to_owned() } else { name_for(TOKEN, profile) }
 }
 
 impl Engine {

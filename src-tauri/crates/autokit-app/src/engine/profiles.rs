@@ -18,7 +18,9 @@ use autokit_tools::permissions::{Need, Permission, Policy, Rules};
 use crate::api::{AgentSessions, Nothing, Profile, ProfileRef, Profiles, Setting};
 use crate::commands::{Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile};
 use crate::error::{ApiError, ErrorCode, Result};
+use crate::secrets::name_for;
 
+use super::agents_http::AGENTS_TOKEN;
 use super::{Core, Engine};
 use saved::SavedProfiles;
 
@@ -237,10 +239,27 @@ impl Core {
         Some(Bound::of(scope, &saved)?.policy().decide(needs).permission)
     }
 
-    /// Names of the profiles, without everybody's.
-    pub(super) fn profile_names(&self) -> Vec<String> {
+    /// Under what name the token of a profile is among the keys; none if it has no token yet.
+    pub(super) fn token_key(&self, profile: &str) -> Option<String> {
+        self.profiles.saved.load().tokens.get(profile).cloned()
+    }
+
+    /// As [`Core::token_key`], for a profile that is to have a token.
+    pub(super) async fn new_token_key(&self, profile: &str) -> Result<String> {
+        self.change_profiles(|saved| {
+            if !saved.profiles.contains_key(profile) {
+                return Err(no_profile(profile));
+            }
+            let key = || name_for(AGENTS_TOKEN, &crate::token(16));
+            Ok(saved.tokens.entry(profile.to_owned()).or_insert_with(key).clone())
+        })
+        .await
+    }
+
+    /// The profiles with a token, and under what name that is among the keys.
+    pub(super) fn token_keys(&self) -> Vec<(String, String)> {
         let saved = self.profiles.saved.load();
-        saved.profiles.keys().filter(|name| !name.is_empty()).cloned().collect()
+        saved.tokens.iter().map(|(profile, key)| (profile.clone(), key.clone())).collect()
     }
 
     fn profile_list(&self) -> Profiles {
@@ -409,12 +428,16 @@ impl Handle<RemoveProfile> for Engine {
         if request.name.is_empty() {
             return Err(invalid("everybody's profile stays".to_owned(), "Change what it allows instead."));
         }
-        self.core
+        let token = self
+            .core
             .change_profiles(|saved| {
-                saved.profiles.remove(&request.name).map(|_| ()).ok_or_else(|| no_profile(&request.name))
+                saved.profiles.remove(&request.name).ok_or_else(|| no_profile(&request.name))?;
+                Ok(saved.tokens.remove(&request.name))
             })
             .await?;
-        self.core.forget_agents_token(&request.name).await?;
+        if let Some(key) = token {
+            self.core.forget_agents_token(&request.name, &key).await;
+        }
         Ok(self.core.profile_list())
     }
 }

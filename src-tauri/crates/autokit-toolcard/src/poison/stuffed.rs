@@ -5,6 +5,7 @@
 //! none has more than 21 different words in a row, a list of the fields of a film.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use super::{Found, MarkSort};
 
@@ -34,8 +35,10 @@ const BINDING: &[&str] = &[
     "una", "uno", "y", "è", "é",
 ];
 
+static BINDING_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| BINDING.iter().copied().collect());
+
 pub(super) fn find(text: &str) -> Vec<Found> {
-    let binding: HashSet<&str> = BINDING.iter().copied().collect();
+    let binding = &*BINDING_WORDS;
     let mut found = Vec::new();
     let (mut start, mut end) = (0, 0);
     let mut seen: HashSet<String> = HashSet::new();

@@ -20,6 +20,9 @@ const INHERITED: u32 = 1;
 pub(super) struct SavedProfiles {
     version: u32,
     pub(super) profiles: BTreeMap<String, Arc<Profile>>,
+    /// Of each profile with a token for HTTP, under what name that is among the keys. A profile that is added
+    /// under the name of a removed one has another.
+    pub(super) tokens: BTreeMap<String, String>,
     pub(super) sessions: AgentSessions,
 }
 
