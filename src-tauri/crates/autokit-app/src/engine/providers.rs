@@ -145,9 +145,7 @@ impl Core {
     pub(crate) async fn load_services(&self) -> Result<()> {
         let text = self.library.setting(PROVIDERS_SETTING).await?;
         let settings: ProviderSettings = match &text {
-            // Settings of a later version may hold more than is known here; what is known is taken.
-            Some(text) => serde_json::from_str(text)
-                .map_err(|error| ApiError::internal(format!("settings: {error}")))?,
+            Some(text) => spending::read(text)?,
             None => ProviderSettings::default(),
         };
         let services = self.services_of(settings).await?;
@@ -255,10 +253,8 @@ impl Core {
             // No spending sums up to minus zero.
             spent: self.spending.ledger.cost() + 0.0,
             tokens,
-            price: services.large.as_ref().map(|model| {
-                let Price { input, output } = model.config().price;
-                (input, output)
-            }),
+            price: spending::known_price(&services.settings.llm)
+                .map(|Price { input, output }| (input, output)),
             prompts: prompts::ALL
                 .iter()
                 .map(|prompt| ShippedPrompt {
@@ -310,8 +306,7 @@ impl Handle<SetProviders> for Engine {
         check_prompts(&request.prompts)?;
         // Tried before it is kept: a proxy that is no address would leave no client at all.
         let services = self.core.services_of(request.clone()).await?;
-        let text = serde_json::to_string(&request).map_err(|error| ApiError::internal(error.to_string()))?;
-        self.core.library.set_setting(PROVIDERS_SETTING, &text).await?;
+        self.core.library.set_setting(PROVIDERS_SETTING, &spending::written(&request)?).await?;
         self.core.services.store(Arc::new(services));
         self.core.tell(Event::Providers);
         Ok(self.core.providers().await)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use autokit_llm::{Entry, Ledger, Price, Protocol, list_price};
 
-use crate::api::{Event, LlmSettings, Nothing, Providers, Setting};
+use crate::api::{Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers, Setting};
 use crate::commands::{Context, Handle, ResetSpending};
 use crate::engine::{Core, Engine};
 use crate::error::{ApiError, ErrorCode, Result};
@@ -17,19 +17,35 @@ pub(in crate::engine) struct Spending {
     saved: tokio::sync::Mutex<Vec<Entry>>,
 }
 
+/// What a million tokens of the large model are counted at: what a person entered, the list price at the
+/// service's own address, nothing on this machine; none where it is not known.
+pub(super) fn known_price(settings: &LlmSettings) -> Option<Price> {
+    let protocol = match settings.kind {
+        LlmKind::None => return None,
+        LlmKind::Anthropic => Protocol::Anthropic,
+        LlmKind::Openai => Protocol::Openai,
+    };
+    let entered = settings.price_in.is_some() || settings.price_out.is_some();
+    let given = entered.then(|| Price {
+        input: settings.price_in.unwrap_or_default(),
+        output: settings.price_out.unwrap_or_default(),
+    });
+    given
+        .or_else(|| listed(settings, protocol, &settings.large))
+        .or_else(|| is_local(&settings.base).then(Price::default))
+}
+
+/// The list price of a model at the service's own address: others have other prices.
+fn listed(settings: &LlmSettings, protocol: Protocol, model: &str) -> Option<Price> {
+    if settings.base.trim().is_empty() { list_price(protocol, model) } else { None }
+}
+
 /// What a million tokens of the large and the small model are counted at.
 ///
 /// # Errors
 /// `invalid` when there is a spending limit that could not stop anything, for want of a price.
 pub(super) fn prices(settings: &LlmSettings, protocol: Protocol) -> Result<(Price, Price)> {
-    let local = is_local(&settings.base);
-    let own_address = !settings.base.trim().is_empty();
-    let given = given_price(settings);
-    let priced = |name: &str| {
-        let listed = if own_address { None } else { list_price(protocol, name) };
-        given.or(listed).or_else(|| local.then(Price::default))
-    };
-    let large_price = priced(&settings.large);
+    let large_price = known_price(settings);
     if let (None, Some(_)) = (large_price, settings.cap) {
         return Err(ApiError::new(
             ErrorCode::Invalid,
@@ -42,20 +58,38 @@ pub(super) fn prices(settings: &LlmSettings, protocol: Protocol) -> Result<(Pric
     }
     let large_price = large_price.unwrap_or_default();
     // A small model without a price is counted like the large one, which costs no less.
-    let small_price = if own_address { None } else { list_price(protocol, &settings.small) };
-    let small_price = small_price.unwrap_or(large_price);
+    let small_price = listed(settings, protocol, &settings.small).unwrap_or(large_price);
     Ok((large_price, small_price))
 }
 
-/// The price a person entered. Earlier versions saved zero where none was.
-fn given_price(settings: &LlmSettings) -> Option<Price> {
-    let own_address = !settings.base.trim().is_empty();
-    let price = Price {
-        input: settings.price_in.unwrap_or_default(),
-        output: settings.price_out.unwrap_or_default(),
-    };
-    let entered = settings.price_in.is_some() || settings.price_out.is_some();
-    (entered && (own_address || price != Price::default())).then_some(price)
+/// Mark of saved settings in which a price of zero was entered. Before it, zero was saved where none was.
+const ENTERED: &str = "prices_entered";
+
+/// The settings as they are saved.
+///
+/// # Errors
+/// When they cannot be written as JSON.
+pub(super) fn written(settings: &ProviderSettings) -> Result<String> {
+    let wrong = |error: serde_json::Error| ApiError::internal(error.to_string());
+    let mut saved = serde_json::to_value(settings).map_err(wrong)?;
+    saved[ENTERED] = true.into();
+    Ok(saved.to_string())
+}
+
+/// Reads saved settings. Those of a later version may hold more than is known here; what is known is taken.
+///
+/// # Errors
+/// When they are none.
+pub(super) fn read(text: &str) -> Result<ProviderSettings> {
+    let wrong = |error: serde_json::Error| ApiError::internal(format!("settings: {error}"));
+    let saved: serde_json::Value = serde_json::from_str(text).map_err(wrong)?;
+    let entered = saved[ENTERED] == true;
+    let mut settings: ProviderSettings = serde_json::from_value(saved).map_err(wrong)?;
+    let llm = &mut settings.llm;
+    if !entered && llm.price_in.unwrap_or_default() + llm.price_out.unwrap_or_default() == 0.0 {
+        (llm.price_in, llm.price_out) = (None, None);
+    }
+    Ok(settings)
 }
 
 /// Whether an address is on this machine, where asking a model costs nothing.
@@ -116,8 +150,6 @@ impl Handle<ResetSpending> for Engine {
 
 #[cfg(test)]
 mod tests {
-    use crate::api::LlmKind;
-
     use super::*;
 
     fn price(settings: &LlmSettings) -> Result<(f64, f64)> {
@@ -135,9 +167,8 @@ mod tests {
             ..LlmSettings::default()
         };
         assert_eq!(price(&known).expect("a list price"), (3.0, 15.0));
-        // Earlier versions saved zero where no price was entered.
-        let saved = LlmSettings { price_in: Some(0.0), price_out: Some(0.0), ..known.clone() };
-        assert_eq!(price(&saved).expect("a list price"), (3.0, 15.0));
+        let free = LlmSettings { price_in: Some(0.0), price_out: Some(0.0), ..known.clone() };
+        assert_eq!(price(&free).expect("the entered price"), (0.0, 0.0));
         let entered = LlmSettings { price_in: Some(2.0), ..known.clone() };
         assert_eq!(price(&entered).expect("the entered price"), (2.0, 0.0));
         let unknown = LlmSettings { large: "something-new".to_owned(), ..known.clone() };
@@ -150,6 +181,18 @@ mod tests {
             let local = LlmSettings { base: base.to_owned(), ..known.clone() };
             assert_eq!(price(&local).expect("a local model"), (0.0, 0.0), "{base}");
         }
+    }
+
+    #[test]
+    fn a_price_that_nobody_entered_is_none() {
+        let price_of = |text: &str| read(text).expect("settings").llm.price_in;
+        // As earlier versions saved it, which knew no price that was not entered.
+        assert_eq!(price_of(r#"{"llm": {"price_in": 0.0, "price_out": 0.0}}"#), None);
+        assert_eq!(price_of(r#"{"llm": {"price_in": 2.5, "price_out": 0.0}}"#), Some(2.5));
+        let mut free = ProviderSettings::default();
+        (free.llm.price_in, free.llm.price_out) = (Some(0.0), Some(0.0));
+        assert_eq!(read(&written(&free).expect("JSON")).expect("settings"), free);
+        assert_eq!(price_of(&written(&ProviderSettings::default()).expect("JSON")), None);
     }
 
     #[test]
