@@ -56,7 +56,7 @@ pub async fn choose(node: &Node, model: Option<&ScriptedModel>, site: Option<&Si
 /// # Errors
 /// When it is refused.
 pub async fn start(node: &Node, question: &str) -> Result<String> {
-    let request = AgentQuestion { question: question.to_owned(), session: None };
+    let request = AgentQuestion { question: question.to_owned(), session: None, limit: None };
     Ok(node.call::<StartAsk>(request).await?.session)
 }
 

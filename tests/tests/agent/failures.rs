@@ -158,7 +158,13 @@ impl House for OneCard {
         None
     }
 
-    async fn search(&self, _: &str, _: &[String], _: usize) -> autokit_agent::Result<Vec<Retrieved>> {
+    async fn search(
+        &self,
+        _: &str,
+        _: &str,
+        _: &[String],
+        _: usize,
+    ) -> autokit_agent::Result<Vec<Retrieved>> {
         Ok(vec![Retrieved {
             id: "one".into(),
             name: "One".into(),
@@ -169,10 +175,6 @@ impl House for OneCard {
             parts: autokit_app::ScoreParts::default(),
             cited: None,
         }])
-    }
-
-    async fn related(&self, _: &str) -> autokit_agent::Result<Vec<String>> {
-        Ok(Vec::new())
     }
 
     fn is_word(&self, _: &str) -> bool {

@@ -6,6 +6,7 @@ mod failures;
 mod feedback;
 mod keys;
 mod lies;
+mod one_answer;
 mod pages;
 mod providers;
 mod replay;

@@ -51,8 +51,8 @@ pub(crate) enum Command {
         /// The question.
         #[arg(required = true, num_args = 1..)]
         question: Vec<String>,
-        /// How many candidates.
-        #[arg(short, long, default_value_t = 5)]
+        /// How many candidates, the recommended one included.
+        #[arg(short, long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
         limit: u32,
         /// Go on with this session.
         #[arg(long, value_name = "ID")]

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 
 use autokit_agent::ask::{StepEvent, Told};
 use autokit_app::api::{
-    AgentQuestion, Answer, AskRequest, Candidate, SearchRequest, SearchResponse, Verdict,
+    AgentQuestion, Answer, Candidate, CardRef, Nothing, SearchRequest, SearchResponse, Verdict,
 };
-use autokit_app::commands::{Ask, Search, StartAsk};
+use autokit_app::commands::{GetCard, GetStatus, Search, StartAsk};
 use autokit_app::node::Node;
-use autokit_app::{ApiError, Field, Mode, ScoreParts};
+use autokit_app::{ApiError, ErrorCode, Field, Mode, ScoreParts};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
@@ -18,9 +18,9 @@ use crate::args::Ranking;
 use crate::cards::one_line;
 use crate::output::{Output, printable};
 use crate::places::in_terminal;
-use crate::{End, Result};
+use crate::{End, Failure, Result};
 
-/// What `autokit ask --json` prints: the library's own ranking, and what the agent made of it.
+/// What `autokit ask --json` prints: the agent's answer with its candidates as cards, and how it came about.
 #[derive(Serialize)]
 struct Asked<'a> {
     #[serde(flatten)]
@@ -37,21 +37,20 @@ pub(crate) async fn ask(
     limit: u32,
     session: Option<String>,
 ) -> Result<End> {
-    let started = node.call::<StartAsk>(AgentQuestion { question: question.clone(), session }).await?;
+    let request = AgentQuestion { question: question.clone(), session, limit: Some(limit) };
+    let started = node.call::<StartAsk>(request).await?;
     let session = agent::follow(node, out, &started.session).await?;
     let Some((told, turn)) = session.turns.last().and_then(|turn| Some((turn.told.as_ref()?, turn))) else {
         return Err(ApiError::internal("the agent gave no answer").into());
     };
-    let mut answer = node.call::<Ask>(AskRequest { question, limit: Some(limit) }).await?;
-    // The agent may have other reasons for its order than the ranking has.
-    answer.verdict = told.verdict;
-    let place = |id: &str| match &told.tool {
-        Some(tool) if tool == id => 0,
-        _ => 1 + told.candidates.iter().position(|ranked| ranked.id == id).unwrap_or(usize::MAX - 1),
+    let answer = Answer {
+        question,
+        verdict: told.verdict,
+        candidates: candidates(node, told).await?,
+        notes: told.notes.iter().map(|note| in_terminal(note)).collect(),
+        searched: node.call::<GetStatus>(Nothing {}).await?.cards,
+        took_ms: f64::from(turn.ms),
     };
-    answer.candidates.sort_by_key(|candidate| place(&candidate.card.id));
-    answer.notes = told.notes.iter().map(|note| in_terminal(note)).collect();
-    answer.took_ms = f64::from(turn.ms);
     let asked = Asked { answer: &answer, session: &session.id, told, events: &turn.events };
     out.show(&asked, |text| {
         write_answer(text, &answer, told)?;
@@ -59,6 +58,32 @@ pub(crate) async fn ask(
     })?;
     let nothing = told.verdict == Verdict::Nothing && told.findings.is_empty();
     Ok(if nothing { End::Nothing } else { End::Done })
+}
+
+/// The candidates of an answer with their cards, in its order: the recommended one first.
+async fn candidates(node: &Node, told: &Told) -> Result<Vec<Candidate>> {
+    let mut all = Vec::with_capacity(told.candidates.len());
+    for ranked in &told.candidates {
+        let recommended = told.tool.as_ref() == Some(&ranked.id);
+        let card = match node.call::<GetCard>(CardRef { card: ranked.id.clone() }).await {
+            Ok(card) => card,
+            // Removed since it was found.
+            Err(error) if error.code == ErrorCode::NotFound && !recommended => continue,
+            Err(error) if error.code == ErrorCode::NotFound => {
+                let message = format!("the card of {} was removed in the meantime", ranked.name);
+                return Err(Failure::Api(ApiError::new(ErrorCode::Conflict, message, "Ask again.")));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let (sentence, stub) = if recommended {
+            (told.sentence.clone(), told.stub.clone())
+        } else {
+            (ranked.description.clone(), card.stub)
+        };
+        let (score, parts) = (ranked.score, ranked.parts.clone());
+        all.push(Candidate { card: card.summary, score, parts, sentence, stub });
+    }
+    Ok(all)
 }
 
 pub(crate) async fn search(
@@ -88,12 +113,12 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &Told) -> io::Result
                     "  It is empty. Fill it with `autokit import FILE`, or look on the web with `autokit discover`."
                 )?;
             }
-            if let Some(nearest) = answer.candidates.first() {
-                writeln!(
-                    out,
-                    "  The nearest is {}, which does not fit well.",
-                    printable(&nearest.card.name)
-                )?;
+            if let Some(closest) = answer.candidates.first() {
+                let name = printable(&closest.card.name);
+                writeln!(out, "  The closest match is {name}, which does not fit well.")?;
+            }
+            if told.findings.is_empty() && answer.searched > 0 {
+                writeln!(out, "  Look on the web with `autokit discover`.")?;
             }
         }
         (verdict, Some((best, others))) => {
@@ -134,8 +159,8 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &To
     facts.push(card.kind.as_str().replace('_', " "));
     facts.extend(card.language.as_deref().map(printable));
     writeln!(out, "{}", facts.join(" · ").dimmed())?;
-    if !told.sentence.is_empty() {
-        writeln!(out, "\n{}", printable(&told.sentence))?;
+    if !best.sentence.is_empty() {
+        writeln!(out, "\n{}", printable(&best.sentence))?;
     }
     if verdict == Verdict::Unsure {
         writeln!(out, "{}", "This may not be what you mean; see the other candidates.".yellow())?;
@@ -153,7 +178,7 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &To
             printable(&cited.url).dimmed()
         )?;
     }
-    if let Some(stub) = &told.stub {
+    if let Some(stub) = &best.stub {
         writeln!(out)?;
         for line in printable(&stub.code).lines() {
             writeln!(out, "    {line}")?;

@@ -1,11 +1,13 @@
 //! What the agent does without a language model: by rules, and saying so.
 
-use autokit_retrieve::{Field, is_stop_word};
+use std::sync::Arc;
+
+use autokit_retrieve::Field;
 use autokit_toolcard::Stub;
 
 use super::graph::Step;
 use super::run::Draft;
-use super::{Ranked, Retrieved};
+use super::Retrieved;
 
 /// A first candidate at or above this is recommended without reserve.
 ///
@@ -21,8 +23,14 @@ pub const NOTHING: f32 = 0.2;
 /// below it, two in three of them right, and those of the twenty about anything but tools all are.
 pub(super) const DOUBTFUL: f32 = 0.28;
 
-/// A card that matches this much worse than the best one is not taken from a model's word.
+/// A card whose score is below this share of the best one's is not recommended because a model says so.
 pub(crate) const OUTLIER: f32 = 0.4;
+
+/// Whether a card fits the question so much worse than the best one that a model which prefers it was more likely
+/// misled than right.
+pub(super) fn is_outlier(score: f32, best: f32) -> bool {
+    score < OUTLIER * best
+}
 
 /// What a step does, for the trace.
 pub(super) fn doing(step: Step) -> &'static str {
@@ -77,17 +85,15 @@ pub(super) fn why(card: &Retrieved, query: &str) -> String {
     }
 }
 
-/// The best card, in its own words.
-pub(super) fn answer(retrieved: &[Retrieved], ranked: &[Ranked], query: &str) -> Option<Draft> {
-    let tool = retrieved.iter().position(|card| Some(&card.id) == ranked.first().map(|best| &best.id))?;
-    let card = &retrieved[tool];
-    Some(Draft {
-        tool,
-        sentence: sentence(card),
-        why: why(card, query),
+/// A card, in its own words.
+pub(super) fn answer(card: Arc<Retrieved>, query: &str) -> Draft {
+    Draft {
+        sentence: sentence(&card),
+        why: why(&card, query),
         code: card.stub.clone(),
         by_model: false,
-    })
+        card,
+    }
 }
 
 /// The code a model wrote, or the card's own when it wrote none.
@@ -112,38 +118,9 @@ pub(super) fn unfenced(code: &str) -> String {
     }
 }
 
-/// Other words for a question, one after the other: without the words that say nothing, with the
-/// words about tools that are closest, those words alone.
-pub(super) fn rewrites(question: &str, related: &[String]) -> Vec<String> {
-    let content: Vec<&str> = question
-        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '.' | '+' | '#'))
-        .map(|word| word.trim_matches('.'))
-        .filter(|word| !word.is_empty() && !is_stop_word(&word.to_lowercase()))
-        .collect();
-    let content = content.join(" ");
-    let first: Vec<&str> = related.iter().take(4).map(String::as_str).collect();
-    let mut words = vec![content.clone()];
-    if !first.is_empty() {
-        words.push(format!("{content} {}", first.join(" ")));
-        words.push(related.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(" "));
-    }
-    words.retain(|words| !words.trim().is_empty());
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_question_has_other_words() {
-        let related = ["weather".to_owned(), "forecast".to_owned()];
-        assert_eq!(
-            rewrites("Will it rain in Oslo?", &related),
-            ["rain Oslo", "rain Oslo weather forecast", "weather forecast"]
-        );
-        assert_eq!(rewrites("what is it", &[]), Vec::<String>::new());
-    }
 
     #[test]
     fn fences_around_code_go() {

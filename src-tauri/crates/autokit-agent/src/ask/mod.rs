@@ -25,23 +25,24 @@ use ground::Sources;
 
 pub(crate) use local::OUTLIER;
 pub use local::{NOTHING, SURE};
+pub use run::CANDIDATES as MOST_CANDIDATES;
 pub use told::{Citation, Phase, Ranked, Retrieved, StepEvent, Told, Verdict};
 
 /// The library as the agent sees it.
 pub trait House: Send + Sync {
-    /// Cards for a request, best first, without those excluded by id.
+    /// Cards that `query` finds, without those excluded by id, scored against `question` and best first by it.
+    /// The two are the same unless a model rephrased the question. A card that has nothing of the question has
+    /// the score 0.
     fn search(
         &self,
-        text: &str,
+        query: &str,
+        question: &str,
         exclude: &[String],
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Retrieved>>> + Send;
 
     /// Why cards are ranked by words alone, if they are.
     fn words_alone(&self) -> Option<String>;
-
-    /// Words about tools that are close to a request, closest first.
-    fn related(&self, text: &str) -> impl Future<Output = Result<Vec<String>>> + Send;
 
     /// Whether a lower-case word is part of the language, as far as is known here.
     fn is_word(&self, word: &str) -> bool;
@@ -73,6 +74,8 @@ pub struct Question {
     pub turned_down: Vec<Finding>,
     /// Why an earlier answer was not helpful.
     pub refinement: Option<String>,
+    /// How many candidates are handed over with the answer, up to [`MOST_CANDIDATES`]; 5 when not given.
+    pub candidates: Option<usize>,
 }
 
 impl Question {

@@ -1,5 +1,7 @@
 //! What language models are asked, and what of their answers is believed.
 
+use std::sync::Arc;
+
 use autokit_llm::{Model, Request, Usage};
 use autokit_toolcard::Stub;
 use serde::Deserialize;
@@ -103,7 +105,7 @@ pub(super) async fn answer(
     model: &Model,
     prompts: &Prompts,
     question: &str,
-    cards: &[&Retrieved],
+    cards: &[Arc<Retrieved>],
     correction: &str,
 ) -> Asked<Written> {
     let facts: Vec<Value> = cards

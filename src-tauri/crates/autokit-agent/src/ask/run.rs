@@ -1,5 +1,6 @@
 //! An ask under way: the steps of the graph, one after the other.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autokit_llm::{Model, Usage};
@@ -14,15 +15,17 @@ use super::{
 use crate::discover::{Discovered, Discovery, Trace};
 use crate::error::{Error, Result};
 
-/// Candidates that are reranked.
-const CANDIDATES: usize = 20;
-/// Candidates that stay.
+/// Candidates that are reranked, and the most that are handed over with an answer.
+pub const CANDIDATES: usize = 20;
+/// Candidates a model may choose from, and those handed over with the answer when nobody asks for another
+/// number.
 const KEPT: usize = 5;
 
-/// A draft of an answer.
+/// A draft of an answer. It holds its card, so that name, code and citations are those of one card whatever is
+/// searched for afterwards.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
-    pub(super) tool: usize,
+    pub(super) card: Arc<Retrieved>,
     pub(super) sentence: String,
     pub(super) why: String,
     pub(super) code: Option<Stub>,
@@ -46,7 +49,7 @@ struct Run<'a, H> {
     query: String,
     tried: Vec<String>,
     tries: u32,
-    retrieved: Vec<Retrieved>,
+    retrieved: Vec<Arc<Retrieved>>,
     ranked: Vec<Ranked>,
     draft: Option<Draft>,
     /// The draft passed both graders.
@@ -219,7 +222,9 @@ impl<H: House> Run<'_, H> {
 
     async fn search(&mut self) -> Result<Done> {
         self.tried.push(self.query.clone());
-        let retrieved = self.house.search(&self.query, &self.question.exclude, CANDIDATES).await?;
+        // Whatever words found a card, its score says how well it fits the question itself.
+        let question = self.question.whole();
+        let retrieved = self.house.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
         let ranked: Vec<Ranked> = retrieved
             .iter()
             .map(|card| Ranked {
@@ -232,7 +237,7 @@ impl<H: House> Run<'_, H> {
                 justification: None,
             })
             .collect();
-        self.retrieved = retrieved;
+        self.retrieved = retrieved.into_iter().map(Arc::new).collect();
         self.ranked = ranked;
         self.draft = None;
         self.accepted = false;
@@ -243,7 +248,7 @@ impl<H: House> Run<'_, H> {
         }
         let mut done = Done::here(Outcome::Found, String::new());
         if let Some(small) = self.small.clone() {
-            let asked = model::rerank(&small, &self.means.prompts, &self.query, &self.ranked);
+            let asked = model::rerank(&small, &self.means.prompts, &question, &self.ranked);
             match self.models_until.wait(asked).await {
                 Ok((judged, usage)) => {
                     self.ranked = judged;
@@ -253,10 +258,10 @@ impl<H: House> Run<'_, H> {
                 Err(error) => self.model_failed("Reranking", &small, &error),
             }
         }
-        self.ranked.truncate(KEPT);
+        self.ranked.truncate(self.question.candidates.unwrap_or(KEPT).max(KEPT));
         for at in 0..self.ranked.len() {
             let Some(card) = self.card(&self.ranked[at].id) else { continue };
-            let supported = |text: &String| self.supports(&self.sources(card), text);
+            let supported = |text: &String| self.supports(&self.sources(&card), text);
             self.ranked[at].justification = self.ranked[at].justification.clone().filter(supported);
         }
         let names: Vec<&str> = self.ranked.iter().take(3).map(|card| card.name.as_str()).collect();
@@ -264,13 +269,17 @@ impl<H: House> Run<'_, H> {
         Ok(done)
     }
 
-    fn card(&self, id: &str) -> Option<usize> {
-        self.retrieved.iter().position(|card| card.id == id)
+    fn card(&self, id: &str) -> Option<Arc<Retrieved>> {
+        self.retrieved.iter().find(|card| card.id == id).cloned()
+    }
+
+    /// The candidates a model may choose from.
+    fn choices(&self) -> impl Iterator<Item = Arc<Retrieved>> {
+        self.ranked.iter().take(KEPT).filter_map(|ranked| self.card(&ranked.id))
     }
 
     /// What supports claims about a card: itself and its page, not its neighbours.
-    fn sources(&self, card: usize) -> Sources {
-        let card = &self.retrieved[card];
+    fn sources(&self, card: &Retrieved) -> Sources {
         let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
         Sources::new([card.body.as_str()].into_iter().chain(stub))
             .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()))
@@ -283,18 +292,14 @@ impl<H: House> Run<'_, H> {
 
     async fn generate(&mut self) -> Result<Done> {
         if let Some(large) = self.large.clone() {
-            let cards: Vec<&Retrieved> = self
-                .ranked
-                .iter()
-                .filter_map(|ranked| self.card(&ranked.id))
-                .map(|at| &self.retrieved[at])
-                .collect();
+            let cards: Vec<Arc<Retrieved>> = self.choices().collect();
             let question = self.question.whole();
             let asked = model::answer(&large, &self.means.prompts, &question, &cards, &self.correction);
             match self.models_until.wait(asked).await {
                 Ok((written, usage)) => {
                     let by = Some(large.config().model.clone());
-                    let chosen = written.tool.as_deref().map(|id| (id.to_owned(), self.card(id)));
+                    let chosen = written.tool.as_deref();
+                    let chosen = chosen.map(|id| (id.to_owned(), cards.iter().find(|card| card.id == id)));
                     return Ok(match chosen {
                         None => {
                             "the model found no tool that serves".clone_into(&mut self.reason);
@@ -305,19 +310,19 @@ impl<H: House> Run<'_, H> {
                                 usage,
                             }
                         }
-                        Some((id, Some(at))) if self.ranked.iter().any(|ranked| ranked.id == id) => {
-                            let text = format!("Recommends {}", self.retrieved[at].name);
+                        Some((_, Some(card))) => {
+                            let text = format!("Recommends {}", card.name);
                             self.draft = Some(Draft {
-                                tool: at,
+                                card: Arc::clone(card),
                                 sentence: written.sentence,
                                 why: written.why,
-                                code: local::stub_of(&self.retrieved[at], &written.code),
+                                code: local::stub_of(card, &written.code),
                                 by_model: true,
                             });
                             Done { outcome: Outcome::Written, text, model: by, usage }
                         }
                         // A tool nobody retrieved: not an answer, whatever it is called.
-                        Some((id, _)) => {
+                        Some((id, None)) => {
                             let shown: String = id.chars().take(60).collect();
                             self.notes.push(format!(
                                 "The model recommended {shown:?}, which was not retrieved; dropped."
@@ -339,12 +344,12 @@ impl<H: House> Run<'_, H> {
             "no card is close to the question".clone_into(&mut self.reason);
             return Ok(Done::here(Outcome::Nothing, "No card is close enough"));
         };
-        let card = &self.retrieved[draft.tool];
-        Ok(Done::here(Outcome::Written, format!("From the card of {}", card.name)))
+        Ok(Done::here(Outcome::Written, format!("From the card of {}", draft.card.name)))
     }
 
     fn by_rules(&self) -> Option<Draft> {
-        local::answer(&self.retrieved, &self.ranked, &self.question.text)
+        let best = self.choices().next()?;
+        Some(local::answer(best, &self.question.text))
     }
 
     /// Rules decide: a model that lies would call its own answer grounded.
@@ -356,7 +361,8 @@ impl<H: House> Run<'_, H> {
             self.draft = Some(draft);
             return Done::here(Outcome::Grounded, "The card speaks for itself");
         }
-        let sources = self.sources(draft.tool);
+        let card = Arc::clone(&draft.card);
+        let sources = self.sources(&card);
         let mut problems = Vec::new();
         if !self.supports(&sources, &draft.sentence) {
             problems.push(format!("the sentence {:?} names things that were not read", draft.sentence));
@@ -364,7 +370,6 @@ impl<H: House> Run<'_, H> {
         if !self.supports(&sources, &draft.why) {
             problems.push(format!("the reason {:?} names things that were not read", draft.why));
         }
-        let card = &self.retrieved[draft.tool];
         let mut lines = Vec::new();
         if let Some(stub) = &draft.code {
             let (code, removed) = sources.supported_code(&stub.code);
@@ -381,7 +386,7 @@ impl<H: House> Run<'_, H> {
         // The reranker and the model see texts strangers wrote: a far worse match than the best one is
         // more likely talked up than right.
         let best = self.retrieved.iter().map(|card| card.score).fold(0.0, f32::max);
-        let outlier = card.score < local::OUTLIER * best;
+        let outlier = local::is_outlier(card.score, best);
         if outlier {
             problems.push(format!("{} is far from the question", card.name));
         }
@@ -404,8 +409,8 @@ impl<H: House> Run<'_, H> {
         if outlier {
             self.draft = self.by_rules();
         } else {
-            draft.sentence = local::sentence(card);
-            draft.why = local::why(card, &self.question.text);
+            draft.sentence = local::sentence(&card);
+            draft.why = local::why(&card, &self.question.text);
             draft.code = draft.code.or_else(|| card.stub.clone());
             draft.by_model = false;
             self.draft = Some(draft);
@@ -424,16 +429,15 @@ impl<H: House> Run<'_, H> {
         let Some(draft) = self.draft.clone() else {
             return Ok(Done::here(Outcome::Misses, "No answer to grade"));
         };
-        let card = &self.retrieved[draft.tool];
         if let Some(small) = self.small.clone() {
-            let answer = format!("{}: {} {}", card.name, draft.sentence, draft.why);
+            let answer = format!("{}: {} {}", draft.card.name, draft.sentence, draft.why);
             let question = self.question.whole();
             let asked = model::grade(&small, &self.means.prompts, &question, &answer);
             match self.models_until.wait(asked).await {
                 Ok((answers, reason, usage)) => {
                     if !answers {
                         // It may end up in the answer, so it may say no more than an answer may.
-                        let sources = Sources::new([self.retrieved[draft.tool].body.as_str(), &question]);
+                        let sources = Sources::new([draft.card.body.as_str(), &question]);
                         let said = Some(&reason).filter(|reason| self.supports(&sources, reason));
                         self.reason = said.map_or_else(
                             || "the closest card does not serve the request".to_owned(),
@@ -452,10 +456,10 @@ impl<H: House> Run<'_, H> {
                 Err(error) => self.model_failed("Grading", &small, &error),
             }
         }
-        let score = self.retrieved[draft.tool].score;
-        // With the web at hand a card that is more likely wrong than right is not the last word.
-        let enough = if self.means.web.is_some() { DOUBTFUL } else { NOTHING };
-        self.accepted = score >= enough;
+        let score = draft.card.score;
+        // A card that is more likely wrong than right is not the last word where the web can be asked, and where
+        // it cannot the answer says so.
+        self.accepted = score >= DOUBTFUL;
         self.doubtful = !self.accepted && score >= NOTHING;
         Ok(if self.accepted {
             Done::here(Outcome::Answers, "The card is close to the question")
@@ -488,16 +492,8 @@ impl<H: House> Run<'_, H> {
                 Err(error) => self.model_failed("Rewriting", &small, &error),
             }
         }
-        let related = self.house.related(&self.question.whole()).await?;
-        let words =
-            local::rewrites(&self.question.whole(), &related).into_iter().find(|words| self.is_new(words));
-        Ok(match words {
-            Some(words) => {
-                self.query.clone_from(&words);
-                Done::here(Outcome::Rewritten, words)
-            }
-            None => Done::here(Outcome::Exhausted, "No other words are known here"),
-        })
+        // Rules know no words that fit the question better than its own: every card was compared with those.
+        Ok(Done::here(Outcome::Exhausted, "No language model to rephrase the question"))
     }
 
     fn is_new(&self, query: &str) -> bool {
@@ -507,7 +503,8 @@ impl<H: House> Run<'_, H> {
 
     async fn web(&mut self) -> Result<Done> {
         let Some(web) = &self.means.web else {
-            self.notes.push("The web was not asked: no search service is chosen.".to_owned());
+            let note = "The web was not searched: no search service is chosen. Choose one in Settings, Web search.";
+            self.notes.push(note.to_owned());
             return Ok(Done::here(Outcome::Nothing, "No search service is chosen"));
         };
         let web = Discovery { turned_down: self.question.turned_down.clone(), ..web.clone() };
@@ -562,7 +559,13 @@ impl<H: House> Run<'_, H> {
                 "Answered on this machine: ranked by words and meaning, no language model.".to_owned(),
             );
         }
-        let Some(draft) = self.draft.filter(|_| self.accepted || (self.doubtful && !web)) else {
+        let draft = self.draft.filter(|_| self.accepted || (self.doubtful && !web));
+        let mut candidates = self.ranked;
+        if let Some(draft) = &draft {
+            candidates.sort_by_key(|candidate| candidate.id != draft.card.id);
+        }
+        candidates.truncate(self.question.candidates.unwrap_or(KEPT));
+        let Some(draft) = draft else {
             return Told {
                 verdict: Verdict::Nothing,
                 tool: None,
@@ -576,12 +579,12 @@ impl<H: House> Run<'_, H> {
                 stub: None,
                 removed: self.removed,
                 citations: Vec::new(),
-                candidates: self.ranked,
+                candidates,
                 findings,
                 notes,
             };
         };
-        let card = &self.retrieved[draft.tool];
+        let card = draft.card;
         let sure = draft.by_model || card.score >= SURE;
         Told {
             verdict: if sure { Verdict::Answered } else { Verdict::Unsure },
@@ -592,7 +595,7 @@ impl<H: House> Run<'_, H> {
             stub: draft.code,
             removed: self.removed,
             citations: card.cited.clone().into_iter().collect(),
-            candidates: self.ranked,
+            candidates,
             findings,
             notes,
         }

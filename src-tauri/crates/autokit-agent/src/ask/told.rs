@@ -73,7 +73,7 @@ pub enum Verdict {
     Nothing,
 }
 
-/// An answer.
+/// An answer. Name, sentence, code and citations are those of one card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Told {
     /// How sure it is.
@@ -92,7 +92,7 @@ pub struct Told {
     pub removed: Vec<String>,
     /// What the answer rests on.
     pub citations: Vec<Citation>,
-    /// The candidates, best first.
+    /// The candidates: the recommended one first, then best first.
     pub candidates: Vec<Ranked>,
     /// Tools found on the web.
     pub findings: Vec<Finding>,

@@ -16,6 +16,10 @@ pub struct AgentQuestion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub session: Option<String>,
+    /// How many candidates come with an answer, 1 to 20; 5 when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub limit: Option<u32>,
 }
 
 /// Names a session.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autokit_agent::ask::graph::{Outcome, Step};
-use autokit_agent::ask::{Phase, Question, StepEvent};
+use autokit_agent::ask::{MOST_CANDIDATES, Phase, Question, StepEvent};
 use autokit_agent::discover::{Discovered, Finding, Trace};
 use autokit_library::{Feedback, SessionNote};
 use autokit_toolcard::{Author, CardId};
@@ -67,7 +67,8 @@ impl Core {
             self.change(entry, |session| session.turns[at].discovered = Some(found));
             return Ok(());
         }
-        let question = question_of(&session.turns[..=at]);
+        let mut question = question_of(&session.turns[..=at]);
+        question.candidates = asker.candidates;
         let mut means = self.means(&entry.readings).await?;
         if !asker.web {
             means.web = None;
@@ -214,9 +215,18 @@ impl Engine {
         request: AgentQuestion,
         kind: TurnKind,
     ) -> Result<SessionRef> {
+        let candidates = request.limit.map(|limit| limit as usize);
+        if candidates.is_some_and(|wanted| !(1..=MOST_CANDIDATES).contains(&wanted)) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("an answer comes with 1 to {MOST_CANDIDATES} candidates"),
+                "Ask for fewer, or search for more.",
+            ));
+        }
         let (entry, at) = self.core.begin(request.session.as_deref(), kind, &request.question).await?;
         let session = entry.state.borrow().id.clone();
-        let turn = Arc::clone(&self.core).carry_out(entry, at, Asker::person(&context.author));
+        let asker = Asker { candidates, ..Asker::person(&context.author) };
+        let turn = Arc::clone(&self.core).carry_out(entry, at, asker);
         self.core.sessions.carry_out(turn);
         Ok(SessionRef { session })
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use autokit_agent::ask::{Citation, House, Means, Retrieved};
 use autokit_agent::discover::{Discovery, Known, Readings, Vocabulary};
 use autokit_retrieve::eval::ToolText;
-use autokit_retrieve::{Hit, Mode};
+use autokit_retrieve::{Hit, Mode, ScoreParts};
 use autokit_toolcard::{CardId, fields};
 
 use crate::api::PagePiece;
@@ -37,12 +37,14 @@ pub(super) struct Asker {
     pub(super) allowed: Option<Arc<HashSet<String>>>,
     /// Whether the web may be asked where the library has nothing.
     pub(super) web: bool,
+    /// How many candidates come with the answer; none for the usual number.
+    pub(super) candidates: Option<usize>,
 }
 
 impl Asker {
     /// A person, before whom the whole library lies.
     pub(super) fn person(name: &str) -> Asker {
-        Asker { taste: name.to_owned(), allowed: None, web: true }
+        Asker { taste: name.to_owned(), allowed: None, web: true, candidates: None }
     }
 }
 
@@ -55,7 +57,8 @@ pub(super) struct Shelf<'a> {
 impl House for Shelf<'_> {
     async fn search(
         &self,
-        text: &str,
+        query: &str,
+        question: &str,
         exclude: &[String],
         limit: usize,
     ) -> autokit_agent::Result<Vec<Retrieved>> {
@@ -63,9 +66,12 @@ impl House for Shelf<'_> {
         let wanted = (limit + exclude.len()) as u32;
         let wanted = wanted.max(REACH as u32);
         let Asker { taste, allowed, .. } = &self.asker;
-        let ranked = self.core.rank(text, Mode::Hybrid, wanted, Some(taste), allowed.clone()).await;
+        let ranked = self.core.rank(query, Mode::Hybrid, wanted, Some(taste), allowed.clone()).await;
         let (mut hits, _) = ranked.map_err(failed)?;
-        self.core.rerank(text, &mut hits).await.map_err(failed)?;
+        if query != question {
+            hits = self.core.scored_by(question, hits, taste).await.map_err(failed)?;
+        }
+        self.core.rerank(question, &mut hits).await.map_err(failed)?;
         let mut found = Vec::new();
         for hit in hits.into_iter().filter(|hit| !exclude.contains(&hit.id)).take(limit) {
             let Some(record) = self.core.found(&hit) else { continue };
@@ -93,25 +99,24 @@ impl House for Shelf<'_> {
         self.core.words_alone()
     }
 
-    async fn related(&self, text: &str) -> autokit_agent::Result<Vec<String>> {
-        let failed = |error: ApiError| autokit_agent::Error::House(error.message);
-        let Some(embedder) = self.core.embedder() else { return Ok(Vec::new()) };
-        let vocabulary = self.core.vocabulary().await.map_err(failed)?;
-        let text = text.to_owned();
-        in_background(move || {
-            let vector = embedder.embed_query(&text)?;
-            Ok(vocabulary.near(&vector).into_iter().map(str::to_owned).collect())
-        })
-        .await
-        .map_err(failed)
-    }
-
     fn is_word(&self, word: &str) -> bool {
         self.core.embedder().is_none_or(|embedder| embedder.knows_word(word))
     }
 }
 
 impl Core {
+    /// The same cards with the scores a question gives them, best first. Those that have nothing of the question
+    /// come last with the score 0, in their old order.
+    async fn scored_by(&self, question: &str, hits: Vec<Hit>, taste: &str) -> Result<Vec<Hit>> {
+        let among: Arc<HashSet<String>> = Arc::new(hits.iter().map(|hit| hit.id.clone()).collect());
+        let (mut scored, _) =
+            self.rank(question, Mode::Hybrid, hits.len() as u32, Some(taste), Some(among)).await?;
+        let known: HashSet<String> = scored.iter().map(|hit| hit.id.clone()).collect();
+        let rest = hits.into_iter().filter(|hit| !known.contains(&hit.id));
+        scored.extend(rest.map(|hit| Hit { score: 0.0, parts: ScoreParts::default(), ..hit }));
+        Ok(scored)
+    }
+
     /// Puts the first hits into a finer order, if there is a model.
     async fn rerank(self: &Arc<Self>, text: &str, hits: &mut Vec<Hit>) -> Result<()> {
         let Some(embedder) = self.embedder().filter(|_| !hits.is_empty()) else { return Ok(()) };

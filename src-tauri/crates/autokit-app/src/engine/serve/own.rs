@@ -98,7 +98,8 @@ impl Serving {
         let scoped = core.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
         // Discovery was decided on as a whole; an answer stays with the library where not all hosts are open.
         let web = kind == TurnKind::Discover || scoped.policy().reaches_all_hosts();
-        let asker = Asker { taste: Serving::taste(&call.profile), allowed: scoped.allowed.clone(), web };
+        let (taste, allowed) = (Serving::taste(&call.profile), scoped.allowed.clone());
+        let asker = Asker { taste, allowed, web, candidates: None };
         let carrying = Arc::clone(core).carry_out(entry.clone(), at, asker);
         core.sessions.carry_out(carrying);
         let mut watch = entry.state.subscribe();

@@ -1,0 +1,162 @@
+//! One answer is about one tool, and is judged by the question that was asked, over many requests that were written
+//! without looking at cards or rankings.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result, ensure};
+use autokit_agent::ask::graph::{Outcome, Step};
+use autokit_agent::ask::{Phase, Verdict};
+use autokit_app::api::{AskRequest, CardRef};
+use autokit_app::commands::{Ask, GetCard, LoadStarter};
+use autokit_app::node::Node;
+use autokit_tests::Workplace;
+use autokit_tests::agent::{ask, choose, done, last, told};
+use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::site::{Page, Site};
+use serde_json::Value;
+
+const REQUESTS: &str = include_str!("../../sets/ask-blind.jsonl");
+
+/// The requests, with what sort each is.
+fn requests() -> Result<Vec<(String, String)>> {
+    REQUESTS
+        .lines()
+        .map(|line| {
+            let value: Value = serde_json::from_str(line)?;
+            let text = |field: &str| value[field].as_str().map(str::to_owned).context("a text");
+            Ok((text("q")?, text("kind")?))
+        })
+        .collect()
+}
+
+async fn with_starter_cards(place: &Workplace) -> Result<Node> {
+    let node = place.node(1024).await?;
+    let job = node.call::<LoadStarter>(autokit_app::api::Nothing {}).await?;
+    done(&node, &job.job).await?;
+    Ok(node)
+}
+
+/// `autokit ask` as a person and a program read it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_terminal_prints_name_sentence_and_code_of_one_card() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let run = |arguments: &[&str]| tokio::task::block_in_place(|| place.json(arguments));
+    run(&["--starter", "cards", "list"])?;
+    let owner = place.serve()?;
+    let mut recommended = 0;
+    for (question, _) in requests()? {
+        let output = tokio::task::block_in_place(|| place.run(&["ask", "--json", &question]))?;
+        let answer: Value = serde_json::from_slice(&output.stdout)?;
+        let answered = &answer["told"];
+        let Some(tool) = answered["tool"].as_str() else {
+            ensure!(answer["verdict"] == "nothing", "{question}: {answer}");
+            continue;
+        };
+        recommended += 1;
+        let best = &answer["candidates"][0];
+        ensure!(best["card"]["id"] == tool, "{question}: {tool} with the name of {}", best["card"]["id"]);
+        ensure!(best["card"]["name"] == answered["name"], "{question}: {best}");
+        ensure!(best["sentence"] == answered["sentence"] && best["stub"] == answered["stub"], "{question}");
+        let card = run(&["cards", "show", tool])?;
+        let description = card["fields"]["description"].as_str().unwrap_or_default();
+        let sentence = best["sentence"].as_str().context("a sentence")?;
+        ensure!(description.trim_start().starts_with(sentence), "{question}: {sentence:?} is not of {tool}");
+        ensure!(best["stub"] == card["stub"], "{question}: the code is not that of {tool}");
+        let text = String::from_utf8(tokio::task::block_in_place(|| place.run(&["ask", &question]))?.stdout)?;
+        let name = card["summary"]["name"].as_str().context("a name")?;
+        ensure!(text.starts_with(name), "{question}: {text}");
+        if let Some(code) = card["stub"]["code"].as_str() {
+            let lines = code.lines().map(str::trim).filter(|line| !line.is_empty());
+            for line in lines {
+                ensure!(text.contains(line), "{question}: {line:?} is missing in {text}");
+            }
+        }
+    }
+    ensure!(recommended > 0, "nothing was recommended at all");
+    owner.stop()
+}
+
+/// A model that rephrases every question and turns every answer down until nothing is left to try, so that the
+/// tools retrieved change several times within one ask.
+fn restless(asked: &Asked) -> Reply {
+    let words = ["send a message", "query a database", "weather forecast"];
+    match asked.wanted() {
+        Wanted::Scores => {
+            let last = asked.facts().last().and_then(|fact| fact["name"].as_str().map(str::to_owned));
+            Reply::scores(asked, last.as_deref().unwrap_or_default())
+        }
+        Wanted::Rewrite => {
+            let new = words.iter().find(|words| !asked.prompt().contains(**words));
+            Reply::query(new.unwrap_or(&words[0]))
+        }
+        // No words of its own: the card's are taken.
+        Wanted::Answer => Reply::Text("no JSON".into()),
+        _ => Reply::grade(asked.prompt().contains("ends with this"), "it is something else"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_is_searched_for_in_between_an_answer_is_of_one_card() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = with_starter_cards(&place).await?;
+    let model = ScriptedModel::saying(restless).await?;
+    for services in [None, Some(&model)] {
+        choose(&node, services, None).await?;
+        for (question, _) in requests()?.into_iter().step_by(3) {
+            let session = ask(&node, &question).await?;
+            let answer = told(&session)?;
+            let Some(tool) = &answer.tool else {
+                ensure!(answer.name.is_none() && answer.stub.is_none() && answer.citations.is_empty());
+                continue;
+            };
+            let card = node.call::<GetCard>(CardRef { card: tool.clone() }).await?;
+            ensure!(answer.name.as_deref() == Some(card.summary.name.as_str()), "{question}: {answer:?}");
+            let description = card.fields["description"].as_str().unwrap_or_default().trim_start();
+            ensure!(description.starts_with(&answer.sentence), "{question}: {answer:?}");
+            ensure!(answer.stub == card.stub, "{question}: {answer:?}");
+            ensure!(answer.citations.iter().all(|cited| cited.card == *tool), "{question}: {answer:?}");
+            ensure!(answer.candidates.first().is_some_and(|first| first.id == *tool), "{question}: {answer:?}");
+        }
+    }
+    node.close().await?;
+    Ok(())
+}
+
+/// Words that were put in for the question's may find a card, but do not make it fit: no score is above the one the
+/// question itself gives, and where that is low the web is asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_judged_by_the_question_that_was_asked() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = with_starter_cards(&place).await?;
+    let site = Site::serving([("/blog/holidays", Page::new("Holidays").says("Where our team went."))]).await?;
+    let model = ScriptedModel::saying(restless).await?;
+    let mut searched = 0;
+    for services in [None, Some(&model)] {
+        choose(&node, services, Some(&site)).await?;
+        for (question, kind) in requests()?.into_iter().step_by(3) {
+            let request = AskRequest { question: question.clone(), limit: Some(200) };
+            let own = node.call::<Ask>(request).await?.candidates.into_iter();
+            let own: HashMap<String, f32> = own.map(|one| (one.card.id, one.score)).collect();
+            let before = site.searches();
+            let session = ask(&node, &question).await?;
+            let answer = told(&session)?;
+            for candidate in &answer.candidates {
+                let fits = own.get(&candidate.id).copied().unwrap_or_default();
+                // What compares word by word after the ranking lowers scores and raises none.
+                ensure!(candidate.score <= fits + 1e-4, "{question}: {candidate:?} fits by {fits}");
+            }
+            let ended = |outcome: Outcome| {
+                let mut events = last(&session)?.events.iter().map(|event| (event.step, &event.phase));
+                anyhow::Ok(events.any(|event| event == (Step::GradeAnswers, &Phase::Result { outcome })))
+            };
+            if !ended(Outcome::Answers)? {
+                ensure!(site.searches() > before, "{question}: the web was not asked");
+                ensure!(answer.verdict != Verdict::Answered, "{question} ({kind}): {answer:?}");
+                searched += 1;
+            }
+        }
+    }
+    ensure!(searched > 0, "every request was answered");
+    node.close().await?;
+    Ok(())
+}
