@@ -140,6 +140,8 @@ pub enum Reply {
     After(Duration, Box<Reply>),
     /// Nothing, for as long as somebody waits.
     Never,
+    /// The headers of a streamed answer, and then nothing.
+    Stall,
 }
 
 impl Reply {
@@ -298,7 +300,20 @@ async fn reply(State(shared): State<Arc<Shared>>, request: Request) -> Response 
     if matches!(reply, Reply::Never) {
         std::future::pending::<()>().await;
     }
+    if matches!(reply, Reply::Stall) {
+        return stalled(&shared);
+    }
     if asked.path == "/v1/messages" { anthropic(&asked, &reply) } else { openai(&asked, &reply) }
+}
+
+/// The headers of a stream, whose first event never comes.
+fn stalled(shared: &Shared) -> Response {
+    let waiting = shared.under_way.enter();
+    let silence = futures_util::stream::once(async move {
+        let _waiting = waiting;
+        std::future::pending::<std::result::Result<Bytes, std::convert::Infallible>>().await
+    });
+    ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(silence)).into_response()
 }
 
 fn carries(headers: &HeaderMap, key: &str) -> bool {

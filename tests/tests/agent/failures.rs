@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use autokit_agent::ask::{House, Means, Question, Retrieved, Told, Verdict};
+use autokit_agent::ask::{House, Means, PATIENCE, Question, Retrieved, Told, Verdict};
 use autokit_llm::prompts::Prompts;
-use autokit_llm::{Ledger, Model, ModelConfig, Protocol};
+use autokit_llm::{Ledger, Limits, Model, ModelConfig, Protocol};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, told};
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
@@ -182,22 +182,61 @@ impl House for OneCard {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_never_answers_leaves_time_for_the_rules() -> Result<()> {
-    let scripted = ScriptedModel::saying(|_| Reply::Never).await?;
-    let config = ModelConfig::new(Protocol::Openai, scripted.base.clone(), "slow-1");
+/// Asks [`OneCard`] with a model that is given up after 50 ms of silence. Everything else would wait for hours.
+async fn with_little_patience(
+    script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+) -> Result<(Told, usize)> {
+    let scripted = ScriptedModel::saying(script).await?;
+    let hours = Duration::from_hours(3);
+    let config = ModelConfig {
+        limits: Limits { idle: hours, total: hours, ..Limits::default() },
+        ..ModelConfig::new(Protocol::Openai, scripted.base.clone(), "slow-1")
+    };
     let model = Model::new(config, Ledger::default())?;
     let means = Means {
         small: Some(model.clone()),
         large: Some(model),
         web: None,
         prompts: Prompts::default(),
-        deadline: Duration::from_secs(2),
+        patience: Duration::from_millis(50),
+        deadline: 2 * hours,
     };
     let question = Question { text: "which tool is it?".into(), ..Question::default() };
     let told = means.ask(&OneCard, &question, &String::new, &mut |_| {}).await?;
-    assert_eq!(told.name.as_deref(), Some("One"));
-    assert!(told.notes.iter().any(|note| note.contains("did not answer")), "{:?}", told.notes);
-    assert_eq!(scripted.asked().len(), 1, "waited for once, not at every step");
+    Ok((told, scripted.asked().len()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_hangs_is_waited_for_once_and_rules_answer() -> Result<()> {
+    assert_eq!(PATIENCE, Duration::from_secs(5));
+    for (script, asked) in [
+        // Never answers; begins to answer and stops; does the first step and hangs at the second.
+        ((|_| Reply::Never) as fn(&Asked) -> Reply, 1),
+        (|_| Reply::Stall, 1),
+        (
+            |asked| match asked.wanted() {
+                Wanted::Scores => Reply::scores(asked, "One"),
+                _ => Reply::Never,
+            },
+            2,
+        ),
+    ] {
+        let (told, count) = with_little_patience(script).await?;
+        assert_eq!(told.name.as_deref(), Some("One"));
+        assert!(
+            told.notes.iter().any(|note| note.contains("did not answer within 50 ms")),
+            "{:?}",
+            told.notes
+        );
+        assert_eq!(count, asked, "a model that hung is not asked again");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_wants_a_longer_pause_than_there_is_patience_is_not_waited_for() -> Result<()> {
+    let (told, count) = with_little_patience(|_| Reply::Status(429, "slow down".into(), Some(1))).await?;
+    assert_eq!((told.name.as_deref(), count), (Some("One"), 1));
+    assert!(told.notes.iter().any(|note| note.contains("asks for a pause")), "{:?}", told.notes);
     Ok(())
 }

@@ -155,6 +155,28 @@ async fn a_tool_that_is_far_from_the_question_is_no_answer() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rules_do_not_follow_a_reranker_to_an_outlier() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let (node, _site) = library(&place).await?;
+    // It talks up a card that is far from the question, and then fails to answer.
+    let model = ScriptedModel::saying(|asked| match asked.wanted() {
+        Wanted::Scores => Reply::scores(asked, "Paint Box"),
+        Wanted::Answer => Reply::Text("no JSON".into()),
+        _ => Reply::grade(true, "fine"),
+    })
+    .await?;
+    choose(&node, Some(&model), None).await?;
+    let session = ask(&node, QUESTION).await?;
+    let told = told(&session)?;
+    is_the_calendar(told)?;
+    let names: Vec<&str> = told.candidates.iter().map(|candidate| candidate.name.as_str()).collect();
+    assert_eq!(names.first(), Some(&"Calendar Kit"));
+    assert!(names.contains(&"Paint Box"), "it stays a candidate: {names:?}");
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_invented_product_is_not_named() -> Result<()> {
     let told =
         answer(|asked| calendar(asked, "Better use the SkyOracle service.", "SkyOracle is best.", CODE))

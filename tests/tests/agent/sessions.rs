@@ -41,7 +41,8 @@ async fn a_past_session_is_what_it_was() -> Result<()> {
     assert_eq!(listed.len(), 2);
     assert_eq!(listed[0].question, "NewsAPI: finds news by words", "the newest first");
     // It goes on where it was left.
-    let request = AgentQuestion { question: "paint a picture".into(), session: Some(ids[0].clone()), limit: None };
+    let request =
+        AgentQuestion { question: "paint a picture".into(), session: Some(ids[0].clone()), limit: None };
     node.call::<StartAsk>(request).await?;
     let more = rest(&node, &ids[0]).await?;
     assert_eq!(more.turns[..2], before[0].turns[..]);
@@ -78,7 +79,8 @@ async fn of_many_who_go_on_with_one_session_at_once_one_does() -> Result<()> {
     choose(&node, Some(&model), None).await?;
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..8 {
-        let request = AgentQuestion { question: "paint".into(), session: Some(session.id.clone()), limit: None };
+        let request =
+            AgentQuestion { question: "paint".into(), session: Some(session.id.clone()), limit: None };
         let node = node.clone();
         asking.spawn(async move { node.call::<StartAsk>(request).await });
     }

@@ -143,7 +143,8 @@ pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Optio
         let session = newest(node).await?;
         node.call::<GetSession>(SessionRef { session }).await?
     } else {
-        let started = node.call::<StartDiscover>(AgentQuestion { question: need, session: None, limit: None }).await?;
+        let started =
+            node.call::<StartDiscover>(AgentQuestion { question: need, session: None, limit: None }).await?;
         follow(node, out, &started.session).await?
     };
     if let Some(number) = add {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use eventsource_stream::Eventsource;
 use futures_util::StreamExt;
@@ -10,6 +10,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Error, Result};
 use crate::ledger::{Ledger, Price};
@@ -41,7 +42,7 @@ impl Protocol {
 pub struct Limits {
     /// Until a connection stands.
     pub connect: Duration,
-    /// Until the next piece of an answer.
+    /// Until the first piece of an answer, with all attempts and pauses, and from each piece to the next.
     pub idle: Duration,
     /// The whole, retries and pauses included.
     pub total: Duration,
@@ -193,6 +194,14 @@ impl Model {
         &self.config
     }
 
+    /// The same model with other bounds. Connections are shared, so `connect` stays what it was.
+    #[must_use]
+    pub fn with_limits(&self, limits: Limits) -> Model {
+        let mut model = self.clone();
+        model.config.limits = Limits { connect: self.config.limits.connect, ..limits };
+        model
+    }
+
     /// The books its answers are entered into.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -231,6 +240,7 @@ impl Model {
     async fn persist(&self, request: &Request, on_text: OnText<'_>, began: Instant) -> Result<Reply> {
         let mut form = self.body(request);
         let mut pause = self.config.retry.pause;
+        let first_by = began + self.config.limits.idle;
         let mut attempt = 1;
         loop {
             let mut said = false;
@@ -238,7 +248,7 @@ impl Model {
                 said = true;
                 on_text(text);
             };
-            let error = match self.once(&form, &mut heard).await {
+            let error = match self.once(&form, first_by, &mut heard).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
@@ -254,7 +264,8 @@ impl Model {
             }
             let wait = error.retry_after().unwrap_or(pause);
             // Waiting past the end would only hide the reason.
-            if wait > LONGEST_PAUSE || began.elapsed() + wait >= self.config.limits.total {
+            let again = Instant::now() + wait;
+            if wait > LONGEST_PAUSE || again >= first_by || again >= began + self.config.limits.total {
                 return Err(error);
             }
             tracing::debug!(%error, attempt, ?wait, "asking again");
@@ -276,26 +287,28 @@ impl Model {
         }
     }
 
-    async fn once(&self, body: &Value, on_text: OnText<'_>) -> Result<Reply> {
+    fn silent(&self) -> Error {
+        Error::Timeout { host: self.host.clone(), after: self.config.limits.idle }
+    }
+
+    /// One attempt, whose first piece has to come until `first_by`.
+    async fn once(&self, body: &Value, first_by: Instant, on_text: OnText<'_>) -> Result<Reply> {
         let path = match self.config.protocol {
             Protocol::Anthropic => anthropic::PATH,
             Protocol::Openai => openai::PATH,
         };
         let url = format!("{}{path}", self.base);
-        let idle = self.config.limits.idle;
-        let sent = tokio::time::timeout(idle, self.http.post(&url).json(body).send()).await;
-        let response = sent
-            .map_err(|_| Error::Timeout { host: self.host.clone(), after: idle })?
-            .map_err(|error| self.broken(&error))?;
+        let sent = timeout_at(first_by, self.http.post(&url).json(body).send()).await;
+        let response = sent.map_err(|_| self.silent())?.map_err(|error| self.broken(&error))?;
         if !response.status().is_success() {
-            return Err(self.refused(&url, response).await);
+            return Err(self.refused(&url, response, first_by).await);
         }
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("").to_owned();
         if kind.starts_with("text/event-stream") {
-            return self.stream(response, on_text).await;
+            return self.stream(response, first_by, on_text).await;
         }
-        let text = self.read(response, self.config.limits.bytes).await?;
+        let text = self.read(response, self.config.limits.bytes, first_by).await?;
         if text.trim_start().starts_with('<') {
             return Err(Error::WrongAddress { url, reason: "a web page answers".into() });
         }
@@ -312,7 +325,7 @@ impl Model {
         Ok(reply)
     }
 
-    async fn stream(&self, response: Response, on_text: OnText<'_>) -> Result<Reply> {
+    async fn stream(&self, response: Response, first_by: Instant, on_text: OnText<'_>) -> Result<Reply> {
         let limit = self.config.limits.bytes;
         let read = AtomicUsize::new(0);
         // Cut off on the wire, before a line that never ends is gathered in memory.
@@ -327,12 +340,11 @@ impl Model {
             Protocol::Openai => openai::event,
         };
         let mut draft = Draft::default();
-        let idle = self.config.limits.idle;
+        let mut next_by = first_by;
         loop {
-            let event = tokio::time::timeout(idle, events.next())
-                .await
-                .map_err(|_| Error::Timeout { host: self.host.clone(), after: idle })?;
+            let event = timeout_at(next_by, events.next()).await.map_err(|_| self.silent())?;
             let Some(event) = event else { break };
+            next_by = Instant::now() + self.config.limits.idle;
             let event = event.map_err(|error| Error::NoConnection {
                 host: self.host.clone(),
                 reason: error.to_string(),
@@ -354,10 +366,12 @@ impl Model {
     }
 
     /// Reads a body up to a limit.
-    async fn read(&self, response: Response, limit: usize) -> Result<String> {
+    async fn read(&self, response: Response, limit: usize, first_by: Instant) -> Result<String> {
         let mut body = Vec::new();
         let mut stream = response.bytes_stream();
-        while let Some(part) = stream.next().await {
+        let mut next_by = first_by;
+        while let Some(part) = timeout_at(next_by, stream.next()).await.map_err(|_| self.silent())? {
+            next_by = Instant::now() + self.config.limits.idle;
             let part = part.map_err(|error| self.broken(&error))?;
             if body.len() + part.len() > limit {
                 return Err(Error::TooLong { host: self.host.clone(), limit });
@@ -392,7 +406,7 @@ impl Model {
     }
 
     /// Sorts a failure by what the person has to mend.
-    async fn refused(&self, url: &str, response: Response) -> Error {
+    async fn refused(&self, url: &str, response: Response, first_by: Instant) -> Error {
         let host = self.host.clone();
         let status = response.status();
         let retry_after = response
@@ -400,7 +414,8 @@ impl Model {
             .get(RETRY_AFTER)
             .and_then(|value| seconds(value.to_str().ok()?.trim()))
             .map(Duration::from_secs);
-        let text = self.read(response, 64 << 10).await.unwrap_or_default();
+        // Without its words the status says enough.
+        let text = self.read(response, 64 << 10, first_by).await.unwrap_or_default();
         let said = serde_json::from_str::<Value>(&text).ok();
         let field = |name: &str| {
             said.as_ref().and_then(|v| v.pointer(name)).and_then(Value::as_str).unwrap_or_default().to_owned()

@@ -87,7 +87,7 @@ pub enum Error {
         retry_after: Option<Duration>,
     },
     /// The whole answer, or the next piece of it, took too long.
-    #[error("{host} did not answer within {} s", after.as_secs())]
+    #[error("{host} did not answer within {}", seconds(*after))]
     Timeout {
         /// Who.
         host: String,
@@ -130,6 +130,14 @@ pub enum Error {
         /// The cap, in US dollars.
         cap: f64,
     },
+}
+
+/// A duration for people: whole seconds, or milliseconds where it is shorter than one.
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds => format!("{seconds} s"),
+    }
 }
 
 /// `Result` with this crate's [`Error`].

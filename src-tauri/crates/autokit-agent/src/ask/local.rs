@@ -7,7 +7,7 @@ use autokit_toolcard::Stub;
 
 use super::graph::Step;
 use super::run::Draft;
-use super::Retrieved;
+use super::{Ranked, Retrieved};
 
 /// A first candidate at or above this is recommended without reserve.
 ///
@@ -30,6 +30,13 @@ pub(crate) const OUTLIER: f32 = 0.4;
 /// misled than right.
 pub(super) fn is_outlier(score: f32, best: f32) -> bool {
     score < OUTLIER * best
+}
+
+/// Puts candidates that a reranker preferred although they are outliers behind all others, so that neither rules
+/// nor a model answer with one of them. The order is kept otherwise.
+pub(super) fn put_outliers_last(ranked: &mut [Ranked]) {
+    let best = ranked.iter().map(|card| card.score).fold(0.0, f32::max);
+    ranked.sort_by_key(|card| is_outlier(card.score, best));
 }
 
 /// What a step does, for the trace.
@@ -121,6 +128,29 @@ pub(super) fn unfenced(code: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ranked(id: &str, score: f32) -> Ranked {
+        Ranked {
+            id: id.into(),
+            name: id.into(),
+            description: String::new(),
+            score,
+            parts: autokit_retrieve::ScoreParts::default(),
+            judged: None,
+            justification: None,
+        }
+    }
+
+    #[test]
+    fn outliers_go_behind_and_the_order_stays() {
+        let mut all = [ranked("far", 0.1), ranked("b", 0.4), ranked("a", 0.8), ranked("c", 0.31)];
+        put_outliers_last(&mut all);
+        assert_eq!(all.each_ref().map(|card| card.id.as_str()), ["b", "a", "far", "c"]);
+        // Where nothing has a score nothing is an outlier.
+        let mut none = [ranked("a", 0.0), ranked("b", 0.0)];
+        put_outliers_last(&mut none);
+        assert_eq!(none.each_ref().map(|card| card.id.as_str()), ["a", "b"]);
+    }
 
     #[test]
     fn fences_around_code_go() {

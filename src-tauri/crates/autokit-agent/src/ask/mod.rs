@@ -1,8 +1,8 @@
 //! Asking: from a question to one recommended tool with what supports it (FUEL, sections on answering
 //! and control), by the graph in [`graph`].
 //!
-//! Every step that a language model would do has a counterpart by rules, which also takes over when
-//! the model fails; what ran where is told with every step.
+//! Every step that a language model would do but rephrasing the question has a counterpart by rules, which also takes
+//! over when the model fails or is silent for too long; what ran where is told with every step.
 
 pub mod graph;
 pub mod ground;
@@ -15,7 +15,7 @@ mod told;
 use std::future::Future;
 use std::time::Duration;
 
-use autokit_llm::Model;
+use autokit_llm::{Limits, Model};
 use autokit_toolcard::Stub;
 
 use crate::discover::{Discovery, Finding};
@@ -59,6 +59,8 @@ pub struct Means {
     pub web: Option<Discovery>,
     /// What models are told.
     pub prompts: Prompts,
+    /// Longest silence of a model before rules take over; [`PATIENCE`] where somebody is waiting.
+    pub patience: Duration,
     /// Longest time for one question.
     pub deadline: Duration,
 }
@@ -88,6 +90,16 @@ impl Question {
     }
 }
 
+/// How long a model may be silent, before its first words and between two pieces of them, while somebody is
+/// waiting for the answer.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A model that is given up when it is silent for so long.
+pub(crate) fn with_patience(model: &Model, patience: Duration) -> Model {
+    let limits = model.config().limits;
+    model.with_limits(Limits { idle: limits.idle.min(patience), ..limits })
+}
+
 /// Told every step as it happens.
 pub type OnStep<'a> = &'a mut (dyn FnMut(StepEvent) + Send);
 
@@ -108,7 +120,8 @@ pub async fn starter(
     passages: &[String],
 ) -> Result<(Stub, Vec<String>)> {
     let documentation: String = passages.join("\n\n").chars().take(DOCUMENTATION).collect();
-    let (written, _) = model::starter(model, prompts, use_case, card, &documentation).await?;
+    let model = with_patience(model, PATIENCE);
+    let (written, _) = model::starter(&model, prompts, use_case, card, &documentation).await?;
     let own = stub.map(|stub| stub.code.as_str());
     let sources = Sources::new([card].into_iter().chain(own)).with_page([documentation.as_str()]);
     let (code, removed) = sources.supported_code(&local::unfenced(&written.code));

@@ -11,6 +11,7 @@ use super::ground::Sources;
 use super::local::{DOUBTFUL, NOTHING, SURE};
 use super::{
     House, Means, OnStep, Phase, Question, Ranked, Retrieved, StepEvent, Told, Verdict, local, model,
+    with_patience,
 };
 use crate::discover::{Discovered, Discovery, Trace};
 use crate::error::{Error, Result};
@@ -123,8 +124,8 @@ impl Means {
             question,
             on,
             now,
-            small: self.small.clone(),
-            large: self.large.clone(),
+            small: self.small.as_ref().map(|model| with_patience(model, self.patience)),
+            large: self.large.as_ref().map(|model| with_patience(model, self.patience)),
             // What is left is for the rules, so that slow services end in an answer and not in an error.
             models_until: Until(began, self.deadline.mul_f32(0.6)),
             web_until: Until(began, self.deadline.mul_f32(0.9)),
@@ -252,6 +253,7 @@ impl<H: House> Run<'_, H> {
             match self.models_until.wait(asked).await {
                 Ok((judged, usage)) => {
                     self.ranked = judged;
+                    local::put_outliers_last(&mut self.ranked);
                     done.model = Some(small.config().model.clone());
                     done.usage = usage;
                 }
@@ -503,7 +505,8 @@ impl<H: House> Run<'_, H> {
 
     async fn web(&mut self) -> Result<Done> {
         let Some(web) = &self.means.web else {
-            let note = "The web was not searched: no search service is chosen. Choose one in Settings, Web search.";
+            let note =
+                "The web was not searched: no search service is chosen. Choose one in Settings, Web search.";
             self.notes.push(note.to_owned());
             return Ok(Done::here(Outcome::Nothing, "No search service is chosen"));
         };

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::fake::{Fake, call, events, failure, streamed, words};
 use autokit_llm::{
-    Code, Error, Ledger, Message, Model, ModelConfig, Part, Price, Protocol, Request, Stop, Tool, ToolCall,
-    Usage,
+    Code, Error, Ledger, Limits, Message, Model, ModelConfig, Part, Price, Protocol, Request, Stop, Tool,
+    ToolCall, Usage,
 };
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -159,15 +159,19 @@ async fn what_may_pass_is_asked_again_after_the_pause_asked_for() {
     };
     let fake = Fake::saying([failure(500, "oops"), busy("1"), words("at last")]).await;
     let began = Instant::now();
-    let (reply, _) = ask(&fake.model(Protocol::Openai)).await.unwrap();
+    let patient = fake.model(Protocol::Openai);
+    let limits =
+        Limits { idle: Duration::from_secs(60), total: Duration::from_secs(60), ..patient.config().limits };
+    let (reply, _) = ask(&patient.with_limits(limits)).await.unwrap();
     assert_eq!((reply.text.as_str(), fake.asked().len()), ("at last", 3));
     assert!(began.elapsed() >= Duration::from_secs(1), "the pause was not kept");
     assert_eq!(
         code(vec![failure(529, "overloaded"), failure(503, "x"), failure(500, "x")]).await,
         (Code::Provider, 3)
     );
-    // A pause longer than the whole may take is not waited for.
+    // A pause longer than the whole may take is not waited for, nor one longer than the service may be silent.
     assert_eq!(code(vec![busy("3600")]).await, (Code::RateLimited, 1));
+    assert_eq!(code(vec![busy("1"), words("never asked")]).await, (Code::RateLimited, 1));
 }
 
 #[tokio::test]
