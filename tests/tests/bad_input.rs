@@ -59,6 +59,80 @@ fn broken_json_a_folder_and_nothing_are_told_apart() -> Result<()> {
     refused(&place, &place.path("absent.json"), "unreadable_file", "No such file")
 }
 
+/// The import ends with this cause and what to do about it, and with nothing else on the terminal.
+fn told(place: &Workplace, source: &str, cause: &str, remedy: &str) -> Result<()> {
+    let output = place.run(&["import", source])?;
+    let said = String::from_utf8(output.stderr)?;
+    let lines: Vec<&str> = said.lines().collect();
+    ensure!(!output.status.success() && lines.len() == 2, "{said}");
+    ensure!(lines[0].starts_with("error: ") && lines[0].contains(cause), "{said}");
+    ensure!(lines[1].starts_with("  → ") && lines[1].contains(remedy), "{said}");
+    survived(place)
+}
+
+#[test]
+fn documents_of_apis_that_are_not_read_say_why() -> Result<()> {
+    let place = with_one_card()?;
+    let write = |name: &str, text: &str| -> Result<String> {
+        let path = place.path(name);
+        fs::write(&path, text)?;
+        Ok(path.display().to_string())
+    };
+    for text in [r#"{"swagger": "2.0", "paths": {}}"#, "swagger: '2.0'\ninfo: {title: x}\npaths: {}\n"] {
+        let file = write("swagger", text)?;
+        told(&place, &file, "the document is Swagger 2.0.", "Convert it to OpenAPI 3 first")?;
+    }
+    let deep = write("deep.yaml", &format!("openapi: 3.0.0\na: {}1{}", "[".repeat(1000), "]".repeat(1000)))?;
+    told(&place, &deep, "is nested more than 128 levels deep.", "split it, and import it again.")?;
+    let mut bomb = "openapi: 3.0.0\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let before = format!("*a{}, ", level - 1).repeat(10);
+        bomb.push_str(&format!("a{level}: &a{level} [{before}]\n"));
+    }
+    let bomb = write("bomb.yaml", &bomb)?;
+    told(
+        &place,
+        &bomb,
+        "grows beyond 64 MiB or 4 million values",
+        "Write out what its aliases (*name) repeat",
+    )
+}
+
+#[test]
+fn a_named_pipe_is_called_one() -> Result<()> {
+    let place = with_one_card()?;
+    let pipe = place.path("pipe");
+    ensure!(Command::new("mkfifo").arg(&pipe).status()?.success());
+    // Nobody writes to it: whoever opened it would wait for good.
+    told(&place, &pipe.display().to_string(), "but a named pipe.", "pipe it into `autokit import -`.")
+}
+
+#[test]
+fn addresses_are_read_however_they_are_written() -> Result<()> {
+    let place = with_one_card()?;
+    // Private addresses are refused, by name: it was taken for an address, not for a file.
+    for address in ["http://127.0.0.1:1/cards.json", "HTTP://127.0.0.1:1/cards.json", "Https://LOCALHOST:1/x"]
+    {
+        told(&place, address, "is on this machine or a private network", "autokit providers allow HOST")?;
+    }
+    told(&place, "ftp://example.org/x", "Ftp addresses cannot be read.", "Give an address with https")
+}
+
+#[test]
+fn an_export_of_nothing_says_why() -> Result<()> {
+    let place = with_one_card()?;
+    let file = place.path("out.json").display().to_string();
+    let (exit, error) = place.failure(&["export", &file, "--tag", "nobody-has-this"])?;
+    ensure!(exit == 3 && error["message"] == "no card matches, so nothing was written", "{error}");
+    ensure!(error["remedy"].as_str().is_some_and(|remedy| remedy.contains("autokit cards list")), "{error}");
+    let empty = Workplace::with_stand_in()?;
+    let file = empty.path("out.json").display().to_string();
+    let (exit, error) = empty.failure(&["export", &file])?;
+    ensure!(exit == 3 && error["message"] == "the library has no cards, so nothing was written", "{error}");
+    ensure!(!Path::new(&file).exists());
+    Ok(())
+}
+
 #[test]
 fn bad_cards_are_named_and_the_good_ones_come_in() -> Result<()> {
     let place = Workplace::with_stand_in()?;

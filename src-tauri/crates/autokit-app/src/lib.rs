@@ -33,7 +33,7 @@ pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
 pub use autokit_retrieve::{Field, Mode, ScoreParts};
 pub use autokit_toolcard::{
     CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, MarkSort, Origin, ProposalState, Risk, SpanOp,
-    TextMark, visible,
+    TextMark, is_web_address, visible,
 };
 pub use autokit_tools::permissions::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, Rules};
 pub use engine::bytes;

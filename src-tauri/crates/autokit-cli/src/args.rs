@@ -142,10 +142,10 @@ pub(crate) enum Command {
     /// Exchange cards with others: bundles, with review, signatures and undo.
     #[command(subcommand)]
     Bundle(crate::bundle::BundleCommand),
-    /// Import AutoKit JSON files (`-` reads standard input).
+    /// Import cards: files, folders or web addresses (`-` reads standard input).
     Import {
-        /// Files.
-        #[arg(required = true)]
+        /// Files, folders or addresses.
+        #[arg(required = true, value_name = "SOURCE")]
         files: Vec<PathBuf>,
         /// Show what would happen and change nothing.
         #[arg(long)]

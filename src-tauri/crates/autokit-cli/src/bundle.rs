@@ -182,21 +182,6 @@ pub(crate) async fn run(node: &Node, out: &Output, command: BundleCommand) -> Re
     }
 }
 
-/// A file, a folder, an address, or `-`.
-fn from_where(text: &str) -> Result<ImportSource> {
-    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    match scheme.as_deref() {
-        Some("https" | "http") => return Ok(ImportSource::Url(text.to_owned())),
-        Some(scheme) if scheme.chars().all(|c| c.is_ascii_alphanumeric()) && !Path::new(text).exists() => {
-            let told = format!("{scheme} addresses cannot be read");
-            let remedy = "Give an address with https, or the path of a file or a folder.";
-            return Err(ApiError::new(ErrorCode::BadRequest, told, remedy).into());
-        }
-        _ => {}
-    }
-    source_of(Path::new(text))
-}
-
 fn absolute(path: &Path) -> String {
     // The owner of the library may run in another folder.
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
@@ -258,7 +243,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
 }
 
 async fn inspect(node: &Node, out: &Output, from: &str, all: bool) -> Result<End> {
-    let preview = preview_all(node, &from_where(from)?, None).await?;
+    let preview = preview_all(node, &source_of(Path::new(from))?, None).await?;
     out.show(&preview, |text| {
         about(text, &preview.about)?;
         for item in preview.items.iter().filter(|item| all || item.status == ItemStatus::Invalid) {
@@ -340,7 +325,7 @@ fn signature(about: &SourceInfo) -> (String, bool) {
 
 async fn verify(node: &Node, out: &Output, from: &str) -> Result<End> {
     // Reading checks every checksum and the signature: what is wrong ends here, with what it is.
-    let preview = preview_all(node, &from_where(from)?, Some(ItemStatus::Invalid)).await?;
+    let preview = preview_all(node, &source_of(Path::new(from))?, Some(ItemStatus::Invalid)).await?;
     let suspicious = preview.about.signature.trust.is_suspicious();
     out.show(&preview, |text| {
         about(text, &preview.about)?;
@@ -360,7 +345,7 @@ struct Imported {
 }
 
 async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<End> {
-    let source = from_where(from)?;
+    let source = source_of(Path::new(from))?;
     let preview = preview_all(node, &source, Some(ItemStatus::Invalid)).await?;
     if trust && preview.about.signature.trust.is_suspicious() {
         let (told, _) = signature(&preview.about);
@@ -390,7 +375,7 @@ async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<En
 }
 
 async fn diff(node: &Node, out: &Output, from: &str) -> Result<End> {
-    let preview = preview_all(node, &from_where(from)?, None).await?;
+    let preview = preview_all(node, &source_of(Path::new(from))?, None).await?;
     let differs = |item: &&ImportItem| !matches!(item.status, ItemStatus::Identical);
     let items: Vec<&ImportItem> = preview.items.iter().filter(differs).collect();
     out.show(&items, |text| {
@@ -445,7 +430,7 @@ async fn subscribe(
     let all = match from {
         Some(from) => {
             let landing = if trust { Landing::Library } else { Landing::Review };
-            let wish = Subscribe { source: from_where(&from)?, every_hours, landing };
+            let wish = Subscribe { source: source_of(Path::new(&from))?, every_hours, landing };
             node.call::<AddSubscription>(wish).await?
         }
         None => node.call::<ListSubscriptions>(Nothing {}).await?,

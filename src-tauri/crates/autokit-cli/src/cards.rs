@@ -44,7 +44,8 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
                 .call::<CreateCard>(CardCreate { fields, reason: change.reason, flagged_too: change.flagged })
                 .await?;
             out.show(&detail, |text| {
-                writeln!(text, "Added {} ({})", printable(&detail.summary.name).bold(), detail.summary.id)
+                writeln!(text, "Added {} ({})", printable(&detail.summary.name).bold(), detail.summary.id)?;
+                write_warnings(text, &detail)
             })?;
             Ok(End::Done)
         }
@@ -278,10 +279,13 @@ fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
     if let Some(stub) = &detail.stub {
         writeln!(out, "\n{}", printable(&stub.code))?;
     }
-    for warning in &detail.warnings {
-        writeln!(out, "{} `{}` {}", "!".yellow(), printable(&warning.field), printable(&warning.reason))?;
-    }
-    Ok(())
+    write_warnings(out, detail)
+}
+
+fn write_warnings(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
+    detail.warnings.iter().try_for_each(|warning| {
+        writeln!(out, "{} `{}` {}", "!".yellow(), printable(&warning.field), printable(&warning.reason))
+    })
 }
 
 fn write_revision(out: &mut dyn Write, revision: &RevisionView) -> io::Result<()> {

@@ -83,6 +83,10 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+/// What is logged to the terminal unless `AUTOKIT_LOG` asks for more: failures of AutoKit itself. Lines of libraries
+/// explain nothing to a person; what fails because of them ends in an error of a command.
+const LOGGED: &str = "off,autokit=error";
+
 type Result<T, E = Failure> = std::result::Result<T, E>;
 
 fn main() -> ExitCode {
@@ -90,7 +94,7 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("AUTOKIT_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error,surrealdb=off,surrealkv=off")),
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOGGED)),
         )
         .with_writer(std::io::stderr)
         .init();
@@ -325,4 +329,43 @@ fn show_doctor(out: &Output, mut doctor: Doctor) -> Result<End> {
     out.show(&doctor, |text| output::write_doctor(text, &doctor))?;
     let bad = doctor.checks.iter().any(|check| check.state == CheckState::Bad);
     Ok(if bad { End::Unwell } else { End::Done })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use super::LOGGED;
+
+    #[derive(Clone, Default)]
+    struct Terminal(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Terminal {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_of_libraries_do_not_reach_the_terminal() {
+        let terminal = Terminal::default();
+        let writer = terminal.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_env_filter(tracing_subscriber::EnvFilter::new(LOGGED))
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::error!(target: "surrealkv::wal", "corrupted record");
+            tracing::error!(target: "rmcp::service", "input stream terminated");
+            tracing::warn!(target: "autokit_app::engine", "a detail");
+            tracing::error!(target: "autokit_app::engine", "a failure");
+        });
+        let text = String::from_utf8(terminal.0.lock().unwrap().clone()).unwrap();
+        assert_eq!((text.lines().count(), text.contains("a failure")), (1, true), "{text}");
+    }
 }

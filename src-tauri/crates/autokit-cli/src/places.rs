@@ -33,6 +33,10 @@ const PLACES: &[(&str, &str)] = &[
     ("in Settings, Embedding model", "with `autokit models pull`"),
     ("look into Settings, State", "run `autokit doctor`"),
     ("See what is wrong in Settings, State", "Run `autokit doctor`"),
+    (
+        "Save what it gives as a file first",
+        "Save what it gives as a file first, or pipe it into `autokit import -`",
+    ),
     ("Import a file in the Library", "Import a file with `autokit import FILE`"),
     ("Add its address in the Library", "Add its address with `autokit cards edit`"),
     ("Add their addresses in the Library", "Add their addresses with `autokit cards edit`"),

@@ -8,7 +8,7 @@ use autokit_app::api::{
 use autokit_app::commands::{GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection};
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
-use autokit_app::{ApiError, ErrorCode};
+use autokit_app::{ApiError, ErrorCode, is_web_address};
 use owo_colors::OwoColorize;
 
 use crate::args::{Dollars, KeepChoice, KeyChoice, LlmChoice, ProvidersCommand, SearchChoice, TestChoice};
@@ -156,8 +156,7 @@ fn check(settings: &ProviderSettings) -> Result<()> {
         |message: String, remedy: &str| Err(ApiError::new(ErrorCode::BadRequest, message, remedy).into());
     let (llm, search) = (&settings.llm, &settings.search);
     for base in [&llm.base, &search.base] {
-        let web = base.starts_with("http://") || base.starts_with("https://");
-        if !base.is_empty() && !web {
+        if !base.is_empty() && !is_web_address(base) {
             return wrong(
                 format!("{base:?} is not the address of a service"),
                 "Write it whole: --url http://HOST:PORT/PATH",

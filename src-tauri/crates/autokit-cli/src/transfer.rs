@@ -27,6 +27,8 @@ struct Imported {
     file: String,
     job: Job,
     rejected: Vec<ImportItem>,
+    /// Cards that may be there already under another name, told from their text.
+    similar: Vec<ImportItem>,
 }
 
 pub(crate) async fn import(
@@ -46,10 +48,11 @@ pub(crate) async fn import(
         }
         // Read before the import, while the file's cards can still be told from the library's.
         let rejected = preview_all(node, &source, Some(ItemStatus::Invalid)).await?.items;
+        let similar = preview_all(node, &source, Some(ItemStatus::Similar)).await?.items;
         let started =
             node.call::<StartImport>(ImportRequest { existing, ..ImportRequest::new(source) }).await?;
         let job = jobs::watch(node, out, &started.job).await?;
-        imports.push(Imported { file: file.display().to_string(), job, rejected });
+        imports.push(Imported { file: file.display().to_string(), job, rejected, similar });
     }
     if preview {
         out.show(&previews, |text| previews.iter().try_for_each(|preview| write_preview(text, preview)))?;
@@ -58,7 +61,7 @@ pub(crate) async fn import(
     out.show(&imports, |text| {
         for done in &imports {
             writeln!(text, "{}: {}", printable(&done.file), done.job.summary.as_deref().unwrap_or("done"))?;
-            done.rejected.iter().try_for_each(|item| write_item(text, item))?;
+            done.rejected.iter().chain(&done.similar).try_for_each(|item| write_item(text, item))?;
         }
         Ok(())
     })?;
@@ -70,7 +73,19 @@ pub(crate) async fn import(
     Ok(if refused { End::Refused } else { End::Done })
 }
 
+/// Where cards come from: a file, a folder, an address, or `-` for standard input.
 pub(crate) fn source_of(file: &Path) -> Result<ImportSource> {
+    let text = file.to_string_lossy();
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme.as_deref() {
+        Some("https" | "http") => return Ok(ImportSource::Url(text.into_owned())),
+        Some(scheme) if scheme.chars().all(|c| c.is_ascii_alphanumeric()) && !file.exists() => {
+            let message = format!("{scheme} addresses cannot be read");
+            let remedy = "Give an address with https, or the path of a file or a folder.";
+            return Err(ApiError::new(ErrorCode::BadRequest, message, remedy).into());
+        }
+        _ => {}
+    }
     if file == Path::new("-") {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(|error| {

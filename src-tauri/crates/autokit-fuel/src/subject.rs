@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use autokit_facts::{distinctive, words};
 use autokit_retrieve::is_stop_word;
-use autokit_toolcard::{Toolcard, fields};
+use autokit_toolcard::{Toolcard, fields, is_web_address};
 use serde_json::{Map, Value};
 
 /// What a card claims, taken apart once.
@@ -64,7 +64,7 @@ impl Subject {
             classes,
             init_args: object.get(fields::INIT_ARGS).and_then(Value::as_object).cloned().unwrap_or_default(),
             pricing: filled(card, fields::PRICING),
-            openapi: filled(card, fields::OPENAPI).filter(|text| text.starts_with("http")),
+            openapi: filled(card, fields::OPENAPI).filter(|text| is_web_address(text)),
             documentation: filled(card, fields::DOCUMENTATION),
             name_words: telling(card.name()),
             content: content_words(card.description()),

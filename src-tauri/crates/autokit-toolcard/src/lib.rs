@@ -54,5 +54,5 @@ pub use revision::{Author, Operation, Revision};
 pub use risk::{Risk, risk};
 pub use state::CardState;
 pub use stub::Stub;
-pub use validate::{Limits, Problem, Severity, check};
+pub use validate::{Limits, Problem, Severity, check, is_web_address};
 pub use visible::{is_unseen, visible};

@@ -69,6 +69,12 @@ impl std::fmt::Display for Problem {
     }
 }
 
+/// Whether a text begins as an address on the web does. Schemes are the same in capitals (RFC 3986, 3.1).
+pub fn is_web_address(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"))
+}
+
 /// Everything that is wrong with an object as a card, in field order; empty for a good card.
 pub fn check(object: &Map<String, Value>) -> Vec<Problem> {
     let limits = Limits::CARD;
@@ -256,6 +262,12 @@ mod tests {
                 "`verified` is a string; it has to be true, false or null"
             ]
         );
+    }
+
+    #[test]
+    fn addresses_in_capitals_are_addresses() {
+        assert!(is_web_address("HTTPS://Docs.Example.ORG/x") && is_web_address("http://x"));
+        assert!(!is_web_address("ftp://x") && !is_web_address("httpx.md") && !is_web_address("https"));
     }
 
     #[test]

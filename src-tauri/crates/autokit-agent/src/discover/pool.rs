@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use autokit_facts::Facts;
 use autokit_retrieve::dot;
+use autokit_toolcard::is_web_address;
 use autokit_web::Document;
 use autokit_web::search::{Hit, Repository};
 use lru::LruCache;
@@ -90,7 +91,7 @@ impl Pool {
     pub(super) fn add_repositories(&mut self, found: Vec<Repository>) {
         let mut hits = Vec::new();
         for repository in found.into_iter().filter(|repository| !repository.archived) {
-            let own = repository.homepage.as_deref().filter(|url| url.starts_with("http"));
+            let own = repository.homepage.as_deref().filter(|url| is_web_address(url));
             let url = own.unwrap_or(&repository.html_url).to_owned();
             hits.push(Hit {
                 title: repository.full_name.clone(),

@@ -297,11 +297,15 @@ impl Handle<Export> for Engine {
         let records = core.chosen(&request).await?;
         if records.is_empty() && request.path.is_some() {
             // An older export stays as it is.
-            return Err(ApiError::new(
-                ErrorCode::NotFound,
-                "no card is meant, so nothing was written",
-                "Choose other cards.",
-            ));
+            let (message, remedy) = if core.library.read(autokit_library::Replica::is_empty) {
+                ("the library has no cards, so nothing was written", "Import a file in the Library first.")
+            } else {
+                (
+                    "no card matches, so nothing was written",
+                    "Choose cards there are: see which in the Library.",
+                )
+            };
+            return Err(ApiError::new(ErrorCode::NotFound, message, remedy));
         }
         let bundled = matches!(request.format, Format::Bundle | Format::Folder);
         // Other formats hold no history; of it nothing leaves with them.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use autokit_bundle::formats::{self, Format as Known, detect};
 use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
-use autokit_toolcard::{Author, ReadCards, Rejected, read_cards};
+use autokit_toolcard::{Author, ReadCards, Rejected, is_web_address, read_cards};
 use autokit_tools::openapi;
 use autokit_tools::openapi::rapidapi;
 
@@ -91,6 +91,34 @@ fn state_of(path: &Path) -> std::io::Result<(Option<SystemTime>, u64)> {
         }
     }
     Ok((modified, bytes))
+}
+
+/// What something that is neither a file nor a folder is.
+#[cfg(unix)]
+fn kind_of(metadata: &fs::Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_fifo() => "a named pipe",
+        () if kind.is_socket() => "a socket",
+        () if kind.is_char_device() || kind.is_block_device() => "a device",
+        () => "something else",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind_of(_: &fs::Metadata) -> &'static str {
+    "something else"
+}
+
+/// A document of an API that was not read: its reason says what to do.
+fn unread_document(path: &str, error: &openapi::SpecError) -> ApiError {
+    let message = format!("{path}: {error}");
+    let (reason, remedy) = message.rsplit_once("; ").unwrap_or((&message, "Correct it and import it again"));
+    let mut letters = remedy.chars();
+    let capital = letters.next().map(char::to_uppercase).into_iter().flatten();
+    let remedy: String = capital.chain(letters).chain(['.']).collect();
+    ApiError::new(ErrorCode::UnreadableFile, reason, remedy)
 }
 
 fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError {
@@ -192,7 +220,11 @@ fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
     }
     if !metadata.is_file() {
         // A pipe or a device may never end, or never begin.
-        return Err(unreadable(path, &std::io::Error::other("this is neither a file nor a folder")));
+        return Err(ApiError::new(
+            ErrorCode::UnreadableFile,
+            format!("{path}: this is neither a file nor a folder but {}", kind_of(&metadata)),
+            "Save what it gives as a file first.",
+        ));
     }
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let mut start = [0; 4];
@@ -216,15 +248,16 @@ pub(super) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> R
         return Ok(from_bundle(bundle, Format::Bundle, source));
     }
     if openapi::is_openapi(bytes) {
-        let address = Some(source).filter(|source| source.starts_with("http"));
-        let imported = openapi::read_openapi(bytes, address).map_err(|error| unreadable(source, &error))?;
+        let address = Some(source).filter(|source| is_web_address(source));
+        let imported =
+            openapi::read_openapi(bytes, address).map_err(|error| unread_document(source, &error))?;
         let mut incoming = from_cards(imported.read, Format::OpenApi, source, bytes, by, at);
         incoming.about.name = imported.title.unwrap_or_default();
         incoming.about.note = imported.notes.join("; ");
         return Ok(incoming);
     }
     if rapidapi::is_rapidapi(bytes) {
-        let read = rapidapi::read_rapidapi(bytes).map_err(|error| unreadable(source, &error))?;
+        let read = rapidapi::read_rapidapi(bytes).map_err(|error| unread_document(source, &error))?;
         return Ok(from_cards(read, Format::RapidApi, source, bytes, by, at));
     }
     let (read, format) = match detect(bytes, Some(source)) {

@@ -13,7 +13,9 @@ pub use self::start::{Start, StartInput, Way, starts_of};
 use std::collections::HashMap;
 use std::io::Read;
 
-use autokit_toolcard::{Candidate, Kind, Problem, ReadCards, Rejected, fields, read_exact_value, read_items};
+use autokit_toolcard::{
+    Candidate, Kind, Problem, ReadCards, Rejected, fields, is_web_address, read_exact_value, read_items,
+};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -166,7 +168,7 @@ fn server(position: usize, entry: &Listed) -> Candidate {
     let repository = server.get("repository").and_then(Value::as_object);
     let repository = repository.and_then(|repository| json::text(repository, &["url"]));
     let website = json::text(server, &["websiteUrl", "website_url"]);
-    let is_web = |url: &&str| url.starts_with("https://") || url.starts_with("http://");
+    let is_web = |url: &&str| is_web_address(url);
     put(fields::DOCUMENTATION, website.filter(is_web).or(repository.filter(is_web)).map(Value::from));
     for (key, url) in [("websiteUrl", website), ("repository", repository)] {
         if url.is_some_and(|url| !is_web(&url)) {

@@ -251,8 +251,34 @@ fn parse_yaml(text: &str) -> Result<Value, SpecError> {
             enforce_alias_anchor_ratio: false,
         },
     };
-    serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| SpecError::Syntax { format: "YAML", reason: error.to_string() })
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| yaml_error(&error))
+}
+
+/// Why YAML was not read, in words of whoever wrote it rather than of the reader.
+fn yaml_error(error: &serde_saphyr::Error) -> SpecError {
+    use serde_saphyr::budget::BudgetBreach;
+    let mut cause = error.without_snippet();
+    while let serde_saphyr::Error::AliasError { error, .. } = cause {
+        cause = error.without_snippet();
+    }
+    let too_deep = || format!("is nested more than {MAX_DEPTH} levels deep");
+    let reason = match cause {
+        serde_saphyr::Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => too_deep(),
+        serde_saphyr::Error::Budget { .. }
+        | serde_saphyr::Error::AliasReplayCounterOverflow { .. }
+        | serde_saphyr::Error::AliasReplayLimitExceeded { .. }
+        | serde_saphyr::Error::AliasExpansionLimitExceeded { .. }
+        | serde_saphyr::Error::AliasReplayStackDepthExceeded { .. } => {
+            format!(
+                "grows beyond {} MiB or 4 million values when it is read in full",
+                MAX_DOCUMENT_BYTES >> 20
+            )
+        }
+        // The scanner has a limit of its own, which it tells in words alone.
+        other if other.to_string().contains("recursion limit") => too_deep(),
+        _ => return SpecError::Syntax { format: "YAML", reason: error.to_string() },
+    };
+    SpecError::Limit { reason }
 }
 
 fn dialect(root: &Value) -> Result<Dialect, SpecError> {

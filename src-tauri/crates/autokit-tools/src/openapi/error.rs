@@ -24,12 +24,20 @@ pub enum SpecError {
     /// Nothing but white space.
     #[error("the document is empty; download it again")]
     Empty,
-    /// Neither JSON nor YAML, nested too deep, or YAML that grows too large when its aliases are filled in.
+    /// Neither JSON nor YAML, or JSON that is nested too deep.
     #[error("the document is not valid {format}: {reason}; correct it there and import it again")]
     Syntax {
         /// `JSON` or `YAML`.
         format: &'static str,
         /// What the parser says, with the place.
+        reason: String,
+    },
+    /// YAML that is nested too deep or grows too large when its aliases are filled in.
+    #[error(
+        "the document {reason}; write out what its aliases (*name) repeat, or split it, and import it again"
+    )]
+    Limit {
+        /// Which limit, as the end of a sentence.
         reason: String,
     },
     /// Swagger 2.0 or older.

@@ -84,10 +84,14 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
-/// Whether a file is an OpenAPI document, or meant to be one: it says which version, at its top level.
+/// Whether a file describes an API as OpenAPI does, whatever its version: it says which, at its top level. What is
+/// not read, such as Swagger 2.0, is refused by [`read_openapi`] with the reason.
 pub fn is_openapi(bytes: &[u8]) -> bool {
     static SAYS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?m)(?:^|[{,])\s*["']?openapi["']?\s*:\s*["']?\d+\.\d"#).expect("a valid expression")
+        Regex::new(
+            r#"(?m)(?:^|[{,])\s*["']?(?:openapi|swagger|swaggerVersion|asyncapi)["']?\s*:\s*["']?\d+\.\d"#,
+        )
+        .expect("a valid expression")
     });
     /// Bytes in which documents say it.
     const START: usize = 64 << 10;
