@@ -331,7 +331,11 @@ question: string,
 /**
  * The session to go on with; a new one when not given.
  */
-session?: string, };
+session?: string, 
+/**
+ * How many candidates come with an answer, 1 to 20; 5 when not given.
+ */
+limit?: number, };
 
 /**
  * How the sessions of all agents are kept.
@@ -2126,6 +2130,10 @@ unchanged: number,
  * Cards refused.
  */
 rejected: number, 
+/**
+ * Of the cards added, those that may be there already under another name.
+ */
+similar: number, 
 /**
  * The change to undo, if there was one.
  */
@@ -4644,7 +4652,7 @@ searches: number,
 latency: Latency, };
 
 /**
- * An answer.
+ * An answer. Name, sentence, code and citations are those of one card.
  */
 export type Told = { 
 /**
@@ -4680,7 +4688,7 @@ removed: Array<string>,
  */
 citations: Array<Citation>, 
 /**
- * The candidates, best first.
+ * The candidates: the recommended one first, then best first.
  */
 candidates: Array<Ranked>, 
 /**

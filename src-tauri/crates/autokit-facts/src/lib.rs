@@ -17,8 +17,9 @@ mod value;
 
 pub use code::{Call, Code, Import, Language};
 pub use pricing::{Price, price};
-pub use text::{alike, distinctive, opening, sentences, words};
+pub use text::{alike, distinctive, is_name, opening, sentences, words};
 pub use tool::{Fact, Facts, title_of};
+pub use value::placeholders;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -40,6 +40,37 @@ pub fn distinctive(title: &str) -> Vec<String> {
     words(title).into_iter().filter(tells).collect()
 }
 
+/// Words that are in sentences and hardly ever in names.
+const OF_SENTENCES: &[&str] = &[
+    "i", "we", "you", "he", "she", "they", "it", "this", "that", "these", "those", "there", "here", "what",
+    "which", "who", "how", "why", "when", "where", "if", "because", "please", "my", "our", "your", "is",
+    "are", "was", "were", "be", "been", "am", "can", "could", "will", "would", "should", "must", "may",
+    "has", "have", "had", "does", "do", "want", "wants", "need", "needs", "let", "lets",
+];
+/// Of these, the ones that are no name alone either; `which` is a program.
+const PRONOUNS: &[&str] =
+    &["i", "we", "you", "he", "she", "they", "it", "this", "that", "these", "those", "there", "here", "what"];
+/// Words a name has at most.
+const WORDS_OF_A_NAME: usize = 6;
+/// Words a name in small letters has at most.
+const SMALL_WORDS: usize = 3;
+
+/// Whether a text can be the name of a tool: a few words that are no sentence. More than three of them are written
+/// with capitals in a name ("Google Drive Search Toolkit") and without in a sentence.
+pub fn is_name(text: &str) -> bool {
+    let text = text.trim();
+    let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !plain(word).is_empty()).collect();
+    let telltale = if words.len() > 1 { OF_SENTENCES } else { PRONOUNS };
+    let sentence = words.len() > 1 && text.ends_with(['.', '!', '?', ';', ','])
+        || words.iter().any(|word| telltale.contains(&plain(word).as_str()));
+    let capital = |word: &&&str| word.chars().any(|c| c.is_uppercase() || c.is_ascii_digit());
+    let telling: Vec<&&str> = words.iter().filter(|word| !is_stop_word(&plain(word))).collect();
+    let written_as_one =
+        words.len() <= SMALL_WORDS || 2 * telling.iter().filter(|w| capital(w)).count() > telling.len();
+    !words.is_empty() && words.len() <= WORDS_OF_A_NAME && !sentence && written_as_one
+}
+
 /// The first paragraphs, until there is enough to tell what the page is about.
 pub fn opening(page: &Document, characters: usize) -> String {
     let mut text = String::new();
@@ -100,5 +131,40 @@ mod tests {
     fn telling_words_leave_out_kinds_of_tools_and_pages() {
         assert_eq!(distinctive("Gmail Toolkit documentation"), ["gmail"]);
         assert_eq!(words("GmailToolkit_v2"), ["gmail", "toolkit", "v2"]);
+    }
+
+    #[test]
+    fn names_are_told_from_sentences() {
+        for name in [
+            "jq",
+            "which",
+            "Weather Kit",
+            "You.com",
+            "Yahoo!",
+            "Google Drive Search Toolkit",
+            "search papers",
+            "X",
+            "NASA Image and Video Library",
+            "The Weather Kit",
+            "weather-mcp 2",
+        ] {
+            assert!(is_name(name), "{name}");
+        }
+        for sentence in [
+            "Send an email to my boss every Friday",
+            "This tool reads mail",
+            "reads mail for you.",
+            "I want a tool for flights",
+            "How to book flights",
+            "send messages to channels",
+            "",
+            " ",
+            "…",
+            "This",
+            "Find the best price for a flight anywhere",
+            "A tool that reads mail",
+        ] {
+            assert!(!is_name(sentence), "{sentence}");
+        }
     }
 }

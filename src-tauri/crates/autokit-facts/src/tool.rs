@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::code::{Code, Import};
 use crate::pricing::{Price, price};
 use crate::text::{distinctive, sentences, words};
+use crate::value::placeholders;
 
 /// A fact with the words it rests on.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +31,7 @@ pub struct Facts {
     pub language: Option<String>,
     /// Module and class (or function) to import.
     pub import: Option<Fact<(String, String)>>,
-    /// Arguments its constructor is shown with; values that are no literals become placeholders.
+    /// Arguments its constructor is shown with, as [`placeholders`].
     pub init_args: Option<Fact<Map<String, Value>>>,
     /// A line that installs it.
     pub install: Option<String>,
@@ -160,7 +161,8 @@ impl Facts {
                 value: (import.module.clone(), import.name.clone()),
                 quote: import.line.clone(),
             }),
-            init_args: init_args.map(|(value, lines)| Fact { value, quote: lines.join("\n") }),
+            init_args: init_args
+                .map(|(shown, lines)| Fact { value: placeholders(&shown), quote: lines.join("\n") }),
             install,
             price: price(page),
             code,
@@ -193,7 +195,7 @@ mod tests {
         let args = facts.init_args.unwrap();
         assert_eq!(
             Value::Object(args.value),
-            serde_json::json!({"api_key": "${KEY}", "units": "metric", "days": 3, "safe": true})
+            serde_json::json!({"api_key": "${KEY}", "units": "${UNITS}", "days": "${DAYS}", "safe": "${SAFE}"})
         );
         assert_eq!(facts.install.as_deref(), Some("pip install weather-kit"));
     }
@@ -207,7 +209,7 @@ mod tests {
         assert_eq!(facts.import.unwrap().value, ("@kit/calendar".to_owned(), "CalendarTool".to_owned()));
         assert_eq!(
             Value::Object(facts.init_args.unwrap().value),
-            serde_json::json!({"key": "${KEY}", "zone": "UTC"})
+            serde_json::json!({"key": "${KEY}", "zone": "${ZONE}"})
         );
     }
 

@@ -14,6 +14,32 @@ pub(crate) fn value_of(name: &str, node: Node<'_>, source: &str) -> Value {
         .unwrap_or_else(|| Value::from(format!("${{{}}}", name.to_uppercase())))
 }
 
+/// Arguments by which a way of working is chosen; their values are words of the tool, not data of an example.
+const OPTIONS: &[&str] = &["format", "mode", "backend", "engine"];
+
+/// Whether a value is the choice of a way of working: `output_format="list"`.
+fn is_option(name: &str, value: &str) -> bool {
+    let name = name.to_lowercase();
+    OPTIONS.iter().any(|option| name.ends_with(option))
+        && !value.is_empty()
+        && value.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '_' | '-'))
+}
+
+/// Arguments as a card holds them. What a page shows are examples (`city="Paris"`), which must not become anybody's
+/// defaults: each value becomes a placeholder named after its argument, one that is read from the environment keeps
+/// its variable, an option keeps its word, and an object keeps its shape. An argument that is shown as `None` or `null`
+/// is left out.
+pub fn placeholders(arguments: &Map<String, Value>) -> Map<String, Value> {
+    let placeholder = |name: &str, value: &Value| match value {
+        Value::Object(inner) if !inner.is_empty() => Value::Object(placeholders(inner)),
+        Value::String(text) if text.starts_with("${") && text.ends_with('}') => value.clone(),
+        Value::String(text) if is_option(name, text) => value.clone(),
+        _ => Value::from(format!("${{{}}}", name.to_uppercase())),
+    };
+    let given = arguments.iter().filter(|(_, value)| !value.is_null());
+    given.map(|(name, value)| (name.clone(), placeholder(name, value))).collect()
+}
+
 /// Arguments given by name.
 pub(crate) fn named_arguments(arguments: Node<'_>, source: &str, depth: usize) -> Map<String, Value> {
     let mut found = Map::new();
@@ -124,4 +150,29 @@ fn environment(code: &str) -> Option<String> {
         .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
         .collect();
     (!name.is_empty()).then(|| format!("${{{name}}}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_of_examples_become_placeholders() {
+        let Value::Object(shown) = json!({
+            "api_key": "sk-1234", "token": "${WEATHER_TOKEN}", "city": "Paris", "days": 3, "safe": true, "proxy": null,
+            "output_format": "list", "mode": "Paris", "wrapper": { "k": 5, "region": "eu" }, "tags": ["a"],
+        }) else {
+            unreachable!()
+        };
+        assert_eq!(
+            Value::Object(placeholders(&shown)),
+            json!({
+                "api_key": "${API_KEY}", "token": "${WEATHER_TOKEN}", "city": "${CITY}", "days": "${DAYS}",
+                "safe": "${SAFE}", "output_format": "list", "mode": "${MODE}",
+                "wrapper": { "k": "${K}", "region": "${REGION}" }, "tags": "${TAGS}",
+            })
+        );
+    }
 }

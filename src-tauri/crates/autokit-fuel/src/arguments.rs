@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use autokit_facts::placeholders;
 use autokit_toolcard::fields;
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -31,42 +32,57 @@ pub(crate) fn init_args(subject: &Subject, page: &Reading, shown: &Shown<'_>) ->
         lines.extend(at);
     }
     let known = |name: &String| shown.contains_key(name) || code.has(name);
-    let supported = subject.init_args.keys().all(known);
-    let some_known = subject.init_args.keys().any(known);
-    // What stands for a value is none: it is proposed to nobody.
-    shown.retain(|_, value| !is_stand_in(value));
-    if subject.init_args.is_empty() {
+    let own = &subject.init_args;
+    let supported = own.keys().all(known);
+    // A page need not show how a tool is given its key: that one stays, whatever else is of an earlier version.
+    let (kept, rest): (Vec<_>, Vec<_>) = own.iter().partition(|(name, _)| is_credential(name));
+    let outdated = !rest.is_empty() && !own.keys().any(known);
+    let shown = placeholders(&shown);
+    if own.is_empty() {
         // A card without arguments is not wrong; what the page shows makes it better.
         return (!shown.is_empty())
             .then(|| Claim::unsaid(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
     }
     if supported {
         let quote = match lines.join("\n") {
-            empty if empty.is_empty() => subject.init_args.keys().cloned().collect::<Vec<_>>().join(", "),
+            empty if empty.is_empty() => own.keys().cloned().collect::<Vec<_>>().join(", "),
             lines => lines,
         };
         return Some(Claim::supported(fields::INIT_ARGS, quote, 0.8));
     }
     // None of the card's arguments is on the page, others are: they are those of an earlier version.
-    if !shown.is_empty() && !some_known {
-        return Some(Claim::contradicted(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.6));
+    if !shown.is_empty() && outdated {
+        let mut repaired: Map<String, Value> =
+            kept.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        repaired.extend(shown);
+        return Some(Claim::contradicted(fields::INIT_ARGS, Value::Object(repaired), lines.join("\n"), 0.6));
     }
     Some(Claim::not_found(fields::INIT_ARGS))
 }
 
-static STAND_IN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)^\s*$|^\s*[<\[{(].*[>\]})]\s*$|^[.…*x-]+$|\b(your|my)[-_ ]|[-_ ]here\b|\b(fill|put|insert|enter|add|paste|replace)[-_ ].*\b(here|in|with|your|key|token)\b|^(api|access|secret)[-_ ]?(key|token|secret)s?$|\b(change[-_ ]?me|placeholder|todo)\b|^(sk|pk|ghp|xoxb)-?[.x*…]*$",
-    )
-    .expect("a valid pattern")
+static CREDENTIAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)(^|[_-]|api|access|auth)(key|token|secret|password|passwd|credentials?)($|[_-])")
+        .expect("a valid pattern")
 });
 
-/// Whether a value on a page only stands for one: `null`, `"your-api-key"`, `"<fill in token here>"`. A
-/// variable's name, `${KEY}`, says where the value comes from.
-pub(crate) fn is_stand_in(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => !(text.starts_with("${") && text.ends_with('}')) && STAND_IN.is_match(text),
-        _ => false,
+/// Whether an argument is one without which a tool mostly cannot be used: `api_key`, `accessToken`.
+fn is_credential(name: &str) -> bool {
+    CREDENTIAL.is_match(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_credential;
+
+    #[test]
+    fn keys_and_tokens_are_told_from_other_arguments() {
+        for name in
+            ["api_key", "apiKey", "OPENAI_API_KEY", "token", "accessToken", "client_secret", "password"]
+        {
+            assert!(is_credential(name), "{name}");
+        }
+        for name in ["units", "keyword", "tokenizer", "max_tokens_per_page", "monkey", "secretary"] {
+            assert!(!is_credential(name), "{name}");
+        }
     }
 }

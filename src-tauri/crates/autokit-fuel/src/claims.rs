@@ -420,7 +420,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::arguments::is_stand_in;
 
     fn told(card: Value, code: &str) -> Vec<Claim> {
         let Value::Object(card) = card else { unreachable!() };
@@ -469,24 +468,31 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_a_value_is_proposed_to_nobody() {
+    fn arguments_are_proposed_by_name_and_never_with_the_values_of_an_example() {
         let code = "from langchain_community.tools import WidgetTool\nWidgetTool(api_key=\"your-api-key\", \
-                    token=\"<fill in access token here>\", proxy=None, units=\"metric\")";
+                    token=os.environ[\"WIDGET_TOKEN\"], proxy=None, city=\"Paris\", days=3)";
+        let shown = json!({
+            "api_key": "${API_KEY}", "token": "${WIDGET_TOKEN}", "city": "${CITY}", "days": "${DAYS}",
+        });
         let claims = told(card("langchain_community.tools", &json!({})), code);
-        assert_eq!(of(&claims, fields::INIT_ARGS).unwrap().value, Some(json!({ "units": "metric" })));
-        let only = code.replace(", units=\"metric\"", "");
-        let claims = told(card("langchain_community.tools", &json!({})), &only);
-        assert!(of(&claims, fields::INIT_ARGS).is_none());
-        // They are names of arguments all the same.
-        let claims = told(card("langchain_community.tools", &json!({ "api_key": "${KEY}" })), &only);
+        let claim = of(&claims, fields::INIT_ARGS).unwrap();
+        assert_eq!((claim.standing, claim.value.as_ref()), (Standing::Unsaid, Some(&shown)));
+        // A card that has some of them is right.
+        let claims = told(card("langchain_community.tools", &json!({ "api_key": "${KEY}" })), code);
         assert!(of(&claims, fields::INIT_ARGS).unwrap().is_supported());
-        for value in ["...", "xxx", "YOUR_API_KEY", "api_key", "sk-...", "insert your token", "changeme", ""]
-        {
-            assert!(is_stand_in(&json!(value)), "{value}");
-        }
-        for value in ["metric", "${KEY}", "gpt-4o", "https://example.org", "news", "user", "en"] {
-            assert!(!is_stand_in(&json!(value)), "{value}");
-        }
+    }
+
+    #[test]
+    fn repaired_arguments_keep_the_key_a_page_does_not_show() {
+        let code = "from langchain_community.tools import WidgetTool\nWidgetTool(city=\"Paris\")";
+        let old = json!({ "api_key": "${KEY}", "place": "Oslo" });
+        let claims = told(card("langchain_community.tools", &old), code);
+        let claim = of(&claims, fields::INIT_ARGS).unwrap();
+        assert!(claim.is_contradicted(), "{claim:?}");
+        assert_eq!(claim.value, Some(json!({ "api_key": "${KEY}", "city": "${CITY}" })));
+        // A key that is not shown contradicts nothing by itself.
+        let claims = told(card("langchain_community.tools", &json!({ "api_key": "${KEY}" })), code);
+        assert!(of(&claims, fields::INIT_ARGS).unwrap().is_not_found());
     }
 
     #[test]
