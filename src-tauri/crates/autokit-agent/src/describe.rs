@@ -4,12 +4,12 @@
 //! rules miss, and of those only what stands in the text is taken.
 
 use autokit_llm::{Model, Request, Usage};
-use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
+use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields, is_web_address};
 use autokit_web::extract;
 use serde_json::{Map, Value, json};
 
 use crate::ask::ground::Sources;
-use autokit_facts::Facts;
+use autokit_facts::{Facts, is_name};
 use autokit_llm::prompts::{self, Prompts};
 
 /// Where a person's own words are said to come from.
@@ -31,13 +31,13 @@ const FIELDS: [&str; 8] = [
 fn address_in(text: &str) -> Option<&str> {
     let urls = || {
         text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '"' | '`'))
-            .filter(|word| word.starts_with("https://") || word.starts_with("http://"))
+            .filter(|word| is_web_address(word))
             .map(|url| url.trim_end_matches(['.', ',', ';', ']']))
     };
     urls().find(|url| url.contains("doc")).or_else(|| urls().next())
 }
 
-/// A name at the start of the text: a heading, or what stands before "is", a dash or a colon.
+/// A name at the start of the text: a heading, or what stands before "is", a dash or a colon. A sentence is none.
 fn name_in(text: &str) -> Option<String> {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let first = first.trim_start_matches(['#', '*', ' ']).trim_end_matches('*');
@@ -47,7 +47,7 @@ fn name_in(text: &str) -> Option<String> {
         .min()
         .unwrap_or(first.len());
     let name = first[..end].trim();
-    (!name.is_empty() && name.chars().count() <= 80).then(|| name.to_owned())
+    (is_name(name) && name.chars().count() <= 80).then(|| name.to_owned())
 }
 
 fn by_rules(text: &str) -> Vec<(String, Value, String)> {
@@ -115,6 +115,7 @@ pub async fn describe_with(
         let supported = match field {
             // Prose may be put together anew, but names nothing that was not said.
             fields::DESCRIPTION => sources.supports_sentence(value, is_word),
+            fields::NAME => is_name(value) && sources.holds(value),
             // "Python" may be meant without being said; an import says it.
             fields::LANGUAGE => found.iter().any(|(name, ..)| name == fields::MODULE) || sources.holds(value),
             _ => sources.holds(value),
@@ -168,6 +169,20 @@ mod tests {
         assert_eq!(value(&draft, "class"), Some("WeatherKit"));
         assert!(value(&draft, "description").is_some_and(|text| text.contains("forecasts")));
         assert!(draft.fields.iter().all(|field| !field.evidence[0].quote.is_empty()));
+    }
+
+    #[test]
+    fn a_sentence_is_not_made_a_name() {
+        for text in [
+            "Send an email to my boss every Friday",
+            "I need something that reads the tables of a PDF. It should be free.",
+            "What I want is a weather service",
+            "This is a library for charts.",
+        ] {
+            assert_eq!(value(&describe(text, "2026-01-01T00:00:00.000Z"), "name"), None, "{text}");
+        }
+        let draft = describe("Chart Maker draws charts from tables.", "2026-01-01T00:00:00.000Z");
+        assert_eq!(value(&draft, "name"), None, "where the name ends is not known");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The card a page would become.
 
+use autokit_facts::is_name;
 use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
 use autokit_web::search::Repository;
 use serde_json::Value;
@@ -22,7 +23,8 @@ pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
         let evidence = vec![evidence(quote)];
         proposed.push(ProposedField { field: field.to_owned(), value: Some(value), evidence, confidence });
     };
-    add(fields::NAME, Value::from(facts.name.as_str()), &page.document.title, 0.95);
+    let (name, quote, confidence) = name_of(page);
+    add(fields::NAME, Value::from(name), quote, confidence);
     if let Some(fact) = &facts.description {
         add(fields::DESCRIPTION, Value::from(fact.value.as_str()), &fact.quote, 0.9);
     }
@@ -58,6 +60,22 @@ pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
         similar: similar.iter().map(autokit_toolcard::CardId::new).collect(),
         ..Draft::new(Origin::Discovery, format!("Found on the web: {}", page.url), proposed)
     }
+}
+
+/// What the tool of a page is called, with the words that say so: the title where it is a name and no sentence, else
+/// what is imported, else the project it belongs to.
+fn name_of(page: &Page) -> (&str, &str, f32) {
+    let (facts, title) = (&page.facts, page.document.title.as_str());
+    if is_name(&facts.name) {
+        return (&facts.name, title, 0.95);
+    }
+    let imported = facts.import.as_ref().map(|import| (import.value.1.as_str(), import.quote.as_str(), 0.8));
+    let project = || {
+        let full = page.repository.as_ref()?.full_name.as_str();
+        Some((full.rsplit('/').next().unwrap_or(full), full, 0.7))
+    };
+    // Without either the title is all there is; a reviewer sees how sure that is.
+    imported.or_else(project).unwrap_or((&facts.name, title, 0.3))
 }
 
 /// What GitHub says about a project, in a line.
