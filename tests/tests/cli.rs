@@ -248,3 +248,127 @@ async fn vectors_an_earlier_version_made_of_other_texts_are_made_anew() -> Resul
     }
     bail!("they are not made anew");
 }
+
+/// A card with what tells which tool it is.
+fn tool(name: &str, description: &str, page: &str) -> Value {
+    json!({ "name": name, "description": description, "documentation": page })
+}
+
+const FORECASTS: &str = "Gives hourly forecasts and weather warnings for any place on earth.";
+const PAGE: &str = "https://docs.example.org/weather";
+
+/// The library of these tests: a tool that others are held against, and one about something else.
+fn with_a_weather_tool() -> Result<Workplace> {
+    let place = Workplace::with_wide_stand_in()?;
+    let invoices =
+        tool("Invoicer", "Writes invoices for customers of a shop.", "https://docs.example.org/bills");
+    let file = place.cards_file("library.json", &[tool("Weather Kit", FORECASTS, PAGE), invoices])?;
+    place.json(&["import", &file.display().to_string()])?;
+    Ok(place)
+}
+
+#[test]
+fn a_card_that_may_be_there_under_another_name_is_pointed_out() -> Result<()> {
+    let place = with_a_weather_tool()?;
+    let add = |name: &str, description: &str, page: &str| -> Result<Vec<String>> {
+        let file = place.path("one.json");
+        std::fs::write(&file, tool(name, description, page).to_string())?;
+        let added = place.json(&["cards", "add", &file.display().to_string()])?;
+        let warnings = added["warnings"].as_array().context("warnings")?;
+        let text = |warning: &Value| format!("{}: {}", warning["field"], warning["reason"]);
+        let warnings: Vec<String> =
+            warnings.iter().map(text).filter(|text| text.contains("same tool")).collect();
+        place.json(&["undo"])?;
+        Ok(warnings)
+    };
+    let pointed = |warnings: Vec<String>, field: &str| {
+        let found = warnings.len() == 1 && warnings[0].contains(field) && warnings[0].contains("Weather Kit");
+        if found { Ok(()) } else { bail!("{field}: {warnings:?}") }
+    };
+    pointed(add("Sky Watch", FORECASTS, "https://sky.example.org")?, "description")?;
+    let own_name = format!("Sky Watch: {}", FORECASTS.trim_end_matches('.'));
+    pointed(add("Sky Watch", &own_name, "https://sky.example.org")?, "description")?;
+    pointed(
+        add(
+            "Cloud Teller",
+            "Tells clouds apart by their looks.",
+            "HTTP://WWW.Docs.example.org/weather/#use",
+        )?,
+        "documentation",
+    )?;
+    pointed(add("weather-kit", "Something that is said otherwise.", "https://sky.example.org")?, "name")?;
+    // The same words in another order: by meaning alone.
+    let turned = "For any place on earth gives weather warnings and hourly forecasts.";
+    pointed(add("Sky Watch", turned, "https://sky.example.org")?, "description")?;
+    let other = add("Chess Clock", "Counts down the time of two players.", "https://chess.example.org")?;
+    assert_eq!(other, Vec::<String>::new());
+    Ok(())
+}
+
+#[test]
+fn an_import_tells_which_cards_may_be_there_already() -> Result<()> {
+    let place = with_a_weather_tool()?;
+    let turned = "For any place on earth gives weather warnings and hourly forecasts.";
+    let cards = [
+        tool("Sky Watch", FORECASTS, "https://sky.example.org"),
+        tool("Cloud Teller", "Tells clouds apart by their looks.", "http://docs.example.org/weather/"),
+        tool("Chess Clock", "Counts down the time of two players.", "https://chess.example.org"),
+        // Two operations of one API share its page, which says nothing.
+        tool("List bills", "Lists the bills of a month.", "https://docs.example.org/bills"),
+        tool("Pay a bill", "Pays one of them.", "https://docs.example.org/bills"),
+    ];
+    let file = place.cards_file("in.json", &cards)?.display().to_string();
+    let preview = place.json(&["import", &file, "--preview"])?;
+    let statuses: Vec<&str> = preview[0]["items"]
+        .as_array()
+        .context("items")?
+        .iter()
+        .filter_map(|item| item["status"].as_str())
+        .collect();
+    assert_eq!(statuses, ["similar", "similar", "new", "new", "new"], "{preview}");
+    let done = place.json(&["import", &file])?;
+    assert_eq!(done[0]["job"]["tally"]["added"], 5, "{done}");
+    assert_eq!(done[0]["job"]["tally"]["similar"], 2, "{done}");
+    assert_eq!(done[0]["similar"].as_array().map(Vec::len), Some(2));
+    let summary = done[0]["job"]["summary"].as_str().context("a summary")?;
+    assert!(summary.contains("may be there already: Sky Watch (as Weather Kit)"), "{summary}");
+    // By meaning alone, which takes a vector and is told when it is made.
+    let file = place.cards_file("more.json", &[tool("Weather Kiosk", turned, "")])?.display().to_string();
+    let done = place.json(&["import", &file])?;
+    assert_eq!(done[0]["job"]["tally"]["similar"], 1, "{done}");
+    Ok(())
+}
+
+#[test]
+fn a_proposal_names_the_cards_it_may_be_and_takes_no_sentence_for_a_name() -> Result<()> {
+    let place = with_a_weather_tool()?;
+    let describe = |text: &str| -> Result<std::process::Output> {
+        let file = place.path("words.md");
+        std::fs::write(&file, text)?;
+        place.run(&["describe", &file.display().to_string(), "--json"])
+    };
+    let similar = |detail: &Value| -> Vec<String> {
+        let similar = detail["similar"].as_array().into_iter().flatten();
+        similar.filter_map(|pair| pair[1].as_str().map(str::to_owned)).collect()
+    };
+    let detail: Value = serde_json::from_slice(&describe(&format!("Sky Watch — {FORECASTS}"))?.stdout)?;
+    assert_eq!(detail["title"], "Sky Watch", "{detail}");
+    assert_eq!(similar(&detail), ["Weather Kit"]);
+    // One that came into the library while the proposal waited is named as well.
+    let detail: Value =
+        serde_json::from_slice(&describe("Chess Clock — Counts down the time of two players.")?.stdout)?;
+    assert_eq!(similar(&detail), Vec::<String>::new());
+    let file = place.cards_file("late.json", &[tool("Tick", "Counts down the time of two players.", "")])?;
+    place.json(&["import", &file.display().to_string()])?;
+    let detail = place.json(&["review", "show", &detail["proposal"]["id"].to_string()])?;
+    assert_eq!(similar(&detail), ["Tick"]);
+
+    for text in
+        ["Send an email to my boss every Friday", "I need something that reads PDF files. Free if possible."]
+    {
+        let refused = describe(text)?;
+        let error: Value = serde_json::from_slice(&refused.stderr)?;
+        assert_eq!((refused.status.code(), error["code"].as_str()), (Some(4), Some("invalid")), "{error}");
+    }
+    Ok(())
+}

@@ -11,6 +11,7 @@ mod catalogue;
 mod clients;
 mod decide;
 mod doctor;
+mod duplicates;
 mod edit;
 mod export;
 mod find;

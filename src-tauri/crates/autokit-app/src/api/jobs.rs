@@ -52,6 +52,9 @@ pub struct JobTally {
     pub unchanged: u32,
     /// Cards refused.
     pub rejected: u32,
+    /// Of the cards added, those that may be there already under another name.
+    #[serde(default)]
+    pub similar: u32,
     /// The change to undo, if there was one.
     pub change: Option<String>,
 }

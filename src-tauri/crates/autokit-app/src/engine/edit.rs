@@ -12,6 +12,7 @@ use crate::commands::{Context, CreateCard, DeleteCards, GetHistory, Handle, Rest
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::cards::detail;
+use super::duplicates::Duplicate;
 use super::import::is_suspect;
 use super::{Core, Engine};
 
@@ -68,11 +69,21 @@ impl Handle<CreateCard> for Engine {
         }
         let key = card.key();
         let meta = meta(context, Operation::Create, &request.reason, &format!("Added {key}"));
+        // Without the model the card could not be held against others by meaning.
+        self.core.model_settled().await;
         let vectors = self.core.embed_card(&card).await?;
+        let vector = vectors.as_ref().map(|vectors| vectors.values.clone());
+        // Looked for before the card itself can be found.
+        let duplicates = self.core.duplicates_of(&card, vector).await?;
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
         self.core.commit(&meta, &[write]).await?;
         let id = self.core.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
-        self.core.detail_of(&id.ok_or_else(|| ApiError::internal("the new card vanished"))?).await
+        let id = id.ok_or_else(|| ApiError::internal("the new card vanished"))?;
+        let mut detail = self.core.detail_of(&id).await?;
+        // Asked again after a lost answer, the card itself is there already.
+        let others = duplicates.iter().filter(|duplicate| duplicate.id != id);
+        detail.warnings.extend(others.map(Duplicate::warning));
+        Ok(detail)
     }
 }
 

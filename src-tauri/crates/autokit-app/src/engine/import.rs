@@ -32,9 +32,11 @@ use super::catalogue::PAGE_ROWS;
 use super::incoming::Incoming;
 use super::keys::Seen;
 use super::{Core, Engine};
+use plan::Plan;
 pub(crate) use plan::PlanCache;
 pub(super) use plan::is_suspect;
 pub(super) use work::Wishes;
+use work::Work;
 
 /// Cards embedded between two looks at the stop button.
 pub const BATCH: usize = 100;
@@ -78,6 +80,8 @@ impl Core {
         progress.at(0, work.arrivals.len() as u64);
         self.give_vectors(&incoming, &mut work, progress).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "vectors are there");
+        // Looked for before the cards themselves can be found.
+        let similar = self.similar_arrivals(&plan, &work).await?;
         // What was looked at is not looked at again; a large source is not kept in memory beside what is
         // made of it.
         self.sources.lock().expect("no holder panics").forget();
@@ -126,13 +130,43 @@ impl Core {
             changed: taken.changed.len() as u32,
             unchanged: work.unchanged,
             rejected,
+            similar: similar.len() as u32,
             change: taken.import.clone(),
         };
-        Ok(Outcome { summary: summary(&tally, &taken), tally: Some(tally) })
+        Ok(Outcome { summary: summary(&tally, &taken, &similar), tally: Some(tally) })
+    }
+
+    /// The cards about to be added that may be there already under another name, each with the one it may be.
+    async fn similar_arrivals(
+        self: &Arc<Self>,
+        plan: &Arc<Plan>,
+        work: &Work,
+    ) -> Result<Vec<(String, String)>> {
+        let new = work.arrivals.iter().zip(&work.from).filter(|(arrival, _)| arrival.expected.is_none());
+        let new: Vec<(usize, Option<Vec<f32>>)> =
+            new.map(|(arrival, at)| (*at, arrival.vectors.as_ref().map(|own| own.values.clone()))).collect();
+        let (core, plan) = (Arc::clone(self), Arc::clone(plan));
+        in_background(move || {
+            let mut similar = Vec::new();
+            for (at, vector) in new {
+                let known = match (plan.planned[at].similar.first(), vector) {
+                    (Some(known), _) => Some(Arc::clone(known)),
+                    (None, Some(vector)) => core.same_meaning(vector)?,
+                    (None, None) => None,
+                };
+                let name = plan.incoming.entries[at].card.key().to_string();
+                similar.extend(known.map(|known| (name, known.key.to_string())));
+            }
+            Ok(similar)
+        })
+        .await
     }
 }
 
-fn summary(tally: &JobTally, taken: &TakenIn) -> String {
+/// Cards named in a summary as being there already.
+const NAMED: usize = 3;
+
+fn summary(tally: &JobTally, taken: &TakenIn, similar: &[(String, String)]) -> String {
     let parts: Vec<String> = [
         (tally.added, "added"),
         (tally.changed, "changed"),
@@ -144,7 +178,17 @@ fn summary(tally: &JobTally, taken: &TakenIn) -> String {
     .filter(|(count, _)| *count > 0)
     .map(|(count, what)| format!("{count} {what}"))
     .collect();
-    if parts.is_empty() { "No cards".to_owned() } else { parts.join(", ") }
+    let text = if parts.is_empty() { "No cards".to_owned() } else { parts.join(", ") };
+    if similar.is_empty() {
+        return text;
+    }
+    let named: Vec<String> =
+        similar.iter().take(NAMED).map(|(new, known)| format!("{new} (as {known})")).collect();
+    let more = match similar.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{text}; may be there already: {}{more}", named.join(", "))
 }
 
 impl Handle<PreviewImport> for Engine {

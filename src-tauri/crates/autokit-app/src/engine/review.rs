@@ -5,10 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 use autokit_library::Proposed;
-use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
 use autokit_toolcard::{
-    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
-    is_flagged, marks_in_field, risk,
+    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, is_flagged,
+    marks_in_field, risk,
 };
 use lru::LruCache;
 use serde_json::{Map, Value};
@@ -22,9 +21,6 @@ use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Core, Engine};
 
-/// Cosine from which two descriptions are of one tool, most likely: above what different tools of one
-/// maker reach, below what two wordings of one tool do.
-const ALIKE: f32 = 0.85;
 /// Drafts of which it is remembered whether they are suspect.
 const LOOKED_THROUGH: NonZeroUsize = NonZeroUsize::new(50_000).expect("more than none");
 
@@ -61,10 +57,6 @@ impl Core {
             (Some(record), ..) => record.card().into_object(),
             (None, ..) => Map::new(),
         };
-        let similar = self.library.read(|replica| {
-            let named = |id: &CardId| Some((id.to_string(), replica.get(id)?.key.to_string()));
-            proposal.draft.similar.iter().filter_map(named).collect()
-        });
         // A new card is found by its name as accepted, which the reviewer may have edited.
         let made = || {
             let key = proposal.draft.key().filter(|_| proposal.state == ProposalState::Accepted)?;
@@ -76,6 +68,17 @@ impl Core {
                 field.value = Some(value.clone());
             }
         }
+        let mut similar = proposal.draft.similar.clone();
+        if proposal.state == ProposalState::Pending {
+            // The library may have got such a card since, and an import proposes thousands without looking.
+            similar.extend(self.similar_to(&draft).await?);
+            similar.sort();
+            similar.dedup();
+        }
+        let similar = self.library.read(|replica| {
+            let named = |id: &CardId| Some((id.to_string(), replica.get(id)?.key.to_string()));
+            similar.iter().filter_map(named).collect()
+        });
         let proposed = |name: &str| draft.fields.iter().any(|field| field.field == name);
         Ok(ProposalDetail {
             card: proposal.draft.card.as_ref().map(ToString::to_string).or_else(made),
@@ -96,43 +99,34 @@ impl Core {
         })
     }
 
-    /// Keeps a proposal, with the cards of the library that may be the same tool: of the same name or
-    /// page, or described almost alike.
+    /// Keeps a proposal, with the cards of the library that may be the same tool.
     pub(crate) async fn propose(
         &self,
         mut draft: Draft,
         by: &Author,
         request: Option<&str>,
     ) -> Result<Proposed> {
-        let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
-        if let (None, Ok(card)) = (&draft.card, card) {
-            let mut similar: Vec<CardId> = self.library.read(|replica| {
-                let url = card.text(fields::DOCUMENTATION);
-                let same_page = url.into_iter().flat_map(|url| replica.documented_at(url));
-                replica.named(card.name()).chain(same_page).map(|record| record.id.clone()).collect()
-            });
-            if let Some(vectors) = self.embed_card(&card).await? {
-                similar.extend(self.described_alike(vectors.values)?);
-            }
-            similar.extend(std::mem::take(&mut draft.similar));
-            similar.sort();
-            similar.dedup();
-            draft.similar = similar;
-        }
+        let similar = self.similar_to(&draft).await?;
+        draft.similar.extend(similar);
+        draft.similar.sort();
+        draft.similar.dedup();
         let proposed = self.library.propose(draft, by, request).await?;
         self.tell_proposals().await?;
         Ok(proposed)
     }
 
-    /// Cards whose description is almost that of a vector.
-    fn described_alike(&self, vector: Vec<f32>) -> Result<Vec<CardId>> {
-        let plan = QueryPlan::new("");
-        let vectors = [vector];
-        let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Vector, limit: 3, filter: None };
-        let hits = self.finder.load().read(|index| index.search(&query));
-        let hits = hits.map_err(|error| ApiError::internal(error.to_string()))?;
-        let alike = |hit: &Hit| hit.parts.cosine.is_some_and(|cosine| cosine >= ALIKE);
-        Ok(hits.iter().filter(|hit| alike(hit)).map(|hit| CardId::new(&hit.id)).collect())
+    /// The cards of the library that may be the tool a draft makes a card of, or have its name under another
+    /// provider; none for a draft that changes a card.
+    async fn similar_to(&self, draft: &Draft) -> Result<Vec<CardId>> {
+        let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
+        let (None, Ok(card)) = (&draft.card, card) else { return Ok(Vec::new()) };
+        let mut similar: Vec<CardId> =
+            self.library.read(|replica| replica.named(card.name()).map(|record| record.id.clone()).collect());
+        self.model_settled().await;
+        let vector = self.embed_card(&card).await?.map(|vectors| vectors.values);
+        let duplicates = self.duplicates_of(&card, vector).await?;
+        similar.extend(duplicates.into_iter().map(|duplicate| duplicate.id));
+        Ok(similar)
     }
 
     /// How many proposals wait, told to whoever listens.

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::api::ItemStatus;
 use crate::engine::Core;
 use crate::engine::background::in_background;
+use crate::engine::duplicates::{Known, Sign, signs};
 use crate::engine::incoming::Incoming;
 use crate::error::Result;
 
@@ -91,10 +92,12 @@ impl Core {
         let core = Arc::clone(self);
         let plan = in_background(move || {
             let planned = core.library.read(|replica| {
-                let tools = Tools::of(replica);
-                let each = incoming.entries.iter().zip(found);
-                let stand = |(entry, ours)| {
-                    stand(replica, entry, ours, &lineages, &foreign, &tools, incoming.bundled)
+                let known = Known::of(replica);
+                let signs = telling_signs(&incoming.entries);
+                let each = incoming.entries.iter().zip(found).zip(&signs);
+                let stand = |((entry, ours), signs): ((_, _), &Vec<Sign>)| {
+                    let like = || known.like(signs);
+                    stand(replica, entry, ours, &lineages, &foreign, like, incoming.bundled)
                 };
                 each.map(stand).collect()
             });
@@ -140,45 +143,18 @@ fn card_of<'a>(replica: &'a Replica, entry: &Entry) -> Option<&'a Arc<CardRecord
     replica.get(&entry.id).or_else(|| replica.by_key(&entry.card.key()))
 }
 
-/// Cards of the library by what tells that two are one tool under two names.
-struct Tools(HashMap<String, Vec<Arc<CardRecord>>>);
-
-impl Tools {
-    fn of(replica: &Replica) -> Tools {
-        let mut tools: HashMap<String, Vec<Arc<CardRecord>>> = HashMap::new();
-        for record in replica.iter() {
-            for sign in signs(&record.card()) {
-                tools.entry(sign).or_default().push(Arc::clone(record));
-            }
-        }
-        Tools(tools)
+/// What tells of each entry which tool it is. A page that several of them name tells nothing.
+fn telling_signs(entries: &[Entry]) -> Vec<Vec<Sign>> {
+    let mut all: Vec<Vec<Sign>> = entries.iter().map(|entry| signs(&entry.card)).collect();
+    let is_page = |sign: &&Sign| matches!(sign, Sign::Page(_));
+    let mut count: HashMap<Sign, usize> = HashMap::new();
+    for page in all.iter().flatten().filter(is_page) {
+        *count.entry(page.clone()).or_default() += 1;
     }
-
-    fn like(&self, card: &Toolcard) -> Vec<Arc<CardRecord>> {
-        let mut like: Vec<Arc<CardRecord>> = Vec::new();
-        for record in signs(card).iter().filter_map(|sign| self.0.get(sign)).flatten() {
-            if !like.iter().any(|other| other.id == record.id) {
-                like.push(Arc::clone(record));
-            }
-        }
-        like.sort_by(|a, b| a.id.cmp(&b.id));
-        like
+    for signs in &mut all {
+        signs.retain(|sign| count.get(sign).is_none_or(|count| *count == 1));
     }
-}
-
-/// What two cards of one tool share although their names differ: the name but for its spelling, or the
-/// import.
-fn signs(card: &Toolcard) -> Vec<String> {
-    let plain = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    let mut signs = vec![format!("name {} {}", plain(&card.key().provider), plain(card.name()))];
-    if let (Some(module), Some(class)) = (card.text(fields::MODULE), card.text(fields::CLASS))
-        && !class.is_empty()
-    {
-        signs.push(format!("import {module} {class}"));
-    }
-    signs
+    all
 }
 
 fn stand(
@@ -187,11 +163,11 @@ fn stand(
     ours: Option<Arc<CardRecord>>,
     lineages: &HashMap<CardId, Vec<Named>>,
     foreign: &HashMap<RevisionId, String>,
-    tools: &Tools,
+    like: impl FnOnce() -> Vec<Arc<CardRecord>>,
     bundled: bool,
 ) -> Planned {
     let Some(ours) = ours else {
-        let similar = tools.like(&entry.card);
+        let similar = like();
         let status = if similar.is_empty() { ItemStatus::New } else { ItemStatus::Similar };
         return Planned {
             status,
