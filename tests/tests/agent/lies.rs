@@ -155,6 +155,14 @@ async fn a_tool_that_is_far_from_the_question_is_no_answer() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_tool_is_not_recommended_with_the_sentence_of_another() -> Result<()> {
+    let told = answer(|asked| calendar(asked, "Paints pictures from a description.", WHY, CODE)).await?;
+    is_the_calendar(&told)?;
+    assert_eq!(told.sentence, "Reads and creates events of a Google calendar.", "the card's own words");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rules_do_not_follow_a_reranker_to_an_outlier() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let (node, _site) = library(&place).await?;

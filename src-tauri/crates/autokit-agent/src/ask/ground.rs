@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use autokit_retrieve::{is_generic_word, is_stop_word};
+
 use super::plain::is_plain;
 
 /// Words of programming languages and of programs of a few lines, which need no source.
@@ -90,6 +92,11 @@ const COMMON: &[&str] = &[
     "curl",
     "export",
 ];
+
+/// Letters at the start of a word that are compared: the rest is mostly an ending.
+const STEM: usize = 4;
+/// Telling words below which a sentence is not held to be about anything.
+const TELLING: usize = 2;
 
 /// What supports claims: the text of a card and of pieces of its page.
 ///
@@ -309,6 +316,19 @@ impl Sources {
         names
             && addresses(sentence).all(|url| leads_to(&self.addresses, url))
             && hosts.into_iter().all(|host| self.text_names(host))
+    }
+
+    /// Whether a sentence is about what was read: of several telling words at least one stands in it, but for its
+    /// ending. What describes another tool in common words has none of them.
+    pub fn is_about(&self, sentence: &str) -> bool {
+        let text = self.text.to_lowercase();
+        let telling: Vec<String> = sentence
+            .split(|c: char| !c.is_alphanumeric())
+            .map(str::to_lowercase)
+            .filter(|word| word.chars().count() >= STEM && !is_stop_word(word) && !is_generic_word(word))
+            .collect();
+        let stem = |word: &String| word.chars().take(STEM).collect::<String>();
+        telling.len() < TELLING || telling.iter().any(|word| text.contains(&stem(word)))
     }
 
     /// Whether each part of a word in small letters is one of the language or was read somewhere.

@@ -369,6 +369,12 @@ impl<H: House> Run<'_, H> {
         if !self.supports(&sources, &draft.sentence) {
             problems.push(format!("the sentence {:?} names things that were not read", draft.sentence));
         }
+        // Without the names of fields, which are the same on every card.
+        let texts = Sources::new([card.name.as_str(), card.description.as_str()])
+            .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()));
+        if !texts.is_about(&draft.sentence) {
+            problems.push(format!("the sentence {:?} is not about {}", draft.sentence, card.name));
+        }
         if !self.supports(&sources, &draft.why) {
             problems.push(format!("the reason {:?} names things that were not read", draft.why));
         }
