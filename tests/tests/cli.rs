@@ -332,6 +332,13 @@ fn an_import_tells_which_cards_may_be_there_already() -> Result<()> {
     assert_eq!(done[0]["similar"].as_array().map(Vec::len), Some(2));
     let summary = done[0]["job"]["summary"].as_str().context("a summary")?;
     assert!(summary.contains("may be there already: Sky Watch (as Weather Kit)"), "{summary}");
+    // Two of one source that say the same.
+    let kites = "Flies a kite over the dunes of a coast.";
+    let twins = [tool("Kite", kites, ""), tool("Dragon", kites, "")];
+    let file = place.cards_file("twins.json", &twins)?.display().to_string();
+    let done = place.json(&["import", &file])?;
+    let summary = done[0]["job"]["summary"].as_str().context("a summary")?;
+    assert!(summary.contains("may be there already: Dragon (as Kite)"), "{summary}");
     // By meaning alone, which takes a vector and is told when it is made.
     let file = place.cards_file("more.json", &[tool("Weather Kiosk", turned, "")])?.display().to_string();
     let done = place.json(&["import", &file])?;

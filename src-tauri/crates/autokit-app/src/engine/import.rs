@@ -13,6 +13,7 @@ mod vectors;
 mod work;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,6 +30,7 @@ use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
 use super::catalogue::PAGE_ROWS;
+use super::duplicates::{Sign, signs};
 use super::incoming::Incoming;
 use super::keys::Seen;
 use super::{Core, Engine};
@@ -148,14 +150,27 @@ impl Core {
         let (core, plan) = (Arc::clone(self), Arc::clone(plan));
         in_background(move || {
             let mut similar = Vec::new();
+            // Cards of the same source are held against each other by what they say alone.
+            let mut said: HashMap<Sign, String> = HashMap::new();
             for (at, vector) in new {
+                let card = &plan.incoming.entries[at].card;
+                let name = card.key().to_string();
+                let text = signs(card).into_iter().find(|sign| matches!(sign, Sign::Text(_)));
+                let twin = text.and_then(|text| match said.entry(text) {
+                    Entry::Occupied(first) => Some(first.get().clone()),
+                    Entry::Vacant(free) => {
+                        free.insert(name.clone());
+                        None
+                    }
+                });
                 let known = match (plan.planned[at].similar.first(), vector) {
-                    (Some(known), _) => Some(Arc::clone(known)),
-                    (None, Some(vector)) => core.same_meaning(vector)?,
-                    (None, None) => None,
+                    (Some(known), _) => Some(known.key.to_string()),
+                    (None, Some(vector)) if twin.is_none() => {
+                        core.same_meaning(vector)?.map(|known| known.key.to_string())
+                    }
+                    (None, _) => None,
                 };
-                let name = plan.incoming.entries[at].card.key().to_string();
-                similar.extend(known.map(|known| (name, known.key.to_string())));
+                similar.extend(known.or(twin).map(|known| (name, known)));
             }
             Ok(similar)
         })
