@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use autokit_agent::ask::{House, Means, PATIENCE, Question, Retrieved, Told, Verdict};
+use autokit_agent::ask::{House, LONGEST_SILENCE, Means, Question, Retrieved, Told, Verdict};
 use autokit_llm::prompts::Prompts;
 use autokit_llm::{Ledger, Limits, Model, ModelConfig, Protocol};
 use autokit_tests::Workplace;
@@ -208,7 +208,7 @@ async fn with_little_patience(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_hangs_is_waited_for_once_and_rules_answer() -> Result<()> {
-    assert_eq!(PATIENCE, Duration::from_secs(5));
+    assert_eq!(LONGEST_SILENCE, Duration::from_secs(5));
     for (script, asked) in [
         // Never answers; begins to answer and stops; does the first step and hangs at the second.
         ((|_| Reply::Never) as fn(&Asked) -> Reply, 1),

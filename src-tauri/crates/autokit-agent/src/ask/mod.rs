@@ -59,7 +59,7 @@ pub struct Means {
     pub web: Option<Discovery>,
     /// What models are told.
     pub prompts: Prompts,
-    /// Longest silence of a model before rules take over; [`PATIENCE`] where somebody is waiting.
+    /// Longest silence of a model before rules take over; [`LONGEST_SILENCE`] where somebody is waiting.
     pub patience: Duration,
     /// Longest time for one question.
     pub deadline: Duration,
@@ -92,10 +92,10 @@ impl Question {
 
 /// How long a model may be silent, before its first words and between two pieces of them, while somebody is
 /// waiting for the answer.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 
 /// A model that is given up when it is silent for so long.
-pub(crate) fn with_patience(model: &Model, patience: Duration) -> Model {
+pub fn with_patience(model: &Model, patience: Duration) -> Model {
     let limits = model.config().limits;
     model.with_limits(Limits { idle: limits.idle.min(patience), ..limits })
 }
@@ -120,7 +120,7 @@ pub async fn starter(
     passages: &[String],
 ) -> Result<(Stub, Vec<String>)> {
     let documentation: String = passages.join("\n\n").chars().take(DOCUMENTATION).collect();
-    let model = with_patience(model, PATIENCE);
+    let model = with_patience(model, LONGEST_SILENCE);
     let (written, _) = model::starter(&model, prompts, use_case, card, &documentation).await?;
     let own = stub.map(|stub| stub.code.as_str());
     let sources = Sources::new([card].into_iter().chain(own)).with_page([documentation.as_str()]);

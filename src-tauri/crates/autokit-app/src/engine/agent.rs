@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autokit_agent::ask::graph::{Outcome, Step};
-use autokit_agent::ask::{MOST_CANDIDATES, Phase, Question, StepEvent};
+use autokit_agent::ask::{LONGEST_SILENCE, MOST_CANDIDATES, Phase, Question, StepEvent, with_patience};
 use autokit_agent::discover::{Discovered, Finding, Trace};
 use autokit_library::{Feedback, SessionNote};
 use autokit_toolcard::{Author, CardId};
@@ -115,7 +115,8 @@ impl Core {
         };
         on(event(Phase::Start, "Looking on the web".to_owned(), None, (0, 0)));
         let mut trace = |trace: Trace| on(event(Phase::Trace { trace }, String::new(), None, (0, 0)));
-        let model = services.large.as_ref().map(|large| (large, DEADLINE / 2));
+        let large = services.large.as_ref().map(|large| with_patience(large, LONGEST_SILENCE));
+        let model = large.as_ref().map(|large| (large, DEADLINE / 2));
         let work = Box::pin(web.look(model, &services.prompts, need, now, &mut trace));
         let looked = tokio::time::timeout(DEADLINE, work)
             .await

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
+use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
 use autokit_library::Proposed;
 use autokit_toolcard::{
     Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, is_flagged,
@@ -147,7 +148,8 @@ impl Core {
         let is_word = |word: &str| embedder.as_ref().is_none_or(|embedder| embedder.knows_word(word));
         let draft = match &services.small {
             Some(small) => {
-                match autokit_agent::describe_with(small, &services.prompts, text, &now, &is_word).await {
+                let small = with_patience(small, LONGEST_SILENCE);
+                match autokit_agent::describe_with(&small, &services.prompts, text, &now, &is_word).await {
                     Ok((draft, _)) => draft,
                     Err(error) => {
                         tracing::info!(%error, "the card is made by rules");

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autokit_agent::ask::{Citation, House, Means, PATIENCE, Retrieved};
+use autokit_agent::ask::{Citation, House, LONGEST_SILENCE, Means, Retrieved};
 use autokit_agent::discover::{Discovery, Known, Readings, Vocabulary};
 use autokit_retrieve::eval::ToolText;
 use autokit_retrieve::{Hit, Mode, ScoreParts};
@@ -210,7 +210,7 @@ impl Core {
             large: services.large.clone(),
             web: self.web(readings).await?,
             prompts: services.prompts.clone(),
-            patience: PATIENCE,
+            patience: LONGEST_SILENCE,
             deadline: DEADLINE,
         })
     }
