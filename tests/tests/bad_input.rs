@@ -84,12 +84,12 @@ fn documents_of_apis_that_are_not_read_say_why() -> Result<()> {
     }
     let deep = write("deep.yaml", &format!("openapi: 3.0.0\na: {}1{}", "[".repeat(1000), "]".repeat(1000)))?;
     told(&place, &deep, "is nested more than 128 levels deep.", "split it, and import it again.")?;
-    let mut bomb = "openapi: 3.0.0\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    let mut bomb = b"openapi: 3.0.0\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_vec();
     for level in 1..12 {
         let before = format!("*a{}, ", level - 1).repeat(10);
-        bomb.push_str(&format!("a{level}: &a{level} [{before}]\n"));
+        writeln!(bomb, "a{level}: &a{level} [{before}]")?;
     }
-    let bomb = write("bomb.yaml", &bomb)?;
+    let bomb = write("bomb.yaml", std::str::from_utf8(&bomb)?)?;
     told(
         &place,
         &bomb,

@@ -161,7 +161,7 @@ async fn what_may_pass_is_asked_again_after_the_pause_asked_for() {
     let began = Instant::now();
     let patient = fake.model(Protocol::Openai);
     let limits =
-        Limits { idle: Duration::from_secs(60), total: Duration::from_secs(60), ..patient.config().limits };
+        Limits { idle: Duration::from_mins(1), total: Duration::from_mins(1), ..patient.config().limits };
     let (reply, _) = ask(&patient.with_limits(limits)).await.unwrap();
     assert_eq!((reply.text.as_str(), fake.asked().len()), ("at last", 3));
     assert!(began.elapsed() >= Duration::from_secs(1), "the pause was not kept");
