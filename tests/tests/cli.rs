@@ -332,6 +332,19 @@ fn an_import_tells_which_cards_may_be_there_already() -> Result<()> {
     assert_eq!(done[0]["similar"].as_array().map(Vec::len), Some(2));
     let summary = done[0]["job"]["summary"].as_str().context("a summary")?;
     assert!(summary.contains("may be there already: Sky Watch (as Weather Kit)"), "{summary}");
+    // Operations of one API are described alike and differ.
+    let operation = |name: &str| {
+        json!({
+            "name": name, "provider": "Shop", "kind": "rest_operation",
+            "description": "Deletes the thing with this number for good.",
+        })
+    };
+    let file = place.cards_file("api.json", &[operation("dropBill"), operation("dropUser")])?;
+    let done = place.json(&["import", &file.display().to_string()])?;
+    assert_eq!(done[0]["job"]["tally"]["similar"], 0, "{done}");
+    let more = place.cards_file("more-api.json", &[operation("dropShop")])?;
+    let done = place.json(&["import", &more.display().to_string()])?;
+    assert_eq!(done[0]["job"]["tally"]["similar"], 0, "{done}");
     // Two of one source that say the same.
     let kites = "Flies a kite over the dunes of a coast.";
     let twins = [tool("Kite", kites, ""), tool("Dragon", kites, "")];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use autokit_library::{CardRecord, Replica};
 use autokit_retrieve::{Mode, Query, QueryPlan, dot};
-use autokit_toolcard::{CardId, CardKey, Problem, Toolcard, fields};
+use autokit_toolcard::{CardId, CardKey, Kind, Problem, Toolcard, fields};
 use url::Url;
 
 use super::Core;
@@ -131,6 +131,15 @@ fn longest_part(card: &Toolcard) -> Option<String> {
     Some(quoted[1..quoted.len() - 1].to_owned()).filter(|part| !part.is_empty())
 }
 
+/// Whether two cards are operations or tools of one maker, which are often described by the same sentence ("Deletes the
+/// thing with this id") and differ all the same.
+fn of_one_maker(kind: Kind, provider: &str, other: &CardRecord) -> bool {
+    matches!(kind, Kind::RestOperation | Kind::McpTool)
+        && other.kind == kind
+        && !provider.is_empty()
+        && other.key.provider == provider
+}
+
 pub(super) fn signs(card: &Toolcard) -> Vec<Sign> {
     let mut signs = vec![Sign::Name(format!("{} {}", plain(&card.key().provider), plain(card.name())))];
     if let (Some(module), Some(class)) = (card.text(fields::MODULE), card.text(fields::CLASS))
@@ -158,14 +167,16 @@ impl Known {
     }
 
     /// Cards that may be the same tool as one with these signs, by id.
-    pub(super) fn like(&self, signs: &[Sign]) -> Vec<Arc<CardRecord>> {
+    pub(super) fn like(&self, card: &Toolcard, signs: &[Sign]) -> Vec<Arc<CardRecord>> {
+        let (kind, provider) = (card.kind(), card.key().provider);
         let mut like: Vec<Arc<CardRecord>> = Vec::new();
         for sign in signs {
             let same = self.0.get(sign).map_or(&[][..], Vec::as_slice);
             if matches!(sign, Sign::Page(_)) && same.len() > 1 {
                 continue;
             }
-            for record in same {
+            let is_text = matches!(sign, Sign::Text(_));
+            for record in same.iter().filter(|record| !is_text || !of_one_maker(kind, &provider, record)) {
                 if !like.iter().any(|other| other.id == record.id) {
                     like.push(Arc::clone(record));
                 }
@@ -200,7 +211,10 @@ fn with_signs(replica: &Replica, card: &Toolcard) -> Vec<Duplicate> {
     for record in replica.containing(&texts).chain(named) {
         found.entry(&record.id).or_insert_with(|| {
             let theirs = signs(&record.card());
-            (record, own.iter().filter(|sign| theirs.contains(sign)).cloned().collect())
+            let one_maker = of_one_maker(card.kind(), &key.provider, record);
+            let shared =
+                |sign: &&Sign| theirs.contains(sign) && !(one_maker && matches!(sign, Sign::Text(_)));
+            (record, own.iter().filter(shared).cloned().collect())
         });
     }
     let is_page = |sign: &Sign| matches!(sign, Sign::Page(_));
@@ -240,6 +254,9 @@ impl Core {
         let (mut alike, mut others) = (Vec::new(), Vec::new());
         for (id, cosine) in near {
             let Some(record) = self.library.read(|replica| replica.get(&id).cloned()) else { continue };
+            if of_one_maker(card.kind(), &card.key().provider, &record) {
+                continue;
+            }
             if cosine >= ALIKE {
                 alike.push(record);
             } else if telling(&record.card()).is_some() {
@@ -276,11 +293,14 @@ impl Core {
         Ok(near.filter(|(_, cosine)| *cosine >= NEAR).collect())
     }
 
-    /// The card of the library that says nearly the same as a vector's, if there is one.
-    pub(super) fn same_meaning(&self, vector: Vec<f32>) -> Result<Option<Arc<CardRecord>>> {
-        let near = self.nearest(vector)?;
-        let same = near.into_iter().find(|(_, cosine)| *cosine >= ALIKE);
-        Ok(same.and_then(|(id, _)| self.library.read(|replica| replica.get(&id).cloned())))
+    /// The card of the library that says nearly the same as another one with this vector, if there is one.
+    pub(super) fn same_meaning(&self, card: &Toolcard, vector: Vec<f32>) -> Result<Option<Arc<CardRecord>>> {
+        let (kind, provider) = (card.kind(), card.key().provider);
+        let mut same = self.nearest(vector)?.into_iter().filter(|(_, cosine)| *cosine >= ALIKE);
+        Ok(same.find_map(|(id, _)| {
+            let record = self.library.read(|replica| replica.get(&id).cloned())?;
+            (!of_one_maker(kind, &provider, &record)).then_some(record)
+        }))
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_library::{Intake, TakenIn};
-use autokit_toolcard::{Author, CardKey};
+use autokit_toolcard::{Author, CardKey, Kind};
 
 use crate::api::{
     ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
@@ -155,7 +155,9 @@ impl Core {
             for (at, vector) in new {
                 let card = &plan.incoming.entries[at].card;
                 let name = card.key().to_string();
-                let text = signs(card).into_iter().find(|sign| matches!(sign, Sign::Text(_)));
+                // Operations of an API and tools of a server are often described by the same sentence.
+                let apart = !matches!(card.kind(), Kind::RestOperation | Kind::McpTool);
+                let text = signs(card).into_iter().find(|sign| apart && matches!(sign, Sign::Text(_)));
                 let twin = text.and_then(|text| match said.entry(text) {
                     Entry::Occupied(first) => Some(first.get().clone()),
                     Entry::Vacant(free) => {
@@ -166,7 +168,7 @@ impl Core {
                 let known = match (plan.planned[at].similar.first(), vector) {
                     (Some(known), _) => Some(known.key.to_string()),
                     (None, Some(vector)) if twin.is_none() => {
-                        core.same_meaning(vector)?.map(|known| known.key.to_string())
+                        core.same_meaning(card, vector)?.map(|known| known.key.to_string())
                     }
                     (None, _) => None,
                 };

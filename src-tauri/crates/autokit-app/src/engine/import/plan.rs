@@ -95,8 +95,8 @@ impl Core {
                 let known = Known::of(replica);
                 let signs = telling_signs(&incoming.entries);
                 let each = incoming.entries.iter().zip(found).zip(&signs);
-                let stand = |((entry, ours), signs): ((_, _), &Vec<Sign>)| {
-                    let like = || known.like(signs);
+                let stand = |((entry, ours), signs): ((&Entry, _), &Vec<Sign>)| {
+                    let like = || known.like(&entry.card, signs);
                     stand(replica, entry, ours, &lineages, &foreign, like, incoming.bundled)
                 };
                 each.map(stand).collect()
