@@ -182,8 +182,10 @@ impl House for OneCard {
     }
 }
 
-/// Asks [`OneCard`] with a model that is given up after 50 ms of silence. Everything else would wait for hours.
-async fn with_little_patience(
+/// Asks [`OneCard`] with a model that is given up when it is silent for so long. Everything else would wait for hours.
+/// Gives the answer, and how often the model was asked.
+async fn with_patience(
+    patience: Duration,
     script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
 ) -> Result<(Told, usize)> {
     let scripted = ScriptedModel::saying(script).await?;
@@ -198,7 +200,7 @@ async fn with_little_patience(
         large: Some(model),
         web: None,
         prompts: Prompts::default(),
-        patience: Duration::from_millis(50),
+        patience,
         deadline: 2 * hours,
     };
     let question = Question { text: "which tool is it?".into(), ..Question::default() };
@@ -209,7 +211,7 @@ async fn with_little_patience(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_hangs_is_waited_for_once_and_rules_answer() -> Result<()> {
     assert_eq!(LONGEST_SILENCE, Duration::from_secs(5));
-    for (script, asked) in [
+    for (script, most) in [
         // Never answers; begins to answer and stops; does the first step and hangs at the second.
         ((|_| Reply::Never) as fn(&Asked) -> Reply, 1),
         (|_| Reply::Stall, 1),
@@ -221,22 +223,21 @@ async fn a_model_that_hangs_is_waited_for_once_and_rules_answer() -> Result<()> 
             2,
         ),
     ] {
-        let (told, count) = with_little_patience(script).await?;
+        let (told, asked) = with_patience(Duration::from_millis(50), script).await?;
         assert_eq!(told.name.as_deref(), Some("One"));
-        assert!(
-            told.notes.iter().any(|note| note.contains("did not answer within 50 ms")),
-            "{:?}",
-            told.notes
-        );
-        assert_eq!(count, asked, "a model that hung is not asked again");
+        let notes = &told.notes;
+        assert!(notes.iter().any(|note| note.contains("did not answer within 50 ms")), "{notes:?}");
+        // On a busy machine its first answer may come too late as well.
+        assert!(asked <= most, "a model that hung was asked again: {asked} times");
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_wants_a_longer_pause_than_there_is_patience_is_not_waited_for() -> Result<()> {
-    let (told, count) = with_little_patience(|_| Reply::Status(429, "slow down".into(), Some(1))).await?;
-    assert_eq!((told.name.as_deref(), count), (Some("One"), 1));
+    let busy = |_: &Asked| Reply::Status(429, "slow down".into(), Some(9));
+    let (told, asked) = with_patience(LONGEST_SILENCE, busy).await?;
+    assert_eq!((told.name.as_deref(), asked), (Some("One"), 1));
     assert!(told.notes.iter().any(|note| note.contains("asks for a pause")), "{:?}", told.notes);
     Ok(())
 }

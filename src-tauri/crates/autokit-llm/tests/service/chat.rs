@@ -171,7 +171,12 @@ async fn what_may_pass_is_asked_again_after_the_pause_asked_for() {
     );
     // A pause longer than the whole may take is not waited for, nor one longer than the service may be silent.
     assert_eq!(code(vec![busy("3600")]).await, (Code::RateLimited, 1));
-    assert_eq!(code(vec![busy("1"), words("never asked")]).await, (Code::RateLimited, 1));
+    let fake = Fake::saying([busy("9"), words("never asked")]).await;
+    let model = fake.model(Protocol::Openai);
+    let limits =
+        Limits { idle: Duration::from_secs(5), total: Duration::from_mins(1), ..model.config().limits };
+    assert_eq!(ask(&model.with_limits(limits)).await.unwrap_err().code(), Code::RateLimited);
+    assert_eq!(fake.asked().len(), 1);
 }
 
 #[tokio::test]
