@@ -1,5 +1,7 @@
 //! An ask under way: the steps of the graph, one after the other.
 
+mod grade;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,8 +9,7 @@ use autokit_llm::{Model, Usage};
 use autokit_toolcard::Stub;
 
 use super::graph::{Next, Outcome, RETRIES, Step, next};
-use super::ground::Sources;
-use super::local::{DOUBTFUL, NOTHING, SURE};
+use super::local::SURE;
 use super::{
     House, Means, OnStep, Phase, Question, Ranked, Retrieved, StepEvent, Told, Verdict, local, model,
     with_patience,
@@ -280,18 +281,6 @@ impl<H: House> Run<'_, H> {
         self.ranked.iter().take(KEPT).filter_map(|ranked| self.card(&ranked.id))
     }
 
-    /// What supports claims about a card: itself and its page, not its neighbours.
-    fn sources(&self, card: &Retrieved) -> Sources {
-        let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
-        Sources::new([card.body.as_str()].into_iter().chain(stub))
-            .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()))
-            .with_question(&self.question.whole())
-    }
-
-    fn supports(&self, sources: &Sources, sentence: &str) -> bool {
-        sources.supports_sentence(sentence, &|word| self.house.is_word(word))
-    }
-
     async fn generate(&mut self) -> Result<Done> {
         if let Some(large) = self.large.clone() {
             let cards: Vec<Arc<Retrieved>> = self.choices().collect();
@@ -352,129 +341,6 @@ impl<H: House> Run<'_, H> {
     fn by_rules(&self) -> Option<Draft> {
         let best = self.choices().next()?;
         Some(local::answer(best, &self.question.text))
-    }
-
-    /// Rules decide: a model that lies would call its own answer grounded.
-    fn grade_grounded(&mut self) -> Done {
-        let Some(mut draft) = self.draft.take() else {
-            return Done::here(Outcome::Exhausted, "No answer to check");
-        };
-        if !draft.by_model {
-            self.draft = Some(draft);
-            return Done::here(Outcome::Grounded, "The card speaks for itself");
-        }
-        let card = Arc::clone(&draft.card);
-        let sources = self.sources(&card);
-        let mut problems = Vec::new();
-        if !self.supports(&sources, &draft.sentence) {
-            problems.push(format!("the sentence {:?} names things that were not read", draft.sentence));
-        }
-        // Without the names of fields, which are the same on every card.
-        let texts = Sources::new([card.name.as_str(), card.description.as_str()])
-            .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()));
-        if !texts.is_about(&draft.sentence) {
-            problems.push(format!("the sentence {:?} is not about {}", draft.sentence, card.name));
-        }
-        if !self.supports(&sources, &draft.why) {
-            problems.push(format!("the reason {:?} names things that were not read", draft.why));
-        }
-        let mut lines = Vec::new();
-        if let Some(stub) = &draft.code {
-            let (code, removed) = sources.supported_code(&stub.code);
-            lines = removed;
-            if !lines.is_empty() {
-                problems.push(format!("nothing supports: {}", lines.join(" ⏎ ")));
-                draft.code = if code.is_empty() {
-                    card.stub.clone()
-                } else {
-                    Some(Stub { language: stub.language.clone(), code })
-                };
-            }
-        }
-        // The reranker and the model see texts strangers wrote: a far worse match than the best one is
-        // more likely talked up than right.
-        let best = self.retrieved.iter().map(|card| card.score).fold(0.0, f32::max);
-        let outlier = local::is_outlier(card.score, best);
-        if outlier {
-            problems.push(format!("{} is far from the question", card.name));
-        }
-        if problems.is_empty() {
-            self.draft = Some(draft);
-            return Done::here(Outcome::Grounded, "Every claim stands in the cards or their pages");
-        }
-        let text = format!("Not supported: {}", problems.join("; "));
-        self.correction = format!("An earlier answer was refused: {}.\n", problems.join("; "));
-        for line in lines {
-            if !self.removed.contains(&line) {
-                self.removed.push(line);
-            }
-        }
-        if self.tries < RETRIES {
-            self.tries += 1;
-            return Done::here(Outcome::Ungrounded, text);
-        }
-        // No more tries: what is not supported does not reach the person; the card speaks for itself.
-        if outlier {
-            self.draft = self.by_rules();
-        } else {
-            draft.sentence = local::sentence(&card);
-            draft.why = local::why(&card, &self.question.text);
-            draft.code = draft.code.or_else(|| card.stub.clone());
-            draft.by_model = false;
-            self.draft = Some(draft);
-        }
-        self.notes.push(
-            "What the model wrote was not supported by what was read; the card's own words stand instead."
-                .to_owned(),
-        );
-        match self.draft {
-            Some(_) => Done::here(Outcome::Grounded, text),
-            None => Done::here(Outcome::Exhausted, text),
-        }
-    }
-
-    async fn grade_answers(&mut self) -> Result<Done> {
-        let Some(draft) = self.draft.clone() else {
-            return Ok(Done::here(Outcome::Misses, "No answer to grade"));
-        };
-        if let Some(small) = self.small.clone() {
-            let answer = format!("{}: {} {}", draft.card.name, draft.sentence, draft.why);
-            let question = self.question.whole();
-            let asked = model::grade(&small, &self.means.prompts, &question, &answer);
-            match self.models_until.wait(asked).await {
-                Ok((answers, reason, usage)) => {
-                    if !answers {
-                        // It may end up in the answer, so it may say no more than an answer may.
-                        let sources = Sources::new([draft.card.body.as_str(), &question]);
-                        let said = Some(&reason).filter(|reason| self.supports(&sources, reason));
-                        self.reason = said.map_or_else(
-                            || "the closest card does not serve the request".to_owned(),
-                            Clone::clone,
-                        );
-                    }
-                    self.accepted = answers;
-                    let outcome = if answers { Outcome::Answers } else { Outcome::Misses };
-                    return Ok(Done {
-                        outcome,
-                        text: reason,
-                        model: Some(small.config().model.clone()),
-                        usage,
-                    });
-                }
-                Err(error) => self.model_failed("Grading", &small, &error),
-            }
-        }
-        let score = draft.card.score;
-        // A card that is more likely wrong than right is not the last word where the web can be asked, and where
-        // it cannot the answer says so.
-        self.accepted = score >= DOUBTFUL;
-        self.doubtful = !self.accepted && score >= NOTHING;
-        Ok(if self.accepted {
-            Done::here(Outcome::Answers, "The card is close to the question")
-        } else {
-            "the closest card is far from the question".clone_into(&mut self.reason);
-            Done::here(Outcome::Misses, "The closest card is far from the question")
-        })
     }
 
     async fn rewrite(&mut self) -> Result<Done> {
