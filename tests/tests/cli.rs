@@ -392,3 +392,19 @@ fn a_proposal_names_the_cards_it_may_be_and_takes_no_sentence_for_a_name() -> Re
     }
     Ok(())
 }
+
+#[test]
+fn a_reworded_description_is_found_by_meaning_and_a_like_tool_is_another() -> Result<()> {
+    let place = Workplace::with_model()?;
+    let file = place.cards_file("library.json", &[tool("Weather Kit", FORECASTS, PAGE)])?;
+    place.json(&["import", &file.display().to_string()])?;
+    let add = |name: &str, description: &str| -> Result<bool> {
+        let (name, description) = (format!("name={name}"), format!("description={description}"));
+        let added = place.json(&["cards", "add", "--set", &name, "--set", &description])?;
+        Ok(added["warnings"].to_string().contains("may be the same tool"))
+    };
+    assert!(add("Sky Watch", "Provides hourly weather forecasts and warnings for every place on earth.")?);
+    assert!(!add("Slack Sender", "Posts a message into a channel of Slack.")?);
+    assert!(!add("Discord Sender", "Posts a message into a channel of Discord.")?);
+    Ok(())
+}
