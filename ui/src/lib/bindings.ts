@@ -736,6 +736,31 @@ days: number,
 limit: number, };
 
 /**
+ * A backup that is there.
+ */
+export type Backup = { 
+/**
+ * Its name, by which it is verified and restored.
+ */
+name: string, 
+/**
+ * When it was made, RFC 3339 in UTC.
+ */
+created_at: string, 
+/**
+ * Cards in it.
+ */
+cards: number, 
+/**
+ * The newest change in it.
+ */
+commit: number, 
+/**
+ * Bytes on the disk.
+ */
+bytes: number, };
+
+/**
  * Names a bundle on this machine.
  */
 export type BundlePath = { 
@@ -5310,6 +5335,10 @@ export interface Commands {
   agents_http_set: { request: AgentsHttpSet; response: AgentsHttp };
   /** Gives it another token; who has the one before is refused from then on. */
   agents_http_renew: { request: AgentsHttpRef; response: AgentsHttp };
+  /** The backups of this library, newest first. */
+  backups_list: { request: Nothing; response: Array<Backup> };
+  /** Makes a backup and verifies it. */
+  backup_create: { request: Nothing; response: Backup };
   /** Looks the installation over. */
   doctor: { request: Nothing; response: Doctor };
 }

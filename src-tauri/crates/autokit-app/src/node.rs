@@ -148,7 +148,7 @@ impl Node {
             match missed {
                 Missed::Owner(lost, why) => self.find_another(began, (lost, why)).await?,
                 // There may be room by now.
-                Missed::Write(error) => self.inner.own_after_all().await.map_err(|_| error)?,
+                Missed::Write(error) => Box::pin(self.inner.own_after_all()).await.map_err(|_| error)?,
             }
         }
     }
@@ -309,7 +309,9 @@ impl Inner {
     async fn read_only(self: &Arc<Self>, why: ApiError) -> Result<()> {
         tracing::warn!(error = %why, "the library can only be read");
         let full = why.code == ErrorCode::DiskFull;
-        let opened = Engine::open_read_only(&self.dir, full, &self.options.engine, self.events.clone()).await;
+        let opened =
+            Box::pin(Engine::open_read_only(&self.dir, full, &self.options.engine, self.events.clone()))
+                .await;
         let engine = Arc::new(opened.map_err(|error| match error.code {
             ErrorCode::Damaged => error,
             _ => why,

@@ -231,7 +231,8 @@ impl Database {
             Some(instance) => instance,
             None if self.closed.load(Ordering::Acquire) => return Err(self.unrecovered()),
             None => {
-                let instance = self.reopen().await?;
+                // On the heap, as below: every write would carry what opening a store takes.
+                let instance = Box::pin(self.reopen()).await?;
                 recovered();
                 instance
             }
@@ -251,7 +252,7 @@ impl Database {
             drop(instance);
             tracing::error!(%error, "a write failed; the store is opened anew without it");
             self.abandon();
-            if let Err(error) = self.reopen().await {
+            if let Err(error) = Box::pin(self.reopen()).await {
                 tracing::error!(%error, "the store cannot be opened yet; the next write tries again");
             }
             recovered();

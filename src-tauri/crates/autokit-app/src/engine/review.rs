@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
 use autokit_library::Proposed;
 use autokit_toolcard::{
-    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, is_flagged,
-    marks_in_field, risk,
+    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
+    is_flagged, marks_in_field, risk,
 };
 use lru::LruCache;
 use serde_json::{Map, Value};
