@@ -176,7 +176,7 @@ async fn try_case(
             ensure!(said == usize::from(done), "{outcome:?}: {said} comments");
         }
         Operation::Import => {
-            let brought = library.read(|replica| replica.len()).saturating_sub(143);
+            let brought = library.read(autokit_library::Replica::len).saturating_sub(143);
             ensure!(brought == if done { IMPORTED } else { 0 }, "{outcome:?}: {brought} cards");
         }
     }

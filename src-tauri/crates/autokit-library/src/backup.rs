@@ -85,7 +85,8 @@ struct Header {
 struct Row {
     table: String,
     key: String,
-    row: serde_json::Map<String, Json>,
+    #[serde(rename = "row")]
+    columns: serde_json::Map<String, Json>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -257,7 +258,7 @@ impl Library {
             version: VERSION,
             schema: migrate::SCHEMA_VERSION,
             created_at: created_at.to_owned(),
-            commit: newest.as_ref().map_or(0, |record| record.seq()),
+            commit: newest.as_ref().map_or(0, crate::commit_log::CommitRecord::seq),
             hash: newest.map(|record| record.hash).unwrap_or_default(),
             cards: self.read(|replica| replica.len() as u64),
         };
@@ -402,7 +403,7 @@ async fn insert(
 fn to_line(table: &str, row: &Object) -> Option<Row> {
     let mut columns = serde_json::Map::new();
     let mut key = None;
-    for (name, value) in row.iter() {
+    for (name, value) in row {
         match value {
             Value::RecordId(id) if name == "id" => key = Some(key_text(id)),
             Value::None | Value::Null => {}
@@ -411,7 +412,7 @@ fn to_line(table: &str, row: &Object) -> Option<Row> {
             }
         }
     }
-    Some(Row { table: table.to_owned(), key: key?, row: columns })
+    Some(Row { table: table.to_owned(), key: key?, columns })
 }
 
 fn to_json(value: &Value) -> Option<Json> {
@@ -427,7 +428,7 @@ fn to_json(value: &Value) -> Option<Json> {
 fn from_line(row: Row) -> Object {
     let mut columns = Object::new();
     columns.insert("id", Value::RecordId(RecordId::new(row.table, RecordIdKey::from(row.key))));
-    for (name, value) in row.row {
+    for (name, value) in row.columns {
         columns.insert(name, from_json(value));
     }
     columns

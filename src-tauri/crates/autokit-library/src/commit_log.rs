@@ -65,7 +65,7 @@ pub(crate) fn digest(row: &Object) -> RowDigest {
 
 fn absorb_object(row: &Object, hasher: &mut Sha256) {
     hasher.update(b"{");
-    for (name, value) in row.iter() {
+    for (name, value) in row {
         if !matches!(value, Value::None | Value::Null) {
             absorb_bytes(b'k', name.as_bytes(), hasher);
             absorb(value, hasher);
@@ -84,7 +84,7 @@ fn absorb(value: &Value, hasher: &mut Sha256) {
         Value::RecordId(id) => absorb_bytes(b'r', row_name(id).as_bytes(), hasher),
         Value::Array(values) => {
             hasher.update(b"[");
-            for value in values.iter() {
+            for value in values {
                 absorb(value, hasher);
             }
             hasher.update(b"]");

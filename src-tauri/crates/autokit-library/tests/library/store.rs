@@ -315,7 +315,7 @@ async fn opening_and_closing_in_quick_succession_loses_nothing() {
     for round in 1..=40 {
         let library = on_disk(&dir).await;
         assert_eq!(library.known_problems(), [], "round {round}");
-        assert_eq!(library.read(|replica| replica.len()), round - 1, "round {round}");
+        assert_eq!(library.read(autokit_library::Replica::len), round - 1, "round {round}");
         let card = card(&format!("card {round}"), "");
         library.commit(&meta(Operation::Create, "new"), &[put(card)]).await.expect("committed");
         library.close().await.expect("closed");
