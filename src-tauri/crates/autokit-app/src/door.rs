@@ -89,10 +89,11 @@ impl Door {
             .with_max_request_body_bytes(MESSAGE_BYTES)
             .with_allowed_origins(ORIGINS);
         config.session_store = Some(sessions);
-        let agents = StreamableHttpService::new(server, Arc::new(LocalSessionManager::default()), config);
+        let manager = Arc::new(LocalSessionManager::default());
+        let agents = StreamableHttpService::new(server, Arc::clone(&manager), config);
         let app = Router::new()
             .route_service(PATH, agents)
-            .layer(middleware::from_fn(strict))
+            .layer(middleware::from_fn_with_state(manager, strict))
             .layer(middleware::from_fn_with_state(tokens, admit));
         let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
         Ok(Door { stop: stop.drop_guard(), served })

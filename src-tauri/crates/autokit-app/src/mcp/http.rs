@@ -1,17 +1,23 @@
 //! What the SDK leaves to do at an HTTP endpoint: errors that name their request, batches of revision
-//! 2025-03-26, and the status of a session that was ended.
+//! 2025-03-26, the status of a session that was ended, and a bound on sessions.
+
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Json, Response};
 use futures_util::future::join_all;
 use futures_util::stream::{BoxStream, StreamExt as _, once, select_all};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde_json::Value;
 
 use super::MESSAGE_BYTES;
-use super::messages::{BATCHES, INVALID_REQUEST, Sent, error, read, read_one};
+use super::messages::{BATCHES, INVALID_REQUEST, SERVER_BUSY, Sent, error, read, read_one};
+
+/// Sessions at a time. Those nobody uses end after five minutes.
+const SESSIONS: usize = 256;
 
 /// Header with the revision of the protocol; clients of 2025-03-26 do not send it.
 const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -20,7 +26,11 @@ const VERSION_HEADER: &str = "mcp-protocol-version";
 type Events = BoxStream<'static, Result<Bytes, axum::Error>>;
 
 /// Stands before the endpoint of the SDK.
-pub(crate) async fn strict(request: Request, next: Next) -> Response {
+pub(crate) async fn strict(
+    State(sessions): State<Arc<LocalSessionManager>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let method = request.method().clone();
     if method != Method::POST {
         let answer = next.run(request).await;
@@ -34,7 +44,15 @@ pub(crate) async fn strict(request: Request, next: Next) -> Response {
         return (StatusCode::PAYLOAD_TOO_LARGE, words).into_response();
     };
     let fault = match read(&body) {
-        Ok(Sent::One(message)) => message.fault(),
+        Ok(Sent::One(message)) => {
+            let begins = message.method() == "initialize" && message.is_request();
+            if begins && sessions.sessions.read().await.len() >= SESSIONS {
+                let id = message.id().unwrap_or(&Value::Null);
+                let full = error(id, SERVER_BUSY, "there are too many sessions; end one or try again later");
+                return (StatusCode::SERVICE_UNAVAILABLE, Json(full)).into_response();
+            }
+            message.fault()
+        }
         Ok(Sent::Batch(messages)) => match faults_of(&parts.headers, &messages) {
             None => return batch(&parts, &messages, &next).await,
             fault => fault,
@@ -114,4 +132,44 @@ fn is_stream(headers: &HeaderMap) -> bool {
 fn event(message: &Value) -> Events {
     let event = Bytes::from(format!("data: {message}\n\n"));
     once(async move { Ok(event) }).boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::post;
+    use rmcp::transport::streamable_http_server::SessionManager as _;
+    use serde_json::json;
+    use tokio_util::sync::CancellationToken;
+
+    use crate::listen::{ListenLimits, serve};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn sessions_are_bounded_and_those_that_are_there_go_on() {
+        let sessions = Arc::new(LocalSessionManager::default());
+        let app = Router::new().route("/", post(|| async { "passed" }));
+        let app = app.layer(from_fn_with_state(Arc::clone(&sessions), strict));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}/", listener.local_addr().expect("an address"));
+        tokio::spawn(serve(listener, app, CancellationToken::new(), ListenLimits::default()));
+        let client = reqwest::Client::new();
+        let ask = async |method: &str| {
+            let body = json!({"jsonrpc": "2.0", "id": 7, "method": method}).to_string();
+            let answer = client.post(&url).body(body).send().await.expect("an answer");
+            (answer.status().as_u16(), answer.text().await.expect("a text"))
+        };
+        assert_eq!(ask("initialize").await, (200, "passed".to_owned()));
+        let mut open = Vec::new();
+        for _ in 0..SESSIONS {
+            open.push(sessions.create_session().await.expect("a session"));
+        }
+        let (status, text) = ask("initialize").await;
+        assert!(status == 503 && text.contains("\"id\":7"), "{status} {text}");
+        assert_eq!(ask("tools/list").await.0, 200);
+        sessions.close_session(&open[0].0).await.expect("it ends");
+        assert_eq!(ask("initialize").await.0, 200);
+    }
 }

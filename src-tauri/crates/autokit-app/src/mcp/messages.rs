@@ -14,6 +14,8 @@ pub(crate) const BATCHES: &str = "2025-03-26";
 pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
 const INVALID_PARAMS: i32 = -32602;
+/// Of those that a server may define.
+pub(crate) const SERVER_BUSY: i32 = -32000;
 
 /// One message, read as far as it has to be known here.
 #[derive(Debug, Deserialize)]
