@@ -144,6 +144,8 @@ fn requests(session: &str, folder: &Path, server: &Path) -> Vec<(&'static str, V
         ("agents_http_renew", json!({})),
         ("server_refresh", json!({ "name": "none" })),
         ("server_remove", json!({ "name": "none" })),
+        ("backups_list", json!({})),
+        ("backup_create", json!({})),
         ("doctor", json!({})),
     ]
 }

@@ -38,7 +38,9 @@ use tokio_util::sync::CancellationToken;
 use crate::commands::{Context, dispatch};
 use crate::engine::{Engine, Serving};
 use crate::error::{ApiError, ErrorCode, Result};
+use crate::listen::{ListenLimits, bearer, same, serve};
 use crate::mcp::MESSAGE_BYTES;
+use crate::mcp::http::strict;
 
 /// Version of the protocol between processes. Raised when a command changes its shape.
 pub const PROTOCOL: u32 = 5;
@@ -156,23 +158,20 @@ impl Host {
         };
         let stop = CancellationToken::new();
         let shared = Shared { engine, token: endpoint.token.as_str().into(), stop: stop.clone() };
-        let agents = shared.agents();
+        let manager = Arc::new(LocalSessionManager::default());
+        let agents = Router::new()
+            .route_service("/mcp", shared.agents(Arc::clone(&manager)))
+            .layer(middleware::from_fn_with_state(manager, strict));
         let app = Router::new()
             .route("/v1/hello", get(hello))
             .route("/v1/call/{command}", post(call))
             .route("/v1/events", get(events))
             .route(MCP_LINE, get(mcp_line))
-            .route_service("/mcp", agents)
+            .merge(agents)
             .layer(DefaultBodyLimit::max(MAX_BODY))
             .layer(middleware::from_fn_with_state(shared.clone(), admit))
             .with_state(shared);
-        let signal = stop.clone();
-        let served = tokio::spawn(async move {
-            let server = axum::serve(listener, app).with_graceful_shutdown(signal.cancelled_owned());
-            if let Err(error) = server.await {
-                tracing::error!(%error, "the loopback host ended");
-            }
-        });
+        let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
         // Published only now: whoever reads the file finds someone answering.
         endpoint.publish(file).map_err(|error| failed("the endpoint file cannot be written", error))?;
         Ok(Host { endpoint, stop, served })
@@ -189,14 +188,17 @@ impl Host {
 
 impl Shared {
     /// The MCP server as Streamable HTTP.
-    fn agents(&self) -> StreamableHttpService<Server<Serving>, LocalSessionManager> {
+    fn agents(
+        &self,
+        manager: Arc<LocalSessionManager>,
+    ) -> StreamableHttpService<Server<Serving>, LocalSessionManager> {
         let engine = Arc::clone(&self.engine);
         // HTTP names the session of each request itself, or the request stands alone.
         let server = move || Ok(engine.mcp_server(&format!("http_{}", crate::token(16)), ""));
         let config = StreamableHttpServerConfig::default()
             .with_cancellation_token(self.stop.child_token())
             .with_max_request_body_bytes(MESSAGE_BYTES);
-        StreamableHttpService::new(server, Arc::new(LocalSessionManager::default()), config)
+        StreamableHttpService::new(server, manager, config)
     }
 }
 
@@ -251,14 +253,7 @@ pub(crate) fn is_local(headers: &HeaderMap) -> bool {
 
 /// Whether a request presents a token.
 pub(crate) fn bears(headers: &HeaderMap, token: &str) -> bool {
-    let said = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let said = said.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or("");
-    same(said.as_bytes(), token.as_bytes())
-}
-
-/// Compares in a time that does not tell where the difference is.
-fn same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (x, y)| difference | (x ^ y)) == 0
+    same(bearer(headers).unwrap_or_default().as_bytes(), token.as_bytes())
 }
 
 async fn hello() -> Json<Hello> {
