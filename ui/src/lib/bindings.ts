@@ -4444,6 +4444,14 @@ model_state: ModelState,
  */
 model_error: string | null, 
 /**
+ * What is missing or altered in the library, in a sentence.
+ */
+damage: string | null, 
+/**
+ * Why nothing can be changed, in a sentence.
+ */
+read_only: string | null, 
+/**
  * Whether the library was created by this start, so that the first-run tour fits.
  */
 first_run: boolean, 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use autokit_library::{Clock, DataDir, Problem};
+use autokit_library::{Clock, Code, DataDir, Problem};
 
 pub use autokit_library::{Backup, Restored, Verified};
 
@@ -31,7 +31,7 @@ pub async fn restore(data_dir: &Path, name: &str) -> Result<Restored> {
         error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
             ErrorCode::Conflict,
             "the library is open in another AutoKit process",
-            "Close the window and end `autokit serve` and `autokit mcp`, then restore again.",
+            "Close every AutoKit window and process that has it open, then restore again.",
         ),
         error => error,
     })?;
@@ -52,10 +52,10 @@ pub async fn newest_good(data_dir: &Path) -> Option<Backup> {
 pub async fn remedy(data_dir: &Path) -> String {
     match newest_good(data_dir).await {
         Some(backup) => format!(
-            "Restore the backup of {} ({} cards) with `autokit backup restore {}`.",
-            backup.created_at, backup.cards, backup.name
+            "Restore the newest good backup: {} ({} cards, made {})",
+            backup.name, backup.cards, backup.created_at
         ),
-        None => "There is no good backup. Start with another --data-dir, or import an export.".to_owned(),
+        None => "There is no good backup. Start with another data directory, or import an export.".to_owned(),
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn backups_check(data_dir: &Path) -> Check {
             name,
             state: CheckState::Warning,
             detail: "none yet".to_owned(),
-            remedy: Some("Make one with `autokit backup create`.".to_owned()),
+            remedy: Some("Make a backup now.".to_owned()),
         },
         Some(newest) => Check {
             name,
@@ -90,6 +90,14 @@ pub(crate) fn backups_check(data_dir: &Path) -> Check {
             detail: format!("{}, the newest of {}", backups.len(), newest.created_at),
             remedy: None,
         },
+    }
+}
+
+/// Why a library takes no changes.
+pub(crate) fn why_read_only(code: Code) -> &'static str {
+    match code {
+        Code::DiskFull => "the disk is full: nothing can be changed",
+        _ => "it cannot be written: nothing can be changed",
     }
 }
 

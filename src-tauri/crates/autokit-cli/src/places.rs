@@ -52,6 +52,11 @@ const PLACES: &[(&str, &str)] = &[
     ),
     ("Take the decision back first, in Review", "Take the decision back first with `autokit review undo`"),
     ("See which there are under past questions", "See which there are with `autokit sessions`"),
+    ("Restore the newest good backup: ", "Restore the newest good backup: autokit backup restore "),
+    ("Restore a backup, or", "Restore a backup with `autokit backup restore`, or"),
+    ("Make a backup now", "Make a backup now with `autokit backup create`"),
+    ("See which there are in the list of backups", "See which there are with `autokit backup list`"),
+    ("another data directory", "another --data-dir"),
     ("let discovery propose cards", "propose cards with `autokit discover`"),
 ];
 

@@ -10,7 +10,7 @@
 //! The database's own maintenance is not started: it writes by itself, and an abandoned instance must not.
 //! It looks after clusters, change feeds and indexes being built, of which there are none here.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +30,7 @@ use crate::error::{LibraryError, Result};
 use crate::head::{HeadFile, LogPosition, StoreState};
 use crate::redo::bytes_of;
 use crate::space::Space;
+use crate::store_files::{copy_aside, cut_log, end_of_log, folders, move_from_under, settle_folder};
 
 /// An instance of the database, and the handle to ask it by.
 pub(crate) struct Instance {
@@ -408,150 +409,4 @@ async fn open_datastore(address: &str) -> std::result::Result<Arc<Datastore>, St
         return Err(error.to_string());
     }
     Ok(datastore)
-}
-
-/// Copies a store to wherever there is room: the system's folder for temporary files, or memory.
-fn copy_aside(store: &Path) -> io::Result<TempDir> {
-    let mut places = vec![std::env::temp_dir()];
-    places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
-    if cfg!(target_os = "linux") {
-        places.push(PathBuf::from("/dev/shm"));
-    }
-    let mut failure = None;
-    for place in places {
-        let copied = tempfile::Builder::new().prefix("autokit-").tempdir_in(&place).and_then(|copy| {
-            copy_tree(store, &copy.path().join("store"))?;
-            Ok(copy)
-        });
-        match copied {
-            Ok(copy) => return Ok(copy),
-            Err(error) => failure = Some(error),
-        }
-    }
-    Err(failure.unwrap_or_else(|| io::Error::from(io::ErrorKind::StorageFull)))
-}
-
-/// Copies a folder with everything in it.
-pub(crate) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_tree(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
-}
-
-/// Segments of the store's log, by number.
-fn log_segments(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
-    let mut segments = Vec::new();
-    let entries = match fs::read_dir(folder.join("wal")) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(segments),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "wal")
-            && let Some(number) = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok())
-        {
-            segments.push((number, path));
-        }
-    }
-    Ok(segments)
-}
-
-/// The end of the store's log. Where it cannot be told, nothing is to be cut.
-fn end_of_log(folder: &Path) -> LogPosition {
-    let end = || -> io::Result<LogPosition> {
-        let Some((segment, path)) = log_segments(folder)?.into_iter().max() else {
-            return Ok(LogPosition::default());
-        };
-        match fs::metadata(path) {
-            Ok(about) => Ok(LogPosition { segment, length: about.len() }),
-            // Folded into a table between the two looks.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(LogPosition { segment, length: 0 }),
-            Err(error) => Err(error),
-        }
-    };
-    end().unwrap_or_else(|error| {
-        tracing::warn!(%error, "the length of the store's log cannot be told");
-        LogPosition { segment: u64::MAX, length: u64::MAX }
-    })
-}
-
-/// Drops what the store's log holds after this position.
-fn cut_log(folder: &Path, position: LogPosition) -> io::Result<()> {
-    for (segment, path) in log_segments(folder)? {
-        if segment > position.segment {
-            fs::remove_file(path)?;
-        } else if segment == position.segment {
-            let file = OpenOptions::new().write(true).open(path)?;
-            if file.metadata()?.len() > position.length {
-                file.set_len(position.length)?;
-                file.sync_all()?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Folders the store may lie in: after recovering from a failed write it has another name.
-fn folders(dir: &DataDir) -> io::Result<Vec<(u64, PathBuf)>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir.root())? {
-        let path = entry?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if name == "store" {
-            found.push((0, path));
-        } else if let Some(number) = name.strip_prefix("store.").and_then(|number| number.parse().ok()) {
-            found.push((number, path));
-        }
-    }
-    Ok(found)
-}
-
-/// Gives the store its own name back, which it lost when a write failed in another process.
-fn settle_folder(dir: &DataDir) -> io::Result<PathBuf> {
-    let store = std::path::absolute(dir.store())?;
-    if let Some((number, newest)) = folders(dir)?.into_iter().max()
-        && number > 0
-    {
-        // Nothing moves the store back but this: a folder of the first name is what the abandoned instance
-        // made afterwards.
-        if store.exists() {
-            fs::remove_dir_all(&store)?;
-        }
-        fs::rename(newest, &store)?;
-    }
-    fs::create_dir_all(&store)?;
-    Ok(store)
-}
-
-/// Renames the folder of an abandoned instance, so that what it still does reaches nothing.
-fn move_from_under(old: &Path, dir: &DataDir) -> io::Result<PathBuf> {
-    let next = folders(dir)?.into_iter().map(|(number, _)| number).max().unwrap_or(0) + 1;
-    let new = std::path::absolute(dir.root().join(format!("store.{next}")))?;
-    fs::rename(old, &new)?;
-    // The abandoned instance holds the lock on this file, not on the next one of this name.
-    match fs::remove_file(new.join("LOCK")) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    // The newest file of large values is open for appending: the new instance gets one of its own.
-    let values = match fs::read_dir(new.join("vlog")) {
-        Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    if let Some(newest) = values.into_iter().map(|entry| entry.path()).max() {
-        let copy = newest.with_extension("copy");
-        fs::copy(&newest, &copy)?;
-        fs::rename(copy, newest)?;
-    }
-    Ok(new)
 }

@@ -177,7 +177,7 @@ impl LibraryError {
     /// What a person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
-            LibraryError::NoBackup { .. } => return "List the backups with `autokit backup list`.",
+            LibraryError::NoBackup { .. } => return "See which there are in the list of backups.",
             LibraryError::NoProposal(_) => return "See what waits in Review.",
             LibraryError::Decided { .. } => return "Take the decision back first, in Review.",
             LibraryError::ProposalChanged(_) => return "Look at it again, then decide.",
@@ -192,9 +192,7 @@ impl LibraryError {
             Code::NewerSchema => {
                 "Update AutoKit, or open a backup from the `backups` folder with this version."
             }
-            Code::Damaged => {
-                "Restore a backup with `autokit backup restore`, or start with another --data-dir."
-            }
+            Code::Damaged => "Restore a backup, or start with another data directory.",
             Code::NotFound => "See what there is in the Library.",
             Code::Conflict => "Look at the newer version and make the edit again.",
             Code::Duplicate => "Edit the existing card, or give this one another name or provider.",

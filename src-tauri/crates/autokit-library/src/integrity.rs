@@ -135,10 +135,10 @@ impl Verified {
 }
 
 impl Library {
-    /// What opening found missing or altered, and losses nobody has confirmed yet.
+    /// What opening, or verifying since, found missing or altered, and losses nobody has confirmed yet.
     pub fn known_problems(&self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = self.losses().into_iter().map(Problem::from).collect();
-        for found in &self.found_at_opening {
+        for found in self.found.lock().expect("no holder panics").iter() {
             if !problems.contains(found) {
                 problems.push(found.clone());
             }
@@ -341,13 +341,21 @@ impl Library {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
         let mut report = Verified::default();
-        for problem in self.known_problems() {
+        // The rest is found again, if it is still there.
+        let opening_alone = |problem: &Problem| {
+            matches!(
+                problem,
+                Problem::CommitsMissing { .. } | Problem::CardCount { .. } | Problem::HeadMissing
+            )
+        };
+        for problem in self.known_problems().into_iter().filter(opening_alone) {
             report.add(problem);
         }
         match self.compare_all(&mut report).await {
             Err(LibraryError::Database(reason)) => report.add(Problem::Unreadable { reason }),
             other => other?,
         }
+        self.found.lock().expect("no holder panics").clone_from(&report.problems);
         Ok(report)
     }
 

@@ -31,6 +31,7 @@ mod replica;
 mod rows;
 mod space;
 mod store;
+mod store_files;
 mod vectors;
 mod write;
 

@@ -14,8 +14,8 @@ use surrealdb::engine::local::Db;
 use surrealdb::types::SurrealValue;
 
 use crate::data_dir::DataDir;
-use crate::database::copy_tree;
 use crate::error::{LibraryError, Result};
+use crate::store_files::copy_tree;
 
 /// The schema this program writes.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;

@@ -93,8 +93,8 @@ pub struct Library {
     /// What checking each card found, once somebody asked.
     pub(crate) checks: tokio::sync::RwLock<Option<Checks>>,
     pub(crate) checks_version: AtomicU64,
-    /// What opening found missing or altered.
-    pub(crate) found_at_opening: Vec<Problem>,
+    /// What opening, or verifying since, found missing or altered.
+    pub(crate) found: Mutex<Vec<Problem>>,
     migrated_from: Option<PathBuf>,
     /// An import was cut off and is forgotten.
     cut_off: bool,
@@ -143,10 +143,10 @@ impl Library {
                 let database = Database::on_disk(&dir, head).await?;
                 let opened = async {
                     let library = Library::start(database, Some(owned), known, clock, migrated_from);
-                    let mut library = Box::pin(library).await?;
+                    let library = Box::pin(library).await?;
                     migrate::write_version(&dir)?;
                     if head_missing {
-                        library.found_at_opening.push(Problem::HeadMissing);
+                        library.found.lock().expect("no holder panics").push(Problem::HeadMissing);
                     }
                     Ok(library)
                 };
@@ -203,7 +203,7 @@ impl Library {
             steps: AtomicU32::new(0),
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
-            found_at_opening: Vec::new(),
+            found: Mutex::default(),
             migrated_from,
             cut_off: false,
         };
@@ -226,7 +226,8 @@ impl Library {
         self.settle_redo().await?;
         self.cut_off = self.forget_staged().await?;
         self.load().await?;
-        self.found_at_opening = self.check_head(head).await?;
+        let found = self.check_head(head).await?;
+        *self.found.lock().expect("no holder panics") = found;
         // On the heap: opening is a part of much that waits for other things.
         Box::pin(self.load_queue()).await
     }

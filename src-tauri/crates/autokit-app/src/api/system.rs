@@ -52,6 +52,10 @@ pub struct Status {
     pub model_state: ModelState,
     /// Why it does not.
     pub model_error: Option<String>,
+    /// What is missing or altered in the library, in a sentence.
+    pub damage: Option<String>,
+    /// Why nothing can be changed, in a sentence.
+    pub read_only: Option<String>,
     /// Whether the library was created by this start, so that the first-run tour fits.
     pub first_run: bool,
     /// Proposals that wait for a person.

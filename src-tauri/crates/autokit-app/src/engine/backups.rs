@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Core, Engine};
 use crate::api::Nothing;
+use crate::backups::summary;
 use crate::commands::{Context, CreateBackup, Handle, ListBackups};
 use crate::error::Result;
 
@@ -18,6 +19,12 @@ const LOOK_EVERY: Duration = Duration::from_hours(1);
 const DUE_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
 impl Core {
+    /// What is known to be missing or altered, in a sentence.
+    pub(crate) fn damage(&self) -> Option<String> {
+        let problems = self.library.known_problems();
+        (!problems.is_empty()).then(|| summary(&problems, problems.len() as u64))
+    }
+
     /// Makes a backup if the newest one is a day old and there were changes since.
     async fn back_up_if_due(&self) -> Result<Option<Backup>> {
         let Some(dir) = self.library.dir().filter(|_| self.library.read_only().is_none()) else {
@@ -42,9 +49,21 @@ impl Engine {
             // Not at once: who has just started the program waits for other things.
             let first = tokio::time::Instant::now() + FIRST_LOOK;
             let mut pause = tokio::time::interval_at(first, LOOK_EVERY);
+            let mut verified = false;
             loop {
                 pause.tick().await;
                 let Some(core) = core.upgrade() else { return };
+                if !std::mem::replace(&mut verified, true) {
+                    // Opening looked at the newest changes alone.
+                    match core.library.verify().await {
+                        Ok(found) if found.is_well() => {}
+                        Ok(found) => {
+                            tracing::error!(problems = found.problem_count, "the library is damaged")
+                        }
+                        Err(error) => tracing::warn!(%error, "the library could not be verified"),
+                    }
+                    core.tell_library();
+                }
                 match core.back_up_if_due().await {
                     Ok(Some(backup)) => tracing::info!(name = backup.name, "made a backup"),
                     Ok(None) => {}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::api::{Check, CheckState, Doctor, ModelState, Nothing};
-use crate::backups::{backups_check, remedy, summary};
+use crate::backups::{backups_check, remedy, summary, why_read_only};
 use crate::commands::{Context, Handle, RunDoctor};
 use crate::error::{ApiError, Result};
 
@@ -29,10 +29,7 @@ impl Handle<RunDoctor> for Engine {
             let detail = format!("{}, {} on disk", dir.root().display(), bytes(size_of_tree(&store)));
             checks.push(check("Data directory", CheckState::Good, detail, None));
             if let Some(code) = core.library.read_only() {
-                let detail = match code {
-                    autokit_library::Code::DiskFull => "the disk is full: nothing can be changed",
-                    _ => "it cannot be written: nothing can be changed",
-                };
+                let detail = why_read_only(code);
                 let remedy = "Free some space or make the directory writable; the next change tries again.";
                 checks.push(check("Writing", CheckState::Warning, detail, Some(remedy)));
             }
