@@ -58,7 +58,7 @@ impl Engine {
                     match core.library.verify().await {
                         Ok(found) if found.is_well() => {}
                         Ok(found) => {
-                            tracing::error!(problems = found.problem_count, "the library is damaged")
+                            tracing::error!(problems = found.problem_count, "the library is damaged");
                         }
                         Err(error) => tracing::warn!(%error, "the library could not be verified"),
                     }
