@@ -258,28 +258,37 @@ async fn five_thousand_waiting_are_listed_and_added_to_at_once() {
     for batch in cards.chunks(500) {
         library.commit(&meta("import"), batch).await.expect("committed");
     }
-    let mut newest = Vec::new();
+    let (mut oldest, mut newest) = (Vec::new(), Vec::new());
     for n in 0..MANY {
         let id = CardKey::new("", &format!("tool {n}")).id();
         let draft = change(&id, &[("class", "New"), ("pricing", "free"), ("usage", "new()")]);
         let began = Instant::now();
         propose(&library, draft).await;
-        if n >= MANY - 200 {
+        if n < 200 {
+            oldest.push(began.elapsed());
+        } else if n >= MANY - 200 {
             newest.push(began.elapsed());
         }
     }
-    newest.sort();
+    let median = |mut times: Vec<Duration>| {
+        times.sort();
+        times[times.len() / 2]
+    };
+    let (first, last) = (median(oldest), median(newest));
     let began = Instant::now();
     let all = waiting(&library).await;
     let listing = began.elapsed();
-    let median = newest[newest.len() / 2];
     assert_eq!(all.len(), MANY);
-    assert!(median <= Duration::from_millis(10), "proposing took {median:?}");
-    assert!(listing <= Duration::from_millis(50), "listing took {listing:?}");
+    let began = Instant::now();
+    library.proposals(None).await.expect("read");
+    let reading = began.elapsed();
+    // Against steps of the same run: the machine may be busy.
+    assert!(last <= 5 * first, "proposing took {first:?} at first and {last:?} at last");
+    assert!(listing <= reading / 2, "listing took {listing:?}, reading them all {reading:?}");
     let began = Instant::now();
     accept(&library, 2500, "ann", &Selection::default(), 1).await;
     let accepting = began.elapsed();
-    assert!(accepting <= Duration::from_millis(50), "accepting took {accepting:?}");
+    assert!(accepting <= reading, "accepting one took {accepting:?}, reading them all {reading:?}");
     library.close().await.expect("closed");
     drop(library);
     let library = on_disk(&dir).await;
