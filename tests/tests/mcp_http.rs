@@ -296,7 +296,11 @@ async fn a_query_as_long_as_a_book_costs_nothing() -> Result<()> {
     ensure!(grown < 12 * megabytes as u64, "{grown} MiB for {megabytes}");
     let more = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search_tools",
         "arguments": {"query": "weather ".repeat(5 << 20)}}});
-    ensure!(raw.send(more.to_string()).await?.status() == StatusCode::PAYLOAD_TOO_LARGE);
+    // Who is still sending when the answer comes may find the connection closed instead.
+    let refused = raw.send(more.to_string()).await;
+    ensure!(refused.is_err() || refused.is_ok_and(|answer| answer.status() == StatusCode::PAYLOAD_TOO_LARGE));
+    let (text, failed) = raw.call("search_tools", json!({"query": "weather"})).await?;
+    ensure!(!failed, "{text}");
     owner.stop()
 }
 
