@@ -12,7 +12,7 @@ use crate::commands::{Context, CreateBackup, Handle, ListBackups};
 use crate::error::Result;
 
 /// When it is first looked whether a backup is due.
-const FIRST_LOOK: Duration = Duration::from_mins(1);
+const FIRST_LOOK: Duration = Duration::from_mins(10);
 /// How long between looks at whether a backup is due.
 const LOOK_EVERY: Duration = Duration::from_hours(1);
 /// How old the newest backup is when another one is due.
@@ -49,21 +49,9 @@ impl Engine {
             // Not at once: who has just started the program waits for other things.
             let first = tokio::time::Instant::now() + FIRST_LOOK;
             let mut pause = tokio::time::interval_at(first, LOOK_EVERY);
-            let mut verified = false;
             loop {
                 pause.tick().await;
                 let Some(core) = core.upgrade() else { return };
-                if !std::mem::replace(&mut verified, true) {
-                    // Opening looked at the newest changes alone.
-                    match core.library.verify().await {
-                        Ok(found) if found.is_well() => {}
-                        Ok(found) => {
-                            tracing::error!(problems = found.problem_count, "the library is damaged");
-                        }
-                        Err(error) => tracing::warn!(%error, "the library could not be verified"),
-                    }
-                    core.tell_library();
-                }
                 match core.back_up_if_due().await {
                     Ok(Some(backup)) => tracing::info!(name = backup.name, "made a backup"),
                     Ok(None) => {}
