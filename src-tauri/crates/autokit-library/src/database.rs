@@ -96,8 +96,12 @@ impl Refusal {
 impl Database {
     /// A database in memory.
     pub(crate) async fn in_memory() -> std::result::Result<Database, String> {
-        let instance = connect("memory").await?;
-        Ok(Database {
+        Ok(Database::over(connect("memory").await?))
+    }
+
+    /// A database without files or head of its own.
+    fn over(instance: Instance) -> Database {
+        Database {
             instance: ArcSwapOption::from_pointee(instance),
             closed: AtomicBool::new(false),
             files: None,
@@ -105,7 +109,7 @@ impl Database {
             writing: tokio::sync::Mutex::default(),
             read_only: None,
             _copy: None,
-        })
+        }
     }
 
     /// A copy of the database in a data directory, to be read where the directory cannot be written. The
@@ -127,16 +131,7 @@ impl Database {
         if let Some(StoreState::Failed(position)) = HeadFile::peek(&dir.head_file()).map(|head| head.state) {
             cut_log(&folder, position).map_err(|error| LibraryError::io(dir.root(), error))?;
         }
-        let instance = open_folder(dir, &folder).await?;
-        Ok(Database {
-            instance: ArcSwapOption::from_pointee(instance),
-            closed: AtomicBool::new(false),
-            files: None,
-            head: None,
-            writing: tokio::sync::Mutex::default(),
-            read_only: None,
-            _copy: Some(copy),
-        })
+        Ok(Database { _copy: Some(copy), ..Database::over(open_folder(dir, &folder).await?) })
     }
 
     /// The database in a data directory this process owns. What an earlier process could not recover from is
@@ -162,20 +157,9 @@ impl Database {
         };
         head.update(|head| head.state = StoreState::Open)?;
         let position = end_of_log(&folder);
-        Ok(Database {
-            instance: ArcSwapOption::from_pointee(instance),
-            closed: AtomicBool::new(false),
-            files: Some(Files {
-                dir: dir.clone(),
-                space,
-                folder: Mutex::new(folder),
-                position: Mutex::new(position),
-            }),
-            head: Some(Mutex::new(head)),
-            writing: tokio::sync::Mutex::default(),
-            read_only: None,
-            _copy: None,
-        })
+        let files =
+            Files { dir: dir.clone(), space, folder: Mutex::new(folder), position: Mutex::new(position) };
+        Ok(Database { files: Some(files), head: Some(Mutex::new(head)), ..Database::over(instance) })
     }
 
     /// Refuses all writes from now on.
