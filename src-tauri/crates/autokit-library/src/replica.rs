@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use autokit_toolcard::{CardId, CardKey, Kind, Toolcard, fields};
+use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Toolcard, fields};
 use memchr::memmem::Finder;
 
 /// A card as it stands, with the columns lists are made of.
@@ -34,6 +34,8 @@ pub struct CardRecord {
     pub tagged: bool,
     /// Fingerprint of the page it names, if any.
     page: Option<u64>,
+    /// Fingerprints of its match keys.
+    match_keys: Box<[u64]>,
 }
 
 /// A page's address as it is compared: with or without a slash at its end it is the same page.
@@ -70,7 +72,18 @@ impl CardRecord {
             documented: card.text(fields::DOCUMENTATION).is_some_and(|url| !url.is_empty()),
             tagged: card.tags().next().is_some(),
             page: card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()).map(fingerprint),
+            match_keys: card.match_keys().iter().map(MatchKey::fingerprint).collect(),
         }
+    }
+
+    /// Fingerprints of the card's match keys.
+    pub fn match_keys(&self) -> &[u64] {
+        &self.match_keys
+    }
+
+    /// Whether one of the card's match keys has this fingerprint.
+    pub fn matches(&self, fingerprint: u64) -> bool {
+        self.match_keys.contains(&fingerprint)
     }
 
     /// The card. It was valid when it was stored.

@@ -25,6 +25,7 @@ mod diff;
 mod format;
 mod identity;
 mod lineage;
+mod match_key;
 mod names;
 mod poison;
 mod proposal;
@@ -44,6 +45,7 @@ pub use format::{
 };
 pub use identity::{CardId, CardKey};
 pub use lineage::{Named, RevisionId, lineage};
+pub use match_key::MatchKey;
 pub use poison::{
     MarkSort, MarkedText, TextMark, is_flagged, is_poisoned, marks_in_field, poison_in, poison_in_value,
 };

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_library::{Intake, TakenIn};
-use autokit_toolcard::{Author, CardKey, Kind};
+use autokit_toolcard::{Author, CardKey, Kind, MatchKey};
 
 use crate::api::{
     ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
@@ -30,7 +30,6 @@ use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
 use super::catalogue::PAGE_ROWS;
-use super::duplicates::{Sign, signs};
 use super::incoming::Incoming;
 use super::keys::Seen;
 use super::{Core, Engine};
@@ -151,13 +150,16 @@ impl Core {
         in_background(move || {
             let mut similar = Vec::new();
             // Cards of the same source are held against each other by what they say alone.
-            let mut said: HashMap<Sign, String> = HashMap::new();
+            let mut said: HashMap<MatchKey, String> = HashMap::new();
             for (at, vector) in new {
                 let card = &plan.incoming.entries[at].card;
                 let name = card.key().to_string();
                 // Operations of an API and tools of a server are often described by the same sentence.
                 let apart = !matches!(card.kind(), Kind::RestOperation | Kind::McpTool);
-                let text = signs(card).into_iter().find(|sign| apart && matches!(sign, Sign::Text(_)));
+                let text = card
+                    .match_keys()
+                    .into_iter()
+                    .find(|key| apart && matches!(key, MatchKey::Description(_)));
                 let twin = text.and_then(|text| match said.entry(text) {
                     Entry::Occupied(first) => Some(first.get().clone()),
                     Entry::Vacant(free) => {

@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 use autokit_bundle::Entry;
 use autokit_bundle::plan::{Ours, Standing, compare};
 use autokit_library::{CardRecord, Replica};
-use autokit_toolcard::{CardId, Named, Problem, RevisionId, Toolcard, fields, is_flagged};
+use autokit_toolcard::{CardId, MatchKey, Named, Problem, RevisionId, Toolcard, fields, is_flagged};
 use serde_json::Value;
 
 use crate::api::ItemStatus;
 use crate::engine::Core;
 use crate::engine::background::in_background;
-use crate::engine::duplicates::{Known, Sign, signs};
+use crate::engine::duplicates::Known;
 use crate::engine::incoming::Incoming;
 use crate::error::Result;
 
@@ -93,10 +93,10 @@ impl Core {
         let plan = in_background(move || {
             let planned = core.library.read(|replica| {
                 let known = Known::of(replica);
-                let signs = telling_signs(&incoming.entries);
-                let each = incoming.entries.iter().zip(found).zip(&signs);
-                let stand = |((entry, ours), signs): ((&Entry, _), &Vec<Sign>)| {
-                    let like = || known.like(&entry.card, signs);
+                let keys = telling_keys(&incoming.entries);
+                let each = incoming.entries.iter().zip(found).zip(&keys);
+                let stand = |((entry, ours), keys): ((&Entry, _), &Vec<MatchKey>)| {
+                    let like = || known.like(&entry.card, keys);
                     stand(replica, entry, ours, &lineages, &foreign, like, incoming.bundled)
                 };
                 each.map(stand).collect()
@@ -144,15 +144,15 @@ fn card_of<'a>(replica: &'a Replica, entry: &Entry) -> Option<&'a Arc<CardRecord
 }
 
 /// What tells of each entry which tool it is. A page that several of them name tells nothing.
-fn telling_signs(entries: &[Entry]) -> Vec<Vec<Sign>> {
-    let mut all: Vec<Vec<Sign>> = entries.iter().map(|entry| signs(&entry.card)).collect();
-    let is_page = |sign: &&Sign| matches!(sign, Sign::Page(_));
-    let mut count: HashMap<Sign, usize> = HashMap::new();
+fn telling_keys(entries: &[Entry]) -> Vec<Vec<MatchKey>> {
+    let mut all: Vec<Vec<MatchKey>> = entries.iter().map(|entry| entry.card.match_keys()).collect();
+    let is_page = |key: &&MatchKey| matches!(key, MatchKey::Page(_));
+    let mut count: HashMap<MatchKey, usize> = HashMap::new();
     for page in all.iter().flatten().filter(is_page) {
         *count.entry(page.clone()).or_default() += 1;
     }
-    for signs in &mut all {
-        signs.retain(|sign| count.get(sign).is_none_or(|count| *count == 1));
+    for keys in &mut all {
+        keys.retain(|key| count.get(key).is_none_or(|count| *count == 1));
     }
     all
 }

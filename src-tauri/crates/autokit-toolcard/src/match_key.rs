@@ -1,0 +1,156 @@
+//! What two cards of one tool share although their ids differ.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use url::Url;
+
+use crate::card::{Toolcard, fields};
+
+/// Words a description has at least where it tells tools apart.
+const TELLING_WORDS: usize = 4;
+
+/// Something two cards of one tool share, in a form in which spelling makes no difference.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum MatchKey {
+    /// Provider and name.
+    Name(String),
+    /// Module and class.
+    Import(String),
+    /// The documentation page. It tells nothing where several cards have it.
+    Page(String),
+    /// The description without the tool's own name.
+    Description(String),
+}
+
+impl MatchKey {
+    /// The field it is read from.
+    pub fn field(&self) -> &'static str {
+        match self {
+            MatchKey::Name(_) => fields::NAME,
+            MatchKey::Import(_) => fields::CLASS,
+            MatchKey::Page(_) => fields::DOCUMENTATION,
+            MatchKey::Description(_) => fields::DESCRIPTION,
+        }
+    }
+
+    /// 64 bits that stand for the key within one process. Of a million cards, two different keys have the
+    /// same bits about once in ten million libraries.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+impl Toolcard {
+    /// The keys by which a card is found to be the same tool as another one; at most one of a sort.
+    pub fn match_keys(&self) -> Vec<MatchKey> {
+        let key = self.key();
+        let mut keys = vec![MatchKey::Name(format!("{} {}", plain(&key.provider), plain(&key.name)))];
+        if let (Some(module), Some(class)) = (self.text(fields::MODULE), self.text(fields::CLASS))
+            && !class.is_empty()
+        {
+            keys.push(MatchKey::Import(format!("{module} {class}")));
+        }
+        keys.extend(self.text(fields::DOCUMENTATION).and_then(page).map(MatchKey::Page));
+        keys.extend(telling(self).map(MatchKey::Description));
+        keys
+    }
+
+    /// The description without the tool's own name, which is all that differs in a copy under another one.
+    pub fn unnamed_description(&self) -> String {
+        let (text, name) = (self.description(), self.name());
+        let (mut parts, mut start) = (Vec::new(), 0);
+        for (at, _) in text.match_indices(name) {
+            let end = at + name.len();
+            let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            if at >= start && !inside(text[..at].chars().next_back()) && !inside(text[end..].chars().next()) {
+                parts.push(&text[start..at]);
+                start = end;
+            }
+        }
+        parts.push(&text[start..]);
+        parts.join(" ").trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned()
+    }
+}
+
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// An address without scheme, `www.`, fragment and a slash at its end.
+fn page(address: &str) -> Option<String> {
+    let address = address.trim();
+    let Ok(url) = Url::parse(address) else {
+        let path = address.split('#').next().unwrap_or_default().trim_end_matches('/');
+        return (!path.is_empty()).then(|| path.to_owned());
+    };
+    let host = url.host_str()?;
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let host = host.strip_prefix("www.").unwrap_or(host);
+    Some(format!("{host}{}{query}", url.path().trim_end_matches('/')))
+}
+
+/// A description that is long enough to tell tools apart.
+fn telling(card: &Toolcard) -> Option<String> {
+    let text = card.unnamed_description();
+    let words: Vec<String> = text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect();
+    (words.len() >= TELLING_WORDS).then(|| words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn card(value: serde_json::Value) -> Toolcard {
+        let serde_json::Value::Object(fields) = value else { unreachable!() };
+        Toolcard::new(fields).expect("a valid card")
+    }
+
+    #[test]
+    fn addresses_are_compared_without_what_does_not_tell_pages_apart() {
+        let same = [
+            "https://docs.example.org/Tools/x",
+            "http://www.docs.example.org/Tools/x/",
+            "HTTPS://DOCS.EXAMPLE.ORG/Tools/x#usage",
+        ];
+        for address in same {
+            assert_eq!(page(address).as_deref(), Some("docs.example.org/Tools/x"), "{address}");
+        }
+        assert_ne!(page("https://docs.example.org/x?a=1"), page("https://docs.example.org/x?a=2"));
+        assert_eq!(page("/docs/x/").as_deref(), Some("/docs/x"));
+        assert_eq!((page(""), page("#top")), (None, None));
+    }
+
+    #[test]
+    fn descriptions_too_short_to_tell_tools_apart_are_no_key() {
+        let described = |name: &str, description: &str| {
+            let keys = card(json!({ "name": name, "description": description })).match_keys();
+            keys.into_iter().find(|key| matches!(key, MatchKey::Description(_)))
+        };
+        assert_eq!(described("one", "A tool."), None);
+        let one = described("one", "Sends  messages to a channel.");
+        assert!(one.is_some());
+        assert_eq!(one, described("two", "sends messages to a Channel"));
+        let kit = described("Kit", "Kit is a library that draws charts.");
+        assert_eq!(kit, described("Box", "Box is a library that draws charts"));
+    }
+
+    #[test]
+    fn fingerprints_differ_where_sort_or_text_differ() {
+        let text = || "example.org/x".to_owned();
+        let keys = [
+            MatchKey::Name(text()),
+            MatchKey::Import(text()),
+            MatchKey::Page(text()),
+            MatchKey::Description(text()),
+            MatchKey::Page("example.org/y".to_owned()),
+        ];
+        let mut seen: Vec<u64> = keys.iter().map(MatchKey::fingerprint).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), keys.len());
+    }
+}
