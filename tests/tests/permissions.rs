@@ -539,6 +539,20 @@ async fn a_profile_finds_its_own_cards_first_and_no_others_than_it_may() -> Resu
     Ok(())
 }
 
+#[test]
+fn a_rule_for_a_key_may_be_written_as_people_write_addresses() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["profiles", "allow", "key", "HTTPS://API.Example.org/"])?;
+    let profiles = place.json(&["profiles", "list"])?;
+    ensure!(profiles.to_string().contains("\"https://api.example.org\""), "{profiles}");
+    let (_, error) = place.failure(&["profiles", "allow", "key", "https://api.example.org/v1"])?;
+    ensure!(
+        error["message"].as_str().is_some_and(|said| said.contains("is not what a key is for")),
+        "{error}"
+    );
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
     let (place, site) = (Workplace::with_stand_in()?, Site::default());

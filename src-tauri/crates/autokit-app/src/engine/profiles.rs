@@ -306,6 +306,16 @@ fn is_host(of: &str) -> bool {
     written.eq_ignore_ascii_case(name) && !host.ends_with('.') && url.port() != Some(80)
 }
 
+/// What a key is for as calls name it: the origin of an address in small letters, without a slash at its end.
+fn as_calls_name_key(of: &str) -> String {
+    match url::Url::parse(of.trim()) {
+        Ok(url) if url.origin().is_tuple() && url.path() == "/" && url.query().is_none() => {
+            url.origin().ascii_serialization()
+        }
+        _ => of.to_owned(),
+    }
+}
+
 /// Whether a rule names what a key is for as calls do.
 fn is_key(of: &str) -> bool {
     of.strip_prefix("mcp:").is_some_and(|server| !server.is_empty())
@@ -412,6 +422,9 @@ impl Handle<ListProfiles> for Engine {
 impl Handle<SetProfile> for Engine {
     async fn handle(&self, _: &Context, mut request: Profile) -> Result<Profiles> {
         request.name = request.name.trim().to_owned();
+        for rule in &mut request.permissions.secrets.rules {
+            rule.of = as_calls_name_key(&rule.of);
+        }
         check(&request)?;
         self.core
             .change_profiles(|saved| {
