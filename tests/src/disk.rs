@@ -90,7 +90,11 @@ impl Disk {
     /// # Errors
     /// When that cannot be done.
     pub fn empty(&self) -> Result<()> {
-        fs::remove_file(self.filler()).context("the disk was not filled")
+        // A process another test is just starting may hold the file open for a moment more: only cutting it
+        // short gives its room back at once.
+        let file = File::options().write(true).open(self.filler()).context("the disk was not filled")?;
+        file.set_len(0)?;
+        Ok(fs::remove_file(self.filler())?)
     }
 
     /// Mounts it so that nothing can be written.

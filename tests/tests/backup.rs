@@ -152,3 +152,42 @@ fn a_library_in_a_read_only_folder_is_read_and_refuses_changes() -> Result<()> {
         Ok(())
     })
 }
+
+#[test]
+fn missing_changes_are_reported_until_somebody_goes_on_without_them() -> Result<()> {
+    on_deep_stack(|| async {
+        let place = Workplace::with_stand_in()?;
+        prepare(&place).await?;
+        let store = place.data_dir().join("store");
+        let before = place.path("before");
+        copy_tree(&store, &before)?;
+        let library =
+            Library::open(Place::Disk(DataDir::new(place.data_dir()).try_own()?), Clock::system()).await?;
+        put_cards(&library, std::iter::once(json!({ "name": "lost" }))).await?;
+        library.close().await?;
+        fs::remove_dir_all(&store)?;
+        copy_tree(&before, &store)?;
+
+        let integrity = || -> Result<serde_json::Value> {
+            let output = place.command(&["doctor", "--json"])?.output()?;
+            let doctor: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+            let checks = doctor["checks"].as_array().context("checks")?;
+            let check = checks.iter().find(|check| check["name"] == "Integrity").context("no check")?;
+            Ok(json!({ "check": check, "missing": doctor["missing_changes"] }))
+        };
+        for _ in 0..2 {
+            let said = integrity()?;
+            ensure!(said["missing"] == 1 && said["check"]["state"] == "bad", "{said}");
+            let remedy = said["check"]["remedy"].as_str().context("a remedy")?;
+            ensure!(remedy.contains("`autokit doctor --accept-missing`"), "{remedy}");
+        }
+        let accepted = place.run(&["doctor", "--accept-missing"])?;
+        ensure!(accepted.status.success(), "{accepted:?}");
+        let said = integrity()?;
+        ensure!(said["missing"] == 0 && said["check"]["state"] == "good", "{said}");
+        place.json(&["cards", "add", "--set", "name=next", "--set", "description=Comes after the gap."])?;
+        let said = integrity()?;
+        ensure!(said["check"]["state"] == "good", "{said}");
+        Ok(())
+    })
+}

@@ -4,12 +4,16 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use autokit_app::ApiError;
+use autokit_app::host::{Endpoint, PROTOCOL};
+use autokit_app::node::Node;
 use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_tests::disk::{Disk, FileSystem};
 use autokit_tests::review::{put_cards, refresh};
 use autokit_tests::{Workplace, made_up_cards};
 use autokit_toolcard::{Author, CardKey, ProposalState};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// Bytes that are free when the operation begins.
 const FREE: [u64; 12] = [
@@ -69,6 +73,72 @@ async fn an_ext4_that_fills_up_during_a_write_loses_nothing() -> Result<()> {
     matrix(FileSystem::Ext4, &FREE, true).await
 }
 
+/// The next process goes on where a killed one was recovering from a failed write.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recovery_that_is_killed_loses_nothing() -> Result<()> {
+    for kind in [FileSystem::Tmpfs, FileSystem::Ext4] {
+        let Some(disk) = Disk::mount(kind, MIB)? else { return Ok(()) };
+        let made = tempfile::tempdir()?;
+        prepare(made.path()).await?;
+        for point in ["recover.noted", "recover.moved", "recover.cut"] {
+            try_killed_recovery(&disk, made.path(), point)
+                .await
+                .with_context(|| format!("{kind:?}, {point}"))?;
+        }
+    }
+    Ok(())
+}
+
+async fn try_killed_recovery(disk: &Disk, made: &Path, point: &str) -> Result<()> {
+    let place = Workplace::on_disk(disk.path())?;
+    autokit_tests::copy_tree(made, &place.data_dir())?;
+    let crash = format!("{point}@1");
+    let owner =
+        place.serve_with(&[("AUTOKIT_NO_SPACE_CHECK", "1"), ("AUTOKIT_CRASH_POINT", crash.as_str())])?;
+    // Not as another process of the library, which would take over when the owner ends.
+    let endpoint = Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file()).context("an endpoint")?;
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let comment = async |words: String| {
+        let body = json!({ "id": 1, "words": words, "by": "" });
+        let request = client.post(format!("{}/v1/call/proposal_comment", endpoint.base()));
+        request.bearer_auth(&endpoint.token).header("x-autokit-protocol", PROTOCOL).json(&body).send().await
+    };
+    comment("acknowledged".to_owned()).await?.error_for_status()?;
+    disk.fill_but(0)?;
+    let answer = comment("x".repeat(64 << 10)).await;
+    ensure!(answer.is_err(), "{answer:?}");
+    ensure!(owner.was_killed()?, "the owner was not killed");
+    disk.empty()?;
+    let (library, _folder) = open_copy(&place).await?;
+    let told = library.proposal_events(1).await?;
+    let said = told.iter().filter(|event| event.what == "commented").count();
+    ensure!(said == 1, "{said} comments");
+    let verified = library.verify().await?;
+    ensure!(verified.is_well(), "{:?}", verified.problems);
+    Ok(library.close().await?)
+}
+
+async fn edit(node: &Node, name: &str, to: &str) -> Result<Value, ApiError> {
+    let fields = json!({ "name": name, "description": to });
+    let body =
+        json!({ "card": CardKey::new("", name).id(), "expected": null, "fields": fields, "reason": "" });
+    node.call_json("card_update", body).await
+}
+
+/// Opens a copy that lies elsewhere: what this process has open would keep its room on the disk.
+async fn open_copy(place: &Workplace) -> Result<(Library, TempDir)> {
+    let left = tempfile::tempdir()?;
+    autokit_tests::copy_tree(&place.data_dir(), left.path())?;
+    let owned = DataDir::new(left.path()).try_own()?;
+    Ok((Library::open(Place::Disk(owned), Clock::system()).await?, left))
+}
+
+fn described(library: &Library, name: &str) -> Option<String> {
+    library.read(|replica| {
+        replica.get(&CardKey::new("", name).id()).map(|record| record.card().description().to_owned())
+    })
+}
+
 async fn matrix(kind: FileSystem, sizes: &[u64], unchecked: bool) -> Result<()> {
     let Some(disk) = Disk::mount(kind, MIB)? else { return Ok(()) };
     let made = tempfile::tempdir()?;
@@ -115,16 +185,10 @@ async fn try_case(
     let owner =
         if unchecked { place.serve_with(&[("AUTOKIT_NO_SPACE_CHECK", "1")])? } else { place.serve()? };
     let node = place.node(64).await?;
-    let edit = async |name: &str, to: &str| {
-        let fields = json!({ "name": name, "description": to });
-        let body =
-            json!({ "card": CardKey::new("", name).id(), "expected": null, "fields": fields, "reason": "" });
-        node.call_json("card_update", body).await
-    };
-    edit("first", "before the disk was full").await.context("before")?;
+    edit(&node, "first", "before the disk was full").await.context("before")?;
     disk.fill_but(free)?;
     let outcome = match operation {
-        Operation::Edit => edit("second", "while the disk was full").await.map(drop),
+        Operation::Edit => edit(&node, "second", "while the disk was full").await.map(drop),
         Operation::Remove => {
             let body = json!({ "cards": [CardKey::new("", "second").id()], "reason": "" });
             node.call_json("cards_delete", body).await.map(drop)
@@ -140,33 +204,33 @@ async fn try_case(
         }
         Operation::Import => import(&node).await?,
     };
-    let small = edit("third", "while the disk was full").await;
+    let small = edit(&node, "third", "while the disk was full").await;
     disk.empty()?;
-    edit("fourth", "after there was room").await.context("there is room again")?;
+    edit(&node, "fourth", "after there was room").await.context("there is room again")?;
     drop(node);
     match ending {
         Ending::Kill => owner.kill()?,
         Ending::Terminate => owner.stop()?,
     }
 
-    // Looked at elsewhere: what this process has open would keep its room on the disk.
-    let left = tempfile::tempdir()?;
-    autokit_tests::copy_tree(&place.data_dir(), left.path())?;
+    let (library, _folder) = open_copy(&place).await?;
     drop(place);
-    let library = Library::open(Place::Disk(DataDir::new(left.path()).try_own()?), Clock::system()).await?;
-    let described = |name: &str| {
-        library.read(|replica| {
-            replica.get(&CardKey::new("", name).id()).map(|record| record.card().description().to_owned())
-        })
-    };
-    ensure!(described("first").as_deref() == Some("before the disk was full"), "the first edit is lost");
-    ensure!(described("fourth").as_deref() == Some("after there was room"), "the last edit is lost");
+    ensure!(
+        described(&library, "first").as_deref() == Some("before the disk was full"),
+        "the first edit is lost"
+    );
+    ensure!(
+        described(&library, "fourth").as_deref() == Some("after there was room"),
+        "the last edit is lost"
+    );
     let held = |done: bool| if done { "while the disk was full" } else { "as it was" };
-    ensure!(described("third").as_deref() == Some(held(small.is_ok())), "third: {small:?}");
+    ensure!(described(&library, "third").as_deref() == Some(held(small.is_ok())), "third: {small:?}");
     let done = outcome.is_ok();
     match operation {
-        Operation::Edit => ensure!(described("second").as_deref() == Some(held(done)), "{outcome:?}"),
-        Operation::Remove => ensure!(described("second").is_none() == done, "{outcome:?}"),
+        Operation::Edit => {
+            ensure!(described(&library, "second").as_deref() == Some(held(done)), "{outcome:?}")
+        }
+        Operation::Remove => ensure!(described(&library, "second").is_none() == done, "{outcome:?}"),
         Operation::Accept => {
             let accepted = library.proposal(1).await?.state == ProposalState::Accepted;
             let class =
@@ -194,7 +258,7 @@ async fn try_case(
 }
 
 /// Imports, and waits for the job to end. The outer error is of the test.
-async fn import(node: &autokit_app::node::Node) -> Result<Result<(), autokit_app::ApiError>> {
+async fn import(node: &Node) -> Result<Result<(), ApiError>> {
     let text = serde_json::to_string(&made_up_cards(IMPORTED))?;
     let request = autokit_app::api::ImportRequest::new(autokit_app::api::ImportSource::Text(text));
     let started = node.call::<autokit_app::commands::StartImport>(request).await;

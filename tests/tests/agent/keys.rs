@@ -146,6 +146,7 @@ fn requests(session: &str, folder: &Path, server: &Path) -> Vec<(&'static str, V
         ("server_remove", json!({ "name": "none" })),
         ("backups_list", json!({})),
         ("backup_create", json!({})),
+        ("missing_changes_accept", json!({})),
         ("doctor", json!({})),
     ]
 }

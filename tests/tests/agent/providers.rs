@@ -3,7 +3,8 @@
 use anyhow::{Context, Result};
 use autokit_app::ErrorCode;
 use autokit_app::api::{
-    CheckState, Connection, KeyName, LlmKind, Nothing, ProviderSettings, SearchKind, SetSecret, TestRequest,
+    CheckState, Connection, DoctorRequest, KeyName, LlmKind, Nothing, ProviderSettings, SearchKind,
+    SetSecret, TestRequest,
 };
 use autokit_app::commands::{GetStatus, KeepSecret, RunDoctor, SetProviders, TestConnection};
 use autokit_app::node::Node;
@@ -154,7 +155,7 @@ async fn a_service_without_its_key_is_not_shown_as_one_that_answers() -> Result<
     assert_eq!(missing, ["Anthropic wants a key, and none is kept", "Tavily wants a key, and none is kept"]);
     let status = node.call::<GetStatus>(Nothing {}).await?;
     assert_eq!((status.llm, status.search), (None, None));
-    let doctor = node.call::<RunDoctor>(Nothing {}).await?;
+    let doctor = node.call::<RunDoctor>(DoctorRequest::default()).await?;
     let bad: Vec<&str> =
         doctor.checks.iter().filter(|c| c.state == CheckState::Bad).map(|c| c.name.as_str()).collect();
     assert_eq!(bad, ["Language model", "Web search"]);

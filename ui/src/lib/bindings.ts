@@ -1296,7 +1296,21 @@ export type Doctor = {
 /**
  * What was looked at, in order.
  */
-checks: Array<Check>, };
+checks: Array<Check>, 
+/**
+ * Acknowledged changes that are missing from the store, until somebody goes on without them.
+ */
+missing_changes: number, };
+
+/**
+ * How closely the installation is looked at.
+ */
+export type DoctorRequest = { 
+/**
+ * Compares everything in the library with its log of changes, which takes seconds where there are
+ * many cards. Else what is known since the last time is told.
+ */
+verify?: boolean, };
 
 /**
  * What is proposed.
@@ -5347,6 +5361,8 @@ export interface Commands {
   backups_list: { request: Nothing; response: Array<Backup> };
   /** Makes a backup and verifies it. */
   backup_create: { request: Nothing; response: Backup };
+  /** Goes on without the acknowledged changes that are missing: they are reported no more. */
+  missing_changes_accept: { request: Nothing; response: Nothing };
   /** Looks the installation over. */
-  doctor: { request: Nothing; response: Doctor };
+  doctor: { request: DoctorRequest; response: Doctor };
 }

@@ -53,7 +53,9 @@ pub use serve::{
     ChangedLine, ClientConnected, ConnectClient, Latency, LineFate, Server, ServerAdd, ServerReach,
     ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
 };
-pub use system::{Check, CheckState, Doctor, Event, ModelState, Nothing, Role, Setting, Status};
+pub use system::{
+    Check, CheckState, Doctor, DoctorRequest, Event, ModelState, Nothing, Role, Setting, Status,
+};
 pub use tools::{
     ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,
     ToolsQuery,

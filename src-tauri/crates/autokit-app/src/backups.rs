@@ -52,7 +52,7 @@ pub async fn newest_good(data_dir: &Path) -> Option<Backup> {
 pub async fn remedy(data_dir: &Path) -> String {
     match newest_good(data_dir).await {
         Some(backup) => format!(
-            "Restore the newest good backup: {} ({} cards, made {})",
+            "Restore the newest good backup: {} ({} cards, made {}).",
             backup.name, backup.cards, backup.created_at
         ),
         None => "There is no good backup. Start with another data directory, or import an export.".to_owned(),
@@ -70,6 +70,7 @@ pub async fn doctor_of_unopened(data_dir: &Path, error: &ApiError) -> Doctor {
             check("Library", CheckState::Bad, error.message.clone(), remedy),
             backups_check(data_dir),
         ],
+        missing_changes: 0,
     }
 }
 

@@ -16,16 +16,17 @@ use crate::api::{
     AgentSessions, AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, AskAnswer,
     AskRequest, AsksWait, AuditLog, AuditQuery, BundlePath, CardChange, CardCheck, CardCreate, CardDescribe,
     CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification, CardsDelete,
-    CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient, Doctor, Event, ExportOutcome,
-    ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview, ImportPreviewRequest, ImportRef,
-    ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound,
-    MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice,
-    Models, Nothing, PagesFetch, Profile, ProfileRef, Profiles, ProposalAccept, ProposalComment,
-    ProposalDetail, ProposalLook, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery,
-    ProposalsRef, ProviderSettings, Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse,
-    Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionRef, SessionWait, SetSecret,
-    SigningKeys, Status, Subscribe, Subscription, SubscriptionRef, TestOutcome, TestRequest, ToolList,
-    ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
+    CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient, Doctor, DoctorRequest, Event,
+    ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview,
+    ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef,
+    KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef, MarketSource,
+    MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch, Profile, ProfileRef,
+    Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef, ProposalReject,
+    Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers, ReviewPolicy,
+    RevisionView, SearchRequest, SearchResponse, Server, ServerAdd, ServerRef, ServersRead, ServersText,
+    Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe, Subscription,
+    SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
+    ToolView, ToolsQuery, UndoOutcome, VerifyStart,
 };
 use crate::error::{ApiError, ErrorCode, Result};
 
@@ -311,8 +312,10 @@ commands! {
     ListBackups = "backups_list" (Nothing) -> Vec<autokit_library::Backup>;
     /// Makes a backup and verifies it.
     CreateBackup = "backup_create" (Nothing) -> autokit_library::Backup;
+    /// Goes on without the acknowledged changes that are missing: they are reported no more.
+    AcceptMissingChanges = "missing_changes_accept" (Nothing) -> Nothing;
     /// Looks the installation over.
-    RunDoctor = "doctor" (Nothing) -> Doctor;
+    RunDoctor = "doctor" (DoctorRequest) -> Doctor;
 }
 
 async fn answer<C: Command, H: Handle<C>>(host: &H, context: &Context, body: Value) -> Result<Value> {

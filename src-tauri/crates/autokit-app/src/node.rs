@@ -338,6 +338,7 @@ impl Inner {
         if self.options.standby {
             engine.keep_checking();
             engine.keep_servers();
+            engine.verify_later();
             engine.keep_backups();
             // A process that ends soon would only be in the way of one that stays.
             engine.open_door().await;

@@ -172,7 +172,11 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Models(ModelsCommand),
     /// Check the installation, and everything in the library against its log of changes.
-    Doctor,
+    Doctor {
+        /// Report changes that are missing no more, and go on without them.
+        #[arg(long)]
+        accept_missing: bool,
+    },
     /// Make, verify and restore backups of the library.
     #[command(subcommand)]
     Backup(crate::backup::BackupCommand),

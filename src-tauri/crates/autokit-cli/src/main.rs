@@ -30,8 +30,8 @@ mod verify;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use autokit_app::api::{CheckState, Doctor, VerifyScope};
-use autokit_app::commands::{GetStatus, ListJobs, RunDoctor, Undo};
+use autokit_app::api::{CheckState, Doctor, DoctorRequest, VerifyScope};
+use autokit_app::commands::{AcceptMissingChanges, GetStatus, ListJobs, RunDoctor, Undo};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::{ApiError, ErrorCode, paths};
@@ -191,7 +191,7 @@ async fn run(cli: Cli) -> Result<End> {
     let opened = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await;
     let node = match opened {
         Err(Failure::Api(error)) if error.code == ErrorCode::Damaged => {
-            if matches!(command, Command::Doctor) {
+            if matches!(command, Command::Doctor { .. }) {
                 let doctor = autokit_app::backups::doctor_of_unopened(&data_dir, &error).await;
                 return show_doctor(&out, doctor);
             }
@@ -294,8 +294,11 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         }
         Command::Export { file, format, filter } => transfer::export(node, out, file, format, filter).await,
         Command::Models(command) => models::run(node, out, command).await,
-        Command::Doctor => {
-            let doctor = node.call::<RunDoctor>(autokit_app::api::Nothing {}).await?;
+        Command::Doctor { accept_missing } => {
+            if accept_missing {
+                node.call::<AcceptMissingChanges>(autokit_app::api::Nothing {}).await?;
+            }
+            let doctor = node.call::<RunDoctor>(DoctorRequest { verify: true }).await?;
             show_doctor(out, doctor)
         }
         Command::Serve => {

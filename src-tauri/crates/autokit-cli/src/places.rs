@@ -31,6 +31,10 @@ const PLACES: &[(&str, &str)] = &[
     ("in Settings, Web search", "with `autokit providers search`"),
     ("in Settings, Network", "with `autokit providers allow HOST`"),
     ("in Settings, Embedding model", "with `autokit models pull`"),
+    (
+        "go on without what is missing in Settings, State",
+        "go on without what is missing with `autokit doctor --accept-missing`",
+    ),
     ("look into Settings, State", "run `autokit doctor`"),
     ("See what is wrong in Settings, State", "Run `autokit doctor`"),
     (

@@ -32,6 +32,7 @@ use crate::head::{HeadFile, StoreState};
 use crate::integrity::Verified;
 use crate::migrate;
 use crate::rows::key_text;
+use crate::snapshot::Snapshot;
 use crate::store::{Clock, Library};
 
 /// What a backup holds.
@@ -197,7 +198,8 @@ impl Ownership {
 }
 
 impl Library {
-    /// Makes a backup and verifies it; the oldest of more than seven goes. Changes wait meanwhile.
+    /// Makes a backup and verifies it; the oldest of more than seven goes. Changes go on meanwhile
+    /// and are not in it.
     ///
     /// # Errors
     /// [`LibraryError::Damaged`] when the library is not what was acknowledged: then the backups there are
@@ -212,11 +214,14 @@ impl Library {
         let name = file_stamp(&created_at);
         let partial = dir.backups().join(format!("{name}.partial"));
         let written = async {
-            {
+            let snapshot = {
                 let _turn = self.writer.lock().await;
                 self.settle_doubt().await?;
-                self.write_backup(&partial, &created_at).await?;
-            }
+                self.snapshot().await?
+            };
+            let outcome = write_backup(&snapshot, &partial, &created_at).await;
+            snapshot.end().await;
+            outcome?;
             let verified = verify_file(&partial, self.clock.clone()).await?;
             if !verified.is_well() {
                 let first = verified.problems.first().map(ToString::to_string).unwrap_or_default();
@@ -249,42 +254,42 @@ impl Library {
         let tip = self.tip.lock().expect("no holder panics").as_ref().map_or(0, |tip| tip.seq);
         newest.map_or(0, |backup| backup.commit) != tip
     }
+}
 
-    async fn write_backup(&self, path: &Path, created_at: &str) -> Result<()> {
-        let failed = |error| LibraryError::io(path, error);
-        let newest = self.newest_commit().await?;
-        let header = Header {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            schema: migrate::SCHEMA_VERSION,
-            created_at: created_at.to_owned(),
-            commit: newest.as_ref().map_or(0, crate::commit_log::CommitRecord::seq),
-            hash: newest.map(|record| record.hash).unwrap_or_default(),
-            cards: self.read(|replica| replica.len() as u64),
+async fn write_backup(snapshot: &Snapshot<'_>, path: &Path, created_at: &str) -> Result<()> {
+    let failed = |error| LibraryError::io(path, error);
+    let newest = snapshot.newest_commit().await?;
+    let header = Header {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        schema: migrate::SCHEMA_VERSION,
+        created_at: created_at.to_owned(),
+        commit: newest.seq,
+        hash: newest.hash,
+        cards: snapshot.cards.len() as u64,
+    };
+    let file = File::create(path).map_err(failed)?;
+    let mut out =
+        Lines { out: GzEncoder::new(BufWriter::new(file), Compression::fast()), hasher: Sha256::new() };
+    out.write(&header).map_err(failed)?;
+    let mut rows = 0;
+    for table in BACKED_UP {
+        let mut outcome = Ok(());
+        let each = |row: &Object| {
+            if outcome.is_ok() {
+                outcome = to_line(table, row)
+                    .ok_or_else(|| damaged(path, &format!("a row of {table} cannot be written down")))
+                    .and_then(|line| out.write(&line).map_err(failed));
+                rows += 1;
+            }
         };
-        let file = File::create(path).map_err(failed)?;
-        let mut out =
-            Lines { out: GzEncoder::new(BufWriter::new(file), Compression::fast()), hasher: Sha256::new() };
-        out.write(&header).map_err(failed)?;
-        let mut rows = 0;
-        for table in BACKED_UP {
-            let mut outcome = Ok(());
-            self.each_row(table, |row| {
-                if outcome.is_ok() {
-                    outcome = to_line(table, row)
-                        .ok_or_else(|| damaged(path, &format!("a row of {table} cannot be written down")))
-                        .and_then(|line| out.write(&line).map_err(failed));
-                    rows += 1;
-                }
-            })
-            .await?;
-            outcome?;
-        }
-        let footer = Footer { rows, sha256: hex::encode(out.hasher.clone().finalize()) };
-        out.write(&footer).map_err(failed)?;
-        let mut file = out.out.finish().map_err(failed)?;
-        file.flush().and_then(|()| file.get_ref().sync_all()).map_err(failed)
+        snapshot.each_row(table, each).await?;
+        outcome?;
     }
+    let footer = Footer { rows, sha256: hex::encode(out.hasher.clone().finalize()) };
+    out.write(&footer).map_err(failed)?;
+    let mut file = out.out.finish().map_err(failed)?;
+    file.flush().and_then(|()| file.get_ref().sync_all()).map_err(failed)
 }
 
 /// Writes lines of JSON, and hashes them.

@@ -211,7 +211,28 @@ impl Database {
         recovered: impl Fn() + Send + Sync,
     ) -> Result<()> {
         let _turn = self.writing.lock().await;
-        self.check_space(bytes_of(&variables))?;
+        let bytes = bytes_of(&variables);
+        self.check_space(bytes)?;
+        let again = self.files.as_ref().map(|files| (&files.space, variables.clone()));
+        match (self.execute_once(query, variables, &recovered).await, again) {
+            // The store folds its log into tables by itself. Where that failed on a full disk it refuses
+            // every write since, with the same error, also when there is room by now.
+            (Err(LibraryError::DiskFull { .. }), Some((space, variables)))
+                if space.fits_beside_reserve(bytes as u64) =>
+            {
+                self.execute_once(query, variables, &recovered).await
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// The caller holds the turn, and has looked for room.
+    async fn execute_once(
+        &self,
+        query: &str,
+        variables: Object,
+        recovered: &(impl Fn() + Send + Sync),
+    ) -> Result<()> {
         let instance = match self.instance.load_full() {
             Some(instance) => instance,
             None if self.closed.load(Ordering::Acquire) => return Err(self.unrecovered()),
@@ -235,8 +256,9 @@ impl Database {
         let error = LibraryError::database(root, &failure.why);
         if !failure.of_statement && self.files.is_some() {
             drop(instance);
-            tracing::error!(%error, "a write failed; the store is opened anew without it");
+            tracing::warn!(%error, why = failure.why, "a write failed; the store is opened anew without it");
             self.abandon();
+            crash::point("recover.noted");
             if let Err(error) = Box::pin(self.reopen()).await {
                 tracing::error!(%error, "the store cannot be opened yet; the next write tries again");
             }
@@ -266,6 +288,7 @@ impl Database {
         let old = files.folder.lock().expect("no holder panics").clone();
         let folder = move_from_under(&old, &files.dir).map_err(failed)?;
         files.folder.lock().expect("no holder panics").clone_from(&folder);
+        crash::point("recover.moved");
         cut_log(&folder, position).map_err(failed)?;
         crash::point("recover.cut");
         let instance = Arc::new(open_folder(&files.dir, &folder).await?);

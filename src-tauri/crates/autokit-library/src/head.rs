@@ -65,7 +65,7 @@ pub(crate) struct Head {
     /// The last commit before the library was last closed properly.
     pub(crate) closed_at: u64,
     pub(crate) state: StoreState,
-    /// Losses nobody has confirmed yet.
+    /// Losses nobody has accepted yet.
     pub(crate) losses: Vec<Loss>,
 }
 

@@ -426,8 +426,8 @@ impl Library {
         Ok(rows)
     }
 
-    /// Forgets what an import staged that did not come to its end; says whether there was such a one.
-    pub(crate) async fn forget_staged(&self) -> Result<bool> {
+    /// Forgets what an import staged that did not come to its end.
+    pub(crate) async fn forget_staged(&self) -> Result<()> {
         /// Rows dropped at a time.
         const WINDOW: usize = 1_000;
         let mut response = self
@@ -436,7 +436,6 @@ impl Library {
             .await
             .map_err(|error| self.failed(&error))?;
         let changes: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
-        let any = !changes.is_empty();
         for change in changes {
             tracing::info!(%change, "an import was cut off and is forgotten");
             // Read once and dropped by name: what is dropped slows every later look at the same place.
@@ -458,7 +457,7 @@ impl Library {
             self.execute("DELETE staging WHERE change = $change RETURN NONE", object! { change: change })
                 .await?;
         }
-        Ok(any)
+        Ok(())
     }
 
     /// The imports that were made, newest first.

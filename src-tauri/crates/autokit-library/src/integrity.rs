@@ -6,20 +6,21 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use surrealdb::types::{Number, Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
+use sha2::{Digest as _, Sha256};
+use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 use ts_rs::TS;
 
 use crate::commit_log::{CommitRecord, Expected, PROTECTED, RowChange, RowDigest, Tip, digest, row_name};
 use crate::error::{LibraryError, Result};
 use crate::head::{Head, Loss};
-use crate::rows::{key_text, seq_text};
+use crate::rows::key_text;
+use crate::snapshot::{Snapshot, WINDOW};
 use crate::store::Library;
 
 /// Rows looked at when a library opens; the rest is left to [`Library::verify`].
 const AT_OPENING: usize = 200;
-/// Rows read at a time.
-const WINDOW: u64 = 1_000;
 /// Rows named in a report; there can be as many as there are cards.
 const NAMED: usize = 100;
 
@@ -135,7 +136,7 @@ impl Verified {
 }
 
 impl Library {
-    /// What opening, or verifying since, found missing or altered, and losses nobody has confirmed yet.
+    /// What opening, or verifying since, found missing or altered, and losses nobody has accepted yet.
     pub fn known_problems(&self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = self.losses().into_iter().map(Problem::from).collect();
         for found in self.found.lock().expect("no holder panics").iter() {
@@ -146,26 +147,39 @@ impl Library {
         problems
     }
 
-    /// Losses that were noticed and not confirmed.
+    /// Losses that were noticed and not accepted.
     fn losses(&self) -> Vec<Loss> {
         let head = self.database.head.as_ref();
         head.map_or_else(Vec::new, |head| head.lock().expect("no holder panics").get().losses.clone())
     }
 
-    /// Confirms the losses that are known: they are told no more.
+    /// When everything was last compared since the library was opened, and what came of it.
+    pub fn last_verified(&self) -> Option<(Timestamp, Verified)> {
+        self.verified.lock().expect("no holder panics").clone()
+    }
+
+    /// Acknowledged changes that are missing, until [`Library::accept_missing_changes`].
+    pub fn missing_changes(&self) -> u64 {
+        self.losses().iter().map(|loss| loss.last - loss.first + 1).sum()
+    }
+
+    /// Goes on without the acknowledged changes that are missing: they are reported no more.
     ///
     /// # Errors
     /// When the store or the head cannot be written.
-    pub async fn confirm_losses(&self) -> Result<()> {
+    pub async fn accept_missing_changes(&self) -> Result<()> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
         if self.losses().is_empty() {
             return Ok(());
         }
         // The log goes on behind the gap.
-        self.make(Vec::new(), Vec::new(), "Confirm that changes are missing").await?;
+        self.make(Vec::new(), Vec::new(), "Go on without missing changes").await?;
         let Some(head) = &self.database.head else { return Ok(()) };
-        head.lock().expect("no holder panics").update(|head| head.losses.clear())
+        head.lock().expect("no holder panics").update(|head| head.losses.clear())?;
+        let is_loss = |problem: &Problem| matches!(problem, Problem::CommitsMissing { .. });
+        self.found.lock().expect("no holder panics").retain(|problem| !is_loss(problem));
+        Ok(())
     }
 
     /// The newest record of the log of commits.
@@ -202,8 +216,7 @@ impl Library {
         if tip.seq < head.seq {
             problems.extend(self.note_loss(head, &tip, newest.at.clone())?);
         } else {
-            let tail = self.commits(head.closed_at.min(head.seq).max(1)..tip.seq + 1).await?;
-            problems.extend(self.check_tail(head, &tail).await?);
+            problems.extend(self.check_tail(head, &tip).await?);
             if tip.seq > head.seq {
                 tracing::info!(commit = tip.seq, "a change came to its end without being acknowledged");
                 self.acknowledge_if_writable(tip)?;
@@ -218,7 +231,15 @@ impl Library {
 
     /// Looks at the commits since the library was last closed: whether they hold together and with the
     /// head, and whether their rows are there.
-    async fn check_tail(&self, head: &Head, tail: &[CommitRecord]) -> Result<Vec<Problem>> {
+    async fn check_tail(&self, head: &Head, tip: &Tip) -> Result<Vec<Problem>> {
+        let mut tail = Vec::new();
+        let mut next = head.closed_at.min(head.seq).max(1);
+        let snapshot = self.snapshot().await?;
+        while next <= tip.seq {
+            tail.extend(snapshot.commits_from(next).await?);
+            next += WINDOW;
+        }
+        snapshot.end().await;
         let mut problems = Vec::new();
         for (before, after) in tail.iter().zip(tail.iter().skip(1)) {
             if !after.follows(&before.tip()) {
@@ -257,7 +278,7 @@ impl Library {
         Ok(problems)
     }
 
-    /// Notes that acknowledged commits are missing, so that it is told until somebody confirms it.
+    /// Notes that acknowledged commits are missing, so that it is told until somebody accepts it.
     fn note_loss(&self, head: &Head, tip: &Tip, since: String) -> Result<Vec<Problem>> {
         let loss = Loss { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
         tracing::error!(?loss, "acknowledged changes are missing from the store");
@@ -271,9 +292,11 @@ impl Library {
     /// Begins the log of a library that has none with what it holds.
     async fn begin_log(&self) -> Result<Vec<Problem>> {
         let mut changes = Vec::new();
+        let snapshot = self.snapshot().await?;
         for table in PROTECTED {
-            self.each_row(table, |row| changes.extend(RowChange::of(row))).await?;
+            snapshot.each_row(table, |row| changes.extend(RowChange::of(row))).await?;
         }
+        snapshot.end().await;
         if changes.is_empty() {
             *self.tip.lock().expect("no holder panics") = Some(Tip::default());
             return Ok(Vec::new());
@@ -289,57 +312,17 @@ impl Library {
         Ok(Vec::new())
     }
 
-    /// Records of the log with these numbers, in order.
-    async fn commits(&self, range: std::ops::Range<u64>) -> Result<Vec<CommitRecord>> {
-        let range = RecordIdKeyRange::from(seq_text(range.start)..seq_text(range.end));
-        let mut response = self
-            .db()?
-            .query("SELECT * FROM $range")
-            .bind(("range", RecordId::new("commit_log", RecordIdKey::from(range))))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        response.take(0).map_err(|error| self.failed(&error))
-    }
-
-    /// Shows every row of a table to `look`, in the order of their keys.
-    pub(crate) async fn each_row(&self, table: &str, mut look: impl FnMut(&Object) + Send) -> Result<()> {
-        let mut after: Option<RecordId> = None;
-        loop {
-            let mut response = self
-                .db()?
-                .query(match &after {
-                    None => format!("SELECT * FROM {table} ORDER BY id LIMIT {WINDOW}"),
-                    Some(_) => format!("SELECT * FROM {table} WHERE id > $after ORDER BY id LIMIT {WINDOW}"),
-                })
-                .bind(("after", after.clone()))
-                .await
-                .map_err(|error| self.failed(&error))?;
-            let rows: Vec<Value> = response.take(0).map_err(|error| self.failed(&error))?;
-            let last = rows.len() < WINDOW as usize;
-            for row in &rows {
-                if let Value::Object(row) = row {
-                    look(row);
-                }
-            }
-            match rows.last() {
-                Some(Value::Object(row)) if !last => match row.get("id") {
-                    Some(Value::RecordId(id)) => after = Some(id.clone()),
-                    _ => return Ok(()),
-                },
-                _ => return Ok(()),
-            }
-        }
-    }
-
     /// Compares everything the store holds with what was acknowledged.
     ///
     /// # Errors
     /// [`LibraryError::DiskFull`] while a failed write could not be recovered from. What cannot be read is a
     /// problem in the report, not an error.
     pub async fn verify(&self) -> Result<Verified> {
-        // Nothing is written meanwhile: a row would be read at another time than its record.
-        let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        let snapshot = {
+            let _turn = self.writer.lock().await;
+            self.settle_doubt().await?;
+            self.snapshot().await?
+        };
         let mut report = Verified::default();
         // The rest is found again, if it is still there.
         let opening_alone = |problem: &Problem| {
@@ -351,113 +334,112 @@ impl Library {
         for problem in self.known_problems().into_iter().filter(opening_alone) {
             report.add(problem);
         }
-        match self.compare_all(&mut report).await {
+        let compared = compare_all(&snapshot, &mut report).await;
+        snapshot.end().await;
+        match compared {
             Err(LibraryError::Database(reason)) => report.add(Problem::Unreadable { reason }),
             other => other?,
         }
         self.found.lock().expect("no holder panics").clone_from(&report.problems);
+        *self.verified.lock().expect("no holder panics") = Some((self.clock.now(), report.clone()));
         Ok(report)
     }
+}
 
-    async fn compare_all(&self, report: &mut Verified) -> Result<()> {
-        let head =
-            self.database.head.as_ref().map(|head| head.lock().expect("no holder panics").get().clone());
-        let newest = self.newest_commit().await?.map_or_else(Tip::default, |record| record.tip());
-        let mut expected = Expected::default();
-        let mut times: HashMap<u64, String> = HashMap::new();
-        let mut before = Tip::default();
-        let mut next = 1;
-        while next <= newest.seq {
-            for record in self.commits(next..next + WINDOW).await? {
-                if !record.follows(&before) {
-                    report.add(Problem::LogBroken { commit: record.seq() });
-                }
-                expected.fold(&record);
-                times.insert(record.seq(), record.at.clone());
-                before = record.tip();
-                report.commits += 1;
+/// Compares the log with the head and with every row it protects, and the cards with their revisions.
+async fn compare_all(snapshot: &Snapshot<'_>, report: &mut Verified) -> Result<()> {
+    let mut expected = Expected::default();
+    let mut times: HashMap<u64, String> = HashMap::new();
+    let mut before = Tip::default();
+    let newest = snapshot.newest_commit().await?;
+    let mut next = 1;
+    while next <= newest.seq {
+        let records = snapshot.commits_from(next).await?;
+        for record in &records {
+            if !record.follows(&before) {
+                report.add(Problem::LogBroken { commit: record.seq() });
             }
-            next += WINDOW;
+            expected.fold(record);
+            times.insert(record.seq(), record.at.clone());
+            before = record.tip();
+            report.commits += 1;
         }
-        if let Some(head) = head.filter(|head| head.seq > 0 && head.losses.is_empty())
-            && (head.seq != before.seq || head.hash != before.hash)
-        {
-            report.add(Problem::LogBroken { commit: head.seq });
-        }
-        let mut newest_bodies: HashMap<String, (i64, Option<String>)> = HashMap::new();
-        for table in PROTECTED {
-            let mut unknown = Vec::new();
-            self.each_row(table, |row| {
-                report.rows += 1;
-                let Some(Value::RecordId(id)) = row.get("id") else { return };
-                if table == "revision" {
-                    keep_newest(row, &mut newest_bodies);
-                }
-                let name = row_name(id);
-                match expected.rows.remove(&name) {
-                    None => unknown.push(name),
-                    Some((was, _)) if was == digest(row) => {}
-                    Some((_, seq)) => {
-                        let written_at = times.get(&seq).cloned().unwrap_or_default();
-                        report.add(Problem::RowAltered { row: name, written_at });
-                    }
-                }
-            })
-            .await?;
-            for row in unknown {
-                report.add(Problem::RowUnknown { row });
-            }
-        }
-        let mut missing: Vec<(String, u64)> =
-            expected.rows.into_iter().map(|(row, (_, seq))| (row, seq)).collect();
-        missing.sort();
-        for (row, seq) in missing {
-            report.add(Problem::RowMissing { row, written_at: times.get(&seq).cloned().unwrap_or_default() });
-        }
-        self.compare_cards(newest_bodies, report).await
+        next += WINDOW;
     }
-
-    /// Compares every card, in the store and in memory, with its newest revision.
-    async fn compare_cards(
-        &self,
-        newest: HashMap<String, (i64, Option<String>)>,
-        report: &mut Verified,
-    ) -> Result<()> {
-        let mut seen: HashSet<String> = HashSet::new();
-        let mut differ: Vec<String> = Vec::new();
-        self.each_row("card", |row| {
-            report.cards += 1;
+    if let Some(head) = snapshot.head.as_ref().filter(|head| head.seq > 0 && head.losses.is_empty())
+        && (head.seq != before.seq || head.hash != before.hash)
+    {
+        report.add(Problem::LogBroken { commit: head.seq });
+    }
+    let mut newest_bodies: HashMap<String, (i64, Option<BodyHash>)> = HashMap::new();
+    for table in PROTECTED {
+        let mut unknown = Vec::new();
+        let each = |row: &Object| {
+            report.rows += 1;
             let Some(Value::RecordId(id)) = row.get("id") else { return };
-            let card = key_text(id);
-            let same = newest.get(&card).is_some_and(|(number, body)| {
-                row.get("number") == Some(&number.into_value())
-                    && matches!((row.get("body"), body), (Some(Value::String(is)), Some(was)) if is == was)
-            });
-            if !same {
-                differ.push(card.clone());
+            if table == "revision" {
+                keep_newest(row, &mut newest_bodies);
             }
-            seen.insert(card);
-        })
-        .await?;
-        let gone = newest.iter().filter(|(card, (_, body))| body.is_some() && !seen.contains(*card));
-        differ.extend(gone.map(|(card, _)| card.clone()));
-        self.read(|replica| {
-            for record in replica.iter() {
-                let same = newest
-                    .get(record.id.as_str())
-                    .is_some_and(|(_, body)| body.as_deref().is_some_and(|body| *record.body == *body));
-                if !same {
-                    differ.push(record.id.to_string());
+            let name = row_name(id);
+            match expected.rows.remove(&name) {
+                None => unknown.push(name),
+                Some((was, _)) if was == digest(row) => {}
+                Some((_, seq)) => {
+                    let written_at = times.get(&seq).cloned().unwrap_or_default();
+                    report.add(Problem::RowAltered { row: name, written_at });
                 }
             }
-        });
-        differ.sort();
-        differ.dedup();
-        for card in differ {
-            report.add(Problem::CardDiffers { card });
+        };
+        snapshot.each_row(table, each).await?;
+        for row in unknown {
+            report.add(Problem::RowUnknown { row });
         }
-        Ok(())
     }
+    let mut missing: Vec<(String, u64)> =
+        expected.rows.into_iter().map(|(row, (_, seq))| (row, seq)).collect();
+    missing.sort();
+    for (row, seq) in missing {
+        report.add(Problem::RowMissing { row, written_at: times.get(&seq).cloned().unwrap_or_default() });
+    }
+    compare_cards(snapshot, newest_bodies, report).await
+}
+
+/// Compares every card, in the store and in memory, with its newest revision.
+async fn compare_cards(
+    snapshot: &Snapshot<'_>,
+    newest: HashMap<String, (i64, Option<BodyHash>)>,
+    report: &mut Verified,
+) -> Result<()> {
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut differ: Vec<String> = Vec::new();
+    let each = |row: &Object| {
+        report.cards += 1;
+        let Some(Value::RecordId(id)) = row.get("id") else { return };
+        let card = key_text(id);
+        let same = newest.get(&card).is_some_and(|(number, body)| {
+            row.get("number") == Some(&number.into_value())
+                && matches!((row.get("body"), body), (Some(Value::String(is)), Some(was)) if hash_of(is) == *was)
+        });
+        if !same {
+            differ.push(card.clone());
+        }
+        seen.insert(card);
+    };
+    snapshot.each_row("card", each).await?;
+    let gone = newest.iter().filter(|(card, (_, body))| body.is_some() && !seen.contains(*card));
+    differ.extend(gone.map(|(card, _)| card.clone()));
+    for record in &snapshot.cards {
+        let was = newest.get(record.id.as_str()).and_then(|(_, body)| *body);
+        if was != Some(hash_of(&record.body)) {
+            differ.push(record.id.to_string());
+        }
+    }
+    differ.sort();
+    differ.dedup();
+    for card in differ {
+        report.add(Problem::CardDiffers { card });
+    }
+    Ok(())
 }
 
 impl From<Loss> for Problem {
@@ -466,11 +448,18 @@ impl From<Loss> for Problem {
     }
 }
 
-fn keep_newest(row: &Object, newest: &mut HashMap<String, (i64, Option<String>)>) {
+/// SHA-256 of a card's text.
+type BodyHash = [u8; 32];
+
+fn hash_of(body: &str) -> BodyHash {
+    Sha256::digest(body).into()
+}
+
+fn keep_newest(row: &Object, newest: &mut HashMap<String, (i64, Option<BodyHash>)>) {
     let Some(Value::String(card)) = row.get("card") else { return };
     let Some(Value::Number(Number::Int(number))) = row.get("number") else { return };
     let body = match row.get("body") {
-        Some(Value::String(body)) => Some(body.clone()),
+        Some(Value::String(body)) => Some(hash_of(body)),
         _ => None,
     };
     let known = newest.entry(card.clone()).or_insert((0, None));

@@ -29,6 +29,7 @@ mod proposals;
 mod redo;
 mod replica;
 mod rows;
+mod snapshot;
 mod space;
 mod store;
 mod store_files;

@@ -34,12 +34,17 @@ impl Space {
         if cfg!(debug_assertions) && std::env::var_os("AUTOKIT_NO_SPACE_CHECK").is_some() {
             return Ok(());
         }
-        match available(&self.root) {
-            Some(free) if free < bytes.saturating_mul(BYTES_ON_DISK).saturating_add(MARGIN) => {
-                Err(LibraryError::DiskFull { path: self.root.clone() })
-            }
-            _ => Ok(()),
-        }
+        if self.fits(bytes, 0) { Ok(()) } else { Err(LibraryError::DiskFull { path: self.root.clone() }) }
+    }
+
+    /// Whether there is room for a write even when the reserve is held again.
+    pub(crate) fn fits_beside_reserve(&self, bytes: u64) -> bool {
+        self.fits(bytes, RESERVE)
+    }
+
+    fn fits(&self, bytes: u64, kept_free: u64) -> bool {
+        let needed = bytes.saturating_mul(BYTES_ON_DISK).saturating_add(MARGIN).saturating_add(kept_free);
+        available(&self.root).is_none_or(|free| free >= needed)
     }
 
     fn reserve_file(&self) -> PathBuf {

@@ -17,7 +17,7 @@ use crate::database::{Database, Instance, Refusal};
 use crate::error::{Code, LibraryError, Result};
 use crate::head::{Head, HeadFile};
 use crate::health::Checks;
-use crate::integrity::Problem;
+use crate::integrity::{Problem, Verified};
 use crate::migrate;
 use crate::proposals::Queue;
 use crate::replica::{CardRecord, Replica};
@@ -95,9 +95,9 @@ pub struct Library {
     pub(crate) checks_version: AtomicU64,
     /// What opening, or verifying since, found missing or altered.
     pub(crate) found: Mutex<Vec<Problem>>,
+    /// When everything was last compared, and what came of it.
+    pub(crate) verified: Mutex<Option<(Timestamp, Verified)>>,
     migrated_from: Option<PathBuf>,
-    /// An import was cut off and is forgotten.
-    cut_off: bool,
 }
 
 impl fmt::Debug for Library {
@@ -189,7 +189,7 @@ impl Library {
     ) -> Result<Library> {
         let dir = ownership.as_ref().map(|owned| owned.dir().clone());
         let path = dir.as_ref().map_or(Path::new("memory"), DataDir::root).to_owned();
-        let mut library = Library {
+        let library = Library {
             database,
             dir,
             ownership: Mutex::new(ownership),
@@ -204,8 +204,8 @@ impl Library {
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
             found: Mutex::default(),
+            verified: Mutex::default(),
             migrated_from,
-            cut_off: false,
         };
         match library.read_store(&path, head.as_ref()).await {
             Ok(()) => Ok(library),
@@ -219,12 +219,12 @@ impl Library {
     }
 
     /// Brings the store up to date and reads it.
-    async fn read_store(&mut self, path: &Path, head: Option<&Head>) -> Result<()> {
+    async fn read_store(&self, path: &Path, head: Option<&Head>) -> Result<()> {
         let db = self.db()?;
         migrate::migrate(&db, path).await?;
         drop(db);
         self.settle_redo().await?;
-        self.cut_off = self.forget_staged().await?;
+        self.forget_staged().await?;
         self.load().await?;
         let found = self.check_head(head).await?;
         *self.found.lock().expect("no holder panics") = found;
@@ -241,11 +241,6 @@ impl Library {
     /// The backup made before this opening migrated the store, if it did.
     pub fn migrated_from(&self) -> Option<&Path> {
         self.migrated_from.as_deref()
-    }
-
-    /// Whether an import was cut off before this opening, and forgotten by it.
-    pub fn cut_off(&self) -> bool {
-        self.cut_off
     }
 
     /// The data directory; `None` in memory.

@@ -179,9 +179,22 @@ pub struct Check {
     pub remedy: Option<String>,
 }
 
+/// How closely the installation is looked at.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, TS)]
+pub struct DoctorRequest {
+    /// Compares everything in the library with its log of changes, which takes seconds where there are
+    /// many cards. Else what is known since the last time is told.
+    #[serde(default)]
+    #[ts(optional, as = "Option<bool>")]
+    pub verify: bool,
+}
+
 /// The state of the installation.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Doctor {
     /// What was looked at, in order.
     pub checks: Vec<Check>,
+    /// Acknowledged changes that are missing from the store, until somebody goes on without them.
+    #[ts(type = "number")]
+    pub missing_changes: u64,
 }

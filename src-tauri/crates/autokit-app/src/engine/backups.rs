@@ -8,9 +8,11 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Core, Engine};
 use crate::api::Nothing;
 use crate::backups::summary;
-use crate::commands::{Context, CreateBackup, Handle, ListBackups};
+use crate::commands::{AcceptMissingChanges, Context, CreateBackup, Handle, ListBackups};
 use crate::error::Result;
 
+/// When everything is compared with the log of changes, of which opening looked at the newest alone.
+const VERIFIED_AFTER: Duration = Duration::from_mins(2);
 /// When it is first looked whether a backup is due.
 const FIRST_LOOK: Duration = Duration::from_mins(10);
 /// How long between looks at whether a backup is due.
@@ -42,6 +44,21 @@ impl Core {
 }
 
 impl Engine {
+    /// Compares everything in the library with the log of changes, once.
+    pub fn verify_later(&self) {
+        let core = std::sync::Arc::downgrade(&self.core);
+        tokio::spawn(async move {
+            tokio::time::sleep(VERIFIED_AFTER).await;
+            let Some(core) = core.upgrade() else { return };
+            match core.library.verify().await {
+                Ok(found) if found.is_well() => {}
+                Ok(found) => tracing::error!(problems = found.problem_count, "the library is damaged"),
+                Err(error) => tracing::warn!(%error, "the library could not be verified"),
+            }
+            core.tell_library();
+        });
+    }
+
     /// Makes a backup a day, while there are changes, for as long as this process owns the library.
     pub fn keep_backups(&self) {
         let core = std::sync::Arc::downgrade(&self.core);
@@ -65,6 +82,13 @@ impl Engine {
 impl Handle<CreateBackup> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Backup> {
         Ok(self.core.library.back_up().await?)
+    }
+}
+
+impl Handle<AcceptMissingChanges> for Engine {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Nothing> {
+        self.core.library.accept_missing_changes().await?;
+        Ok(Nothing {})
     }
 }
 

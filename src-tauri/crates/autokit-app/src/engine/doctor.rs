@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::api::{Check, CheckState, Doctor, ModelState, Nothing};
+use autokit_library::{Library, Verified, stamp};
+
+use crate::api::{Check, CheckState, Doctor, DoctorRequest, ModelState};
 use crate::backups::{backups_check, remedy, summary, why_read_only};
 use crate::commands::{Context, Handle, RunDoctor};
 use crate::error::{ApiError, Result};
@@ -20,8 +22,31 @@ fn unusable(name: &str, why: Option<&ApiError>) -> Check {
     check(name, CheckState::Bad, format!("chosen, but not used: {reason}"), why.map(|error| &*error.remedy))
 }
 
+/// Whether everything is there that was acknowledged, as far as it was looked for.
+async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Check {
+    let problems = library.known_problems();
+    if problems.is_empty() {
+        let detail = match library.last_verified() {
+            Some((at, verified)) => {
+                let Verified { commits, cards, .. } = verified;
+                format!("{commits} changes, {cards} cards: all there, compared {}", stamp(at))
+            }
+            None => "the newest changes are there; the others are compared in a few minutes".to_owned(),
+        };
+        return check("Integrity", CheckState::Good, detail, None);
+    }
+    let count = library.last_verified().map_or(0, |(_, verified)| verified.problem_count);
+    let detail = summary(&problems, count.max(problems.len() as u64));
+    // Looking for a backup that is good loads one after the other.
+    let mut remedy = if search_backups { remedy(root).await } else { "Restore a backup.".to_owned() };
+    if library.missing_changes() > 0 {
+        remedy.push_str(" Or go on without what is missing in Settings, State.");
+    }
+    check("Integrity", CheckState::Bad, detail, Some(&remedy))
+}
+
 impl Handle<RunDoctor> for Engine {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<Doctor> {
+    async fn handle(&self, _: &Context, request: DoctorRequest) -> Result<Doctor> {
         let core = &self.core;
         let mut checks = vec![check("AutoKit", CheckState::Good, crate::VERSION, None)];
         if let Some(dir) = core.library.dir() {
@@ -33,14 +58,10 @@ impl Handle<RunDoctor> for Engine {
                 let remedy = "Free some space or make the directory writable; the next change tries again.";
                 checks.push(check("Writing", CheckState::Warning, detail, Some(remedy)));
             }
-            let verified = core.library.verify().await?;
-            checks.push(if verified.is_well() {
-                let detail = format!("{} changes, {} cards: all there", verified.commits, verified.cards);
-                check("Integrity", CheckState::Good, detail, None)
-            } else {
-                let detail = summary(&verified.problems, verified.problem_count);
-                check("Integrity", CheckState::Bad, detail, Some(&remedy(dir.root()).await))
-            });
+            if request.verify {
+                core.library.verify().await?;
+            }
+            checks.push(integrity(&core.library, dir.root(), request.verify).await);
             checks.push(backups_check(dir.root()));
         }
         let (cards, undocumented) = core
@@ -122,7 +143,7 @@ impl Handle<RunDoctor> for Engine {
             }
             checks.push(check("Services", CheckState::Bad, error.message.as_str(), Some(&error.remedy)));
         }
-        Ok(Doctor { checks })
+        Ok(Doctor { checks, missing_changes: core.library.missing_changes() })
     }
 }
 

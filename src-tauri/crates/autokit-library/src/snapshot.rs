@@ -1,0 +1,105 @@
+//! The library as it was at one moment, to be read at length while changes go on.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use surrealdb::engine::local::Db;
+use surrealdb::method::Transaction;
+use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value};
+
+use crate::commit_log::{CommitRecord, Tip};
+use crate::database::Instance;
+use crate::error::Result;
+use crate::head::Head;
+use crate::replica::CardRecord;
+use crate::rows::seq_text;
+use crate::store::Library;
+
+/// Rows read at a time.
+pub(crate) const WINDOW: u64 = 1_000;
+
+/// The store, the head and the cards in memory as of the same commit.
+pub(crate) struct Snapshot<'a> {
+    library: &'a Library,
+    /// Sees what was committed before it began, and nothing later. Nothing is written in it.
+    transaction: Transaction<Db>,
+    /// The instance it was begun on, which may be given up meanwhile.
+    _instance: Arc<Instance>,
+    /// None in memory, and where nothing can be written.
+    pub(crate) head: Option<Head>,
+    pub(crate) cards: Vec<Arc<CardRecord>>,
+}
+
+impl Library {
+    /// Begins to read the library as it is now. The caller holds the writers' turn until this returns, so
+    /// that no change is between the store and the memory.
+    ///
+    /// # Errors
+    /// [`crate::LibraryError::DiskFull`] while a failed write could not be recovered from.
+    pub(crate) async fn snapshot(&self) -> Result<Snapshot<'_>> {
+        let instance = self.database.instance()?;
+        let transaction = instance.db.clone().begin().await.map_err(|error| self.failed(&error))?;
+        Ok(Snapshot {
+            library: self,
+            transaction,
+            _instance: instance,
+            head: self
+                .database
+                .head
+                .as_ref()
+                .map(|head| head.lock().expect("no holder panics").get().clone()),
+            cards: self.read(|replica| replica.iter().cloned().collect()),
+        })
+    }
+}
+
+impl Snapshot<'_> {
+    /// The newest record of the log of commits.
+    pub(crate) async fn newest_commit(&self) -> Result<Tip> {
+        let response = self.transaction.query("SELECT * FROM commit_log ORDER BY id DESC LIMIT 1").await;
+        let mut response = response.map_err(|error| self.library.failed(&error))?;
+        let newest: Vec<CommitRecord> = response.take(0).map_err(|error| self.library.failed(&error))?;
+        Ok(newest.first().map_or_else(Tip::default, CommitRecord::tip))
+    }
+
+    /// Records of the log from this number on, in order, some at a time; none after the last.
+    pub(crate) async fn commits_from(&self, first: u64) -> Result<Vec<CommitRecord>> {
+        let range = RecordIdKeyRange::from(seq_text(first)..seq_text(first.saturating_add(WINDOW)));
+        let range = RecordId::new("commit_log", RecordIdKey::from(range));
+        let response = self.transaction.query("SELECT * FROM $range").bind(("range", range)).await;
+        let mut response = response.map_err(|error| self.library.failed(&error))?;
+        response.take(0).map_err(|error| self.library.failed(&error))
+    }
+
+    /// Shows every row of a table to `look`, in the order of their keys.
+    pub(crate) async fn each_row(&self, table: &str, mut look: impl FnMut(&Object) + Send) -> Result<()> {
+        let mut start = Bound::Unbounded;
+        loop {
+            let range = RecordIdKeyRange { start, end: Bound::Unbounded };
+            let range = RecordId::new(table, RecordIdKey::from(range));
+            let query = format!("SELECT * FROM $range LIMIT {WINDOW}");
+            let response = self.transaction.query(query).bind(("range", range)).await;
+            let mut response = response.map_err(|error| self.library.failed(&error))?;
+            let rows: Vec<Value> = response.take(0).map_err(|error| self.library.failed(&error))?;
+            for row in &rows {
+                if let Value::Object(row) = row {
+                    look(row);
+                }
+            }
+            match rows.last() {
+                Some(Value::Object(row)) if rows.len() == WINDOW as usize => match row.get("id") {
+                    Some(Value::RecordId(id)) => start = Bound::Excluded(id.key.clone()),
+                    _ => return Ok(()),
+                },
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Lets go of it: until then the store keeps what later changes replaced.
+    pub(crate) async fn end(self) {
+        if let Err(error) = self.transaction.cancel().await {
+            tracing::warn!(%error, "reading the library at one moment could not be ended");
+        }
+    }
+}
