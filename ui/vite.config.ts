@@ -28,5 +28,6 @@ export default defineConfig({
   server: { proxy },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : undefined,
   // A test that needs a document asks for one: `@vitest-environment jsdom`.
-  test: { environment: "node", include: ["src/**/*.test.ts"] },
+  // Nothing takes long; the times are there so that a test that fails does not hang, also on a busy machine.
+  test: { environment: "node", include: ["src/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },
 });

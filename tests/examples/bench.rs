@@ -1,23 +1,29 @@
 //! Figures for this machine: `cargo xtask bench [--quick] [PART…]`.
 //!
 //! Embedding, vector scan and whole search at several sizes, import, opening clean and after a
-//! kill, start-up to the first answer, memory over many searches. Medians; one JSON object last.
+//! kill, taking over from an owner that was killed, stopping a question, start-up to the first
+//! answer, memory over many searches. Medians; one JSON object last.
 #![allow(clippy::print_stdout, reason = "printing is what this does")]
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use autokit_app::api::{AskRequest, ImportRequest, ImportSource, JobState, JobWait, SearchRequest};
-use autokit_app::commands::{Ask, Search, StartImport, WaitJob};
+use autokit_app::api::{
+    AskRequest, ImportRequest, ImportSource, JobState, JobWait, Nothing, SearchRequest, SessionRef,
+};
+use autokit_app::commands::{Ask, CancelSession, GetStatus, Search, StartImport, WaitJob};
 use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_retrieve::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
+use autokit_tests::agent::{choose, start};
 use autokit_tests::bundle::exchange;
+use autokit_tests::calendar::{QUESTION, cards, stock};
 use autokit_tests::crash::{Change, crash_changes, crash_imports};
 use autokit_tests::mcp::{Agent, Generation};
+use autokit_tests::model::{Reply, ScriptedModel};
 use autokit_tests::{Seeded, Workplace, made_up_cards, program};
 use serde_json::{Value, json};
 
@@ -289,8 +295,38 @@ async fn agents(cards: usize) -> Result<Value> {
     Ok(json!({ "cards": cards, "searches": RUNS, "sides": sides }))
 }
 
+/// What somebody waits for: the first answer after the owner was killed, and the end of a question that is
+/// stopped while a model is silent.
+async fn waits() -> Result<Value> {
+    const RUNS: usize = 5;
+    let (mut taking_over, mut stopping) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        let place = Workplace::with_stand_in()?;
+        let owner = place.serve()?;
+        let node = place.node(64).await?;
+        stock(&node, &cards()).await?;
+        owner.kill()?;
+        let began = Instant::now();
+        node.call::<GetStatus>(Nothing {}).await?;
+        taking_over.push(began.elapsed());
+        let model = ScriptedModel::saying(|_| Reply::Never).await?;
+        choose(&node, Some(&model), None).await?;
+        let session = start(&node, QUESTION).await?;
+        model.under_way.reaches(|count| count > 0).await?;
+        let began = Instant::now();
+        node.call::<CancelSession>(SessionRef { session }).await?;
+        stopping.push(began.elapsed());
+        node.close().await?;
+    }
+    Ok(json!({
+        "take_over_ms_p50": quantile(&mut taking_over, 0.5), "stop_ms_p50": quantile(&mut stopping, 0.5),
+        "runs": RUNS,
+    }))
+}
+
 /// What is measured, in order.
-const PARTS: [&str; 7] = ["embedding", "ranking", "library", "crashes", "bundle", "agents", "answer"];
+const PARTS: [&str; 8] =
+    ["embedding", "ranking", "library", "crashes", "bundle", "agents", "waits", "answer"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -321,6 +357,7 @@ async fn main() -> Result<()> {
             }
             "bundle" => Box::pin(bundle(size)).await,
             "agents" => Box::pin(agents(size)).await,
+            "waits" => Box::pin(waits()).await,
             _ => first_answer().await,
         };
         let figures = figures.context(part)?;

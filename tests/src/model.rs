@@ -142,6 +142,8 @@ pub enum Reply {
     Never,
     /// The headers of a streamed answer, and then nothing.
     Stall,
+    /// Words for as long as somebody listens, often enough not to be taken for silence.
+    Endless,
 }
 
 impl Reply {
@@ -303,6 +305,9 @@ async fn reply(State(shared): State<Arc<Shared>>, request: Request) -> Response 
     if matches!(reply, Reply::Stall) {
         return stalled(&shared);
     }
+    if matches!(reply, Reply::Endless) {
+        return endless(&shared);
+    }
     if asked.path == "/v1/messages" { anthropic(&asked, &reply) } else { openai(&asked, &reply) }
 }
 
@@ -314,6 +319,23 @@ fn stalled(shared: &Shared) -> Response {
         std::future::pending::<std::result::Result<Bytes, std::convert::Infallible>>().await
     });
     ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(silence)).into_response()
+}
+
+/// A stream by OpenAI's protocol that goes on until the other side leaves.
+fn endless(shared: &Shared) -> Response {
+    let talking = shared.under_way.enter();
+    let event = json!({ "choices": [{ "index": 0, "delta": { "content": "and " } }] });
+    let event = Bytes::from(format!("data: {event}\n\n"));
+    let words = futures_util::stream::unfold((true, talking), move |(first, talking)| {
+        let event = event.clone();
+        async move {
+            if !first {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            Some((Ok::<_, std::convert::Infallible>(event), (false, talking)))
+        }
+    });
+    ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(words)).into_response()
 }
 
 fn carries(headers: &HeaderMap, key: &str) -> bool {

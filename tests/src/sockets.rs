@@ -3,6 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,13 +14,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+/// Longest a number is waited for: only so that a test that fails does not hang. A busy machine takes a
+/// fraction of it.
+const PATIENCE: Duration = Duration::from_mins(2);
+
 /// A number others wait for.
 #[derive(Clone, Debug)]
-pub struct Count(watch::Sender<usize>);
+pub struct Count {
+    now: watch::Sender<usize>,
+    most: Arc<AtomicUsize>,
+}
 
 impl Default for Count {
     fn default() -> Count {
-        Count(watch::Sender::new(0))
+        Count { now: watch::Sender::new(0), most: Arc::default() }
     }
 }
 
@@ -28,31 +37,39 @@ pub struct Counted(Count);
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count -= 1);
+        self.0.now.send_modify(|count| *count -= 1);
     }
 }
 
 impl Count {
     /// Counts one more, as long as what it gives lives.
     pub fn enter(&self) -> Counted {
-        self.0.send_modify(|count| *count += 1);
+        self.now.send_modify(|count| {
+            *count += 1;
+            self.most.fetch_max(*count, Ordering::Relaxed);
+        });
         Counted(self.clone())
     }
 
     /// How many there are.
     pub fn now(&self) -> usize {
-        *self.0.borrow()
+        *self.now.borrow()
+    }
+
+    /// How many there were at the same time, at most.
+    pub fn most(&self) -> usize {
+        self.most.load(Ordering::Relaxed)
     }
 
     /// Waits until there are so many.
     ///
     /// # Errors
-    /// When that is not so within the time given.
-    pub async fn reaches(&self, wanted: impl Fn(usize) -> bool, within: Duration) -> Result<()> {
-        let mut watch = self.0.subscribe();
-        let waited = tokio::time::timeout(within, watch.wait_for(|count| wanted(*count))).await;
+    /// When that never is so.
+    pub async fn reaches(&self, wanted: impl Fn(usize) -> bool) -> Result<()> {
+        let mut watch = self.now.subscribe();
+        let waited = tokio::time::timeout(PATIENCE, watch.wait_for(|count| wanted(*count))).await;
         if waited.is_err() {
-            bail!("there are still {} after {within:?}", self.now());
+            bail!("there are still {} after {PATIENCE:?}", self.now());
         }
         Ok(())
     }

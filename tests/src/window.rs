@@ -13,8 +13,9 @@ use thirtyfour::{Capabilities, WebDriver};
 
 use crate::Workplace;
 
-/// How long the window may take for one thing.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the window may take for one thing: only so that a test that fails does not hang. Less than the two
+/// minutes the client of WebDriver waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A window on a library of its own.
 pub struct Window {

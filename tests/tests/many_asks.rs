@@ -1,7 +1,7 @@
 //! Many questions at once and one after the other: all end, all can be stopped, nothing is left over.
 #![cfg(target_os = "linux")]
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::Verdict;
@@ -72,7 +72,6 @@ async fn fifty_at_once_all_end() -> Result<()> {
     let model = ScriptedModel::saying(|asked| agreeable(asked).after(SLOW)).await?;
     let node = library(&place).await?;
     choose(&node, Some(&model), None).await?;
-    let began = Instant::now();
     let mut resting = JoinSet::new();
     for session in all_at_once(&node).await? {
         let node = node.clone();
@@ -83,9 +82,8 @@ async fn fifty_at_once_all_end() -> Result<()> {
         let told = told(&session)?;
         ensure!(told.verdict == Verdict::Answered, "{told:?}");
     }
-    // One after the other they would take 50 times three replies.
-    let took = began.elapsed();
-    ensure!(took < SLOW * 3 * AT_ONCE as u32 / 2, "they waited for each other: {took:?}");
+    // One after the other there would never be two. How many there are depends on how busy the machine is.
+    ensure!(model.under_way.most() > 1, "they waited for each other");
     node.close().await?;
     Ok(())
 }
@@ -94,11 +92,13 @@ async fn fifty_at_once_all_end() -> Result<()> {
 async fn fifty_at_once_are_all_stopped() -> Result<()> {
     let _alone = ALONE.lock().await;
     let place = Workplace::with_stand_in()?;
-    let model = ScriptedModel::saying(|_| Reply::Never).await?;
+    // A silent one would be given up for the first question before the last one has come on a busy machine.
+    let model = ScriptedModel::saying(|_| Reply::Endless).await?;
     let node = library(&place).await?;
     choose(&node, Some(&model), None).await?;
     let sessions = all_at_once(&node).await?;
-    model.under_way.reaches(|count| count == AT_ONCE, Duration::from_secs(20)).await?;
+    model.sockets.reaches(|count| count == AT_ONCE).await?;
+    model.under_way.reaches(|count| count == AT_ONCE).await?;
     ensure!(model.sockets.now() == AT_ONCE, "{} connections", model.sockets.now());
     let mut stopping = JoinSet::new();
     for session in sessions {
@@ -109,8 +109,8 @@ async fn fifty_at_once_are_all_stopped() -> Result<()> {
         ensure!(last(&session?)?.state == TurnState::Cancelled);
     }
     // Each connection waited for an answer, so none of them is of use to another question.
-    model.under_way.reaches(|count| count == 0, Duration::from_secs(5)).await?;
-    model.sockets.reaches(|count| count == 0, Duration::from_secs(5)).await?;
+    model.under_way.reaches(|count| count == 0).await?;
+    model.sockets.reaches(|count| count == 0).await?;
     // The program goes on.
     choose(&node, None, None).await?;
     ensure!(told(&ask(&node, &question(0)).await?)?.tool.is_some());

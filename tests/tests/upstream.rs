@@ -102,14 +102,26 @@ async fn a_crash_fails_its_calls_and_the_next_one_starts_anew() -> Result<()> {
     Ok(())
 }
 
+/// What the server counts, asked for again where a busy machine was slower than the pool is patient.
+async fn counted(pool: &Pool, reach: &Reach) -> Result<u64> {
+    for _ in 0..200 {
+        match call(pool, reach, "count", json!({})).await {
+            Err(UpstreamError::Silent { .. }) => {}
+            counted => return Ok(text(&counted?).parse()?),
+        }
+    }
+    anyhow::bail!("the server never answers")
+}
+
 #[tokio::test]
 async fn a_server_that_never_answers_is_not_waited_for_forever() -> Result<()> {
     let limits = Limits { call: Duration::from_millis(300), ..Limits::default() };
     let (pool, reach) = (pool(limits), server(&[])?);
+    let before = counted(&pool, &reach).await?;
     let silent = call(&pool, &reach, "slow", json!({})).await;
     ensure!(matches!(silent, Err(UpstreamError::Silent { .. })), "{silent:?}");
-    // The server itself goes on.
-    ensure!(text(&call(&pool, &reach, "count", json!({})).await?) == "2");
+    // The server itself goes on, and is the one it was.
+    ensure!(counted(&pool, &reach).await? > before);
     Ok(())
 }
 

@@ -1,7 +1,8 @@
-//! A model that does not manage: the answer comes by rules, says so, and does not take long.
+//! A model that does not manage: the answer comes by rules, says so, and the model is given up.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use autokit_agent::ask::{House, LONGEST_SILENCE, Means, Question, Retrieved, Told, Verdict};
@@ -14,9 +15,6 @@ use serde_json::json;
 
 use autokit_tests::calendar::{NEED, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, card, cards, site, stock};
 
-/// Twice asked again with pauses of half a second and of one, and room for a busy machine.
-const BOUND: Duration = Duration::from_secs(20);
-
 /// Asks for something the library has, and for something only the web has.
 async fn both(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result<(Told, Told)> {
     let place = Workplace::with_stand_in()?;
@@ -26,10 +24,8 @@ async fn both(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Resul
     let translate = card("Translator", "Translates text between languages.", "translator_kit", "Translator");
     stock(&node, &[cards(), vec![translate]].concat()).await?;
     choose(&node, Some(&model), Some(&site)).await?;
-    let began = Instant::now();
     let library = told(&ask(&node, "translate text between languages").await?)?.clone();
     let web = told(&ask(&node, NEED).await?)?.clone();
-    ensure!(began.elapsed() < 2 * BOUND, "it took {:?}", began.elapsed());
     for answer in [&library, &web] {
         let said = answer.notes.iter().any(|note| note.contains("ran on this machine"));
         ensure!(said, "nothing says that rules answered: {:?}", answer.notes);
@@ -83,13 +79,22 @@ async fn a_service_that_fails() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_asks_for_a_long_pause() -> Result<()> {
-    answered_by_rules(|_| Reply::Status(429, "slow down".into(), Some(120))).await
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&calls);
+    answered_by_rules(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Reply::Status(429, "slow down".into(), Some(120))
+    })
+    .await?;
+    // After the pause it would have been asked again.
+    assert_eq!(calls.load(Ordering::Relaxed), 2, "one attempt for each of two questions");
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_fails_is_asked_once_for_a_question() -> Result<()> {
-    let calls = std::sync::Arc::new(AtomicU32::new(0));
-    let counted = std::sync::Arc::clone(&calls);
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&calls);
     answered_by_rules(move |_| {
         counted.fetch_add(1, Ordering::Relaxed);
         Reply::status(503, "out of order")
@@ -120,10 +125,8 @@ async fn goes_on_without(step: impl Fn() -> Reply + Send + Sync + 'static, said:
     let node = place.node(64).await?;
     stock(&node, &cards()).await?;
     choose(&node, Some(&model), Some(&site)).await?;
-    let began = Instant::now();
     let session = ask(&node, QUESTION).await?;
     let told = told(&session)?;
-    ensure!(began.elapsed() < BOUND, "it took {:?}", began.elapsed());
     ensure!(!told.findings.is_empty(), "the rules go on with what is there: {told:?}");
     ensure!(told.notes.iter().any(|note| note.contains(said)), "{:?}", told.notes);
     node.close().await?;

@@ -59,7 +59,7 @@ async fn a_session_at_work_is_kept_as_stopped_when_the_program_ends() -> Result<
     stock(&node, &cards()).await?;
     choose(&node, Some(&model), None).await?;
     let session = start(&node, "find news").await?;
-    model.under_way.reaches(|count| count == 1, Duration::from_secs(10)).await?;
+    model.under_way.reaches(|count| count == 1).await?;
     node.close().await?;
     let node = place.node(64).await?;
     let kept = node.call::<GetSession>(SessionRef { session }).await?;

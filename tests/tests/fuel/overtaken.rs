@@ -219,7 +219,7 @@ async fn a_process_that_stays_looks_again_at_a_card_that_changed() -> Result<()>
         }
         anyhow::Ok(())
     };
-    tokio::time::timeout(std::time::Duration::from_mins(1), wait).await.context("it was not looked at")??;
+    tokio::time::timeout(std::time::Duration::from_mins(2), wait).await.context("it was not looked at")??;
     ensure!(checked(&node, &id).await?.state == CardState::Stale);
     node.close().await?;
     Ok(())

@@ -39,7 +39,7 @@ async fn end(node: &Node, job: &str) -> Result<Job> {
             after = state.version;
         }
     };
-    tokio::time::timeout(Duration::from_mins(1), wait).await.context("the job did not end")?
+    tokio::time::timeout(Duration::from_mins(2), wait).await.context("the job did not end")?
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,8 +69,7 @@ async fn a_run_that_waits_holds_up_nobody_who_asks_by_name() -> Result<()> {
     gate.add_permits(100);
     let named = VerifyScope::Cards { cards: vec![ids[0].clone()] };
     let one = start(&node, named, false).await?;
-    let end =
-        tokio::time::timeout(Duration::from_secs(30), done(&node, &one)).await.context("it waits")??;
+    let end = tokio::time::timeout(Duration::from_mins(2), done(&node, &one)).await.context("it waits")??;
     ensure!(end.done == 1, "{end:?}");
     ensure!(look(&node, &run).await?.paused == Some(true));
     node.call::<PauseJob>(JobPause { job: run.clone(), paused: false }).await?;
@@ -139,7 +138,7 @@ async fn a_terminal_goes_on_when_the_one_that_was_at_it_is_closed() -> Result<()
             tokio::task::yield_now().await;
         }
     };
-    let run = tokio::time::timeout(Duration::from_mins(1), wait).await.context("it did not begin")??;
+    let run = tokio::time::timeout(Duration::from_mins(2), wait).await.context("it did not begin")??;
     gate.add_permits(4);
     until(&node, &run, |job| job.done == 4).await?;
     node.close().await?;
@@ -178,7 +177,7 @@ async fn a_run_whose_process_was_killed_goes_on_when_it_is_started_again() -> Re
             node.close().await?;
         }
     };
-    let (run, node) = tokio::time::timeout(Duration::from_mins(1), wait).await.context("no run")??;
+    let (run, node) = tokio::time::timeout(Duration::from_mins(2), wait).await.context("no run")??;
     gate.add_permits(4);
     until(&node, &run, |job| job.done == 4).await?;
     owner.kill()?;

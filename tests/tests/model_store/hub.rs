@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
+use tokio::sync::Notify;
 
 /// The files of the tiny model.
 pub(crate) const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
@@ -66,7 +67,7 @@ pub(crate) enum Manner {
     Well,
     /// Always whole, whatever part was asked for.
     WithoutRanges,
-    /// The connection breaks after this many bytes.
+    /// The connection breaks after this many bytes, once the test says that they are there.
     BreaksAfter(usize),
     /// Nothing more comes after this many bytes.
     SilentAfter(usize),
@@ -88,11 +89,17 @@ struct HubState {
     manner: Mutex<Manner>,
     /// Requests for each file, with the range asked for.
     requests: Mutex<HashMap<String, Vec<Option<String>>>>,
+    /// Told when the client has what comes before a connection breaks.
+    arrived: Notify,
 }
 
 impl Hub {
     pub(crate) async fn start(manner: Manner) -> Self {
-        let state = Arc::new(HubState { manner: Mutex::new(manner), requests: Mutex::default() });
+        let state = Arc::new(HubState {
+            manner: Mutex::new(manner),
+            requests: Mutex::default(),
+            arrived: Notify::new(),
+        });
         let app = Router::new()
             .route("/{owner}/{repo}/resolve/{revision}/{file}", axum::routing::get(serve))
             .with_state(Arc::clone(&state));
@@ -104,6 +111,11 @@ impl Hub {
 
     pub(crate) fn behave(&self, manner: Manner) {
         *self.state.manner.lock().unwrap() = manner;
+    }
+
+    /// Says that the client has what comes before the connection breaks.
+    pub(crate) fn arrived(&self) {
+        self.state.arrived.notify_one();
     }
 
     /// The ranges asked for, one entry per request for the file.
@@ -146,12 +158,15 @@ async fn serve(
         Manner::BreaksAfter(n) => {
             let broken = std::io::Error::other("the server breaks off");
             let parts = vec![Ok(Bytes::from(rest[..n].to_vec())), Err(broken)];
-            // The pause between lets the first part reach the client.
-            Body::from_stream(futures_util::stream::iter(parts).then(|part| async {
-                if part.is_err() {
-                    tokio::time::sleep(Duration::from_millis(100)).await;
+            // What is not yet with the client would be lost with the connection.
+            Body::from_stream(futures_util::stream::iter(parts).then(move |part| {
+                let state = Arc::clone(&state);
+                async move {
+                    if part.is_err() {
+                        state.arrived.notified().await;
+                    }
+                    part
                 }
-                part
             }))
         }
         Manner::SilentAfter(n) => {
@@ -183,8 +198,14 @@ pub(crate) fn store(root: &Path, endpoint: &str) -> ModelStore {
 pub(crate) fn network(endpoint: &str, pip: Vec<Vec<String>>) -> Network {
     Network {
         endpoint: endpoint.to_owned(),
-        connect_timeout: Duration::from_secs(2),
-        stall_timeout: Duration::from_millis(700),
+        // Only so that a test that fails does not hang: see [`impatient_store`].
+        connect_timeout: Duration::from_mins(1),
+        stall_timeout: Duration::from_mins(1),
         pip,
     }
+}
+
+/// As [`store`], for a hub that is given up when it is silent for this long.
+pub(crate) fn impatient_store(root: &Path, endpoint: &str, stall_timeout: Duration) -> ModelStore {
+    store(root, endpoint).with_network(Network { stall_timeout, ..network(endpoint, Vec::new()) })
 }

@@ -46,7 +46,7 @@ describe("the loopback host", () => {
     vi.stubGlobal("fetch", () => Promise.resolve(new Response(body)));
     const heard: Event[] = [];
     await loopbackHost("t").listen((event) => heard.push(event));
-    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 30_000 });
     expect(heard.map((event) => event.event === "library" && event.cursor)).toEqual([1, 2]);
   });
 });

@@ -201,7 +201,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       writeFileSync(at("many.json"), JSON.stringify(many));
       await look(page, at("many.json"));
       await page.getByText("user‹U+202E›nimda").waitFor();
-      judge(await page.evaluate(frames, 4000));
+      await judge(page, await page.evaluate(frames, 4000));
       await page.waitForFunction(() => !document.querySelector("[role=dialog] .blank"));
       await page.keyboard.press("End");
       await page.getByRole("checkbox", { name: "Take many 15999", exact: true }).uncheck();

@@ -16,7 +16,8 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
   const ready = (page) => card(page).getByRole("button", { name: "Allow once" }).click({ trial: true });
   const said = (reply) => reply.content[0].text;
   const stored = async (name) => (await call("profiles", {})).profiles.find((one) => one.name === name);
-  const code = (text) => ["code_exec", { language: "python", code: text }];
+  // Programs give way to everything else: on a busy machine the time they have unasked may be too short.
+  const code = (text) => ["code_exec", { language: "python", code: text, seconds: 60 }];
   let one;
 
   /** Does what saves, and goes on once it is saved. */

@@ -54,9 +54,9 @@ function answer(body, base) {
   return { call: { id: `call-${steps}`, type: "function", function: { name, arguments: JSON.stringify(given) } }, thought };
 }
 
-/** Starts them. `pause` is how long the model thinks; pages below /held/ tell `asked` and come once `held` is over. */
+/** Starts them. The model thinks until `thinking` is over, and then for `pause`; pages below /held/ tell `asked` and come once `held` is over. */
 export async function services() {
-  const state = { pause: 0, keys: [], held: Promise.resolve(), asked: () => {} };
+  const state = { pause: 0, thinking: Promise.resolve(), keys: [], held: Promise.resolve(), asked: () => {} };
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url, "http://here");
     const json = (body) => {
@@ -74,6 +74,7 @@ export async function services() {
       let text = "";
       for await (const piece of request) text += piece;
       state.keys.push(request.headers.authorization ?? "");
+      await state.thinking;
       await new Promise((done) => setTimeout(done, state.pause));
       const given = answer(JSON.parse(text), state.base);
       const message = given.call

@@ -117,6 +117,8 @@ pub struct EngineOptions {
     pub config_dir: PathBuf,
     /// What MCP servers may take, in time and in size.
     pub servers: Limits,
+    /// How long an agent that searches waits for the sources of tools.
+    pub market: Duration,
 }
 
 impl EngineOptions {
@@ -130,6 +132,7 @@ impl EngineOptions {
             keep: None,
             config_dir: crate::paths::config_dir(),
             servers: Limits::default(),
+            market: market::DEADLINE,
         }
     }
 }

@@ -330,6 +330,9 @@ impl Progress {
 mod tests {
     use super::*;
 
+    /// Longest a test waits for a job: only so that one that fails does not hang.
+    const PATIENCE: Duration = Duration::from_mins(1);
+
     #[tokio::test]
     async fn a_job_reports_progress_and_its_end() {
         let (events, mut news) = broadcast::channel(16);
@@ -340,12 +343,12 @@ mod tests {
             progress.at(3, 6);
             Ok(Outcome { summary: "Imported 6 cards".into(), tally: None })
         });
-        let first = jobs.wait(&started.job, 0, Duration::from_secs(5)).await.expect("known");
+        let first = jobs.wait(&started.job, 0, PATIENCE).await.expect("known");
         assert_eq!(first.state, JobState::Running);
         go.send(()).expect("waiting");
         let mut seen = first.version;
         let end = loop {
-            let job = jobs.wait(&started.job, seen, Duration::from_secs(5)).await.expect("known");
+            let job = jobs.wait(&started.job, seen, PATIENCE).await.expect("known");
             if job.state != JobState::Running {
                 break job;
             }
@@ -367,16 +370,16 @@ mod tests {
             progress.turn().await?;
             Ok(Outcome::default())
         });
-        let ready = jobs.wait(&started.job, 2, Duration::from_secs(5)).await.expect("known");
+        let ready = jobs.wait(&started.job, 2, PATIENCE).await.expect("known");
         assert_eq!(ready.paused, Some(false));
         jobs.pause(&started.job, true).expect("it can");
         go.send(()).await.expect("waiting");
-        let waiting = jobs.wait(&started.job, ready.version, Duration::from_secs(5)).await.expect("known");
+        let waiting = jobs.wait(&started.job, ready.version, PATIENCE).await.expect("known");
         assert_eq!((waiting.state, waiting.paused), (JobState::Running, Some(true)));
         jobs.pause(&started.job, false).expect("it can");
         let mut job = waiting;
         while job.state == JobState::Running {
-            job = jobs.wait(&started.job, job.version, Duration::from_secs(5)).await.expect("known");
+            job = jobs.wait(&started.job, job.version, PATIENCE).await.expect("known");
         }
         assert_eq!(job.state, JobState::Done);
         let (events, _) = broadcast::channel(16);

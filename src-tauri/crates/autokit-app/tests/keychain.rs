@@ -74,8 +74,8 @@ async fn connections_are_closed(secrets: &Secrets, name: &str) {
     for _ in 0..50 {
         assert!(secrets.get(name).await.expect("the keychain is read").is_some());
     }
-    // The last of them may still be on its way out.
-    for _ in 0..100 {
+    // The last of them may still be on its way out: a minute is far more than it takes.
+    for _ in 0..1200 {
         if open() <= before + 2 {
             return;
         }

@@ -87,13 +87,19 @@ fn related_texts_are_nearer_than_unrelated_ones() {
 fn a_huge_text_costs_no_more_than_what_the_model_sees() {
     let embedder = model(2, Backend::Fastest);
     let words = "several words of a very long field ";
-    let huge = words.repeat(10_000_000 / words.len());
-    let started = std::time::Instant::now();
-    let vector = embedder.embed_query(&huge).unwrap();
-    let took = started.elapsed();
-    assert_eq!(vector, embedder.embed_query(&words.repeat(100)).unwrap());
-    // Tokenising all ten megabytes takes seconds; encoding 256 tokens takes tens of milliseconds.
-    assert!(took.as_millis() < 1500, "{took:?}");
+    let (huge, enough) = (words.repeat(10_000_000 / words.len()), words.repeat(100));
+    let fastest = |text: &str| {
+        let once = || {
+            let started = std::time::Instant::now();
+            (embedder.embed_query(text).unwrap(), started.elapsed())
+        };
+        (0..5).map(|_| once()).min_by_key(|(_, took)| *took).unwrap()
+    };
+    let ((vector, took), (expected, usual)) = (fastest(&huge), fastest(&enough));
+    assert_eq!(vector, expected);
+    // Tokenising all ten megabytes takes seconds; encoding 256 tokens takes tens of milliseconds, and that is
+    // measured here too: the machine may be busy.
+    assert!(took < 10 * usual, "{took:?} instead of {usual:?}");
     // One word of two megabytes is one unknown token, and must not be slow either.
     let word = embedder.embed_query(&"x".repeat(2_000_000)).unwrap();
     assert!((cosine(&word, &word) - 1.0).abs() < 1e-6);

@@ -492,17 +492,32 @@ mod tests {
 
     #[test]
     fn a_page_of_imports_is_read_up_to_a_limit() {
-        let began = std::time::Instant::now();
-        let names: Vec<String> = (0..9_000).map(|at| format!("Name{at}")).collect();
-        let one = format!("```python\nfrom kit import ({})\n```\n", names.join(", "));
-        let lines: Vec<String> = (0..4_000).map(|at| format!("from kit{at} import A; A(x={at})")).collect();
-        let many = format!("```python\n{}\n```\n", lines.join("\n"));
-        for page in [code(&one), code(&many)] {
+        let pages = |times: usize| {
+            let names: Vec<String> = (0..2_250 * times).map(|at| format!("Name{at}")).collect();
+            let lines: Vec<String> =
+                (0..1_000 * times).map(|at| format!("from kit{at} import A; A(x={at})")).collect();
+            [
+                format!("```python\nfrom kit import ({})\n```\n", names.join(", ")),
+                format!("```python\n{}\n```\n", lines.join("\n")),
+            ]
+        };
+        let fastest = |pages: &[String; 2]| {
+            let once = || {
+                let began = std::time::Instant::now();
+                let read = pages.each_ref().map(|page| code(page));
+                (began.elapsed(), read)
+            };
+            (0..3).map(|_| once()).min_by_key(|(took, _)| *took).expect("it was read")
+        };
+        let ((small, _), (large, read)) = (fastest(&pages(1)), fastest(&pages(4)));
+        for page in read {
             assert_eq!((page.imports.len(), page.cut), (MOST_IMPORTS, true));
             assert!(page.imports.iter().all(|import| import.line.len() <= LINE));
         }
         assert!(!code("```python\nfrom kit import A\n```\n").cut);
-        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+        // Against a smaller page of the same run, because the machine may be busy: where it grows with the
+        // square it is 16 times as much.
+        assert!(large < 12 * small, "{small:?} became {large:?} for four times as much");
     }
 
     #[test]

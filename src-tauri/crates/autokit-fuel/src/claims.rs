@@ -507,14 +507,24 @@ mod tests {
 
     #[test]
     fn a_page_of_imports_is_compared_in_good_time() {
-        let began = std::time::Instant::now();
-        let names: Vec<String> =
-            (0..20_000).map(|at| format!("from kit{at} import WidgetTool{at}")).collect();
-        // A single block as long as that is data; many of them are not.
-        let blocks: Vec<String> = names.chunks(1_000).map(|lines| lines.join("\n")).collect();
-        let claims = told(card("kit1", &json!({})), &blocks.join("\n```\n\n```python\n"));
-        assert!(of(&claims, fields::CLASS).unwrap().is_contradicted());
-        // Looking each import up among all of them took minutes.
-        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+        let fastest = |imports: usize| {
+            let names: Vec<String> =
+                (0..imports).map(|at| format!("from kit{at} import WidgetTool{at}")).collect();
+            // A single block as long as that is data; many of them are not.
+            let blocks: Vec<String> = names.chunks(1_000).map(|lines| lines.join("\n")).collect();
+            let page = blocks.join("\n```\n\n```python\n");
+            let once = || {
+                let began = std::time::Instant::now();
+                let claims = told(card("kit1", &json!({})), &page);
+                let took = began.elapsed();
+                assert!(of(&claims, fields::CLASS).unwrap().is_contradicted());
+                took
+            };
+            (0..3).map(|_| once()).min().unwrap()
+        };
+        // Looking each import up among all of them took minutes. Against a smaller page of the same run,
+        // because the machine may be busy: where it grows with the square it is 16 times as much.
+        let (small, large) = (fastest(5_000), fastest(20_000));
+        assert!(large < 12 * small, "{small:?} became {large:?} for four times as much");
     }
 }

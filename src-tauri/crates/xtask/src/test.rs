@@ -179,7 +179,7 @@ until dbus-send --session --print-reply --dest=org.freedesktop.DBus /org/freedes
     org.freedesktop.DBus.GetNameOwner string:org.freedesktop.secrets >/dev/null 2>&1
 do
     tries=$((tries + 1))
-    if [ "$tries" -gt 100 ] || ! kill -0 "$keyring" 2>/dev/null; then
+    if [ "$tries" -gt 600 ] || ! kill -0 "$keyring" 2>/dev/null; then
         cat "$home/said" >&2
         echo 'gnome-keyring did not start' >&2
         exit 1

@@ -36,6 +36,8 @@ pub(crate) use asking::Market;
 const MOST_SOURCES: usize = 10;
 /// How long a person waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an agent waits for sources: the rest of a search takes a tenth of it.
+pub(super) const DEADLINE: Duration = Duration::from_millis(1_500);
 /// Results when nobody says how many.
 const RESULTS: u32 = 20;
 /// Results at most.

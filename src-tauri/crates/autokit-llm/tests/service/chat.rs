@@ -160,9 +160,7 @@ async fn what_may_pass_is_asked_again_after_the_pause_asked_for() {
     let fake = Fake::saying([failure(500, "oops"), busy("1"), words("at last")]).await;
     let began = Instant::now();
     let patient = fake.model(Protocol::Openai);
-    let limits =
-        Limits { idle: Duration::from_mins(1), total: Duration::from_mins(1), ..patient.config().limits };
-    let (reply, _) = ask(&patient.with_limits(limits)).await.unwrap();
+    let (reply, _) = ask(&patient).await.unwrap();
     assert_eq!((reply.text.as_str(), fake.asked().len()), ("at last", 3));
     assert!(began.elapsed() >= Duration::from_secs(1), "the pause was not kept");
     assert_eq!(
@@ -173,8 +171,7 @@ async fn what_may_pass_is_asked_again_after_the_pause_asked_for() {
     assert_eq!(code(vec![busy("3600")]).await, (Code::RateLimited, 1));
     let fake = Fake::saying([busy("9"), words("never asked")]).await;
     let model = fake.model(Protocol::Openai);
-    let limits =
-        Limits { idle: Duration::from_secs(5), total: Duration::from_mins(1), ..model.config().limits };
+    let limits = Limits { idle: Duration::from_secs(5), ..model.config().limits };
     assert_eq!(ask(&model.with_limits(limits)).await.unwrap_err().code(), Code::RateLimited);
     assert_eq!(fake.asked().len(), 1);
 }
@@ -199,12 +196,17 @@ async fn ten_megabytes_and_silence_are_bounded() {
     };
     let event = "data: {\"choices\":[{\"delta\":{\"content\":\"aaaaaaaaaaaaaaaaaaaa\"}}]}\n\n";
     assert_eq!(code(vec![flood(event)]).await, (Code::TooLong, 1));
-    // One line without an end: no event ever comes of it, so that the wait for one may end first.
-    let line = code(vec![flood("aaaaaaaaaaaaaaaaaaaaaaaaaaaa")]).await.0;
-    assert!(matches!(line, Code::TooLong | Code::Timeout), "{line:?}");
+    // One line without an end: no event ever comes of it.
+    assert_eq!(code(vec![flood("aaaaaaaaaaaaaaaaaaaaaaaaaaaa")]).await, (Code::TooLong, 1));
     let silence =
         streamed(Body::from_stream(futures_util::stream::pending::<Result<Bytes, std::io::Error>>()));
-    assert_eq!(code(vec![silence]).await, (Code::Timeout, 1));
+    // The service is silent for good, so whatever ends the wait is the limit.
+    let fake = Fake::saying([silence]).await;
+    let model = fake.model(Protocol::Openai);
+    let limits = Limits { idle: Duration::from_millis(500), ..model.config().limits };
+    let error = ask(&model.with_limits(limits)).await.unwrap_err();
+    assert_eq!(error.code(), Code::Timeout);
+    assert!(fake.asked().len() <= 1, "silence is not asked again");
 }
 
 #[tokio::test]
@@ -233,10 +235,10 @@ async fn dropping_the_question_closes_the_connection() {
         model.chat(&question(), &mut on_text).await
     });
     first.recv().await.unwrap();
-    let began = Instant::now();
     asking.abort();
-    noticed.await.unwrap();
-    assert!(began.elapsed() < Duration::from_millis(200), "noticed after {:?}", began.elapsed());
+    // The service would go on for good: that it is told is all that ends it. The limit is there so that a test
+    // that fails does not hang.
+    tokio::time::timeout(Duration::from_mins(1), noticed).await.expect("it is noticed").unwrap();
 }
 
 fn schema() -> Value {

@@ -70,9 +70,11 @@ impl Fake {
     pub(crate) fn config(&self, protocol: Protocol) -> ModelConfig {
         ModelConfig {
             key: Some("planted-key".into()),
+            // Only so that a test that fails does not hang: the tests of silence bring their own.
             limits: Limits {
-                idle: Duration::from_millis(500),
-                total: Duration::from_secs(5),
+                connect: Duration::from_mins(1),
+                idle: Duration::from_mins(1),
+                total: Duration::from_mins(1),
                 ..Limits::default()
             },
             retry: Retry { attempts: 3, pause: Duration::from_millis(1) },

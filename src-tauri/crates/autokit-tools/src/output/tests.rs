@@ -88,12 +88,14 @@ fn a_huge_text_costs_no_more_than_a_large_one() {
                 assert!(capped.cut.is_some_and(|cut| cut.bytes > bytes / 2), "{name}");
                 began.elapsed()
             };
-            (0..3).map(|_| once()).min().unwrap_or(Duration::MAX)
+            // The quickest of many: a busy machine makes most of them late.
+            (0..10).map(|_| once()).min().unwrap_or(Duration::MAX)
         };
-        let (large, huge) = (fastest(5 << 20), fastest(50 << 20));
+        let (large, huge) = (fastest(5 << 20), fastest(100 << 20));
+        // Read to its end it would be 20 times as much.
         assert!(
-            huge < large * 3 + Duration::from_millis(2),
-            "{name}: {large:?} for 5 MB, {huge:?} for 50 MB"
+            huge < large * 8 + Duration::from_millis(5),
+            "{name}: {large:?} for 5 MB, {huge:?} for 100 MB"
         );
     }
 }

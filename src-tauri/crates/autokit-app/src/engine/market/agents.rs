@@ -1,6 +1,6 @@
 //! What an agent is told when the library has too little: what a person could install.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use autokit_gateway::{Found, Hit, Search, Tier, What};
 use serde_json::{Map, Value};
@@ -14,8 +14,6 @@ use crate::engine::{Core, since};
 const FEW: usize = 3;
 /// Offers an agent is told of: it can only pass them on.
 const OFFERS: usize = 3;
-/// How long an agent waits for sources: the rest of a search takes a tenth of it.
-const DEADLINE: Duration = Duration::from_millis(1_500);
 /// Score below which an offer is none: half of what was asked for has to be in it.
 const FITS: f32 = 0.45;
 /// Functions an agent is told of.
@@ -30,7 +28,7 @@ impl Core {
         let began = Instant::now();
         let asked = match self.market_sources().await {
             Ok(sources) if sources.is_empty() => return,
-            Ok(sources) => self.ask_market(&sources, &search.query, DEADLINE, false).await,
+            Ok(sources) => self.ask_market(&sources, &search.query, self.options.market, false).await,
             Err(error) => Err(error),
         };
         match asked {

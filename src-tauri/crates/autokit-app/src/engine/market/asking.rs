@@ -57,7 +57,7 @@ pub(crate) struct Market {
 }
 
 impl Market {
-    fn known(&self, key: &Question, failures_too: bool) -> Option<Arc<Said>> {
+    pub(super) fn known(&self, key: &Question, failures_too: bool) -> Option<Arc<Said>> {
         let said = self.said.lock().expect("no holder panics");
         let (at, said) = said.get(key)?;
         let fresh = if said.is_ok() { FRESH } else { FAILED };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use autokit_gateway::{Search, Tier, Toolbox, What};
 use autokit_library::Place;
@@ -47,8 +47,14 @@ fn server(name: &str, description: &str) -> Value {
                 {"name": "MAIL_HOST", "default": "mail.example.org"}]}]}})
 }
 
+/// An engine whose agents wait for sources far longer than any takes, also on a busy machine.
 async fn engine() -> Engine {
-    let options = EngineOptions { vectors: Vectors::Off, keep: Some(Keep::Memory), ..EngineOptions::new() };
+    engine_waiting(Duration::from_mins(2)).await
+}
+
+async fn engine_waiting(market: Duration) -> Engine {
+    let keep = Some(Keep::Memory);
+    let options = EngineOptions { vectors: Vectors::Off, keep, market, ..EngineOptions::new() };
     let (events, _) = broadcast::channel(64);
     let engine = Engine::open(Place::Memory, &options, events).await.unwrap();
     let mut settings = ProviderSettings::default();
@@ -123,19 +129,21 @@ async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_source_that_does_not_answer_is_a_note_and_not_waited_for_twice() {
-    let engine = engine().await;
+    let engine = engine_waiting(DEADLINE).await;
     let (silent, _) = registry(None).await;
     let (loud, _) = registry(Some(json!([server("io.acme/mailbox", "Reads mail.")]))).await;
-    add(&engine, &silent).await;
+    // Asked by a person first, who waits longer: what it said is known by then, however busy the machine is.
     add(&engine, &loud).await;
-    let began = Instant::now();
+    assert_eq!(search(&engine, "mailbox").await.offers.len(), 1);
+    add(&engine, &silent).await;
     let found = search_as_agent(&engine, "mailbox").await;
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert!(found.hits.iter().any(|hit| hit.name == "mailbox"), "{:?}", found.hits);
     assert!(found.notes.iter().any(|note| note.contains("did not answer within 1.5 s")), "{:?}", found.notes);
-    let began = Instant::now();
+    // Asked again, it would have failed anew.
+    let failure = || engine.core.market.known(&(silent.clone(), "mailbox".to_owned()), true).unwrap();
+    let before = failure();
     search_as_agent(&engine, "mailbox").await;
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(Arc::ptr_eq(&before, &failure()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -90,7 +90,7 @@ mod tests {
             looks.wanted("a".to_owned());
             assert!(looks.due().is_empty());
         }
-        assert!(looks.next().is_some_and(|next| next > Duration::from_secs(20) && next <= LOOK_EVERY));
+        assert!(looks.next().is_some_and(|next| !next.is_zero() && next <= LOOK_EVERY));
         looks.wanted("b".to_owned());
         assert_eq!(looks.due(), ["b"]);
     }

@@ -123,7 +123,8 @@ impl Sandbox {
             return Err(SandboxError::NoIsolation { reason });
         }
         let mut job = Job::new(Language::Shell, TRIAL);
-        job.limits.wall = Duration::from_secs(5);
+        // It takes a moment; jobs give way, so that a busy machine takes many.
+        job.limits.wall = Duration::from_mins(1);
         let outcome = supervise::run(self, &job, &stopped)?;
         drop(stop);
         let fails = |reason: String| Err(SandboxError::NoIsolation { reason });

@@ -2,40 +2,40 @@
 
 use std::time::{Duration, Instant};
 
-use super::{processes_with, run, run_in, sandbox};
+use super::{PATIENCE, WALL, patient, processes_with, run, run_in, sandbox};
 use crate::sandbox::{Exit, Job, Language, Limits};
 
 fn short(language: Language, code: &str) -> Job {
     let mut job = Job::new(language, code);
     job.limits.wall = Duration::from_secs(1);
+    // Of the two limits in time only this one can end it.
+    job.limits.cpu = WALL;
     job
 }
 
 #[tokio::test]
 async fn an_endless_loop_is_timed_out() {
-    let outcome = run(short(Language::Python, "print('begun', flush=True)\nwhile True: pass")).await;
-    assert_eq!((outcome.exit, outcome.stdout.text().as_ref()), (Exit::TimedOut, "begun\n"));
-    assert!(outcome.wall < Duration::from_secs(3), "{:?}", outcome.wall);
+    let outcome = run(short(Language::Python, "while True: pass")).await;
+    assert_eq!(outcome.exit, Exit::TimedOut);
     let outcome = run(short(Language::Shell, "trap '' TERM INT HUP; while :; do :; done")).await;
     assert_eq!(outcome.exit, Exit::TimedOut);
 }
 
 #[tokio::test]
 async fn processor_time_ends_one_process_and_many() {
-    let mut job = Job::new(Language::Python, "while True: pass");
+    let mut job = Job::new(Language::Python, "print('begun', flush=True)\nwhile True: pass");
     job.limits.cpu = Duration::from_secs(1);
     let outcome = run(job).await;
-    assert_eq!(outcome.exit, Exit::TimedOut);
-    assert!(outcome.wall < Duration::from_secs(8), "by the processor's time, not by the clock");
+    assert_eq!((outcome.exit, outcome.stdout.text().as_ref()), (Exit::TimedOut, "begun\n"));
+    assert!(outcome.wall < WALL, "by the processor's time, not by the clock");
     // Each child alone stays under a second; together they do not.
     let code = "for i in 1 2 3 4 5 6 7 8; do timeout 20 sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; done; \
                 while :; do sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; done";
     let mut job = Job::new(Language::Shell, code);
     job.limits.cpu = Duration::from_secs(1);
-    job.limits.wall = Duration::from_secs(30);
     let outcome = run(job).await;
     assert_eq!(outcome.exit, Exit::TimedOut);
-    assert!(outcome.wall < Duration::from_secs(20), "{:?}", outcome.wall);
+    assert!(outcome.wall < WALL, "by the processor's time, not by the clock");
 }
 
 #[tokio::test]
@@ -81,9 +81,9 @@ async fn a_daemon_does_not_outlive_its_program() {
          os.read(r, 1); print('started')\n"
     );
     let outcome = run(Job::new(Language::Python, code)).await;
+    // Had it been waited for, the job would have been timed out.
     assert_eq!((outcome.exit, outcome.stdout.text().as_ref()), (Exit::Code(0), "started\n"));
     assert_eq!(processes_with(mark), [""; 0]);
-    assert!(outcome.wall < Duration::from_secs(5), "{:?}", outcome.wall);
 }
 
 #[tokio::test]
@@ -97,19 +97,13 @@ async fn cancelling_ends_it_at_once_with_nothing_left() {
     // Ready when the job's processes are to be seen.
     let seen = async {
         while processes_with(mark).is_empty() {
-            assert!(began.elapsed() < Duration::from_secs(9), "the job never started");
+            assert!(began.elapsed() < PATIENCE, "the job never started");
             tokio::task::yield_now().await;
         }
     };
-    let mut at = None;
-    let cancel = async {
-        seen.await;
-        at = Some(Instant::now());
-    };
-    let outcome = sandbox.run(Job::new(Language::Python, code), cancel).await.expect("runs");
+    let outcome = sandbox.run(patient(Job::new(Language::Python, code)), seen).await.expect("runs");
+    // Nothing else ends it before its time is up, and that would be told as such.
     assert_eq!((outcome.exit, outcome.stdout.text().as_ref()), (Exit::Cancelled, "up\n"));
-    let took = at.expect("cancelled").elapsed();
-    assert!(took < Duration::from_secs(1), "{took:?}");
     assert_eq!(processes_with(mark), [""; 0]);
 }
 
@@ -122,14 +116,15 @@ async fn dropping_the_future_ends_the_job_too() {
     {
         let mut running = Box::pin(run_in(&sandbox, job));
         while processes_with(mark).is_empty() {
-            assert!(began.elapsed() < Duration::from_secs(9), "the job never started");
+            assert!(began.elapsed() < PATIENCE, "the job never started");
             let turn = tokio::time::timeout(Duration::from_millis(10), &mut running).await;
             assert!(turn.is_err(), "it does not end by itself");
         }
     }
+    // Far from the end of its own time: it goes on where nobody ends it.
     let dropped = Instant::now();
     while !processes_with(mark).is_empty() {
-        assert!(dropped.elapsed() < Duration::from_secs(2), "{:?}", processes_with(mark));
+        assert!(dropped.elapsed() < PATIENCE, "{:?}", processes_with(mark));
         tokio::task::yield_now().await;
     }
 }

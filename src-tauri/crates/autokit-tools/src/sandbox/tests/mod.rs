@@ -9,8 +9,15 @@ mod ordinary;
 mod totals;
 
 use std::future;
+use std::time::Duration;
 
-use super::{Exit, Job, Language, Outcome, Sandbox};
+use super::{Exit, Job, Language, Limits, Outcome, Sandbox};
+
+/// How long a job may take that is not about how long it may take: jobs give way to everything else, and on a
+/// busy machine the ten seconds they have otherwise may be too few even for what is done at once.
+pub(super) const WALL: Duration = Duration::from_mins(5);
+/// Longest a test waits for something that has to come: only so that one that fails does not hang.
+pub(super) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The sandbox of this machine.
 pub(super) fn sandbox() -> Sandbox {
@@ -32,7 +39,15 @@ pub(super) async fn run(job: Job) -> Outcome {
 
 /// Runs it in this sandbox.
 pub(super) async fn run_in(sandbox: &Sandbox, job: Job) -> Outcome {
-    sandbox.run(job, future::pending()).await.expect("runs")
+    sandbox.run(patient(job), future::pending()).await.expect("runs")
+}
+
+/// The job with [`WALL`], unless it has a time of its own.
+pub(super) fn patient(mut job: Job) -> Job {
+    if job.limits.wall == Limits::default().wall {
+        job.limits.wall = WALL;
+    }
+    job
 }
 
 /// Runs Python that must end well, and what it printed.

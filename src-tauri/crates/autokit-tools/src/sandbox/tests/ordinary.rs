@@ -1,6 +1,6 @@
 //! Programs that mean no harm.
 
-use super::{run, sandbox};
+use super::{patient, run, sandbox};
 use crate::sandbox::{Code, Exit, Job, Language, SandboxError};
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn jobs_run_side_by_side() {
         let sandbox = sandbox.clone();
         tokio::spawn(async move {
             let job = Job::new(Language::Shell, format!("echo {number} > file; cat file; ls"));
-            sandbox.run(job, std::future::pending()).await.expect("runs").stdout.text().into_owned()
+            sandbox.run(patient(job), std::future::pending()).await.expect("runs").stdout.text().into_owned()
         })
     });
     for (number, job) in jobs.collect::<Vec<_>>().into_iter().enumerate() {

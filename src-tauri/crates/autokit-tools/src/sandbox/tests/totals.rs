@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use super::{processes_with, run_in, sampled, sandbox};
+use super::{PATIENCE, processes_with, run_in, sampled, sandbox};
 use crate::sandbox::{Exit, Job, Language, Outcome, Sandbox};
 
 fn both() -> [Sandbox; 2] {
@@ -46,12 +46,13 @@ async fn a_fork_bomb_stays_small_and_ends() {
                     \x20   except OSError: depth -= 1\n";
         let mut job = Job::new(Language::Python, code);
         job.arguments = vec![mark.to_owned()];
-        job.limits.wall = Duration::from_secs(2);
+        // Ended by the processor's time, not by the clock: a busy machine would not let it grow before that.
+        job.limits.cpu = Duration::from_secs(2);
         let (outcome, most, pause) = counted(&sandbox, job, mark).await;
         assert_eq!(outcome.exit, Exit::TimedOut, "{total:?}: {}", outcome.stderr.text());
         // Bubblewrap's two have the arguments in their command line as well.
         assert!((3..=32 + 2).contains(&most), "{total:?}: {most} processes at once");
-        assert!(pause < Duration::from_secs(5), "{total:?}: the machine stood still for {pause:?}");
+        assert!(pause < PATIENCE, "{total:?}: the machine stood still for {pause:?}");
         assert_eq!(processes_with(mark), [""; 0], "{total:?}");
 
         let code = "b() { [ $1 = 0 ] && sleep 2 || b $(($1 - 1)) | b $(($1 - 1)); }; b 9";
@@ -60,7 +61,7 @@ async fn a_fork_bomb_stays_small_and_ends() {
         let outcome = run_in(&sandbox, job).await;
         assert!(!outcome.stderr.bytes.is_empty() || outcome.exit != Exit::Code(0), "{total:?}: {outcome:?}");
 
-        let code = "import threading, time\nfor n in range(100): threading.Thread(target=time.sleep, args=(5,), daemon=True).start()";
+        let code = "import threading, time\nfor n in range(100): threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()";
         let outcome = run_in(&sandbox, Job::new(Language::Python, code)).await;
         assert_eq!(outcome.exit, Exit::Code(1), "{total:?}: {}", outcome.stderr.text());
         assert!(outcome.stderr.text().contains("can't start new thread"), "{}", outcome.stderr.text());
@@ -86,7 +87,7 @@ import os, time
 for n in range(20):
     if os.fork() == 0:
         kept = bytearray(os.urandom(1 << 20)) * 60
-        time.sleep(20)
+        time.sleep(1000)
         os._exit(0)
 while True:
     try: os.wait()
@@ -99,7 +100,6 @@ async fn many_processes_together_cannot_either() {
     for sandbox in both() {
         let outcome = run_in(&sandbox, Job::new(Language::Python, MANY)).await;
         assert_eq!(outcome.exit, Exit::OutOfMemory, "{:?}: {}", sandbox.total(), outcome.stderr.text());
-        assert!(outcome.wall < Duration::from_secs(8), "{:?}", outcome.wall);
     }
 }
 
