@@ -228,7 +228,7 @@ async fn try_case(
     let done = outcome.is_ok();
     match operation {
         Operation::Edit => {
-            ensure!(described(&library, "second").as_deref() == Some(held(done)), "{outcome:?}")
+            ensure!(described(&library, "second").as_deref() == Some(held(done)), "{outcome:?}");
         }
         Operation::Remove => ensure!(described(&library, "second").is_none() == done, "{outcome:?}"),
         Operation::Accept => {

@@ -27,6 +27,38 @@ pub enum Protocol {
     Openai,
 }
 
+/// Characters a token stands for, roughly, in English text and JSON.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// An attempt at an answer. Where it ends before the service says what was used, because it is dropped, takes
+/// too long or breaks off, an estimate goes into the books: what began to be written is paid for.
+struct Attempt<'a> {
+    model: &'a Model,
+    sent: usize,
+    /// Characters of the answer so far.
+    heard: usize,
+    /// The service said what it used.
+    told: bool,
+}
+
+impl<'a> Attempt<'a> {
+    fn new(model: &'a Model, form: &Value) -> Attempt<'a> {
+        Attempt { model, sent: form.to_string().chars().count(), heard: 0, told: false }
+    }
+
+    fn hear(&mut self, text: &str) {
+        self.heard += text.chars().count();
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if !self.told && self.heard > 0 {
+            self.model.enter_estimate(self.sent, self.heard);
+        }
+    }
+}
+
 impl Protocol {
     /// Where the service is when the person names no address.
     pub fn home(self) -> &'static str {
@@ -243,15 +275,20 @@ impl Model {
         let first_by = began + self.config.limits.idle;
         let mut attempt = 1;
         loop {
-            let mut said = false;
+            let mut attempted = Attempt::new(self, &form);
             let mut heard = |text: &str| {
-                said = true;
+                attempted.hear(text);
                 on_text(text);
             };
             let error = match self.once(&form, first_by, &mut heard).await {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => {
+                    attempted.told = true;
+                    return Ok(reply);
+                }
                 Err(error) => error,
             };
+            let said = attempted.heard > 0;
+            drop(attempted);
             // Servers that know no schemas say so; the request already asks for JSON in words.
             if let (Error::BadRequest { reason, .. }, Some(_)) = (&error, form.get("response_format"))
                 && (reason.contains("response_format") || reason.contains("json_schema"))
@@ -273,6 +310,13 @@ impl Model {
             pause *= 2;
             attempt += 1;
         }
+    }
+
+    /// Enters what an attempt used into the books, where the service did not say.
+    fn enter_estimate(&self, sent: usize, heard: usize) {
+        let tokens = |chars: usize| chars.div_ceil(CHARS_PER_TOKEN) as u64;
+        let usage = Usage { input: tokens(sent), output: tokens(heard) };
+        self.ledger.enter(&self.config.model, usage, self.config.price);
     }
 
     fn body(&self, request: &Request) -> Value {

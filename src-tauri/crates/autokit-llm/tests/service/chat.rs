@@ -229,6 +229,7 @@ async fn dropping_the_question_closes_the_connection() {
     });
     let fake = Fake::saying([streamed(Body::from_stream(drops))]).await;
     let model = fake.model(Protocol::Openai);
+    let ledger = model.ledger().clone();
     let (heard, mut first) = tokio::sync::mpsc::unbounded_channel();
     let asking = tokio::spawn(async move {
         let mut on_text = move |_: &str| heard.send(()).unwrap();
@@ -236,6 +237,10 @@ async fn dropping_the_question_closes_the_connection() {
     });
     first.recv().await.unwrap();
     asking.abort();
+    assert!(asking.await.unwrap_err().is_cancelled());
+    // What was written until then is paid for, and counted as far as it can be told.
+    let usage = ledger.entries().first().expect("an entry").usage;
+    assert!(usage.input > 0 && usage.output > 0, "{usage:?}");
     // The service would go on for good: that it is told is all that ends it. The limit is there so that a test
     // that fails does not hang.
     tokio::time::timeout(Duration::from_mins(1), noticed).await.expect("it is noticed").unwrap();
