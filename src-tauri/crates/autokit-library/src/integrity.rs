@@ -83,6 +83,9 @@ pub enum Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Problem::CommitsMissing { count: 1, since } if since.is_empty() => {
+                write!(f, "the only change is missing")
+            }
             Problem::CommitsMissing { count, since } if since.is_empty() => {
                 write!(f, "all {count} changes are missing")
             }
@@ -281,7 +284,7 @@ impl Library {
     /// Notes that acknowledged commits are missing, so that it is told until somebody accepts it.
     fn note_loss(&self, head: &Head, tip: &Tip, since: String) -> Result<Vec<Problem>> {
         let loss = Loss { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
-        tracing::error!(?loss, "acknowledged changes are missing from the store");
+        tracing::warn!(?loss, "acknowledged changes are missing from the store");
         let known = head.losses.iter().any(|known| known.first == loss.first && known.last == loss.last);
         if let Some(file) = self.database.head.as_ref().filter(|_| !known) {
             file.lock().expect("no holder panics").update(|head| head.losses.push(loss.clone()))?;

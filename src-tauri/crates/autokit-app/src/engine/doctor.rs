@@ -87,7 +87,10 @@ impl Handle<RunDoctor> for Engine {
             (ModelState::Missing, _) => check(
                 "Model",
                 CheckState::Warning,
-                format!("{} is not on this machine: search goes by keywords alone", model.name),
+                match model.name.as_str() {
+                    "none" => "none chosen: search goes by keywords alone".to_owned(),
+                    name => format!("{name} is not on this machine: search goes by keywords alone"),
+                },
                 Some("Fetch it in Settings, Embedding model, or name a folder that holds its files."),
             ),
             (ModelState::Failed, error) => check(
