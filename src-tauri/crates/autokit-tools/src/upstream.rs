@@ -9,6 +9,7 @@ mod connection;
 mod error;
 mod listed;
 mod program;
+mod progress;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;

@@ -1,13 +1,13 @@
 //! One server that runs, and the line to it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, Implementation, InitializeRequestParams,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId,
+    ProgressToken, ProtocolVersion, RequestId,
 };
 use rmcp::service::{NotificationContext, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 
 use super::error::{begin_in_words, in_words, is_closed};
 use super::program::Program;
+use super::progress::{InOrder, Listeners, Listening};
 use super::{Limits, Reach, Told, UpstreamError};
 
 /// A server that runs.
@@ -28,7 +29,7 @@ pub(super) struct Connection {
     peer: Peer<RoleClient>,
     program: Mutex<Option<Program>>,
     used: Mutex<Instant>,
-    told: Listening,
+    listeners: Listeners,
 }
 
 impl std::fmt::Debug for Connection {
@@ -37,15 +38,12 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// Who wants to hear of which call.
-type Listening = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Told>>>>;
-
 /// What a server tells without being asked.
 #[derive(Clone)]
 struct Listener {
     name: String,
     changed: mpsc::UnboundedSender<String>,
-    told: Listening,
+    listeners: Listeners,
 }
 
 impl ClientHandler for Listener {
@@ -59,28 +57,6 @@ impl ClientHandler for Listener {
         // Nobody listens while the process ends.
         let _ = self.changed.send(self.name.clone());
     }
-
-    async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let to = self.told.lock().ok().and_then(|told_to| told_to.get(&told.progress_token).cloned());
-        if let Some(to) = to {
-            // The call may just have ended, or nobody may read so fast; the server is not held up for that.
-            let _ = to.try_send(told);
-        }
-    }
-}
-
-/// Hears of one call as long as it is kept.
-pub(super) struct Hearing {
-    token: ProgressToken,
-    told: Listening,
-}
-
-impl Drop for Hearing {
-    fn drop(&mut self) {
-        if let Ok(mut told) = self.told.lock() {
-            told.remove(&self.token);
-        }
-    }
 }
 
 impl Connection {
@@ -90,7 +66,7 @@ impl Connection {
         limits: &Limits,
         changed: mpsc::UnboundedSender<String>,
     ) -> Result<Connection, UpstreamError> {
-        let listener = Listener { name: name.to_owned(), changed, told: Listening::default() };
+        let listener = Listener { name: name.to_owned(), changed, listeners: Listeners::default() };
         let old = Connection::open(&listener, reach, limits, ClientLifecycleMode::Initialize).await;
         match old {
             Err(Opening::Refused(refused)) => {
@@ -123,6 +99,7 @@ impl Connection {
                 };
                 let transport =
                     AsyncRwTransport::new(stdout, stdin).with_max_line_length(limits.message_bytes);
+                let transport = InOrder { line: transport, listeners: listener.listeners.clone() };
                 let shaking = listener.clone().serve_with_lifecycle(transport, lifecycle);
                 (Some(program), tokio::time::timeout(limits.start, shaking).await)
             }
@@ -146,6 +123,7 @@ impl Connection {
                     .build()
                     .map_err(|error| Opening::Failed(error.to_string()))?;
                 let transport = StreamableHttpClientTransport::with_client(client, config);
+                let transport = InOrder { line: transport, listeners: listener.listeners.clone() };
                 let shaking = listener.clone().serve_with_lifecycle(transport, lifecycle);
                 (None, tokio::time::timeout(limits.start, shaking).await)
             }
@@ -177,7 +155,7 @@ impl Connection {
             service: tokio::sync::Mutex::new(service),
             program: Mutex::new(program),
             used: Mutex::new(Instant::now()),
-            told: Arc::clone(&listener.told),
+            listeners: listener.listeners.clone(),
         })
     }
 
@@ -199,18 +177,14 @@ impl Connection {
 
     /// How long it was not in use; not at all while a call is on its way.
     pub(super) fn idle(&self) -> Duration {
-        let calls = self.told.lock().map_or(0, |told| told.len());
-        if calls > 0 {
+        if self.listeners.len() > 0 {
             return Duration::ZERO;
         }
         self.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner).elapsed()
     }
 
-    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Told>) -> Hearing {
-        if let Ok(mut told) = self.told.lock() {
-            told.insert(token.clone(), to);
-        }
-        Hearing { token, told: Arc::clone(&self.told) }
+    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Told>) -> Listening {
+        self.listeners.listen(token, to)
     }
 
     /// Closes the line and ends the program.
