@@ -94,7 +94,13 @@ impl Disk {
         // short gives its room back at once.
         let file = File::options().write(true).open(self.filler()).context("the disk was not filled")?;
         file.set_len(0)?;
-        Ok(fs::remove_file(self.filler())?)
+        fs::remove_file(self.filler())?;
+        // Blocks of a journalling file system are free for others once its journal is written.
+        // SAFETY: the descriptor is open as long as `file` lives.
+        if unsafe { libc::syncfs(std::os::fd::AsRawFd::as_raw_fd(&file)) } != 0 {
+            bail!("{}", std::io::Error::last_os_error());
+        }
+        Ok(())
     }
 
     /// Mounts it so that nothing can be written.

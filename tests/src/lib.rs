@@ -204,8 +204,21 @@ impl Workplace {
     /// # Errors
     /// When it ends instead.
     pub fn serve_with(&self, variables: &[(&str, &str)]) -> Result<Serving> {
+        self.serve_saying(variables, Stdio::inherit())
+    }
+
+    /// As [`Workplace::serve_with`], with what it logs in a file.
+    ///
+    /// # Errors
+    /// When it ends instead.
+    pub fn serve_logging(&self, variables: &[(&str, &str)], log: &Path) -> Result<Serving> {
+        self.serve_saying(variables, std::fs::File::create(log)?.into())
+    }
+
+    fn serve_saying(&self, variables: &[(&str, &str)], errors: Stdio) -> Result<Serving> {
         let mut command = self.command(&["serve", "--json"])?;
-        let mut child = command.envs(variables.iter().copied()).stdout(Stdio::piped()).spawn()?;
+        command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(errors);
+        let mut child = command.spawn()?;
         let mut out = std::io::BufReader::new(child.stdout.take().context("a pipe")?);
         let mut text = String::new();
         // One JSON object over several lines, then silence.

@@ -22,6 +22,7 @@ struct Contents {
     revisions: Vec<String>,
     proposals: Vec<String>,
     events: Vec<String>,
+    settings: Vec<Option<String>>,
 }
 
 async fn contents(library: &Library) -> Result<Contents, LibraryError> {
@@ -36,7 +37,12 @@ async fn contents(library: &Library) -> Result<Contents, LibraryError> {
     for proposal in &all {
         events.extend(library.proposal_events(proposal.id).await?.iter().map(|event| format!("{event:?}")));
     }
+    let mut settings = Vec::new();
+    for round in 0..3 {
+        settings.push(library.setting(&setting(round)).await?);
+    }
     Ok(Contents {
+        settings,
         cards: records.iter().map(|record| (record.id.to_string(), record.body.to_string())).collect(),
         revisions,
         proposals: all.iter().map(|proposal| format!("{proposal:?}")).collect(),
@@ -54,9 +60,14 @@ fn meta(reason: &str) -> Meta {
     }
 }
 
+fn setting(round: usize) -> String {
+    format!("rules of round {round}")
+}
+
 /// A library closed once, then changed again: tables, large values and a log with much in it.
 async fn fill(library: &Library, round: usize) -> Result<()> {
     let by = Author("checker".to_owned());
+    library.set_setting(&setting(round), &"deny all but this; ".repeat(20)).await?;
     let name = |n: usize| format!("tool {round}-{n}");
     put_cards(
         library,

@@ -148,9 +148,14 @@ async fn matrix(kind: FileSystem, sizes: &[u64], unchecked: bool) -> Result<()> 
         for operation in OPERATIONS {
             for ending in [Ending::Kill, Ending::Terminate] {
                 let case = format!("{free} bytes free, {operation:?}, {ending:?}, case {number}");
-                refused += Box::pin(try_case(&disk, made.path(), *free, operation, ending, unchecked))
-                    .await
-                    .context(case)?;
+                let logs = tempfile::NamedTempFile::new()?;
+                let outcome =
+                    Box::pin(try_case(&disk, made.path(), *free, operation, ending, unchecked, logs.path()))
+                        .await;
+                refused += outcome.with_context(|| {
+                    let logged = std::fs::read_to_string(logs.path()).unwrap_or_default();
+                    format!("{case}; the owner logged:\n{logged}")
+                })?;
             }
         }
     }
@@ -179,11 +184,12 @@ async fn try_case(
     operation: Operation,
     ending: Ending,
     unchecked: bool,
+    logs: &Path,
 ) -> Result<usize> {
     let place = Workplace::on_disk(disk.path())?;
     autokit_tests::copy_tree(made, &place.data_dir())?;
-    let owner =
-        if unchecked { place.serve_with(&[("AUTOKIT_NO_SPACE_CHECK", "1")])? } else { place.serve()? };
+    let variables = [("AUTOKIT_LOG", "autokit=info"), ("AUTOKIT_NO_SPACE_CHECK", "1")];
+    let owner = place.serve_logging(&variables[..if unchecked { 2 } else { 1 }], logs)?;
     let node = place.node(64).await?;
     edit(&node, "first", "before the disk was full").await.context("before")?;
     disk.fill_but(free)?;

@@ -542,6 +542,34 @@ async fn a_profile_finds_its_own_cards_first_and_no_others_than_it_may() -> Resu
 }
 
 #[test]
+fn rules_that_are_set_at_the_same_time_all_hold() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let owner = place.serve()?;
+    let hosts: Vec<String> = (0..12).map(|number| format!("h{number}.example")).collect();
+    let denials: Result<Vec<_>> = hosts
+        .iter()
+        .map(|host| {
+            let mut command = place.command(&["profiles", "deny", "host", host])?;
+            Ok(command.stdout(std::process::Stdio::null()).spawn()?)
+        })
+        .collect();
+    for mut denial in denials? {
+        ensure!(denial.wait()?.success());
+    }
+    let listed = place.json(&["profiles", "list"])?.to_string();
+    let missing: Vec<&String> =
+        hosts.iter().filter(|host| !listed.contains(&format!("\"{host}\""))).collect();
+    ensure!(missing.is_empty(), "{missing:?} are gone");
+    // Forgetting what holds for hosts in general leaves the rules for some of them.
+    place.json(&["profiles", "ask", "host"])?;
+    place.json(&["profiles", "forget", "host"])?;
+    ensure!(place.json(&["profiles", "list"])?.to_string().contains("\"h0.example\""));
+    let (code, error) = place.failure(&["profiles", "forget", "host", "nobody.example"])?;
+    ensure!(code == 3 || error["code"] == "not_found", "{error}");
+    owner.stop()
+}
+
+#[test]
 fn a_rule_for_a_key_may_be_written_as_people_write_addresses() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     place.json(&["profiles", "allow", "key", "HTTPS://API.Example.org/"])?;

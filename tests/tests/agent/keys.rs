@@ -147,6 +147,7 @@ fn requests(session: &str, folder: &Path, server: &Path) -> Vec<(&'static str, V
         ("backups_list", json!({})),
         ("backup_create", json!({})),
         ("missing_changes_accept", json!({})),
+        ("profile_change", json!({"before": {"name": "x"}, "after": {"name": "x"}})),
         ("doctor", json!({})),
     ]
 }

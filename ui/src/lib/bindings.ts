@@ -1298,9 +1298,9 @@ export type Doctor = {
  */
 checks: Array<Check>, 
 /**
- * Acknowledged changes that are missing from the store, until somebody goes on without them.
+ * Acknowledged changes are missing from the store, or may be, and nobody has gone on without them yet.
  */
-missing_changes: number, };
+can_accept_losses: boolean, };
 
 /**
  * How closely the installation is looked at.
@@ -3148,6 +3148,19 @@ always: Array<string>,
  * inherits. A deny for everybody is final.
  */
 permissions: Permissions, };
+
+/**
+ * A profile in the place of what it was when somebody looked at it.
+ */
+export type ProfileChange = { 
+/**
+ * As it was looked at.
+ */
+before: Profile, 
+/**
+ * As it is to be; of the same name.
+ */
+after: Profile, };
 
 /**
  * Names a profile.
@@ -5323,6 +5336,8 @@ export interface Commands {
   profiles: { request: Nothing; response: Profiles };
   /** Adds a profile, or replaces the one of its name. */
   profile_set: { request: Profile; response: Profiles };
+  /** Changes a profile that is still what it was when it was looked at; `conflict` when it is not. */
+  profile_change: { request: ProfileChange; response: Profiles };
   /** Removes a profile; agents that name it are refused from then on. */
   profile_remove: { request: ProfileRef; response: Profiles };
   /** Sets how the sessions of agents are kept. */

@@ -70,7 +70,7 @@ pub async fn doctor_of_unopened(data_dir: &Path, error: &ApiError) -> Doctor {
             check("Library", CheckState::Bad, error.message.clone(), remedy),
             backups_check(data_dir),
         ],
-        missing_changes: 0,
+        can_accept_losses: false,
     }
 }
 

@@ -20,11 +20,11 @@ use crate::api::{
     ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview,
     ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef,
     KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef, MarketSource,
-    MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch, Profile, ProfileRef,
-    Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef, ProposalReject,
-    Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers, ReviewPolicy,
-    RevisionView, SearchRequest, SearchResponse, Server, ServerAdd, ServerRef, ServersRead, ServersText,
-    Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe, Subscription,
+    MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch, Profile, ProfileChange,
+    ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
+    ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
+    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Server, ServerAdd, ServerRef, ServersRead,
+    ServersText, Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe, Subscription,
     SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
     ToolView, ToolsQuery, UndoOutcome, VerifyStart,
 };
@@ -274,6 +274,8 @@ commands! {
     ListProfiles = "profiles" (Nothing) -> Profiles;
     /// Adds a profile, or replaces the one of its name.
     SetProfile = "profile_set" (Profile) -> Profiles;
+    /// Changes a profile that is still what it was when it was looked at; `conflict` when it is not.
+    ChangeProfile = "profile_change" (ProfileChange) -> Profiles;
     /// Removes a profile; agents that name it are refused from then on.
     RemoveProfile = "profile_remove" (ProfileRef) -> Profiles;
     /// Sets how the sessions of agents are kept.

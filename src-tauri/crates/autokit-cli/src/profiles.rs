@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use autokit_app::api::{Allowlist, CardRef, Nothing, Profile, ProfileRef, Profiles, ToolEntry, ToolRef};
-use autokit_app::commands::{GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
+use autokit_app::api::{
+    Allowlist, CardRef, Nothing, Profile, ProfileChange, ProfileRef, Profiles, ToolEntry, ToolRef,
+};
+use autokit_app::commands::{ChangeProfile, GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, BUILT_IN, ErrorCode, Permission, Rule, Rules};
 use clap::{Args, Subcommand, ValueEnum};
@@ -159,28 +161,57 @@ async fn profile(node: &Node, name: &str) -> Result<Profile> {
     })?)
 }
 
+/// How often a change is tried again that came between others'.
+const TRIES: usize = 50;
+
+/// Changes a profile as it is now; where somebody else changed it meanwhile, their change as well.
+async fn change(node: &Node, name: &str, make: impl Fn(&mut Profile) -> Result<()>) -> Result<Profiles> {
+    for _ in 1..TRIES {
+        let before = profile(node, name).await?;
+        let mut after = before.clone();
+        make(&mut after)?;
+        match node.call::<ChangeProfile>(ProfileChange { before, after }).await {
+            Err(error) if error.code == ErrorCode::Conflict => {}
+            outcome => return Ok(outcome?),
+        }
+    }
+    let busy = "it is changed by others all the time";
+    Err(ApiError::new(ErrorCode::Conflict, busy, "Try again later.").into())
+}
+
 async fn say(
     node: &Node,
     word: &Word,
     permission: Option<Permission>,
     overridable: bool,
 ) -> Result<Profiles> {
-    let mut profile = profile(node, &word.profile).await?;
-    let rules = rules(&mut profile, word.scope);
-    match (&word.of, permission) {
-        (None, Some(permission)) => (rules.otherwise, rules.overridable) = (Some(permission), overridable),
-        (None, None) => *rules = Rules::default(),
-        (Some(of), Some(permission)) => {
-            let of = thing(node, word.scope, of).await?;
-            rules.put(Rule { of, permission, overridable });
+    // What a rule to forget is about may be gone, and then only its own words name it.
+    let named = match &word.of {
+        Some(of) if permission.is_some() => thing(node, word.scope, of).await?,
+        Some(of) => thing(node, word.scope, of).await.unwrap_or_else(|_| of.clone()),
+        None => String::new(),
+    };
+    change(node, &word.profile, |profile| {
+        let rules = rules(profile, word.scope);
+        match (&word.of, permission) {
+            (None, permission) => {
+                rules.otherwise = permission;
+                rules.overridable = overridable;
+            }
+            (Some(_), Some(permission)) => rules.put(Rule { of: named.clone(), permission, overridable }),
+            (Some(of), None) => {
+                let all = rules.rules.len();
+                rules.rules.retain(|rule| rule.of != named && rule.of != *of);
+                if rules.rules.len() == all {
+                    let none = format!("there is no rule for {of:?}");
+                    let remedy = "See which there are with `autokit profiles list`.";
+                    return Err(ApiError::new(ErrorCode::NotFound, none, remedy).into());
+                }
+            }
         }
-        (Some(of), None) => {
-            // What the rule is about may be gone, and then only its own words name it.
-            let named = thing(node, word.scope, of).await.unwrap_or_else(|_| of.clone());
-            rules.rules.retain(|rule| rule.of != named && rule.of != *of);
-        }
-    }
-    Ok(node.call::<SetProfile>(profile).await?)
+        Ok(())
+    })
+    .await
 }
 
 pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> Result<End> {
@@ -189,9 +220,17 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
         ProfilesCommand::Add { name, about } => {
             let all = node.call::<ListProfiles>(Nothing {}).await?.profiles;
             let there = all.into_iter().find(|profile| profile.name == name);
-            let mut profile = there.unwrap_or_else(|| Profile { name, ..Profile::default() });
-            profile.about = about;
-            node.call::<SetProfile>(profile).await?
+            match there {
+                Some(there) if about.is_empty() => change(node, &there.name, |_| Ok(())).await?,
+                Some(there) => {
+                    change(node, &there.name, |profile| {
+                        profile.about.clone_from(&about);
+                        Ok(())
+                    })
+                    .await?
+                }
+                None => node.call::<SetProfile>(Profile { name, about, ..Profile::default() }).await?,
+            }
         }
         ProfilesCommand::Remove { name } => node.call::<RemoveProfile>(ProfileRef { name }).await?,
         ProfilesCommand::Allow(word) => say(node, &word, Some(Permission::Allow), false).await?,
@@ -202,15 +241,27 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
         ProfilesCommand::Forget(word) => say(node, &word, None, false).await?,
         ProfilesCommand::Assign { cards, profile: name } => {
             let cards = ids_of(node, &cards).await?;
-            node.call::<SetProfile>(Profile { cards, ..profile(node, &name).await? }).await?
+            change(node, &name, |profile| {
+                profile.cards.clone_from(&cards);
+                Ok(())
+            })
+            .await?
         }
         ProfilesCommand::Only { provider, card, profile: name } => {
             let list = Allowlist { cards: ids_of(node, &card).await?, providers: provider };
             let only = (list != Allowlist::default()).then_some(list);
-            node.call::<SetProfile>(Profile { only, ..profile(node, &name).await? }).await?
+            change(node, &name, |profile| {
+                profile.only.clone_from(&only);
+                Ok(())
+            })
+            .await?
         }
         ProfilesCommand::Always { tools, profile: name } => {
-            node.call::<SetProfile>(Profile { always: tools, ..profile(node, &name).await? }).await?
+            change(node, &name, |profile| {
+                profile.always.clone_from(&tools);
+                Ok(())
+            })
+            .await?
         }
     };
     let names = if out.json() { Names::new() } else { names(node, &profiles).await };

@@ -81,7 +81,8 @@ impl Library {
     /// When the database fails.
     pub async fn agent_session(&self, id: &str) -> Result<Option<String>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT VALUE record FROM ONLY type::record('agent', $id)")
             .bind(("id", id.to_owned()))
             .await
@@ -103,7 +104,8 @@ impl Library {
     /// When the database fails.
     pub async fn activity_since(&self, at: &str) -> Result<Vec<Activity>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT id, done FROM activity WHERE at >= $at ORDER BY id")
             .bind(("at", at.to_owned()))
             .await

@@ -11,7 +11,7 @@
 //! before it gets its name.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -25,11 +25,10 @@ use surrealdb::engine::local::Db;
 use surrealdb::types::{Array, Number, Object, RecordId, RecordIdKey, Value};
 use ts_rs::TS;
 
-use crate::data_dir::{DataDir, Ownership};
-use crate::database::{Database, connect};
+use crate::data_dir::DataDir;
+use crate::database::Database;
 use crate::error::{LibraryError, Result};
-use crate::head::{HeadFile, StoreState};
-use crate::integrity::Verified;
+use crate::integrity::{Problem, Verified};
 use crate::migrate;
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
@@ -68,18 +67,22 @@ const KEPT: usize = 7;
 const SUFFIX: &str = ".autokit-backup";
 const FORMAT: &str = "autokit-backup";
 const VERSION: u32 = 1;
+/// Bytes of a backup's first line at most.
+const LONGEST_HEADER: u64 = 64 << 10;
+/// Bytes of a line at most: a card with its provenance is far shorter.
+const LONGEST_LINE: u64 = 64 << 20;
 /// Rows loaded at a time.
 const BATCH: usize = 500;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Header {
+pub(crate) struct Header {
     format: String,
     version: u32,
-    schema: u32,
+    pub(crate) schema: u32,
     created_at: String,
-    commit: u64,
-    hash: String,
-    cards: u64,
+    pub(crate) commit: u64,
+    pub(crate) hash: String,
+    pub(crate) cards: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -114,15 +117,6 @@ pub struct Backup {
     pub bytes: u64,
 }
 
-/// What restoring did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Restored {
-    /// The backup that was restored.
-    pub backup: Backup,
-    /// Where the library as it was before lies now.
-    pub replaced: PathBuf,
-}
-
 impl DataDir {
     /// The backups there are, newest first. Files that cannot be read as backups are left out.
     pub fn list_backups(&self) -> Vec<Backup> {
@@ -132,7 +126,7 @@ impl DataDir {
         found
     }
 
-    fn backup_file(&self, name: &str) -> Result<PathBuf> {
+    pub(crate) fn backup_file(&self, name: &str) -> Result<PathBuf> {
         let known = self.list_backups().into_iter().any(|backup| backup.name == name);
         known
             .then(|| self.backups().join(format!("{name}{SUFFIX}")))
@@ -142,74 +136,31 @@ impl DataDir {
     /// Reads a backup, loads it into a database in memory and verifies what is there.
     ///
     /// # Errors
-    /// [`LibraryError::NoBackup`], [`LibraryError::Damaged`] when the file is not what was written.
+    /// [`LibraryError::NoBackup`], [`LibraryError::BadBackup`] when the file is not what was written.
     pub async fn verify_backup(&self, name: &str, clock: Clock) -> Result<Verified> {
         verify_file(&self.backup_file(name)?, clock).await
     }
 }
 
-impl Ownership {
-    /// Puts a backup in the place of the library, which is moved to the folder of backups. Nothing is
-    /// replaced before the backup was loaded and closed.
-    ///
-    /// # Errors
-    /// As [`DataDir::verify_backup`], and what keeps the files from being written.
-    pub async fn restore_backup(self, name: &str, clock: Clock) -> Result<Restored> {
-        let dir = self.dir().clone();
-        let file = dir.backup_file(name)?;
-        let backup = describe(&file).ok_or_else(|| damaged(&file, "it cannot be read"))?;
-        let failed = |error| LibraryError::io(dir.root(), error);
-        let fresh = dir.root().join("restoring");
-        if fresh.exists() {
-            fs::remove_dir_all(&fresh).map_err(failed)?;
-        }
-        fs::create_dir_all(&fresh).map_err(failed)?;
-        let address = std::path::absolute(&fresh).map_err(failed)?;
-        let instance = connect(&format!("surrealkv://{}?sync=every", address.display()))
-            .await
-            .map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
-        let header = load(&file, &instance.db).await?;
-        instance.close().await.map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
-        // Dropped, it would be closed once more when the folder has another name.
-        std::mem::forget(instance);
-
-        let replaced = dir.backups().join(format!("replaced-{}", file_stamp(&clock.stamp())));
-        fs::create_dir_all(&replaced).map_err(failed)?;
-        for entry in fs::read_dir(dir.root()).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name == "store" || name.starts_with("store.") || name == "head" || name == "schema.json" {
-                fs::rename(entry.path(), replaced.join(&name)).map_err(failed)?;
-            }
-        }
-        fs::rename(&fresh, dir.store()).map_err(failed)?;
-        let (mut head, _) = HeadFile::open(&dir.head_file())?;
-        head.update(|head| {
-            head.seq = header.commit;
-            head.hash.clone_from(&header.hash);
-            head.cards = header.cards;
-            head.closed_at = header.commit;
-            head.state = StoreState::Closed;
-        })?;
-        drop(head);
-        migrate::write_version_of(&dir, header.schema)?;
-        Ok(Restored { backup, replaced })
-    }
-}
-
 impl Library {
-    /// Makes a backup and verifies it; the oldest of more than seven goes. Changes go on meanwhile
-    /// and are not in it.
+    /// Makes a backup and verifies it; the oldest of more than seven that were made here goes. Changes go on
+    /// meanwhile and are not in it.
     ///
     /// # Errors
-    /// [`LibraryError::Damaged`] when the library is not what was acknowledged: then the backups there are
+    /// [`LibraryError::Incomplete`] when the library is not what was acknowledged: then the backups there are
     /// stay as they are. What keeps the file from being written.
     pub async fn back_up(&self) -> Result<Backup> {
         let Some(dir) = self.dir() else {
             return Err(LibraryError::Invalid("a library in memory has no backups".to_owned()));
         };
+        let incomplete = |problem: &Problem| LibraryError::Incomplete { problem: problem.to_string() };
+        // A week of backups of what is left would take the place of those that are whole.
+        if let Some(problem) = self.known_problems().first() {
+            return Err(incomplete(problem));
+        }
         let failed = |error| LibraryError::io(dir.root(), error);
         fs::create_dir_all(dir.backups()).map_err(failed)?;
+        remove_partial(&dir.backups());
         let created_at = self.clock.stamp();
         let name = file_stamp(&created_at);
         let partial = dir.backups().join(format!("{name}.partial"));
@@ -223,13 +174,12 @@ impl Library {
             snapshot.end().await;
             outcome?;
             let verified = verify_file(&partial, self.clock.clone()).await?;
-            if !verified.is_well() {
-                let first = verified.problems.first().map(ToString::to_string).unwrap_or_default();
-                return Err(damaged(dir.root(), &first));
+            if let Some(problem) = verified.problems.first() {
+                return Err(incomplete(problem));
             }
             let file = dir.backups().join(format!("{name}{SUFFIX}"));
             fs::rename(&partial, &file).map_err(failed)?;
-            describe(&file).ok_or_else(|| damaged(&file, "it cannot be read back"))
+            describe(&file).ok_or_else(|| bad_backup(&file, "it cannot be read back"))
         };
         let backup = match written.await {
             Ok(backup) => backup,
@@ -242,7 +192,10 @@ impl Library {
                 return Err(error);
             }
         };
-        for old in dir.list_backups().into_iter().skip(KEPT) {
+        // Those a person put there, and those of a clock that was wrong, are neither counted nor removed.
+        let now = self.clock.stamp();
+        let made_here = |old: &Backup| old.name == file_stamp(&old.created_at) && old.created_at <= now;
+        for old in dir.list_backups().into_iter().filter(made_here).skip(KEPT) {
             fs::remove_file(dir.backups().join(format!("{}{SUFFIX}", old.name))).map_err(failed)?;
         }
         Ok(backup)
@@ -250,7 +203,9 @@ impl Library {
 
     /// Whether there were changes since the newest backup.
     pub fn changed_since_backup(&self) -> bool {
-        let newest = self.dir().and_then(|dir| dir.list_backups().into_iter().next());
+        let now = self.clock.stamp();
+        let newest =
+            self.dir().and_then(|dir| dir.list_backups().into_iter().find(|backup| backup.created_at <= now));
         let tip = self.tip.lock().expect("no holder panics").as_ref().map_or(0, |tip| tip.seq);
         newest.map_or(0, |backup| backup.commit) != tip
     }
@@ -278,7 +233,7 @@ async fn write_backup(snapshot: &Snapshot<'_>, path: &Path, created_at: &str) ->
         let each = |row: &Object| {
             if outcome.is_ok() {
                 outcome = to_line(table, row)
-                    .ok_or_else(|| damaged(path, &format!("a row of {table} cannot be written down")))
+                    .ok_or_else(|| bad_backup(path, &format!("a row of {table} cannot be written down")))
                     .and_then(|line| out.write(&line).map_err(failed));
                 rows += 1;
             }
@@ -307,33 +262,48 @@ impl<W: Write> Lines<W> {
     }
 }
 
-fn damaged(path: &Path, reason: &str) -> LibraryError {
-    LibraryError::Damaged { path: path.to_owned(), reason: reason.to_owned() }
+fn bad_backup(path: &Path, reason: &str) -> LibraryError {
+    LibraryError::BadBackup { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+/// Removes what backups that were cut off left behind.
+fn remove_partial(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "partial")) {
+        if let Err(error) = fs::remove_file(entry.path()) {
+            tracing::warn!(%error, "an unfinished backup could not be removed");
+        }
+    }
 }
 
 /// A moment as part of a file's name.
-fn file_stamp(stamp: &str) -> String {
+pub(crate) fn file_stamp(stamp: &str) -> String {
     stamp.replace(':', "-")
 }
 
-fn describe(file: &Path) -> Option<Backup> {
+pub(crate) fn describe(file: &Path) -> Option<Backup> {
     let name = file.file_name()?.to_str()?.strip_suffix(SUFFIX)?.to_owned();
+    // Anything may lie in the folder: a pipe would be waited for, a line without end would fill the memory.
+    let about = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
     let mut line = String::new();
-    BufReader::new(MultiGzDecoder::new(File::open(file).ok()?)).read_line(&mut line).ok()?;
+    let start = MultiGzDecoder::new(File::open(file).ok()?).take(LONGEST_HEADER);
+    BufReader::new(start).read_line(&mut line).ok()?;
     let header: Header = serde_json::from_str(&line).ok()?;
     (header.format == FORMAT).then_some(())?;
-    let bytes = fs::metadata(file).ok()?.len();
-    Some(Backup { name, created_at: header.created_at, cards: header.cards, commit: header.commit, bytes })
+    let plain = |text: &str| !text.chars().any(char::is_control);
+    (plain(&name) && plain(&header.created_at)).then_some(())?;
+    let Header { created_at, cards, commit, .. } = header;
+    Some(Backup { name, created_at, cards, commit, bytes: about.len() })
 }
 
-async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
+pub(crate) async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
     let database = Database::in_memory().await.map_err(LibraryError::Database)?;
-    let header = load(file, &database.instance()?.db).await?;
+    let header = load(file, &database.ready(|| ()).await?.db).await?;
     let library = Library::over(database, clock).await?;
     let mut verified = library.verify().await?;
     let tip = library.newest_commit().await?;
     if tip.map_or((0, String::new()), |record| (record.seq(), record.hash)) != (header.commit, header.hash) {
-        verified.add(crate::integrity::Problem::LogBroken { commit: header.commit });
+        verified.add(Problem::LogBroken { commit: header.commit });
     }
     library.close().await?;
     Ok(verified)
@@ -342,17 +312,20 @@ async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
 /// Loads a backup into an empty database of the backup's schema.
 ///
 /// # Errors
-/// [`LibraryError::Damaged`] when the file is not what was written; [`LibraryError::NewerSchema`].
-async fn load(file: &Path, db: &Surreal<Db>) -> Result<Header> {
-    let unreadable =
-        |error: &dyn std::fmt::Display| damaged(file, &format!("the backup cannot be read: {error}"));
+/// [`LibraryError::BadBackup`] when the file is not what was written; [`LibraryError::NewerSchema`].
+pub(crate) async fn load(file: &Path, db: &Surreal<Db>) -> Result<Header> {
+    let unreadable = |error: &dyn std::fmt::Display| bad_backup(file, &error.to_string());
     let reader = File::open(file).map_err(|error| unreadable(&error))?;
     let mut lines = BufReader::new(MultiGzDecoder::new(BufReader::new(reader)));
     let mut hasher = Sha256::new();
     let mut next = |hasher: &mut Sha256| -> Result<Option<(String, String)>> {
         let before = hex::encode(hasher.clone().finalize());
         let mut line = String::new();
-        let read = lines.read_line(&mut line).map_err(|error| unreadable(&error))?;
+        let read =
+            (&mut lines).take(LONGEST_LINE).read_line(&mut line).map_err(|error| unreadable(&error))?;
+        if read as u64 == LONGEST_LINE {
+            return Err(unreadable(&"a line of it is too long"));
+        }
         hasher.update(&line);
         Ok((read > 0).then_some((line, before)))
     };
@@ -459,7 +432,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn every_table_is_backed_up_or_left_out_on_purpose() {
         let library = Library::open(Place::Memory, Clock::system()).await.expect("opens");
-        let mut response = library.db().expect("open").query("INFO FOR DB").await.expect("answers");
+        let mut response = library.db().await.expect("open").query("INFO FOR DB").await.expect("answers");
         let info: Option<Value> = response.take(0).expect("read");
         let Some(Value::Object(info)) = info else { panic!("no object") };
         let Some(Value::Object(tables)) = info.get("tables") else { panic!("no tables") };

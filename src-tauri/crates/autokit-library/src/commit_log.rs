@@ -6,7 +6,8 @@
 //! altered is found, and named, wherever the damage is. The hash of the newest record is kept apart from the
 //! store ([`crate::head`]).
 //!
-//! Protected are revisions, proposals, the account of what happened to them, and what reviewers turned down.
+//! Protected are revisions, proposals, the account of what happened to them, what reviewers turned down, and
+//! settings, the rules for agents among them.
 //! Cards are not named: each has to be what its newest revision says. Vectors and indexes are made anew.
 
 use std::collections::HashMap;
@@ -19,6 +20,9 @@ use crate::rows::{key_text, seq_text};
 
 /// Tables whose rows are protected.
 pub(crate) const PROTECTED: [&str; 4] = ["revision", "proposal", "proposal_event", "rejection"];
+
+/// Tables whose rows are protected from their first change on: rules for agents and other settings.
+pub(crate) const LOGGED: [&str; 1] = ["setting"];
 
 /// The first 16 bytes of a row's SHA-256.
 pub(crate) type RowDigest = [u8; 16];
@@ -37,7 +41,7 @@ impl RowChange {
     pub(crate) fn of(row: &Object) -> Option<RowChange> {
         let Some(Value::RecordId(id)) = row.get("id") else { return None };
         let table = id.table.as_str();
-        if !PROTECTED.contains(&table) {
+        if !PROTECTED.contains(&table) && !LOGGED.contains(&table) {
             return None;
         }
         let proposal = match row.get("proposal") {

@@ -15,6 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use surrealdb::Surreal;
@@ -30,7 +31,10 @@ use crate::error::{LibraryError, Result};
 use crate::head::{HeadFile, LogPosition, StoreState};
 use crate::redo::bytes_of;
 use crate::space::Space;
-use crate::store_files::{copy_aside, cut_log, end_of_log, folders, move_from_under, settle_folder};
+use crate::store_files::{copy_aside, cut_log, detach, end_of_log, folders, next_folder, settle_folder};
+
+/// How long a write may take, and a second more for each MiB.
+const LONGEST_WRITE: Duration = Duration::from_secs(30);
 
 /// An instance of the database, and the handle to ask it by.
 pub(crate) struct Instance {
@@ -150,7 +154,10 @@ impl Database {
         let instance = match open_folder(dir, &folder).await {
             Err(LibraryError::DiskFull { .. }) => {
                 space.release_reserve();
-                folder = move_from_under(&folder, dir).map_err(failed)?;
+                let next = next_folder(dir).map_err(failed)?;
+                fs::rename(&folder, &next).map_err(failed)?;
+                folder = next;
+                detach(&folder).map_err(failed)?;
                 open_folder(dir, &folder).await?
             }
             opened => opened?,
@@ -172,12 +179,35 @@ impl Database {
         self.read_only.as_ref()
     }
 
-    /// The instance to ask.
+    /// The instance to ask, opened anew if a failed write could not be recovered from before. Then
+    /// `recovered` is called.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] while a failed write could not be recovered from.
-    pub(crate) fn instance(&self) -> Result<Arc<Instance>> {
-        self.instance.load_full().ok_or_else(|| self.unrecovered())
+    /// [`LibraryError::DiskFull`] while it cannot be.
+    pub(crate) async fn ready(&self, recovered: impl Fn() + Send + Sync) -> Result<Arc<Instance>> {
+        if let Some(instance) = self.instance.load_full() {
+            return Ok(instance);
+        }
+        // On the heap: everything that reads would carry it.
+        Box::pin(async {
+            let _turn = self.writing.lock().await;
+            self.ready_in_turn(&recovered).await
+        })
+        .await
+    }
+
+    /// As [`Database::ready`], for who holds the turn.
+    async fn ready_in_turn(&self, recovered: &(impl Fn() + Send + Sync)) -> Result<Arc<Instance>> {
+        if let Some(instance) = self.instance.load_full() {
+            return Ok(instance);
+        }
+        if self.closed.load(Ordering::Acquire) {
+            return Err(self.unrecovered());
+        }
+        // On the heap: every read and write would carry what opening a store takes.
+        let instance = Box::pin(self.reopen()).await?;
+        recovered();
+        Ok(instance)
     }
 
     fn unrecovered(&self) -> LibraryError {
@@ -233,17 +263,14 @@ impl Database {
         variables: Object,
         recovered: &(impl Fn() + Send + Sync),
     ) -> Result<()> {
-        let instance = match self.instance.load_full() {
-            Some(instance) => instance,
-            None if self.closed.load(Ordering::Acquire) => return Err(self.unrecovered()),
-            None => {
-                // On the heap, as below: every write would carry what opening a store takes.
-                let instance = Box::pin(self.reopen()).await?;
-                recovered();
-                instance
-            }
-        };
-        let outcome = run(&instance.db, query, variables).await;
+        let instance = self.ready_in_turn(recovered).await?;
+        let limit = LONGEST_WRITE + Duration::from_secs((bytes_of(&variables) >> 20) as u64);
+        // The database tries some of its own writes again and again for minutes when the disk is full.
+        let outcome = tokio::time::timeout(limit, run(&instance.db, query, variables)).await;
+        let outcome = outcome.unwrap_or_else(|_| {
+            let why = format!("nothing came of it within {} seconds", limit.as_secs());
+            Err(Failure { why, of_statement: false })
+        });
         let Err(failure) = outcome else {
             if let Some(files) = &self.files {
                 let folder = files.folder.lock().expect("no holder panics").clone();
@@ -286,8 +313,11 @@ impl Database {
         files.space.release_reserve();
         let position = *files.position.lock().expect("no holder panics");
         let old = files.folder.lock().expect("no holder panics").clone();
-        let folder = move_from_under(&old, &files.dir).map_err(failed)?;
+        let folder = next_folder(&files.dir).map_err(failed)?;
+        fs::rename(&old, &folder).map_err(failed)?;
+        // What follows needs room and may fail: the next try begins where the store lies by then.
         files.folder.lock().expect("no holder panics").clone_from(&folder);
+        detach(&folder).map_err(failed)?;
         crash::point("recover.moved");
         cut_log(&folder, position).map_err(failed)?;
         crash::point("recover.cut");

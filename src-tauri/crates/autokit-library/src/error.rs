@@ -89,6 +89,20 @@ pub enum LibraryError {
         /// The number asked for.
         number: u32,
     },
+    /// The library is not what was acknowledged.
+    #[error("the library is not complete: {problem}")]
+    Incomplete {
+        /// What is missing or altered.
+        problem: String,
+    },
+    /// A backup is not what was written.
+    #[error("the backup {} cannot be used: {reason}", path.display())]
+    BadBackup {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// No such backup.
     #[error("there is no backup {name:?} in {}", folder.display())]
     NoBackup {
@@ -157,7 +171,9 @@ impl LibraryError {
             LibraryError::DiskFull { .. } => Code::DiskFull,
             LibraryError::Owned { .. } => Code::Owned,
             LibraryError::NewerSchema { .. } => Code::NewerSchema,
-            LibraryError::Damaged { .. } => Code::Damaged,
+            LibraryError::Damaged { .. }
+            | LibraryError::Incomplete { .. }
+            | LibraryError::BadBackup { .. } => Code::Damaged,
             LibraryError::NoCard(_)
             | LibraryError::NoRevision { .. }
             | LibraryError::NoProposal(_)
@@ -177,6 +193,10 @@ impl LibraryError {
     /// What a person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
+            LibraryError::Incomplete { .. } => {
+                return "Restore a backup, or go on without what is missing in Settings, State.";
+            }
+            LibraryError::BadBackup { .. } => return "Choose another one in the list of backups.",
             LibraryError::NoBackup { .. } => return "See which there are in the list of backups.",
             LibraryError::NoProposal(_) => return "See what waits in Review.",
             LibraryError::Decided { .. } => return "Take the decision back first, in Review.",

@@ -67,6 +67,9 @@ pub(crate) struct Head {
     pub(crate) state: StoreState,
     /// Losses nobody has accepted yet.
     pub(crate) losses: Vec<Loss>,
+    /// When an opening found no head, RFC 3339 in UTC, until somebody accepts that changes may be missing.
+    #[serde(default)]
+    pub(crate) missing_since: Option<String>,
 }
 
 /// The open file.

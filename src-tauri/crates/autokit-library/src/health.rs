@@ -162,7 +162,8 @@ impl Library {
     /// When the database fails.
     pub async fn verification(&self, card: &CardId) -> Result<Option<Verification>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM $id")
             .bind(("id", RecordId::new("verification", card.as_str())))
             .await
@@ -177,7 +178,8 @@ impl Library {
     /// When the database fails.
     pub async fn verifications(&self) -> Result<Vec<Verification>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query(
                 "SELECT id, state, checked_at, attempts, next_at, revision, NONE AS report FROM verification",
             )
@@ -266,7 +268,8 @@ impl Library {
     /// When the database fails.
     pub async fn health_trend(&self, days: u32) -> Result<Vec<HealthDay>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM health ORDER BY id DESC LIMIT $days")
             .bind(("days", i64::from(days)))
             .await

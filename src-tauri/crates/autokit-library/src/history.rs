@@ -46,7 +46,8 @@ impl Library {
     /// [`LibraryError::NoCard`] when there never was such a card.
     pub async fn history(&self, card: &CardId) -> Result<Vec<Revision>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM revision WHERE card = $card ORDER BY number DESC")
             .bind(("card", card.as_str().to_owned()))
             .await
@@ -64,7 +65,8 @@ impl Library {
     /// [`LibraryError::NoRevision`].
     pub async fn revision(&self, card: &CardId, number: u32) -> Result<Revision> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM revision WHERE card = $card AND number = $number")
             .bind(("card", card.as_str().to_owned()))
             .bind(("number", i64::from(number)))
@@ -83,7 +85,8 @@ impl Library {
     /// When the database fails.
     pub async fn undoable(&self) -> Result<Option<(String, String)>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query(
                 "SELECT * FROM change WHERE undone = false AND operation != 'undo' ORDER BY id DESC LIMIT 1",
             )
@@ -101,7 +104,7 @@ impl Library {
     /// The revisions a change made, oldest first, without the text of cards; with an import, those of what was decided about it.
     async fn revisions_of_change(&self, change: &str) -> Result<Vec<Revision>> {
         let mut response = self
-            .db()?
+            .db().await?
             .query(
                 "LET $changes = array::add((SELECT VALUE record::id(id) FROM change WHERE part_of = $change), $change);
                  SELECT * OMIT body FROM revision WHERE change IN $changes ORDER BY id;",

@@ -331,7 +331,8 @@ impl Library {
     /// A name for an import: after all changes made so far, before any made later.
     async fn next_import(&self) -> Result<String> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT VALUE record::id(id) FROM import")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -431,7 +432,8 @@ impl Library {
         /// Rows dropped at a time.
         const WINDOW: usize = 1_000;
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT VALUE change FROM staging")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -440,7 +442,8 @@ impl Library {
             tracing::info!(%change, "an import was cut off and is forgotten");
             // Read once and dropped by name: what is dropped slows every later look at the same place.
             let mut response = self
-                .db()?
+                .db()
+                .await?
                 .query("SELECT id, card FROM revision WHERE change = $change; SELECT id, card FROM vector;")
                 .bind(("change", change.clone()))
                 .await
@@ -466,7 +469,8 @@ impl Library {
     /// When the database fails.
     pub async fn imports(&self) -> Result<Vec<ImportRecord>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM import ORDER BY id DESC")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -497,7 +501,8 @@ impl Library {
         } else {
             for card in cards {
                 let mut response = self
-                    .db()?
+                    .db()
+                    .await?
                     .query("SELECT * FROM revision WHERE card = $card ORDER BY number")
                     .bind(("card", card.as_str().to_owned()))
                     .await

@@ -12,7 +12,9 @@ use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 use ts_rs::TS;
 
-use crate::commit_log::{CommitRecord, Expected, PROTECTED, RowChange, RowDigest, Tip, digest, row_name};
+use crate::commit_log::{
+    CommitRecord, Expected, LOGGED, PROTECTED, RowChange, RowDigest, Tip, digest, row_name,
+};
 use crate::error::{LibraryError, Result};
 use crate::head::{Head, Loss};
 use crate::rows::key_text;
@@ -142,6 +144,9 @@ impl Library {
     /// What opening, or verifying since, found missing or altered, and losses nobody has accepted yet.
     pub fn known_problems(&self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = self.losses().into_iter().map(Problem::from).collect();
+        if self.head_was_missing() {
+            problems.push(Problem::HeadMissing);
+        }
         for found in self.found.lock().expect("no holder panics").iter() {
             if !problems.contains(found) {
                 problems.push(found.clone());
@@ -161,9 +166,15 @@ impl Library {
         self.verified.lock().expect("no holder panics").clone()
     }
 
-    /// Acknowledged changes that are missing, until [`Library::accept_missing_changes`].
-    pub fn missing_changes(&self) -> u64 {
-        self.losses().iter().map(|loss| loss.last - loss.first + 1).sum()
+    /// Whether changes are known, or have to be feared, to be missing, until
+    /// [`Library::accept_missing_changes`].
+    pub fn has_losses(&self) -> bool {
+        !self.losses().is_empty() || self.head_was_missing()
+    }
+
+    fn head_was_missing(&self) -> bool {
+        let head = self.database.head.as_ref();
+        head.is_some_and(|head| head.lock().expect("no holder panics").get().missing_since.is_some())
     }
 
     /// Goes on without the acknowledged changes that are missing: they are reported no more.
@@ -173,14 +184,18 @@ impl Library {
     pub async fn accept_missing_changes(&self) -> Result<()> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
-        if self.losses().is_empty() {
+        if !self.has_losses() {
             return Ok(());
         }
         // The log goes on behind the gap.
         self.make(Vec::new(), Vec::new(), "Go on without missing changes").await?;
         let Some(head) = &self.database.head else { return Ok(()) };
-        head.lock().expect("no holder panics").update(|head| head.losses.clear())?;
-        let is_loss = |problem: &Problem| matches!(problem, Problem::CommitsMissing { .. });
+        head.lock().expect("no holder panics").update(|head| {
+            head.losses.clear();
+            head.missing_since = None;
+        })?;
+        let is_loss =
+            |problem: &Problem| matches!(problem, Problem::CommitsMissing { .. } | Problem::HeadMissing);
         self.found.lock().expect("no holder panics").retain(|problem| !is_loss(problem));
         Ok(())
     }
@@ -188,7 +203,8 @@ impl Library {
     /// The newest record of the log of commits.
     pub(crate) async fn newest_commit(&self) -> Result<Option<CommitRecord>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM commit_log ORDER BY id DESC LIMIT 1")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -375,7 +391,7 @@ async fn compare_all(snapshot: &Snapshot<'_>, report: &mut Verified) -> Result<(
         report.add(Problem::LogBroken { commit: head.seq });
     }
     let mut newest_bodies: HashMap<String, (i64, Option<BodyHash>)> = HashMap::new();
-    for table in PROTECTED {
+    for table in PROTECTED.into_iter().chain(LOGGED) {
         let mut unknown = Vec::new();
         let each = |row: &Object| {
             report.rows += 1;
@@ -394,7 +410,8 @@ async fn compare_all(snapshot: &Snapshot<'_>, report: &mut Verified) -> Result<(
             }
         };
         snapshot.each_row(table, each).await?;
-        for row in unknown {
+        // Settings from before they were logged belong to no change.
+        for row in unknown.into_iter().filter(|_| !LOGGED.contains(&table)) {
             report.add(Problem::RowUnknown { row });
         }
     }

@@ -67,7 +67,8 @@ impl Library {
     /// When the database fails.
     pub async fn feedback(&self, profile: &str) -> Result<Vec<Feedback>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM feedback WHERE profile = $profile ORDER BY at")
             .bind(("profile", profile.to_owned()))
             .await
@@ -109,7 +110,8 @@ impl Library {
     /// When the database fails.
     pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionNote>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT id, at, question FROM session ORDER BY at DESC LIMIT $limit")
             .bind(("limit", i64::from(limit)))
             .await
@@ -126,7 +128,8 @@ impl Library {
     /// When the database fails.
     pub async fn session(&self, id: &str) -> Result<Option<String>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT VALUE body FROM ONLY type::record('session', $id)")
             .bind(("id", id.to_owned()))
             .await

@@ -115,7 +115,8 @@ impl Library {
     /// When the database fails.
     pub async fn page(&self, card: &CardId) -> Result<Option<Page>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM ONLY type::record('page', $card)")
             .bind(("card", card.as_str().to_owned()))
             .await
@@ -130,7 +131,7 @@ impl Library {
     /// When the database fails.
     pub async fn pages_without_vectors(&self, model: &str) -> Result<Vec<CardId>> {
         let mut response = self
-            .db()?
+            .db().await?
             .query("SELECT id, hash FROM page WHERE chunks != '[]'; SELECT card, hash FROM page_vector WHERE model = $model")
             .bind(("model", model.to_owned()))
             .await
@@ -176,7 +177,8 @@ impl Library {
     /// When the database fails.
     pub async fn page_vectors_of(&self, model: &str, card: &CardId) -> Result<Option<PageVectors>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT card, hash, dim, data FROM $id")
             .bind(("id", RecordId::new("page_vector", format!("{model}|{card}"))))
             .await
@@ -191,7 +193,8 @@ impl Library {
     /// When the database fails.
     pub async fn page_vectors(&self, model: &str) -> Result<Vec<PageVectors>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT card, hash, dim, data FROM page_vector WHERE model = $model")
             .bind(("model", model.to_owned()))
             .await

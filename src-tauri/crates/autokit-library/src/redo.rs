@@ -332,7 +332,8 @@ impl Library {
     /// Finishes a change that was wholly written down, or forgets it; says whether it was finished.
     pub(crate) async fn settle_redo(&self) -> Result<bool> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT VALUE id FROM redo; SELECT VALUE id FROM redo_whole;")
             .await
             .map_err(|error| self.failed(&error))?;

@@ -20,7 +20,9 @@ use crate::health::Checks;
 use crate::integrity::{Problem, Verified};
 use crate::migrate;
 use crate::proposals::Queue;
+use crate::redo::Step;
 use crate::replica::{CardRecord, Replica};
+use crate::restore::finish_restore;
 use crate::rows::{CardRow, TombstoneRow, key_text};
 
 /// Where the time comes from, so that tests decide it.
@@ -133,21 +135,22 @@ impl Library {
             }
             Place::Disk(owned) => {
                 let dir = owned.dir().clone();
+                finish_restore(&dir)?;
                 let on_disk = migrate::version_on_disk(&dir)?;
                 let migrated_from = migrate::back_up_before_migration(&dir, on_disk, &clock.stamp())?;
-                let (head, head_found) = HeadFile::open(&dir.head_file())?;
+                let (mut head, head_found) = HeadFile::open(&dir.head_file())?;
                 // A library from before there was a head has none to miss.
                 let head_missing =
                     !head_found && on_disk.is_some_and(|version| version >= migrate::WITH_HEAD);
                 let known = head_found.then(|| head.get().clone());
+                if head_missing {
+                    head.update(|head| head.missing_since = Some(clock.stamp()))?;
+                }
                 let database = Database::on_disk(&dir, head).await?;
                 let opened = async {
                     let library = Library::start(database, Some(owned), known, clock, migrated_from);
                     let library = Box::pin(library).await?;
                     migrate::write_version(&dir)?;
-                    if head_missing {
-                        library.found.lock().expect("no holder panics").push(Problem::HeadMissing);
-                    }
                     Ok(library)
                 };
                 opened.await.map_err(|error| match error {
@@ -220,7 +223,7 @@ impl Library {
 
     /// Brings the store up to date and reads it.
     async fn read_store(&self, path: &Path, head: Option<&Head>) -> Result<()> {
-        let db = self.db()?;
+        let db = self.db().await?;
         migrate::migrate(&db, path).await?;
         drop(db);
         self.settle_redo().await?;
@@ -279,8 +282,14 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::DiskFull`] while a failed write could not be recovered from.
-    pub(crate) fn db(&self) -> Result<DbHandle> {
-        self.database.instance().map(DbHandle)
+    pub(crate) async fn db(&self) -> Result<DbHandle> {
+        self.database.ready(|| self.doubt()).await.map(DbHandle)
+    }
+
+    /// What is in memory may be ahead of a store that was opened anew.
+    pub(crate) fn doubt(&self) {
+        self.redo_in_doubt.store(true, Ordering::Release);
+        *self.tip.lock().expect("no holder panics") = None;
     }
 
     fn root(&self) -> Option<&Path> {
@@ -296,17 +305,12 @@ impl Library {
     /// # Errors
     /// [`LibraryError::DiskFull`] when there is not enough room, or what failed: then nothing of it stays.
     pub(crate) async fn execute(&self, query: &str, variables: surrealdb::types::Object) -> Result<()> {
-        // What is in memory may be ahead of a store that was opened anew.
-        let recovered = || {
-            self.redo_in_doubt.store(true, Ordering::Release);
-            *self.tip.lock().expect("no holder panics") = None;
-        };
-        self.database.execute(query, variables, recovered).await
+        self.database.execute(query, variables, || self.doubt()).await
     }
 
     /// The rows with these ids, as far as they are there.
     pub(crate) async fn rows_by_id<T: SurrealValue>(&self, ids: Vec<RecordId>) -> Result<Vec<T>> {
-        let response = self.db()?.query("SELECT * FROM $ids").bind(("ids", ids)).await;
+        let response = self.db().await?.query("SELECT * FROM $ids").bind(("ids", ids)).await;
         let mut response = response.map_err(|error| self.failed(&error))?;
         response.take(0).map_err(|error| self.failed(&error))
     }
@@ -317,7 +321,8 @@ impl Library {
     /// When the database fails.
     pub async fn setting(&self, name: &str) -> Result<Option<String>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT VALUE value FROM ONLY type::record('setting', $name)")
             .bind(("name", name.to_owned()))
             .await
@@ -330,16 +335,20 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn set_setting(&self, name: &str, value: &str) -> Result<()> {
-        self.execute(
-            "UPSERT type::record('setting', $name) SET value = $value RETURN NONE",
-            object! { name: name.to_owned(), value: value.to_owned() },
-        )
+        let row = object! { id: RecordId::new("setting", name), value: value.to_owned() };
+        // On the heap: settings are changed in the middle of much else.
+        Box::pin(async {
+            let _turn = self.writer.lock().await;
+            self.settle_doubt().await?;
+            self.make(vec![Step::Put(vec![row])], Vec::new(), "Change a setting").await
+        })
         .await
     }
 
     async fn load(&self) -> Result<()> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM card; SELECT * FROM tombstone;")
             .await
             .map_err(|error| self.failed(&error))?;
@@ -368,7 +377,8 @@ impl Library {
             id: RecordId,
         }
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT id FROM revision ORDER BY id DESC LIMIT 1")
             .await
             .map_err(|error| self.failed(&error))?;

@@ -131,18 +131,21 @@ pub(crate) fn settle_folder(dir: &DataDir) -> io::Result<PathBuf> {
     Ok(store)
 }
 
-/// Renames the folder of an abandoned instance, so that what it still does reaches nothing.
-pub(crate) fn move_from_under(old: &Path, dir: &DataDir) -> io::Result<PathBuf> {
+/// A name for the folder of an abandoned instance under which what it still does reaches nothing.
+pub(crate) fn next_folder(dir: &DataDir) -> io::Result<PathBuf> {
     let next = folders(dir)?.into_iter().map(|(number, _)| number).max().unwrap_or(0) + 1;
-    let new = std::path::absolute(dir.root().join(format!("store.{next}")))?;
-    fs::rename(old, &new)?;
+    std::path::absolute(dir.root().join(format!("store.{next}")))
+}
+
+/// Takes the files in a folder away from an abandoned instance that has them open.
+pub(crate) fn detach(folder: &Path) -> io::Result<()> {
     // The abandoned instance holds the lock on this file, not on the next one of this name.
-    match fs::remove_file(new.join("LOCK")) {
+    match fs::remove_file(folder.join("LOCK")) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     // The newest file of large values is open for appending: the new instance gets one of its own.
-    let values = match fs::read_dir(new.join("vlog")) {
+    let values = match fs::read_dir(folder.join("vlog")) {
         Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),
@@ -152,5 +155,5 @@ pub(crate) fn move_from_under(old: &Path, dir: &DataDir) -> io::Result<PathBuf> 
         fs::copy(&newest, &copy)?;
         fs::rename(copy, newest)?;
     }
-    Ok(new)
+    Ok(())
 }

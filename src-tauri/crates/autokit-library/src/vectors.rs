@@ -81,7 +81,8 @@ impl Library {
     /// When the database fails.
     pub async fn vectors(&self, model: &str) -> Result<Vec<StoredVectors>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM vector WHERE model = $model")
             .bind(("model", model.to_owned()))
             .await

@@ -474,7 +474,8 @@ impl Library {
     pub(crate) async fn outcome_text(&self, request: Option<&str>) -> Result<Option<String>> {
         let Some(key) = request else { return Ok(None) };
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT VALUE outcome FROM ONLY type::record('request', $key)")
             .bind(("key", key.to_owned()))
             .await
@@ -500,7 +501,8 @@ impl Library {
     pub(crate) async fn journal(&self, range: std::ops::Range<u64>) -> Result<Vec<RevisionRow>> {
         let range = RecordIdKeyRange::from(seq_text(range.start)..seq_text(range.end));
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM $journal")
             .bind(("journal", RecordId::new("revision", RecordIdKey::from(range))))
             .await

@@ -28,6 +28,15 @@ pub struct Profile {
     pub permissions: Permissions,
 }
 
+/// A profile in the place of what it was when somebody looked at it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct ProfileChange {
+    /// As it was looked at.
+    pub before: Profile,
+    /// As it is to be; of the same name.
+    pub after: Profile,
+}
+
 /// What may be found: cards of these providers, and these cards. What is assigned may be found as well.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]

@@ -194,7 +194,6 @@ pub struct DoctorRequest {
 pub struct Doctor {
     /// What was looked at, in order.
     pub checks: Vec<Check>,
-    /// Acknowledged changes that are missing from the store, until somebody goes on without them.
-    #[ts(type = "number")]
-    pub missing_changes: u64,
+    /// Acknowledged changes are missing from the store, or may be, and nobody has gone on without them yet.
+    pub can_accept_losses: bool,
 }

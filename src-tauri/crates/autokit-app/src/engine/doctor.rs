@@ -39,7 +39,7 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
     let detail = summary(&problems, count.max(problems.len() as u64));
     // Looking for a backup that is good loads one after the other.
     let mut remedy = if search_backups { remedy(root).await } else { "Restore a backup.".to_owned() };
-    if library.missing_changes() > 0 {
+    if library.has_losses() {
         remedy.push_str(" Or go on without what is missing in Settings, State.");
     }
     check("Integrity", CheckState::Bad, detail, Some(&remedy))
@@ -61,7 +61,7 @@ impl Handle<RunDoctor> for Engine {
             if request.verify {
                 core.library.verify().await?;
             }
-            checks.push(integrity(&core.library, dir.root(), request.verify).await);
+            checks.push(Box::pin(integrity(&core.library, dir.root(), request.verify)).await);
             checks.push(backups_check(dir.root()));
         }
         let (cards, undocumented) = core
@@ -146,7 +146,7 @@ impl Handle<RunDoctor> for Engine {
             }
             checks.push(check("Services", CheckState::Bad, error.message.as_str(), Some(&error.remedy)));
         }
-        Ok(Doctor { checks, missing_changes: core.library.missing_changes() })
+        Ok(Doctor { checks, can_accept_losses: core.library.has_losses() })
     }
 }
 

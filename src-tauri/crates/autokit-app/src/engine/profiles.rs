@@ -15,8 +15,10 @@ use autokit_retrieve::tiers::KeywordTool;
 use autokit_toolcard::CardId;
 use autokit_tools::permissions::{Need, Permission, Policy, Rules};
 
-use crate::api::{AgentSessions, Nothing, Profile, ProfileRef, Profiles, Setting};
-use crate::commands::{Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile};
+use crate::api::{AgentSessions, Nothing, Profile, ProfileChange, ProfileRef, Profiles, Setting};
+use crate::commands::{
+    ChangeProfile, Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile,
+};
 use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::name_for;
 
@@ -419,13 +421,44 @@ impl Handle<ListProfiles> for Engine {
     }
 }
 
-impl Handle<SetProfile> for Engine {
-    async fn handle(&self, _: &Context, mut request: Profile) -> Result<Profiles> {
-        request.name = request.name.trim().to_owned();
-        for rule in &mut request.permissions.secrets.rules {
-            rule.of = as_calls_name_key(&rule.of);
+/// A profile as it is kept: its name without spaces around it, keys named as calls name them.
+fn cleaned(mut profile: Profile) -> Result<Profile> {
+    profile.name = profile.name.trim().to_owned();
+    for rule in &mut profile.permissions.secrets.rules {
+        rule.of = as_calls_name_key(&rule.of);
+    }
+    check(&profile)?;
+    Ok(profile)
+}
+
+impl Handle<ChangeProfile> for Engine {
+    async fn handle(&self, _: &Context, request: ProfileChange) -> Result<Profiles> {
+        let (before, after) = (request.before, cleaned(request.after)?);
+        if before.name != after.name {
+            return Err(invalid("a profile keeps its name".to_owned(), "Add another one."));
         }
-        check(&request)?;
+        self.core
+            .change_profiles(|saved| {
+                let now = saved.profiles.get(&after.name).map(|profile| (**profile).clone());
+                let now = now.unwrap_or_else(|| Profile { name: after.name.clone(), ..Profile::default() });
+                if now != before {
+                    return Err(ApiError::new(
+                        ErrorCode::Conflict,
+                        format!("the profile {:?} was changed meanwhile", after.name),
+                        "Look at it again in Settings, Permissions.",
+                    ));
+                }
+                saved.profiles.insert(after.name.clone(), Arc::new(after));
+                Ok(())
+            })
+            .await?;
+        Ok(self.core.profile_list())
+    }
+}
+
+impl Handle<SetProfile> for Engine {
+    async fn handle(&self, _: &Context, request: Profile) -> Result<Profiles> {
+        let request = cleaned(request)?;
         self.core
             .change_profiles(|saved| {
                 saved.profiles.insert(request.name.clone(), Arc::new(request));

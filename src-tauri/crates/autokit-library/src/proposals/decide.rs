@@ -104,7 +104,8 @@ impl Library {
         by: &Author,
     ) -> Result<(Vec<Object>, Vec<u32>)> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM proposal WHERE change = $change OR import = $change")
             .bind(("change", change.to_owned()))
             .await

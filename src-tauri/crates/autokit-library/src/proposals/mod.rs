@@ -143,7 +143,8 @@ impl Library {
             return Ok(waiting.iter().map(|proposal| Proposal::clone(proposal)).collect());
         }
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT * FROM proposal WHERE $state = NONE OR state = $state ORDER BY id")
             .bind(("state", state.map(|state| state.as_str().to_owned())))
             .await
@@ -172,7 +173,8 @@ impl Library {
     /// When the database fails.
     pub async fn proposal_events(&self, id: u32) -> Result<Vec<ProposalEvent>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT id, at, by, what, why FROM proposal_event WHERE proposal = $id ORDER BY at, id")
             .bind(("id", i64::from(id)))
             .await
@@ -190,7 +192,8 @@ impl Library {
     /// When the database fails.
     pub async fn change_of_proposal(&self, id: u32) -> Result<Option<String>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query("SELECT VALUE change FROM $id")
             .bind(("id", record(id)))
             .await

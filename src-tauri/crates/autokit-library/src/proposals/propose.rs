@@ -174,7 +174,8 @@ impl Library {
             let ids: Vec<RecordId> =
                 marks.iter().flatten().map(|mark| RecordId::new("rejection", mark.as_str())).collect();
             let mut response = self
-                .db()?
+                .db()
+                .await?
                 .query("SELECT id, proposal, field FROM $marks")
                 .bind(("marks", ids))
                 .await

@@ -115,7 +115,8 @@ impl Library {
             id: RecordId,
         }
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query(
                 "SELECT * FROM proposal WHERE state = 'pending';
                  SELECT id FROM proposal ORDER BY id DESC LIMIT 1;",

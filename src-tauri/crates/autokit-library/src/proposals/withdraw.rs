@@ -114,7 +114,8 @@ impl Library {
     /// Proposals, decided ones as well, that others than `by` made or made too.
     async fn proposed_by_others(&self, by: &Author) -> Result<HashSet<u32>> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query(
                 "SELECT VALUE proposal FROM proposal_event
                  WHERE by != $by AND what IN ['proposed', 'merged', 'replaced']",
@@ -153,7 +154,8 @@ impl Library {
     /// that waits.
     async fn only_by(&self, id: u32, by: &Author) -> Result<bool> {
         let mut response = self
-            .db()?
+            .db()
+            .await?
             .query(
                 "SELECT VALUE by FROM proposal_event
                  WHERE proposal = $id AND what IN ['proposed', 'merged', 'replaced']",

@@ -1,0 +1,141 @@
+//! Putting a backup in the place of a library.
+//!
+//! The backup is loaded into a folder beside the store first. Then a journal says what is about to be renamed;
+//! a process that ends in between leaves the rest to the next one that owns the directory
+//! ([`finish_restore`]), so that the library is the old or the new one and never empty.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::backup::{Backup, describe, file_stamp, load, verify_file};
+use crate::crash;
+use crate::data_dir::{DataDir, Ownership};
+use crate::database::connect;
+use crate::error::{LibraryError, Result};
+use crate::head::{HeadFile, StoreState};
+use crate::migrate;
+use crate::store::Clock;
+
+/// What restoring did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    /// The backup that was restored.
+    pub backup: Backup,
+    /// Where the library as it was before lies now.
+    pub replaced: PathBuf,
+}
+
+/// What is being renamed, and what the head has to say afterwards.
+#[derive(Debug, Serialize, Deserialize)]
+struct Journal {
+    /// Where the old library goes.
+    replaced: PathBuf,
+    commit: u64,
+    hash: String,
+    cards: u64,
+    schema: u32,
+}
+
+fn fresh(dir: &DataDir) -> PathBuf {
+    dir.root().join("restoring")
+}
+
+fn journal_file(dir: &DataDir) -> PathBuf {
+    dir.root().join("restore.json")
+}
+
+impl Ownership {
+    /// Puts a backup in the place of the library, which is moved to the folder of backups. Nothing is
+    /// replaced before the backup was verified, loaded and closed.
+    ///
+    /// # Errors
+    /// As [`DataDir::verify_backup`]; [`LibraryError::BadBackup`] when something is missing in it; what keeps
+    /// the files from being written.
+    pub async fn restore_backup(self, name: &str, clock: Clock) -> Result<Restored> {
+        let dir = self.dir().clone();
+        finish_restore(&dir)?;
+        let file = dir.backup_file(name)?;
+        let bad = |reason: &str| LibraryError::BadBackup { path: file.clone(), reason: reason.to_owned() };
+        let backup = describe(&file).ok_or_else(|| bad("it cannot be read"))?;
+        let verified = verify_file(&file, clock.clone()).await?;
+        if let Some(problem) = verified.problems.first() {
+            return Err(bad(&problem.to_string()));
+        }
+        let failed = |error| LibraryError::io(dir.root(), error);
+        let fresh = fresh(&dir);
+        fs::create_dir_all(&fresh).map_err(failed)?;
+        let address = std::path::absolute(&fresh).map_err(failed)?;
+        let instance = connect(&format!("surrealkv://{}?sync=every", address.display()))
+            .await
+            .map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
+        let header = load(&file, &instance.db).await?;
+        instance.close().await.map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
+        // Dropped, it would be closed once more when the folder has another name.
+        std::mem::forget(instance);
+        let replaced = dir.backups().join(format!("replaced-{}", file_stamp(&clock.stamp())));
+        let journal = Journal {
+            replaced: replaced.clone(),
+            commit: header.commit,
+            hash: header.hash,
+            cards: header.cards,
+            schema: header.schema,
+        };
+        write_synced(&journal_file(&dir), &serde_json::to_vec(&journal).expect("plain data"))
+            .map_err(failed)?;
+        crash::point("restore.noted");
+        finish_restore(&dir)?;
+        Ok(Restored { backup, replaced })
+    }
+}
+
+/// Completes a restore that another process began to carry out, and drops one that did not come so far.
+///
+/// # Errors
+/// When the files cannot be renamed.
+pub(crate) fn finish_restore(dir: &DataDir) -> Result<()> {
+    let failed = |error| LibraryError::io(dir.root(), error);
+    let (fresh, file) = (fresh(dir), journal_file(dir));
+    let journal: Journal = match fs::read(&file) {
+        Ok(text) => serde_json::from_slice(&text).map_err(|error| failed(error.into()))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return match fs::remove_dir_all(&fresh) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+                _ => Ok(()),
+            };
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    if fresh.exists() {
+        fs::create_dir_all(&journal.replaced).map_err(failed)?;
+        for entry in fs::read_dir(dir.root()).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name == "store" || name.starts_with("store.") || name == "head" || name == "schema.json" {
+                fs::rename(entry.path(), journal.replaced.join(&name)).map_err(failed)?;
+                crash::point("restore.moved");
+            }
+        }
+        fs::rename(&fresh, dir.store()).map_err(failed)?;
+        crash::point("restore.placed");
+    }
+    let (mut head, _) = HeadFile::open(&dir.head_file())?;
+    head.update(|head| {
+        head.seq = journal.commit;
+        head.hash.clone_from(&journal.hash);
+        head.cards = journal.cards;
+        head.closed_at = journal.commit;
+        head.state = StoreState::Closed;
+    })?;
+    drop(head);
+    migrate::write_version_of(dir, journal.schema)?;
+    fs::remove_file(&file).map_err(failed)
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
