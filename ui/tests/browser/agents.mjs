@@ -215,7 +215,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
 
       await part.getByRole("button", { name: "Make a new token…" }).click();
       const asked = page.getByRole("dialog", { name: "Make a new token?" });
-      await asked.getByText("is refused from then on").waitFor();
+      await asked.getByText("will be rejected").waitFor();
       await show(page, "64-browser-address-renew.png");
       await asked.getByRole("button", { name: "Make a new token" }).click();
       await page.getByText("There is a new token").first().waitFor();
