@@ -252,6 +252,12 @@ fn the_newest_backup_is_kept_whatever_lies_beside_it() -> Result<()> {
         ensure!(!kept(&made[0]).exists() && !kept(&first).exists(), "more than seven are kept");
         ensure!(kept("mine").exists() && kept("9999-12-31T00-00-00.000Z").exists());
         ensure!(!folder.join("cut-off.partial").exists());
+        // Nor does a date in the future put off the next one.
+        let owned = DataDir::new(place.data_dir()).try_own()?;
+        let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+        let newest = library.newest_backup().context("a backup")?;
+        ensure!(Some(&newest.name) == made.last(), "{newest:?}");
+        library.close().await?;
         Ok(())
     })
 }

@@ -218,18 +218,17 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
     let profiles = match command {
         ProfilesCommand::List => node.call::<ListProfiles>(Nothing {}).await?,
         ProfilesCommand::Add { name, about } => {
-            let all = node.call::<ListProfiles>(Nothing {}).await?.profiles;
-            let there = all.into_iter().find(|profile| profile.name == name);
-            match there {
-                Some(there) if about.is_empty() => change(node, &there.name, |_| Ok(())).await?,
-                Some(there) => {
-                    change(node, &there.name, |profile| {
-                        profile.about.clone_from(&about);
-                        Ok(())
-                    })
-                    .await?
-                }
-                None => node.call::<SetProfile>(Profile { name, about, ..Profile::default() }).await?,
+            let listed = node.call::<ListProfiles>(Nothing {}).await?;
+            if !listed.profiles.iter().any(|profile| profile.name == name) {
+                node.call::<SetProfile>(Profile { name, about, ..Profile::default() }).await?
+            } else if about.is_empty() {
+                listed
+            } else {
+                change(node, &name, |profile| {
+                    profile.about.clone_from(&about);
+                    Ok(())
+                })
+                .await?
             }
         }
         ProfilesCommand::Remove { name } => node.call::<RemoveProfile>(ProfileRef { name }).await?,

@@ -201,13 +201,16 @@ impl Library {
         Ok(backup)
     }
 
-    /// Whether there were changes since the newest backup.
-    pub fn changed_since_backup(&self) -> bool {
+    /// The newest backup; one that a clock that was wrong dated in the future does not count.
+    pub fn newest_backup(&self) -> Option<Backup> {
         let now = self.clock.stamp();
-        let newest =
-            self.dir().and_then(|dir| dir.list_backups().into_iter().find(|backup| backup.created_at <= now));
+        self.dir()?.list_backups().into_iter().find(|backup| backup.created_at <= now)
+    }
+
+    /// Whether there were changes since a backup was made, or any where there is none.
+    pub fn changed_since(&self, backup: Option<&Backup>) -> bool {
         let tip = self.tip.lock().expect("no holder panics").as_ref().map_or(0, |tip| tip.seq);
-        newest.map_or(0, |backup| backup.commit) != tip
+        backup.map_or(0, |backup| backup.commit) != tip
     }
 }
 
@@ -221,7 +224,7 @@ async fn write_backup(snapshot: &Snapshot<'_>, path: &Path, created_at: &str) ->
         created_at: created_at.to_owned(),
         commit: newest.seq,
         hash: newest.hash,
-        cards: snapshot.cards.len() as u64,
+        cards: newest.cards,
     };
     let file = File::create(path).map_err(failed)?;
     let mut out =

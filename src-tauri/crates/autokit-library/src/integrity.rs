@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,9 @@ use crate::commit_log::{
 };
 use crate::error::{LibraryError, Result};
 use crate::head::{Head, Loss};
+use crate::replica::CardRecord;
 use crate::rows::key_text;
-use crate::snapshot::{Snapshot, WINDOW};
+use crate::snapshot::Snapshot;
 use crate::store::Library;
 
 /// Rows looked at when a library opens; the rest is left to [`Library::verify`].
@@ -252,13 +254,11 @@ impl Library {
     /// head, and whether their rows are there.
     async fn check_tail(&self, head: &Head, tip: &Tip) -> Result<Vec<Problem>> {
         let mut tail = Vec::new();
-        let mut next = head.closed_at.min(head.seq).max(1);
+        let first = head.closed_at.min(head.seq).max(1);
         let snapshot = self.snapshot().await?;
-        while next <= tip.seq {
-            tail.extend(snapshot.commits_from(next).await?);
-            next += WINDOW;
-        }
+        let read = snapshot.each_commit(first, tip.seq, |record| tail.push(record)).await;
         snapshot.end().await;
+        read?;
         let mut problems = Vec::new();
         for (before, after) in tail.iter().zip(tail.iter().skip(1)) {
             if !after.follows(&before.tip()) {
@@ -337,10 +337,11 @@ impl Library {
     /// [`LibraryError::DiskFull`] while a failed write could not be recovered from. What cannot be read is a
     /// problem in the report, not an error.
     pub async fn verify(&self) -> Result<Verified> {
-        let snapshot = {
+        let (snapshot, cards) = {
             let _turn = self.writer.lock().await;
             self.settle_doubt().await?;
-            self.snapshot().await?
+            let snapshot = self.snapshot().await?;
+            (snapshot, self.read(|replica| replica.iter().cloned().collect::<Vec<_>>()))
         };
         let mut report = Verified::default();
         // The rest is found again, if it is still there.
@@ -353,7 +354,7 @@ impl Library {
         for problem in self.known_problems().into_iter().filter(opening_alone) {
             report.add(problem);
         }
-        let compared = compare_all(&snapshot, &mut report).await;
+        let compared = compare_all(&snapshot, &cards, &mut report).await;
         snapshot.end().await;
         match compared {
             Err(LibraryError::Database(reason)) => report.add(Problem::Unreadable { reason }),
@@ -366,25 +367,25 @@ impl Library {
 }
 
 /// Compares the log with the head and with every row it protects, and the cards with their revisions.
-async fn compare_all(snapshot: &Snapshot<'_>, report: &mut Verified) -> Result<()> {
+async fn compare_all(
+    snapshot: &Snapshot<'_>,
+    cards: &[Arc<CardRecord>],
+    report: &mut Verified,
+) -> Result<()> {
     let mut expected = Expected::default();
     let mut times: HashMap<u64, String> = HashMap::new();
     let mut before = Tip::default();
     let newest = snapshot.newest_commit().await?;
-    let mut next = 1;
-    while next <= newest.seq {
-        let records = snapshot.commits_from(next).await?;
-        for record in &records {
-            if !record.follows(&before) {
-                report.add(Problem::LogBroken { commit: record.seq() });
-            }
-            expected.fold(record);
-            times.insert(record.seq(), record.at.clone());
-            before = record.tip();
-            report.commits += 1;
+    let each = |record: CommitRecord| {
+        if !record.follows(&before) {
+            report.add(Problem::LogBroken { commit: record.seq() });
         }
-        next += WINDOW;
-    }
+        expected.fold(&record);
+        before = record.tip();
+        report.commits += 1;
+        times.insert(record.seq(), record.at);
+    };
+    snapshot.each_commit(1, newest.seq, each).await?;
     if let Some(head) = snapshot.head.as_ref().filter(|head| head.seq > 0 && head.losses.is_empty())
         && (head.seq != before.seq || head.hash != before.hash)
     {
@@ -421,12 +422,13 @@ async fn compare_all(snapshot: &Snapshot<'_>, report: &mut Verified) -> Result<(
     for (row, seq) in missing {
         report.add(Problem::RowMissing { row, written_at: times.get(&seq).cloned().unwrap_or_default() });
     }
-    compare_cards(snapshot, newest_bodies, report).await
+    compare_cards(snapshot, cards, newest_bodies, report).await
 }
 
 /// Compares every card, in the store and in memory, with its newest revision.
 async fn compare_cards(
     snapshot: &Snapshot<'_>,
+    cards: &[Arc<CardRecord>],
     newest: HashMap<String, (i64, Option<BodyHash>)>,
     report: &mut Verified,
 ) -> Result<()> {
@@ -448,7 +450,7 @@ async fn compare_cards(
     snapshot.each_row("card", each).await?;
     let gone = newest.iter().filter(|(card, (_, body))| body.is_some() && !seen.contains(*card));
     differ.extend(gone.map(|(card, _)| card.clone()));
-    for record in &snapshot.cards {
+    for record in cards {
         let was = newest.get(record.id.as_str()).and_then(|(_, body)| *body);
         if was != Some(hash_of(&record.body)) {
             differ.push(record.id.to_string());

@@ -11,14 +11,13 @@ use crate::commit_log::{CommitRecord, Tip};
 use crate::database::Instance;
 use crate::error::Result;
 use crate::head::Head;
-use crate::replica::CardRecord;
 use crate::rows::seq_text;
 use crate::store::Library;
 
 /// Rows read at a time.
-pub(crate) const WINDOW: u64 = 1_000;
+const WINDOW: u64 = 1_000;
 
-/// The store, the head and the cards in memory as of the same commit.
+/// The store and the head as of the same commit.
 pub(crate) struct Snapshot<'a> {
     library: &'a Library,
     /// Sees what was committed before it began, and nothing later. Nothing is written in it.
@@ -27,7 +26,6 @@ pub(crate) struct Snapshot<'a> {
     _instance: Arc<Instance>,
     /// None in memory, and where nothing can be written.
     pub(crate) head: Option<Head>,
-    pub(crate) cards: Vec<Arc<CardRecord>>,
 }
 
 impl Library {
@@ -48,7 +46,6 @@ impl Library {
                 .head
                 .as_ref()
                 .map(|head| head.lock().expect("no holder panics").get().clone()),
-            cards: self.read(|replica| replica.iter().cloned().collect()),
         })
     }
 }
@@ -62,23 +59,39 @@ impl Snapshot<'_> {
         Ok(newest.first().map_or_else(Tip::default, CommitRecord::tip))
     }
 
-    /// Records of the log from this number on, in order, some at a time; none after the last.
-    pub(crate) async fn commits_from(&self, first: u64) -> Result<Vec<CommitRecord>> {
-        let range = RecordIdKeyRange::from(seq_text(first)..seq_text(first.saturating_add(WINDOW)));
-        let range = RecordId::new("commit_log", RecordIdKey::from(range));
-        let response = self.transaction.query("SELECT * FROM $range").bind(("range", range)).await;
-        let mut response = response.map_err(|error| self.library.failed(&error))?;
-        response.take(0).map_err(|error| self.library.failed(&error))
+    /// Shows every record of the log from `first` to `last` to `look`, in order.
+    pub(crate) async fn each_commit(
+        &self,
+        first: u64,
+        last: u64,
+        mut look: impl FnMut(CommitRecord) + Send,
+    ) -> Result<()> {
+        let mut next = first;
+        while next <= last {
+            let range = RecordIdKeyRange::from(seq_text(next)..seq_text(next.saturating_add(WINDOW)));
+            let range = RecordId::new("commit_log", RecordIdKey::from(range));
+            let response = self.transaction.query("SELECT * FROM $range").bind(("range", range)).await;
+            let mut response = response.map_err(|error| self.library.failed(&error))?;
+            let records: Vec<CommitRecord> = response.take(0).map_err(|error| self.library.failed(&error))?;
+            records.into_iter().for_each(&mut look);
+            next += WINDOW;
+        }
+        Ok(())
     }
 
     /// Shows every row of a table to `look`, in the order of their keys.
     pub(crate) async fn each_row(&self, table: &str, mut look: impl FnMut(&Object) + Send) -> Result<()> {
-        let mut start = Bound::Unbounded;
-        loop {
-            let range = RecordIdKeyRange { start, end: Bound::Unbounded };
+        // The ids first: of a range without an end the database reads everything, whatever the limit.
+        let query = format!("SELECT VALUE id FROM {table}");
+        let response = self.transaction.query(query).await;
+        let mut response = response.map_err(|error| self.library.failed(&error))?;
+        let ids: Vec<RecordId> = response.take(0).map_err(|error| self.library.failed(&error))?;
+        for window in ids.chunks(WINDOW as usize) {
+            let bound =
+                |id: Option<&RecordId>| id.map_or(Bound::Unbounded, |id| Bound::Included(id.key.clone()));
+            let range = RecordIdKeyRange { start: bound(window.first()), end: bound(window.last()) };
             let range = RecordId::new(table, RecordIdKey::from(range));
-            let query = format!("SELECT * FROM $range LIMIT {WINDOW}");
-            let response = self.transaction.query(query).bind(("range", range)).await;
+            let response = self.transaction.query("SELECT * FROM $range").bind(("range", range)).await;
             let mut response = response.map_err(|error| self.library.failed(&error))?;
             let rows: Vec<Value> = response.take(0).map_err(|error| self.library.failed(&error))?;
             for row in &rows {
@@ -86,14 +99,8 @@ impl Snapshot<'_> {
                     look(row);
                 }
             }
-            match rows.last() {
-                Some(Value::Object(row)) if rows.len() == WINDOW as usize => match row.get("id") {
-                    Some(Value::RecordId(id)) => start = Bound::Excluded(id.key.clone()),
-                    _ => return Ok(()),
-                },
-                _ => return Ok(()),
-            }
         }
+        Ok(())
     }
 
     /// Lets go of it: until then the store keeps what later changes replaced.

@@ -29,14 +29,14 @@ impl Core {
 
     /// Makes a backup if the newest one is a day old and there were changes since.
     async fn back_up_if_due(&self) -> Result<Option<Backup>> {
-        let Some(dir) = self.library.dir().filter(|_| self.library.read_only().is_none()) else {
+        if self.library.dir().is_none() || self.library.read_only().is_some() {
             return Ok(None);
-        };
+        }
         let now = self.options.clock.now();
-        let newest = dir.list_backups().into_iter().next();
-        let age = newest.and_then(|backup| backup.created_at.parse::<Timestamp>().ok());
-        let due = age.is_none_or(|made| now.duration_since(made) >= DUE_AFTER);
-        if !due || !self.library.changed_since_backup() {
+        let newest = self.library.newest_backup();
+        let made_at = newest.as_ref().and_then(|backup| backup.created_at.parse::<Timestamp>().ok());
+        let due = made_at.is_none_or(|made| now.duration_since(made) >= DUE_AFTER);
+        if !due || !self.library.changed_since(newest.as_ref()) {
             return Ok(None);
         }
         Ok(Some(self.library.back_up().await?))
