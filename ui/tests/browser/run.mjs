@@ -12,6 +12,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { preview } from "vite";
@@ -84,7 +85,9 @@ async function start() {
   if (!prepared) prepare();
   web = await services();
 
-  engine = spawn(bin, [...options, "serve", "--json"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  // Should it not end, what it said last tells what it waits for.
+  const log = { AUTOKIT_LOG: "off,autokit=error,autokit_app::node=info" };
+  engine = spawn(bin, [...options, "serve", "--json"], { env: { ...env, ...log }, stdio: ["ignore", "pipe", "inherit"] });
   await once(engine.stdout, "data");
   const endpoint = JSON.parse(readFileSync(join(library, "endpoint.json"), "utf8"));
   // The settings of this server pass calls on to the engine named here.
@@ -550,6 +553,17 @@ if (onlyPrepare) {
 }
 
 let failed = 0;
+
+/** Waits for an end; one that does not come fails the run and is named, instead of hanging it. */
+async function ended(what, end) {
+  const late = Symbol("late");
+  const first = await Promise.race([end, setTimeout(PATIENCE, late)]);
+  if (first !== late) return true;
+  console.log(`  ✗ ${what} did not end`);
+  failed++;
+  return false;
+}
+
 try {
   const url = await start();
   const page = await browser.newPage({ viewport: { width: 1180, height: 780 } });
@@ -571,12 +585,13 @@ try {
     }
   }
 } finally {
-  await browser?.close();
-  await server?.close();
+  await ended("the browser", browser?.close());
+  await ended("the server of the pages", server?.close());
   web?.close();
-  if (engine) {
+  if (engine && engine.exitCode === null && engine.signalCode === null) {
+    const gone = once(engine, "exit");
     engine.kill("SIGTERM");
-    if (engine.exitCode === null) await once(engine, "exit");
+    if (!(await ended("the engine", gone))) engine.kill("SIGKILL");
   }
   rmSync(folder, { recursive: true, force: true });
 }

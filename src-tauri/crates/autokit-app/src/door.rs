@@ -5,7 +5,6 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use autokit_gateway::server::TokenProfile;
@@ -32,8 +31,6 @@ use crate::mcp::http::strict;
 pub(crate) const PATH: &str = "/mcp";
 /// Web pages of this machine, which need the token like anybody else; no other page may come in.
 const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
-/// How long calls that are on their way are waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What lets an agent in, and the profile whose rules hold for it then.
 #[derive(Clone)]
@@ -101,12 +98,10 @@ impl Door {
 
     /// Takes no more requests and lets go of the port.
     pub(crate) async fn close(self) {
-        let Door { stop, mut served } = self;
+        let Door { stop, served } = self;
         drop(stop);
-        if tokio::time::timeout(PATIENCE, &mut served).await.is_err() {
-            served.abort();
-            // Only now is the port free.
-            let _ = served.await;
+        if let Err(error) = served.await {
+            tracing::error!(%error, "the address for agents broke off");
         }
     }
 }

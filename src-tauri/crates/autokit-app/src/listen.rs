@@ -27,12 +27,15 @@ pub(crate) struct ListenLimits {
     pub(crate) header: Duration,
     /// Connections at a time.
     pub(crate) connections: usize,
+    /// How long requests that are on their way may take once the listener was asked to stop. Without an end,
+    /// one reader that takes nothing more of its answer would keep the process from ending.
+    pub(crate) grace: Duration,
 }
 
 impl Default for ListenLimits {
     fn default() -> ListenLimits {
         // Far below the 1,024 files a process may have open by default on Linux.
-        ListenLimits { header: Duration::from_secs(10), connections: 256 }
+        ListenLimits { header: Duration::from_secs(10), connections: 256, grace: Duration::from_secs(5) }
     }
 }
 
@@ -98,7 +101,8 @@ impl Drop for Place {
     }
 }
 
-/// Serves until `stop` is cancelled, then finishes the requests that are on their way.
+/// Serves until `stop` is cancelled, then finishes the requests that are on their way, for as long as `limits`
+/// gives them.
 pub(crate) async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limits: ListenLimits) {
     let connections = Arc::new(Connections::default());
     let mut serving = JoinSet::new();
@@ -123,7 +127,11 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, stop: Cancellation
     // The port is free from here on, whatever is still on its way.
     drop(listener);
     connections.end_silent();
-    while serving.join_next().await.is_some() {}
+    let finished = async { while serving.join_next().await.is_some() {} };
+    if tokio::time::timeout(limits.grace, finished).await.is_err() {
+        tracing::warn!(connections = serving.len(), "requests were cut off");
+        serving.shutdown().await;
+    }
 }
 
 async fn serve_one(stream: TcpStream, app: Router, place: Place, stop: CancellationToken, header: Duration) {
@@ -214,7 +222,8 @@ mod tests {
 
     #[tokio::test]
     async fn idle_connections_give_way_to_those_that_ask() {
-        let limits = ListenLimits { header: Duration::from_mins(10), connections: 4 };
+        let limits =
+            ListenLimits { header: Duration::from_mins(10), connections: 4, ..ListenLimits::default() };
         let (at, stop) = start(limits).await;
         let mut working = TcpStream::connect(at).await.expect("connected");
         asked(&mut working).await;
@@ -253,6 +262,26 @@ mod tests {
             header *= 4;
         };
         assert!(closed(&mut idle).await);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_takes_nothing_does_not_keep_it_from_ending() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let (at, stop) = (listener.local_addr().expect("an address"), CancellationToken::new());
+        let endless = || async {
+            let more = || async { Some((Ok::<_, std::convert::Infallible>(vec![b'a'; 1 << 16]), ())) };
+            axum::body::Body::from_stream(futures_util::stream::unfold((), move |()| more()))
+        };
+        let app = Router::new().route("/", get(endless));
+        let limits = ListenLimits { grace: Duration::from_millis(20), ..ListenLimits::default() };
+        let serving = tokio::spawn(serve(listener, app, stop.clone(), limits));
+        let mut reader = TcpStream::connect(at).await.expect("connected");
+        reader.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("written");
+        // The answer has begun; its rest is left lying.
+        reader.read_exact(&mut [0]).await.expect("an answer");
+        stop.cancel();
+        serving.await.expect("an end");
+        assert!(closed(&mut reader).await);
     }
 
     #[test]

@@ -216,9 +216,13 @@ impl Node {
         let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
         match state {
             State::Owner { engine, host } => {
+                // Each may take a while: where ending takes long, the log tells what is waited for.
+                tracing::info!("stopping jobs and servers");
                 engine.stop_jobs().await;
+                tracing::info!("closing the endpoints");
                 engine.close_door().await;
                 host.stop().await;
+                tracing::info!("closing the library");
                 engine.close().await
             }
             State::ReadOnly { engine } => {

@@ -205,7 +205,11 @@ async fn run(cli: Cli) -> Result<End> {
         Command::Mcp { profile } => Box::pin(mcp::serve(&node, profile.as_deref().unwrap_or_default())).await,
         command => Box::pin(with_library(&node, &out, command)).await,
     };
-    let closed = node.close().await;
+    let closed = tokio::select! {
+        closed = node.close() => closed,
+        // Asked again, it ends at once: what was acknowledged is kept whatever a process ends by.
+        Ok(()) = serve::interrupted() => Ok(()),
+    };
     let end = outcome?;
     closed?;
     Ok(end)
