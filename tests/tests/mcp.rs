@@ -9,9 +9,9 @@ use anyhow::{Context as _, Result, ensure};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::secrets::Keep;
+use autokit_mcp_client::Limits;
 use autokit_tests::Workplace;
 use autokit_tests::mcp::{Agent, Generation, add_server};
-use autokit_tools::upstream::Limits;
 use serde_json::{Value, json};
 
 const OWN: [&str; 6] = ["search_tools", "call_tool", "ask", "discover", "propose_card", "report_outcome"];

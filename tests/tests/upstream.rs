@@ -5,7 +5,7 @@ use std::io::BufRead as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_tools::upstream::{Limits, Pool, Reach, Told, UpstreamError};
+use autokit_mcp_client::{Limits, Pool, Reach, Told, UpstreamError};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;

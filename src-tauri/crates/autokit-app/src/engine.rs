@@ -50,9 +50,9 @@ use arc_swap::ArcSwap;
 use autokit_embed::{Embedder, ModelStore};
 use autokit_gateway::Gateway;
 use autokit_library::{Clock, DataDir, Library, Ownership, Place};
-use autokit_tools::rest::Rest;
-use autokit_tools::sandbox::Sandbox;
-use autokit_tools::upstream::Limits;
+use autokit_mcp_client::Limits;
+use autokit_openapi::rest::Rest;
+use autokit_sandbox::Sandbox;
 use tokio::sync::{broadcast, watch};
 
 use crate::api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};

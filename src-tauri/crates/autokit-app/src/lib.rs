@@ -29,13 +29,13 @@ pub mod secrets;
 pub mod starter;
 
 pub use autokit_fuel as fuel;
+pub use autokit_policy::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, Rules};
 pub use autokit_retrieve::eval::{AskReport, RetrievalReport};
 pub use autokit_retrieve::{Field, Mode, ScoreParts};
 pub use autokit_toolcard::{
     CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, MarkSort, Origin, ProposalState, Risk, SpanOp,
     TextMark, is_web_address, visible,
 };
-pub use autokit_tools::permissions::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, Rules};
 pub use engine::bytes;
 pub use error::{ApiError, ErrorCode, Result};
 

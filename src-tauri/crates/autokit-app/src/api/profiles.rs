@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use autokit_gateway::Settings as SessionSettings;
-use autokit_tools::permissions::{Need, Permissions};
+use autokit_policy::{Need, Permissions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;

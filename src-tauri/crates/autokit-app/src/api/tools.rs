@@ -1,7 +1,7 @@
 //! Tools that can be called from here, and calls a person makes (the tool registry of Elyra: list, execute by
 //! name).
 
-use autokit_tools::permissions::{Need, Permission};
+use autokit_policy::{Need, Permission};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;

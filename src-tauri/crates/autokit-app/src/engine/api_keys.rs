@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use autokit_tools::openapi::{Call, Credential, Scheme, Secret as ApiToken};
-use autokit_tools::rest::{Key, Keys, origin_of};
+use autokit_openapi::rest::{Key, Keys, origin_of};
+use autokit_openapi::{Call, Credential, Scheme, Secret as ApiToken};
 use serde::{Deserialize, Serialize};
 use url::Url;
 

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use autokit_tools::permissions::{Need, Permission};
+use autokit_policy::{Need, Permission};
 use lru::LruCache;
 use tokio::sync::{oneshot, watch};
 

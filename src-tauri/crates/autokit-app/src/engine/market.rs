@@ -19,7 +19,7 @@ mod tests;
 
 use std::time::Duration;
 
-use autokit_tools::market::{MarketError, Registry};
+use autokit_mcp_client::market::{MarketError, Registry};
 
 use crate::api::{
     MarketFound, MarketKind, MarketQuery, MarketSource, MarketSourceAdd, MarketSourceRef, Nothing, Setting,

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex};
 use arc_swap::ArcSwap;
 use autokit_gateway::Settings as SessionSettings;
 use autokit_library::CardRecord;
+use autokit_policy::{Need, Permission, Policy, Rules};
 use autokit_retrieve::tiers::KeywordTool;
 use autokit_toolcard::CardId;
-use autokit_tools::permissions::{Need, Permission, Policy, Rules};
 
 use crate::api::{AgentSessions, Nothing, Profile, ProfileChange, ProfileRef, Profiles, Setting};
 use crate::commands::{

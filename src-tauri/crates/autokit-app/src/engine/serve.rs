@@ -42,11 +42,11 @@ use autokit_gateway::{
     Toolbox, What,
 };
 use autokit_library::{CardRecord, stamp};
+use autokit_openapi as openapi;
+use autokit_openapi::rest::origin_of;
 use autokit_retrieve::Mode;
 use autokit_retrieve::tiers::{KeywordQuery, merge};
 use autokit_toolcard::{CardId, CardKey, fields};
-use autokit_tools::openapi;
-use autokit_tools::rest::origin_of;
 use jiff::SignedDuration;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};

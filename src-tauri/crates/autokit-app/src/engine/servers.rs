@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 
 use autokit_gateway::configured::{ConfiguredReach, configured};
 use autokit_library::CardRecord;
+use autokit_mcp_client::{Limits, Pool, Reach, ServerTools};
 use autokit_toolcard::{Author, Kind, ReadCards, ReadItem, Rejected, Toolcard, fields};
-use autokit_tools::upstream::{Limits, Pool, Reach, ServerTools};
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

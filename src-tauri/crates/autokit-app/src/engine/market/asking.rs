@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use autokit_mcp_client::market::{Listing, Registry, Way};
 use autokit_retrieve::{dot, is_generic_word, is_stop_word};
 use autokit_toolcard::CardKey;
-use autokit_tools::market::{Listing, Registry, Way};
 use futures_util::future::join_all;
 
 use crate::api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerReach};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use autokit_mcp_client::market::{Registry, Start, Way};
 use autokit_toolcard::is_poisoned;
-use autokit_tools::market::{Registry, Start, Way};
 use serde_json::Value;
 
 use crate::api::{
@@ -114,7 +114,7 @@ impl Core {
 }
 
 fn inputs(start: &Start) -> Vec<MarketInput> {
-    let input = |input: &autokit_tools::market::StartInput| MarketInput {
+    let input = |input: &autokit_mcp_client::market::StartInput| MarketInput {
         name: input.name.clone(),
         description: input.description.as_deref().map(|text| autokit_toolcard::visible(text).into_owned()),
         required: input.required,
@@ -125,7 +125,7 @@ fn inputs(start: &Start) -> Vec<MarketInput> {
 
 fn defaults(start: &Start) -> BTreeMap<String, String> {
     let known =
-        |input: &autokit_tools::market::StartInput| Some((input.name.clone(), input.default.clone()?));
+        |input: &autokit_mcp_client::market::StartInput| Some((input.name.clone(), input.default.clone()?));
     start.inputs.iter().filter_map(known).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use autokit_tools::permissions::{BUILT_IN, Permission, Permissions, Rules};
+use autokit_policy::{BUILT_IN, Permission, Permissions, Rules};
 use serde::{Deserialize, Serialize};
 
 use crate::api::{AgentSessions, Profile};

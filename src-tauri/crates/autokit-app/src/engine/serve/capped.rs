@@ -1,7 +1,7 @@
 //! What a tool that is not AutoKit's own may answer at most: 12,000 tokens (AutoAgent, section on tools), so
 //! that one answer does not fill a model's context.
 
-use autokit_tools::output::{DEFAULT_TOKENS, cap};
+use autokit_text::output::{DEFAULT_TOKENS, cap};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 /// Characters of a picture or sound in Base64 that are passed on: about 1.5 MB of it.

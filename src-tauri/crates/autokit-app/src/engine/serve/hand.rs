@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use autokit_gateway::{Call, Definition, Refusal, Target};
 use autokit_library::CardRecord;
-use autokit_tools::permissions::{Need, Permission};
+use autokit_policy::{Need, Permission};
 use lru::LruCache;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value};

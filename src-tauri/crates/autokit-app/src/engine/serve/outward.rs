@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use autokit_gateway::Refusal;
-use autokit_tools::files::{EntryKind, FileError, Lines, ProjectRoot};
-use autokit_tools::permissions::{Need, Permission, Policy};
-use autokit_tools::sandbox::{Exit, Job, Language, Limits, Output, Sandbox};
+use autokit_policy::{Need, Permission, Policy};
+use autokit_sandbox::files::{EntryKind, FileError, Lines, ProjectRoot};
+use autokit_sandbox::{Exit, Job, Language, Limits, Output, Sandbox};
 use autokit_web::extract;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -253,9 +253,8 @@ fn language(name: &str) -> Language {
 }
 
 async fn run(core: &Core, given: &Map<String, Value>, cancel: &CancellationToken) -> Done {
-    let unfit = |error: &autokit_tools::sandbox::SandboxError| {
-        Refusal::NotMade(format!("{error}. {}", error.remedy()))
-    };
+    let unfit =
+        |error: &autokit_sandbox::SandboxError| Refusal::NotMade(format!("{error}. {}", error.remedy()));
     let sandbox = core.sandbox().await.map_err(|error| unfit(&error))?;
     let _place = core.code_runs.place().await.ok_or_else(|| {
         Refusal::Failed("too many programs run or wait for that already; try again later".to_owned())
@@ -333,7 +332,7 @@ impl CodeRuns {
 
 impl Core {
     /// The sandbox of this system, proven when it is first needed.
-    async fn sandbox(&self) -> Result<Sandbox, autokit_tools::sandbox::SandboxError> {
+    async fn sandbox(&self) -> Result<Sandbox, autokit_sandbox::SandboxError> {
         if let Some(sandbox) = self.sandbox.get() {
             return Ok(sandbox.clone());
         }
@@ -350,7 +349,7 @@ impl Core {
 mod tests {
     use std::sync::Arc;
 
-    use autokit_tools::permissions::Permissions;
+    use autokit_policy::Permissions;
 
     use super::*;
 

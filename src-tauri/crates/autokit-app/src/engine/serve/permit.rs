@@ -3,8 +3,8 @@
 use autokit_bundle::may_be_secret;
 use autokit_gateway::{Audit, Call, Progress, Refusal};
 use autokit_library::stamp;
-use autokit_tools::audit::redacted;
-use autokit_tools::permissions::{Need, Permission};
+use autokit_policy::audit::redacted;
+use autokit_policy::{Need, Permission};
 use serde_json::{Map, Value};
 
 use crate::api::{AgentAsk, AskReply};

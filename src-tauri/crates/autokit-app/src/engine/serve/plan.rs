@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_gateway::{Audit, Call, Definition, Refusal, Target};
+use autokit_mcp_client::{Told, UpstreamError};
+use autokit_openapi as openapi;
+use autokit_openapi::rest::{Keys, needs};
+use autokit_policy::{Need, Permission};
 use autokit_toolcard::CardId;
-use autokit_tools::openapi;
-use autokit_tools::permissions::{Need, Permission};
-use autokit_tools::rest::{Keys, needs};
-use autokit_tools::upstream::{Told, UpstreamError};
 use rmcp::model::CallToolResult;
 use tokio::sync::mpsc;
 

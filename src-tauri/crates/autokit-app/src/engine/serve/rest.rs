@@ -1,8 +1,8 @@
 //! Operations of web APIs, as agents call them.
 
 use autokit_gateway::Refusal;
-use autokit_tools::openapi;
-use autokit_tools::rest::{Keys, RestError};
+use autokit_openapi as openapi;
+use autokit_openapi::rest::{Keys, RestError};
 use autokit_web::ApiAnswer;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,0 +1,212 @@
+//! Calls operations of web APIs: the card says what is sent, a person which keys go with it.
+//!
+//! Keys belong to an origin. A card says itself where it is sent, so a key that was given for one API must
+//! not go to another because a card of the same provider names another host; nor may the address where
+//! access tokens are fetched be a card's choice.
+
+mod error;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use autokit_web::{ApiAnswer, ApiRequest, Fetcher};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::{Call, CallError, Credential, Credentials, HttpRequest, Requirement, Scheme, Secret};
+use autokit_policy::Need;
+use autokit_policy::audit::REDACTED;
+
+pub use error::RestError;
+use token::Tokens;
+
+/// How long one operation may take: longer than pages, for an API may work before it answers.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+/// Bytes of an answer that are read: far more than an agent is given, so that a whole answer is cut where
+/// its text says so.
+pub const MOST_BYTES: usize = 4 << 20;
+
+/// What a person gave for one scheme of one origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// It is sent as it is.
+    Ready(Credential),
+    /// An access token is fetched with it (OAuth 2.0, client credentials).
+    Client {
+        /// Where, as the person said.
+        token_url: String,
+        /// Names the client.
+        id: String,
+        /// Its secret.
+        secret: Secret,
+    },
+}
+
+/// The keys of one origin, by the name of their scheme ([`Requirement::key`]).
+pub type Keys = BTreeMap<String, Key>;
+
+/// The origin an operation is sent to: `https://api.example.org`. None if it names no server.
+pub fn origin_of(call: &Call) -> Option<String> {
+    let url = Url::parse(&call.servers.first()?.url).ok()?;
+    Some(url.origin().ascii_serialization())
+}
+
+/// The first alternative for which there are all keys.
+fn chosen<'a>(call: &'a Call, keys: &Keys) -> &'a [Requirement] {
+    let there = |all: &&Vec<Requirement>| {
+        !all.is_empty() && all.iter().all(|requirement| keys.contains_key(&requirement.key))
+    };
+    call.security.iter().find(there).map_or(&[], Vec::as_slice)
+}
+
+/// What calling an operation with these keys needs: hosts, and secrets where some are sent.
+pub fn needs(call: &Call, keys: &Keys) -> Vec<Need> {
+    let server = call.servers.first().and_then(|server| Url::parse(&server.url).ok());
+    let mut needs: Vec<Need> = server.as_ref().and_then(Need::to_reach).into_iter().collect();
+    let sent = chosen(call, keys);
+    if let (false, Some(of)) = (sent.is_empty(), origin_of(call)) {
+        needs.push(Need::Secret { of });
+    }
+    for requirement in sent {
+        if let Some(Key::Client { token_url, .. }) = keys.get(&requirement.key) {
+            let host = Url::parse(token_url).ok().as_ref().and_then(Need::to_reach);
+            needs.extend(host.filter(|host| !needs.contains(host)));
+        }
+    }
+    needs
+}
+
+/// Calls operations; keeps the access tokens it fetched until they end.
+#[derive(Debug, Default)]
+pub struct Rest {
+    tokens: Tokens,
+    places: Places,
+}
+
+/// Calls under way at a time; others wait. Each may hold [`MOST_BYTES`].
+const AT_ONCE: usize = 32;
+/// Characters of a key that is taken out of answers.
+const SHORTEST: usize = 6;
+
+#[derive(Debug)]
+struct Places(Semaphore);
+
+impl Default for Places {
+    fn default() -> Places {
+        Places(Semaphore::new(AT_ONCE))
+    }
+}
+
+impl Rest {
+    /// Calls an operation. Any status is an answer.
+    ///
+    /// # Errors
+    /// [`RestError`]: what kept the request from being made, or from being answered.
+    pub async fn call(
+        &self,
+        fetcher: &Fetcher,
+        call: &Call,
+        arguments: &Map<String, Value>,
+        keys: &Keys,
+        cancel: &CancellationToken,
+    ) -> Result<ApiAnswer, RestError> {
+        tokio::select! {
+            answer = self.call_on(fetcher, call, arguments, keys) => answer,
+            () = cancel.cancelled() => Err(RestError::Cancelled),
+        }
+    }
+
+    async fn call_on(
+        &self,
+        fetcher: &Fetcher,
+        call: &Call,
+        arguments: &Map<String, Value>,
+        keys: &Keys,
+    ) -> Result<ApiAnswer, RestError> {
+        let _place = self.places.0.acquire().await.map_err(|_| RestError::Cancelled)?;
+        let requirements = chosen(call, keys);
+        if !requirements.is_empty() {
+            is_private(call)?;
+        }
+        let (credentials, fetched) = self.credentials(fetcher, requirements, keys, false).await?;
+        let request = |credentials: &Credentials| call.request(arguments, credentials, None);
+        let answer = send(fetcher, request(&credentials)?).await?;
+        // A token may have been taken back before its time.
+        if answer.status == 401 && fetched {
+            let (credentials, _) = self.credentials(fetcher, requirements, keys, true).await?;
+            let answer = send(fetcher, request(&credentials)?).await?;
+            return Ok(without(answer, &credentials));
+        }
+        Ok(without(answer, &credentials))
+    }
+
+    /// What is sent for an alternative, and whether a token that was fetched earlier is among it.
+    async fn credentials(
+        &self,
+        fetcher: &Fetcher,
+        requirements: &[Requirement],
+        keys: &Keys,
+        anew: bool,
+    ) -> Result<(Credentials, bool), RestError> {
+        let (mut credentials, mut kept) = (Credentials::new(), false);
+        for Requirement { key, scheme } in requirements {
+            let credential = match keys.get(key) {
+                Some(Key::Ready(credential)) => credential.clone(),
+                Some(Key::Client { token_url, id, secret }) => {
+                    let scopes = match scheme {
+                        Scheme::Oauth2 { scopes, .. } => scopes.as_slice(),
+                        _ => &[],
+                    };
+                    let token = self.tokens.token(fetcher, token_url, id, secret, scopes, anew).await?;
+                    kept |= token.kept;
+                    Credential::Token(token.secret)
+                }
+                None => continue,
+            };
+            credentials.insert(key.clone(), credential);
+        }
+        Ok((credentials, kept))
+    }
+}
+
+/// The answer without the keys it was asked with: an API that says back what it was sent would give them to
+/// whoever reads on.
+fn without(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
+    let secrets = credentials.values().flat_map(|credential| match credential {
+        Credential::ApiKey(secret) | Credential::Token(secret) => vec![secret.expose().to_owned()],
+        Credential::Basic { user, password } => {
+            let pair = STANDARD.encode(format!("{user}:{}", password.expose()));
+            vec![password.expose().to_owned(), pair]
+        }
+    });
+    // Of a short one every other word could be a part.
+    for secret in secrets.filter(|secret| secret.len() >= SHORTEST) {
+        if let Ok(text) = std::str::from_utf8(&answer.body)
+            && text.contains(&secret)
+        {
+            answer.body = text.replace(&secret, REDACTED).into_bytes();
+        }
+    }
+    answer
+}
+
+/// Refuses to send a key where others can read it on the way.
+fn is_private(call: &Call) -> Result<(), RestError> {
+    let Some(server) = call.servers.first() else { return Ok(()) };
+    let url = Url::parse(&server.url)
+        .map_err(|error| RestError::Call(CallError::Url { reason: error.to_string() }))?;
+    if crate::is_private(&url) { Ok(()) } else { Err(RestError::Open { server: server.url.clone() }) }
+}
+
+async fn send(fetcher: &Fetcher, request: HttpRequest) -> Result<ApiAnswer, RestError> {
+    let HttpRequest { method, url, headers, body } = request;
+    let request = ApiRequest { method, url, headers, body, patience: PATIENCE, limit: MOST_BYTES };
+    Ok(fetcher.send(request).await?)
+}

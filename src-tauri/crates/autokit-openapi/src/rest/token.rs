@@ -1,0 +1,144 @@
+//! Access tokens fetched with client credentials (RFC 6749 section 4.4), kept until shortly before they end.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use autokit_web::{ApiRequest, Fetcher};
+use serde::Deserialize;
+
+use super::RestError;
+use crate::{HttpRequest, Secret, client_credentials_form};
+
+/// How long a token server may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Bytes of its answer; a token has a few thousand at most.
+const MOST_BYTES: usize = 256 << 10;
+/// How long before its end a token is used no more: a request has to arrive with it.
+const MARGIN: Duration = Duration::from_secs(30);
+/// How long a token counts that does not say when it ends.
+const UNSAID: Duration = Duration::from_mins(5);
+/// Tokens kept; the one that ends first goes.
+const MOST_KEPT: usize = 256;
+/// Characters of a token server's own words that are passed on.
+const REASON: usize = 200;
+
+/// What a token is for. The secret is part of it: a new one must not live on the old one's token.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Use {
+    url: String,
+    client: String,
+    secret: String,
+    scopes: Vec<String>,
+}
+
+struct Kept {
+    token: Secret,
+    until: Instant,
+}
+
+/// The tokens of a process.
+#[derive(Default)]
+pub(super) struct Tokens(Mutex<HashMap<Use, Kept>>);
+
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tokens(…)")
+    }
+}
+
+/// A token, and whether it is an earlier one.
+pub(super) struct Token {
+    pub(super) secret: Secret,
+    pub(super) kept: bool,
+}
+
+/// RFC 6749 sections 5.1 and 5.2.
+#[derive(Deserialize)]
+struct Answer {
+    access_token: Option<String>,
+    token_type: Option<String>,
+    expires_in: Option<f64>,
+    error: Option<String>,
+    error_description: Option<String>,
+}
+
+impl Tokens {
+    /// A token that still counts; `anew` if the one that is kept was refused.
+    pub(super) async fn token(
+        &self,
+        fetcher: &Fetcher,
+        url: &str,
+        client: &str,
+        secret: &Secret,
+        scopes: &[String],
+        anew: bool,
+    ) -> Result<Token, RestError> {
+        let of = Use {
+            url: url.to_owned(),
+            client: client.to_owned(),
+            secret: secret.expose().to_owned(),
+            scopes: scopes.to_vec(),
+        };
+        {
+            let mut kept = self.lock();
+            if anew {
+                kept.remove(&of);
+            }
+            if let Some(kept) = kept.get(&of).filter(|kept| kept.until > Instant::now()) {
+                return Ok(Token { secret: kept.token.clone(), kept: true });
+            }
+        }
+        let (token, lasts) = fetch(fetcher, url, client, secret, scopes).await?;
+        let now = Instant::now();
+        let mut kept = self.lock();
+        kept.retain(|_, kept| kept.until > now);
+        if kept.len() >= MOST_KEPT {
+            let first = kept.iter().min_by_key(|(_, kept)| kept.until).map(|(of, _)| of.clone());
+            if let Some(first) = first {
+                kept.remove(&first);
+            }
+        }
+        kept.insert(of, Kept { token: token.clone(), until: now + lasts.saturating_sub(MARGIN) });
+        Ok(Token { secret: token, kept: false })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Use, Kept>> {
+        // What panicked while it held the lock left whole entries.
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+async fn fetch(
+    fetcher: &Fetcher,
+    url: &str,
+    client: &str,
+    secret: &Secret,
+    scopes: &[String],
+) -> Result<(Secret, Duration), RestError> {
+    let HttpRequest { method, url, headers, body } = client_credentials_form(url, client, secret, scopes)?;
+    let request = ApiRequest { method, url, headers, body, patience: PATIENCE, limit: MOST_BYTES };
+    let answered = fetcher.send(request).await?;
+    let none = |reason: String| RestError::NoToken { url: answered.url.clone(), reason };
+    if let Some(elsewhere) = &answered.elsewhere {
+        return Err(none(format!("it sends the request on to {elsewhere}")));
+    }
+    let answer: Answer = match serde_json::from_slice(&answered.body) {
+        Ok(answer) => answer,
+        Err(_) => return Err(none(format!("it answers {} and no JSON", answered.status))),
+    };
+    if let Some(error) = &answer.error {
+        let more = answer.error_description.as_deref().unwrap_or_default();
+        let said: String = format!("{error} {more}").trim().chars().take(REASON).collect();
+        return Err(none(said));
+    }
+    let bearer = answer.token_type.as_deref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
+    let Some(token) = answer.access_token.filter(|token| !token.is_empty() && bearer) else {
+        let other = if bearer { "no token" } else { "a token that is not sent as a bearer's" };
+        return Err(none(format!("it answers {} with {other}", answered.status)));
+    };
+    let lasts = answer.expires_in.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    // Not even a day is believed of a server that says a century.
+    let lasts = lasts.map_or(UNSAID, |seconds| Duration::from_secs_f64(seconds.min(86_400.0)));
+    Ok((Secret::new(token), lasts))
+}

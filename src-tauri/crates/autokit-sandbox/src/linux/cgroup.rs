@@ -1,0 +1,246 @@
+//! One control group for one job, where this process may make one: the only thing that bounds the
+//! memory and the processes of a whole job exactly.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::Pid;
+
+use crate::Limits;
+
+/// What the names of our groups begin with; the number of the process that made it follows.
+const PREFIX: &str = "autokit-sandbox-";
+
+/// Where groups can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The one tree of version 2.
+    Two(PathBuf),
+    /// The trees of version 1.
+    One {
+        /// Ours in the memory tree.
+        memory: PathBuf,
+        /// Ours in the process number tree.
+        pids: PathBuf,
+    },
+}
+
+/// A group with a job in it, or about to have one. Its folders are removed by [`Group::remove`].
+#[derive(Debug)]
+pub(super) struct Group {
+    place: Place,
+}
+
+impl Place {
+    /// The place next to or below our own group, if there is one: made known by what `/proc` says
+    /// of this process, and by making a folder there and removing it.
+    pub(super) fn find() -> Option<Place> {
+        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let candidates = two(&own, &mounts).into_iter().chain(one(&own, &mounts));
+        candidates.into_iter().find(|place| {
+            place.sweep();
+            match Group::make(place, &Limits::default()) {
+                Ok(group) => match group.remove() {
+                    Ok(()) => true,
+                    Err(error) => {
+                        tracing::warn!("a control group cannot be removed: {error}");
+                        false
+                    }
+                },
+                Err(error) => {
+                    tracing::debug!("no control group at {place:?}: {error}");
+                    false
+                }
+            }
+        })
+    }
+
+    fn roots(&self) -> Vec<&Path> {
+        match self {
+            Place::Two(root) => vec![root],
+            Place::One { memory, pids } => vec![memory, pids],
+        }
+    }
+
+    /// Removes the empty groups of processes that were killed before they could do it.
+    fn sweep(&self) {
+        for root in self.roots() {
+            let Ok(entries) = fs::read_dir(root) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let owner = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+                let owner = owner.and_then(|rest| rest.split('-').next());
+                let Some(owner) = owner else { continue };
+                if !Path::new("/proc").join(owner).exists()
+                    && let Err(error) = fs::remove_dir(entry.path())
+                {
+                    tracing::debug!("the control group {} stays: {error}", entry.path().display());
+                }
+            }
+        }
+    }
+}
+
+/// Folders of version 2, nearest first: our group's ancestors that hand memory and process numbers
+/// on to their children. Our own group cannot: it holds a process.
+fn two(own: &str, mounts: &str) -> Vec<Place> {
+    let Some(group) = own.lines().find_map(|line| line.strip_prefix("0::")) else { return Vec::new() };
+    let Some(root) = mount_of(mounts, |kind, _| kind == "cgroup2") else { return Vec::new() };
+    let own = root.join(group.trim_start_matches('/'));
+    own.ancestors()
+        .skip(1)
+        .take_while(|folder| folder.starts_with(&root))
+        .filter(|folder| {
+            fs::read_to_string(folder.join("cgroup.subtree_control")).is_ok_and(|on| {
+                let mut on = on.split_whitespace();
+                on.clone().any(|name| name == "memory") && on.any(|name| name == "pids")
+            })
+        })
+        .map(|folder| Place::Two(folder.to_owned()))
+        .collect()
+}
+
+/// Our folders of version 1, below which groups are made.
+fn one(own: &str, mounts: &str) -> Option<Place> {
+    let tree = |controller: &str| {
+        let root = mount_of(mounts, |kind, options| {
+            kind == "cgroup" && options.split(',').any(|o| o == controller)
+        })?;
+        let group = own.lines().find_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            controllers.split(',').any(|name| name == controller).then_some(path)
+        })?;
+        Some(root.join(group.trim_start_matches('/')))
+    };
+    Some(Place::One { memory: tree("memory")?, pids: tree("pids")? })
+}
+
+/// The first mount whose kind and options suit, from the lines of `mountinfo`.
+fn mount_of(mounts: &str, suits: impl Fn(&str, &str) -> bool) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let (before, after) = line.split_once(" - ")?;
+        let mut after = after.split(' ');
+        let kind = after.next()?;
+        let options = after.nth(1)?;
+        suits(kind, options).then(|| before.split(' ').nth(4).map(PathBuf::from))?
+    })
+}
+
+impl Group {
+    /// Makes a group with the job's limits. What lies in the job's two folders in memory is
+    /// counted by the kernel as well and is therefore added to the limit.
+    pub(super) fn make(place: &Place, limits: &Limits) -> io::Result<Group> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{PREFIX}{}-{number}", std::process::id());
+        let group = Group {
+            place: match place {
+                Place::Two(root) => Place::Two(root.join(&name)),
+                Place::One { memory, pids } => {
+                    Place::One { memory: memory.join(&name), pids: pids.join(&name) }
+                }
+            },
+        };
+        match group.fill(limits) {
+            Ok(()) => Ok(group),
+            Err(error) => {
+                // Half made; whichever folder exists must not stay.
+                for folder in group.place.roots().into_iter().filter(|folder| folder.exists()) {
+                    fs::remove_dir(folder)?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&self, limits: &Limits) -> io::Result<()> {
+        let memory_limit = limits.memory_bytes.saturating_add(limits.scratch_bytes.saturating_mul(2));
+        for folder in self.place.roots() {
+            fs::create_dir(folder)?;
+        }
+        match &self.place {
+            Place::Two(group) => {
+                fs::write(group.join("memory.max"), memory_limit.to_string())?;
+                // Both are absent where the kernel has no swap or is older.
+                write_if_there(&group.join("memory.swap.max"), "0")?;
+                write_if_there(&group.join("memory.oom.group"), "1")?;
+                fs::write(group.join("pids.max"), processes(limits))
+            }
+            Place::One { memory, pids } => {
+                fs::write(memory.join("memory.limit_in_bytes"), memory_limit.to_string())?;
+                write_if_there(&memory.join("memory.memsw.limit_in_bytes"), &memory_limit.to_string())?;
+                fs::write(pids.join("pids.max"), processes(limits))
+            }
+        }
+    }
+
+    /// Puts a process, and what it will start, into the group.
+    pub(super) fn take(&self, process: Pid) -> io::Result<()> {
+        for folder in self.place.roots() {
+            fs::write(folder.join("cgroup.procs"), process.as_raw_nonzero().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// How many processes the kernel has killed for the group's memory.
+    pub(super) fn killed_for_memory(&self) -> io::Result<u64> {
+        let file = match &self.place {
+            Place::Two(group) => group.join("memory.events"),
+            Place::One { memory, .. } => memory.join("memory.oom_control"),
+        };
+        let text = fs::read_to_string(file)?;
+        let count = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        count
+            .and_then(|count| count.trim().parse().ok())
+            .ok_or_else(|| io::Error::other("the control group does not count what was killed for memory"))
+    }
+
+    /// Removes the group, which must be empty.
+    pub(super) fn remove(self) -> io::Result<()> {
+        self.place.roots().into_iter().try_for_each(fs::remove_dir)
+    }
+}
+
+/// Bubblewrap's own process 1 is in the group and is not the job's.
+fn processes(limits: &Limits) -> String {
+    (u64::from(limits.processes) + 1).to_string()
+}
+
+fn write_if_there(file: &Path, text: &str) -> io::Result<()> {
+    match fs::write(file, text) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // A v1 kernel without accounting of swap shows the file and refuses it.
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Place, mount_of, one};
+
+    const MOUNTS: &str = "\
+30 25 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
+31 30 0:27 / /sys/fs/cgroup/memory rw,relatime shared:1 - cgroup cgroup rw,memory
+32 30 0:28 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids
+33 30 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";
+
+    #[test]
+    fn our_groups_are_found_from_what_the_kernel_says() {
+        let found = one("8:pids:/\n4:memory:/user/one\n0::/\n", MOUNTS);
+        let expected = Place::One {
+            memory: "/sys/fs/cgroup/memory/user/one".into(),
+            pids: "/sys/fs/cgroup/pids/".into(),
+        };
+        assert_eq!(found, Some(expected));
+        assert_eq!(one("8:pids:/\n0::/\n", MOUNTS), None, "no memory controller");
+        let root = mount_of(MOUNTS, |kind, _| kind == "cgroup2");
+        assert_eq!(root.as_deref(), Some(Path::new("/sys/fs/cgroup/unified")));
+    }
+}

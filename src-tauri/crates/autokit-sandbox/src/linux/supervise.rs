@@ -1,0 +1,385 @@
+//! One job from its start to the moment nothing of it is left, on one thread that waits for
+//! everything that can happen: output, the end, the caller's wish, and the next look at what the job
+//! uses.
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::cgroup::Group;
+use super::command::{self, Pipes, Prepared};
+use super::sample::Sampler;
+use super::stream::Stream;
+use super::{Sandbox, limits};
+use crate::{Exit, Job, Limits, Outcome, SandboxError};
+
+/// From one look at what a job uses to the next.
+const SAMPLE: Duration = Duration::from_millis(20);
+/// How long the kernel may take to end what was killed before that is a fault.
+const KILL: Duration = Duration::from_secs(10);
+
+/// A pipe that no child inherits: what is read, what is written.
+pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
+    pipe_with(PipeFlags::CLOEXEC).map_err(SandboxError::system("making a pipe"))
+}
+
+/// Runs a job. `stopped`: a pipe whose other end is closed when the caller wants no more.
+pub(super) fn run(sandbox: &Sandbox, job: &Job, stopped: &OwnedFd) -> Result<Outcome, SandboxError> {
+    let started = Instant::now();
+    command::check(job)?;
+    let group = sandbox.groups.as_ref().map(|place| Group::make(place, &job.limits)).transpose();
+    let group = group.map_err(SandboxError::io("making a control group"))?;
+    let ended = Running::start(sandbox, job, started, group.as_ref())
+        .and_then(|running| running.follow(stopped, group.as_ref()));
+    if let Some(group) = group
+        && let Err(error) = group.remove()
+    {
+        // The next start of this program removes it; the job itself is over.
+        tracing::warn!("the control group of a job stays: {error}");
+    }
+    ended
+}
+
+/// Process 1 of a job's namespace.
+struct Init {
+    pid: Pid,
+    /// Refers to it for good, whatever becomes of its number.
+    handle: OwnedFd,
+}
+
+struct Running<'j> {
+    job: &'j Job,
+    started: Instant,
+    bwrap: Child,
+    bwrap_handle: OwnedFd,
+    init: Option<Init>,
+    sampler: Option<Sampler>,
+    status: Stream,
+    stdout: Stream,
+    stderr: Stream,
+    /// Closed when the program may start; process 1 waits for a byte.
+    go: Option<OwnedFd>,
+    /// Why it was killed, and when.
+    killed: Option<(Exit, Instant)>,
+}
+
+impl<'j> Running<'j> {
+    fn start(
+        sandbox: &Sandbox,
+        job: &'j Job,
+        started: Instant,
+        group: Option<&Group>,
+    ) -> Result<Running<'j>, SandboxError> {
+        let (status, status_end) = pipe()?;
+        let (go_end, go) = pipe()?;
+        let keep = go.try_clone().map_err(SandboxError::io("copying a pipe"))?;
+        let pipes = Pipes { status: status_end, go: go_end, keep };
+        let Prepared { mut command, descriptors } =
+            command::prepare(&sandbox.bwrap, job, pipes, sandbox.as_nobody)?;
+        let mut bwrap = command.spawn().map_err(SandboxError::io("starting bwrap"))?;
+        // Ours would keep the pipes from ending.
+        drop((command, descriptors));
+        let parts = Self::parts(&mut bwrap, status, &job.limits);
+        let (bwrap_handle, status, stdout, stderr) = match parts {
+            Ok(parts) => parts,
+            Err(error) => {
+                kill_child(&mut bwrap);
+                return Err(error);
+            }
+        };
+        let mut running = Running {
+            job,
+            started,
+            bwrap,
+            bwrap_handle,
+            init: None,
+            sampler: None,
+            status,
+            stdout,
+            stderr,
+            go: Some(go),
+            killed: None,
+        };
+        running.release(group)?;
+        Ok(running)
+    }
+
+    fn parts(
+        bwrap: &mut Child,
+        status: OwnedFd,
+        limits: &Limits,
+    ) -> Result<(OwnedFd, Stream, Stream, Stream), SandboxError> {
+        let pid = Pid::from_child(bwrap);
+        let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(SandboxError::system("watching bwrap"))?;
+        let missing = || SandboxError::Internal("bwrap has no output".to_owned());
+        let stdout = bwrap.stdout.take().ok_or_else(missing)?;
+        let stderr = bwrap.stderr.take().ok_or_else(missing)?;
+        let stream = |pipe: OwnedFd, limit| Stream::new(pipe, limit).map_err(SandboxError::io("reading"));
+        Ok((
+            handle,
+            // A few hundred bytes of JSON.
+            stream(status, 64 << 10)?,
+            stream(stdout.into(), limits.output_bytes)?,
+            stream(stderr.into(), limits.output_bytes)?,
+        ))
+    }
+
+    /// Waits until bubblewrap names process 1, puts every limit on it and lets it start the program.
+    /// Bubblewrap is not killed before: its process 1 is bound to it only later.
+    fn release(&mut self, group: Option<&Group>) -> Result<(), SandboxError> {
+        let pid = loop {
+            if let Some(pid) = self.said("child-pid") {
+                break Pid::from_raw(pid as i32);
+            }
+            if self.status.waits().is_none() {
+                return Err(self.failed());
+            }
+            self.wait(None, Instant::now() + KILL)?;
+            if self.started.elapsed() > KILL && self.said("child-pid").is_none() {
+                kill_child(&mut self.bwrap);
+                return Err(SandboxError::SetUp { reason: "bwrap does not answer".to_owned() });
+            }
+        };
+        let pid = pid.ok_or_else(|| SandboxError::Internal("bwrap names no process".to_owned()))?;
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(handle) => self.init = Some(Init { pid, handle }),
+            // It failed to set up and is gone.
+            Err(rustix::io::Errno::SRCH) => return Err(self.failed()),
+            Err(errno) => return Err(SandboxError::system("watching the job")(errno)),
+        }
+        limits::give_way(pid);
+        let ready = group.map_or(Ok(()), |group| {
+            group.take(pid).map_err(SandboxError::io("putting the job into its control group"))
+        });
+        let go = self.go.take();
+        match (ready, go) {
+            (Ok(()), Some(go)) => match rustix::io::write(&go, &[1]) {
+                // A broken pipe: it failed to set up, which its status will tell.
+                Ok(_) | Err(rustix::io::Errno::PIPE) => Ok(()),
+                Err(errno) => Err(SandboxError::system("letting the job start")(errno)),
+            },
+            (Err(error), _) => {
+                // Nothing of it may run with half the limits.
+                self.kill(Exit::Cancelled)?;
+                self.wait_for_the_end()?;
+                // What failed because bubblewrap had already given up is told by bubblewrap.
+                self.stderr.read().map_err(SandboxError::io("reading"))?;
+                Err(if self.stderr.total() > 0 { self.failed() } else { error })
+            }
+            (Ok(()), None) => Err(SandboxError::Internal("a job was started twice".to_owned())),
+        }
+    }
+
+    fn follow(mut self, stopped: &OwnedFd, group: Option<&Group>) -> Result<Outcome, SandboxError> {
+        let end = self.started + self.job.limits.wall;
+        let mut next = Instant::now();
+        while !self.is_over()? {
+            let now = Instant::now();
+            if self.killed.is_some() {
+                self.wait_for_the_end()?;
+                break;
+            }
+            if now >= end {
+                self.kill(Exit::TimedOut)?;
+                continue;
+            }
+            if now >= next {
+                next = now + SAMPLE;
+                if let Some(reason) = self.over(group)? {
+                    self.kill(reason)?;
+                    continue;
+                }
+            }
+            if self.wait(Some(stopped.as_fd()), end.min(next))? {
+                self.kill(Exit::Cancelled)?;
+            }
+            let flood = Limits::FLOOD.saturating_mul(self.job.limits.output_bytes as u64);
+            if self.stdout.total().max(self.stderr.total()) > flood {
+                self.kill(Exit::TooMuchOutput)?;
+            }
+        }
+        self.outcome(group)
+    }
+
+    /// What came of it, when all is over.
+    fn outcome(mut self, group: Option<&Group>) -> Result<Outcome, SandboxError> {
+        let ended = self.bwrap.wait().map_err(SandboxError::io("waiting for bwrap"))?;
+        self.status.read().map_err(SandboxError::io("reading"))?;
+        let out_of_memory = killed_for_memory(group)?;
+        let exit = match (self.killed, self.said("exit-code")) {
+            (Some((reason, _)), _) => reason,
+            (None, Some(code)) => exit(code as i32),
+            // Bubblewrap itself was killed, which only the kernel and the machine's owner do.
+            (None, None) if out_of_memory => Exit::OutOfMemory,
+            (None, None) => {
+                let error = self.failed();
+                tracing::debug!("bwrap ended with {ended} before the job: {error}");
+                return Err(error);
+            }
+        };
+        let exit =
+            if out_of_memory && exit == Exit::Signal(libc::SIGKILL) { Exit::OutOfMemory } else { exit };
+        Ok(Outcome {
+            exit,
+            stdout: self.stdout.finish().map_err(SandboxError::io("reading"))?,
+            stderr: self.stderr.finish().map_err(SandboxError::io("reading"))?,
+            wall: self.started.elapsed(),
+        })
+    }
+
+    /// Which limit on the job as a whole it has passed.
+    fn over(&mut self, group: Option<&Group>) -> Result<Option<Exit>, SandboxError> {
+        if killed_for_memory(group)? {
+            return Ok(Some(Exit::OutOfMemory));
+        }
+        let Some(init) = &self.init else { return Ok(None) };
+        if self.sampler.is_none() {
+            self.sampler = Sampler::open(init.pid).map_err(SandboxError::io("looking at the job"))?;
+        }
+        let Some(sampler) = &self.sampler else { return Ok(None) };
+        let limits = &self.job.limits;
+        let sample = sampler.take(limits.memory_bytes).map_err(SandboxError::io("looking at the job"))?;
+        let cpu =
+            Duration::from_secs_f64(sample.ticks as f64 / rustix::param::clock_ticks_per_second() as f64);
+        Ok(if sample.memory > limits.memory_bytes {
+            Some(Exit::OutOfMemory)
+        } else if sample.tasks > u64::from(limits.processes) {
+            Some(Exit::TooManyProcesses)
+        } else if cpu > limits.cpu {
+            Some(Exit::TimedOut)
+        } else {
+            None
+        })
+    }
+
+    /// Ends the job: the kernel kills all of a process namespace with its process 1.
+    fn kill(&mut self, reason: Exit) -> Result<(), SandboxError> {
+        if self.killed.is_none() {
+            self.killed = Some((reason, Instant::now()));
+        }
+        let Some(init) = &self.init else { return Ok(()) };
+        match pidfd_send_signal(&init.handle, Signal::KILL) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+            Err(errno) => Err(SandboxError::system("ending the job")(errno)),
+        }
+    }
+
+    fn wait_for_the_end(&mut self) -> Result<(), SandboxError> {
+        let until = Instant::now() + KILL;
+        while !self.is_over()? {
+            if Instant::now() >= until {
+                return Err(SandboxError::Internal("the job does not end when it is killed".to_owned()));
+            }
+            self.wait(None, until)?;
+        }
+        Ok(())
+    }
+
+    /// Whether process 1 is gone, and with it everything in its namespace, and bubblewrap as well.
+    fn is_over(&self) -> Result<bool, SandboxError> {
+        let init = self.init.as_ref().map_or(Ok(true), |init| has_ended(init.handle.as_fd()));
+        Ok(init? && has_ended(self.bwrap_handle.as_fd())?)
+    }
+
+    /// Waits for output, an end or `stopped`, at most `until`; whether `stopped` came.
+    fn wait(&mut self, stopped: Option<BorrowedFd<'_>>, until: Instant) -> Result<bool, SandboxError> {
+        let mut watched = Vec::with_capacity(6);
+        let readable = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
+        // A handle of what has ended would be ready at once, over and over.
+        let mut ends = vec![self.bwrap_handle.as_fd()];
+        ends.extend(self.init.as_ref().map(|init| init.handle.as_fd()));
+        for end in ends {
+            if !has_ended(end)? {
+                watched.push(readable(end));
+            }
+        }
+        // The last of them may just have ended, and nothing else would wake us.
+        let ended = watched.is_empty();
+        let streams = [self.status.waits(), self.stdout.waits(), self.stderr.waits()];
+        watched.extend(streams.into_iter().flatten().map(readable));
+        watched.extend(stopped.map(readable));
+        let until = if ended { Instant::now() } else { until };
+        let left = until.saturating_duration_since(Instant::now());
+        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+        match poll(&mut watched, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(SandboxError::system("waiting")(errno)),
+        }
+        let stopped = stopped.is_some() && watched.last().is_some_and(|last| !last.revents().is_empty());
+        for stream in [&mut self.status, &mut self.stdout, &mut self.stderr] {
+            stream.read().map_err(SandboxError::io("reading"))?;
+        }
+        Ok(stopped)
+    }
+
+    /// A number bubblewrap has told: several JSON objects one after the other, the last perhaps
+    /// not yet whole.
+    fn said(&self, name: &str) -> Option<i64> {
+        let objects = serde_json::Deserializer::from_slice(&self.status.output().bytes);
+        let objects = objects.into_iter::<serde_json::Value>().map_while(Result::ok);
+        objects.into_iter().find_map(|object| object.get(name)?.as_i64())
+    }
+
+    /// Bubblewrap gave up before the program: its words.
+    fn failed(&mut self) -> SandboxError {
+        let ended = self.bwrap.wait();
+        if let Err(error) = self.stderr.read() {
+            return SandboxError::System { what: "reading", source: error };
+        }
+        let said = self.stderr.output().text().trim().to_owned();
+        let reason = match (said.is_empty(), ended) {
+            (false, _) => said,
+            (true, Ok(status)) => format!("bwrap ended with {status}"),
+            (true, Err(error)) => error.to_string(),
+        };
+        SandboxError::SetUp { reason }
+    }
+}
+
+impl Drop for Running<'_> {
+    /// Whatever failed on the way, nothing goes on.
+    fn drop(&mut self) {
+        if let Err(error) = self.kill(Exit::Cancelled) {
+            tracing::error!("{error}");
+        }
+        kill_child(&mut self.bwrap);
+    }
+}
+
+/// Ends bubblewrap and takes its status, so that it is not a zombie.
+fn kill_child(bwrap: &mut Child) {
+    if let Err(error) = bwrap.kill().and_then(|()| bwrap.wait()) {
+        tracing::error!("bwrap does not end: {error}");
+    }
+}
+
+fn killed_for_memory(group: Option<&Group>) -> Result<bool, SandboxError> {
+    let killed = group.map_or(Ok(0), Group::killed_for_memory);
+    Ok(killed.map_err(SandboxError::io("reading the control group"))? > 0)
+}
+
+/// Whether the process of a handle has ended.
+fn has_ended(handle: BorrowedFd<'_>) -> Result<bool, SandboxError> {
+    let mut watched = [PollFd::from_borrowed_fd(handle, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    loop {
+        match poll(&mut watched, Some(&now)) {
+            Ok(count) => return Ok(count > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(SandboxError::system("watching the job")(errno)),
+        }
+    }
+}
+
+/// Bubblewrap tells a signal as shells do.
+fn exit(code: i32) -> Exit {
+    match code - 128 {
+        libc::SIGXCPU => Exit::TimedOut,
+        signal @ 1..=64 => Exit::Signal(signal),
+        _ => Exit::Code(code),
+    }
+}
