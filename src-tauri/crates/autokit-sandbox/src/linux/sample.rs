@@ -4,6 +4,7 @@ use std::io;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Dir, Mode, OFlags, fstat, fstatvfs, open, openat};
+use rustix::io::Errno;
 use rustix::process::Pid;
 
 /// Kernel memory behind one file in a tmpfs, in bytes: its inode and its name. The size of a tmpfs
@@ -38,17 +39,17 @@ impl Sampler {
             open(format!("{root}{path}"), OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         };
         let ours = open("/proc", OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        let opened = folder("/proc").and_then(|proc| Ok((proc, folder("/job")?)));
-        let (proc, work) = match opened {
-            Ok(both) => both,
-            // The new root is being built, or the job is over.
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::SRCH) => return Ok(None),
+        let opened = || Ok((folder("/proc")?, vec![folder("/job")?, folder("/tmp")?]));
+        let (proc, folders) = match opened() {
+            Ok(opened) => opened,
+            // The new root is being built, or the job is over, which it may be between two of them.
+            Err(errno) if is_gone(errno) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
         if fstat(&proc)?.st_dev == fstat(&ours)?.st_dev {
             return Ok(None);
         }
-        Ok(Some(Sampler { proc, folders: vec![work, folder("/tmp")?] }))
+        Ok(Some(Sampler { proc, folders }))
     }
 
     /// Adds up. Shared pages are shared out only when that can matter for `limit`, in bytes: it
@@ -57,7 +58,11 @@ impl Sampler {
         let mut sample = Sample::default();
         let mut processes = Vec::new();
         for entry in Dir::read_from(&self.proc)? {
-            let name = entry?.file_name().to_owned();
+            let name = match entry {
+                Ok(entry) => entry.file_name().to_owned(),
+                Err(errno) if is_gone(errno) => break,
+                Err(errno) => return Err(errno.into()),
+            };
             let Some(number) = name.to_str().ok().filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
             else {
                 continue;
@@ -101,10 +106,9 @@ impl Sampler {
 
     /// A file of the job's `/proc`; `None` when its process is gone.
     fn read(&self, path: &str) -> io::Result<Option<String>> {
-        let gone = |errno| matches!(errno, rustix::io::Errno::NOENT | rustix::io::Errno::SRCH);
         let file = match openat(self.proc.as_fd(), path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
             Ok(file) => file,
-            Err(errno) if gone(errno) => return Ok(None),
+            Err(errno) if is_gone(errno) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
         match io::read_to_string(std::fs::File::from(file)) {
@@ -126,6 +130,11 @@ impl Sampler {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Whether an error says that a process is not there any more.
+fn is_gone(errno: Errno) -> bool {
+    matches!(errno, Errno::NOENT | Errno::SRCH)
 }
 
 /// What is wanted of a line of `/proc/PID/stat`.
