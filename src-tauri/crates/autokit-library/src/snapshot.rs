@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use surrealdb::engine::local::Db;
 use surrealdb::method::Transaction;
-use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value};
+use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
 
 use crate::commit_log::{CommitRecord, Tip};
 use crate::database::Instance;
@@ -68,11 +68,8 @@ impl Snapshot<'_> {
     ) -> Result<()> {
         let mut next = first;
         while next <= last {
-            let range = RecordIdKeyRange::from(seq_text(next)..seq_text(next.saturating_add(WINDOW)));
-            let range = RecordId::new("commit_log", RecordIdKey::from(range));
-            let response = self.transaction.query("SELECT * FROM $range").bind(("range", range)).await;
-            let mut response = response.map_err(|error| self.library.failed(&error))?;
-            let records: Vec<CommitRecord> = response.take(0).map_err(|error| self.library.failed(&error))?;
+            let window = RecordIdKeyRange::from(seq_text(next)..seq_text(next.saturating_add(WINDOW)));
+            let records: Vec<CommitRecord> = self.rows("commit_log", window).await?;
             records.into_iter().for_each(&mut look);
             next += WINDOW;
         }
@@ -89,11 +86,8 @@ impl Snapshot<'_> {
         for window in ids.chunks(WINDOW as usize) {
             let bound =
                 |id: Option<&RecordId>| id.map_or(Bound::Unbounded, |id| Bound::Included(id.key.clone()));
-            let range = RecordIdKeyRange { start: bound(window.first()), end: bound(window.last()) };
-            let range = RecordId::new(table, RecordIdKey::from(range));
-            let response = self.transaction.query("SELECT * FROM $range").bind(("range", range)).await;
-            let mut response = response.map_err(|error| self.library.failed(&error))?;
-            let rows: Vec<Value> = response.take(0).map_err(|error| self.library.failed(&error))?;
+            let window = RecordIdKeyRange { start: bound(window.first()), end: bound(window.last()) };
+            let rows: Vec<Value> = self.rows(table, window).await?;
             for row in &rows {
                 if let Value::Object(row) = row {
                     look(row);
@@ -101,6 +95,14 @@ impl Snapshot<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The rows of a table whose keys are in a range, in the order of their keys.
+    async fn rows<T: SurrealValue>(&self, table: &str, keys: RecordIdKeyRange) -> Result<Vec<T>> {
+        let range = RecordId::new(table, RecordIdKey::from(keys));
+        let response = self.transaction.query("SELECT * FROM $range").bind(("range", range)).await;
+        let mut response = response.map_err(|error| self.library.failed(&error))?;
+        response.take(0).map_err(|error| self.library.failed(&error))
     }
 
     /// Lets go of it: until then the store keeps what later changes replaced.
