@@ -3,7 +3,7 @@
 //! Embedding, vector scan and whole search at several sizes, import, opening clean and after a
 //! kill, taking over from an owner that was killed, stopping a question, start-up to the first
 //! answer, memory over many searches. Medians; one JSON object last.
-#![allow(clippy::print_stdout, reason = "printing is what this does")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what this does")]
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -235,9 +235,11 @@ async fn first_answer() -> Result<Value> {
 /// What is left when a process ends at the points of a large import, and of every change a person makes.
 async fn crashes(cards: usize, points: usize, rounds: usize) -> Result<Value> {
     let left = Box::pin(crash_imports(cards, points)).await?;
+    eprintln!("crashes: {} kills during an import of {cards} cards", left.len());
     let mut changes = 0;
-    for _ in 0..rounds {
+    for round in 1..=rounds {
         changes += Box::pin(crash_changes(&Change::ALL, usize::MAX)).await?;
+        eprintln!("crashes: {changes} kills during changes, round {round} of {rounds}");
     }
     let most = left.iter().max_by_key(|left| left.cards).context("a crash")?;
     let slowest = left.iter().map(|left| left.opening).max().unwrap_or_default();
