@@ -233,13 +233,14 @@ async fn first_answer() -> Result<Value> {
 }
 
 /// What is left when a process ends at the points of a large import, and of every change a person makes.
-async fn crashes(cards: usize, points: usize, rounds: usize) -> Result<Value> {
+/// All points are gone through again until there were `kills`.
+async fn crashes(cards: usize, points: usize, kills: usize) -> Result<Value> {
     let left = Box::pin(crash_imports(cards, points)).await?;
     eprintln!("crashes: {} kills during an import of {cards} cards", left.len());
     let mut changes = 0;
-    for round in 1..=rounds {
+    while changes == 0 || left.len() + changes < kills {
         changes += Box::pin(crash_changes(&Change::ALL, usize::MAX)).await?;
-        eprintln!("crashes: {changes} kills during changes, round {round} of {rounds}");
+        eprintln!("crashes: {} of {kills} kills", left.len() + changes);
     }
     let most = left.iter().max_by_key(|left| left.cards).context("a crash")?;
     let slowest = left.iter().map(|left| left.opening).max().unwrap_or_default();
@@ -355,7 +356,7 @@ async fn main() -> Result<()> {
             }
             "library" => Box::pin(library(size)).await,
             "crashes" => {
-                Box::pin(crashes(size, if quick { 5 } else { 20 }, if quick { 1 } else { 16 })).await
+                Box::pin(crashes(size, if quick { 5 } else { 20 }, if quick { 1 } else { 1000 })).await
             }
             "bundle" => Box::pin(bundle(size)).await,
             "agents" => Box::pin(agents(size)).await,
