@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use autokit_app::api::{
-    AskRequest, ImportRequest, ImportSource, JobState, JobWait, Nothing, SearchRequest, SessionRef,
+    AskRequest, Depth, ImportRequest, ImportSource, JobState, JobWait, Nothing, SearchRequest, SessionRef,
 };
 use autokit_app::commands::{Ask, CancelSession, GetStatus, Search, StartImport, WaitJob};
 use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_library::{Clock, DataDir, Library, Place};
-use autokit_retrieve::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
+use autokit_search::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
 use autokit_tests::agent::{choose, start};
 use autokit_tests::bundle::exchange;
 use autokit_tests::calendar::{QUESTION, cards, stock};
@@ -149,24 +149,25 @@ async fn library(size: usize) -> Result<Value> {
     let imported = began.elapsed().as_secs_f64();
     node.close().await?;
     drop(node);
-    let open = async || -> Result<f64> {
+    let open = async || -> Result<(f64, f64)> {
         let began = Instant::now();
         let owned = DataDir::new(place.data_dir()).try_own()?;
         let library = Library::open(Place::Disk(owned), Clock::system()).await?;
         let took = began.elapsed().as_secs_f64();
+        let checked = library.checked_in().as_secs_f64() * 1e3;
         library.close().await?;
-        Ok(took)
+        Ok((took, checked))
     };
-    let clean = open().await?;
+    let (clean, checked_clean) = open().await?;
     let owner = place.serve()?;
     owner.kill()?;
     // Killed at rest; killed in the middle of an import is measured with the crashes.
-    let killed = open().await?;
+    let (killed, checked_killed) = open().await?;
 
     let ask = |number: usize| SearchRequest {
         query: format!("{} photos of account {number}", ["export", "list", "archive"][number % 3]),
-        mode: None,
-        limit: None,
+        depth: Some(Depth::Fused),
+        ..SearchRequest::default()
     };
     // A process of its own, that has neither imported nor measured anything before.
     let owner = place.serve()?;
@@ -191,7 +192,8 @@ async fn library(size: usize) -> Result<Value> {
     }
     node.close().await?;
     Ok(json!({ "cards": size, "import_cards_per_s": size as f64 / imported, "open_clean_s": clean,
-               "open_after_kill_s": killed, "search_ms_p50": quantile(&mut times, 0.5),
+               "open_after_kill_s": killed,
+               "checks_ms": checked_clean, "checks_after_kill_ms": checked_killed, "search_ms_p50": quantile(&mut times, 0.5),
                "search_ms_p95": quantile(&mut times, 0.95), "memory_mib": after as f64 / 1024.0,
                "memory_growth_percent_over_10000_searches": (after as f64 / before as f64 - 1.0) * 100.0 }))
 }
@@ -219,7 +221,7 @@ async fn first_answer() -> Result<Value> {
         times.push(began.elapsed());
     }
     let node = with_model(&place).await?;
-    let ask = || AskRequest { question: "turn speech into text".into(), limit: None };
+    let ask = || AskRequest { question: "turn speech into text".into(), ..AskRequest::default() };
     node.call::<Ask>(ask()).await?;
     let mut warm = Vec::new();
     for _ in 0..100 {
@@ -271,7 +273,12 @@ async fn agents(cards: usize) -> Result<Value> {
     let node = with_model(&place).await?;
     let mut within = Vec::new();
     for number in 0..RUNS {
-        let request = SearchRequest { query: query("old", number), mode: None, limit: Some(5) };
+        let request = SearchRequest {
+            query: query("old", number),
+            limit: Some(5),
+            depth: Some(Depth::Fused),
+            mode: None,
+        };
         let began = Instant::now();
         node.call::<Search>(request).await?;
         within.push(began.elapsed());

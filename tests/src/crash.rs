@@ -14,7 +14,7 @@ use autokit_app::api::{ImportRequest, ImportSource, JobState, JobWait};
 use autokit_app::commands::{StartImport, WaitJob};
 use autokit_app::node::Node;
 use autokit_library::{Clock, DataDir, Library, Place};
-use autokit_retrieve::Document;
+use autokit_search::Document;
 use autokit_toolcard::{Author, CardKey};
 use serde_json::{Value, json};
 

@@ -66,6 +66,14 @@ impl Workplace {
         Ok(Workplace { folder: tempfile::tempdir()?, options: vec!["--stand-in".into(), "384".into()] })
     }
 
+    /// As [`Workplace::with_stand_in`], with vectors of `width` numbers.
+    ///
+    /// # Errors
+    /// When no folder can be made.
+    pub fn with_stand_in_of(width: usize) -> Result<Workplace> {
+        Ok(Workplace { folder: tempfile::tempdir()?, options: vec!["--stand-in".into(), width.to_string()] })
+    }
+
     /// As [`Workplace::with_stand_in`], on this disk.
     ///
     /// # Errors

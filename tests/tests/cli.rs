@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use autokit_library::{Clock, DataDir, Library, PackedVectors, Place};
-use autokit_retrieve::Document;
+use autokit_search::Document;
 use autokit_tests::{Workplace, made_up_cards};
 use serde_json::{Value, json};
 

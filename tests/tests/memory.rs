@@ -30,10 +30,10 @@ async fn memory_grows_at_most_a_twentieth_over_ten_thousand_searches() -> Result
         }
         let query = query(number);
         if number % 2 == 0 {
-            let found = node.call::<Search>(SearchRequest { query, mode: None, limit: None }).await?;
+            let found = node.call::<Search>(SearchRequest { query, ..SearchRequest::default() }).await?;
             ensure!(!found.results.is_empty(), "search {number} found nothing");
         } else {
-            let answer = node.call::<Ask>(AskRequest { question: query, limit: None }).await?;
+            let answer = node.call::<Ask>(AskRequest { question: query, ..AskRequest::default() }).await?;
             ensure!(!answer.candidates.is_empty(), "question {number} found nothing");
         }
     }

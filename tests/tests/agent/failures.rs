@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use autokit_agent::ask::{House, LONGEST_SILENCE, Means, Question, Retrieved, Told, Verdict};
+use autokit_agent::ask::{House, LONGEST_SILENCE, Means, Question, Retrieval, Retrieved, Told, Verdict};
 use autokit_llm::prompts::Prompts;
 use autokit_llm::{Ledger, Limits, Model, ModelConfig, Protocol};
+use autokit_search::{Depth, Thresholds};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, told};
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
@@ -161,14 +162,8 @@ impl House for OneCard {
         None
     }
 
-    async fn search(
-        &self,
-        _: &str,
-        _: &str,
-        _: &[String],
-        _: usize,
-    ) -> autokit_agent::Result<Vec<Retrieved>> {
-        Ok(vec![Retrieved {
+    async fn search(&self, _: &str, _: &str, _: &[String], _: usize) -> autokit_agent::Result<Retrieval> {
+        let card = Retrieved {
             id: "one".into(),
             name: "One".into(),
             description: "One is a tool.".into(),
@@ -177,7 +172,8 @@ impl House for OneCard {
             score: 0.9,
             parts: autokit_app::ScoreParts::default(),
             cited: None,
-        }])
+        };
+        Ok(Retrieval { cards: vec![card], thresholds: Thresholds::of(Depth::Reranked) })
     }
 
     fn is_word(&self, _: &str) -> bool {

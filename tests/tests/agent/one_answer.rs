@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{Phase, Verdict};
-use autokit_app::api::{AskRequest, CardRef};
+use autokit_app::api::{AskRequest, CardRef, Depth};
 use autokit_app::commands::{Ask, GetCard, LoadStarter};
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
@@ -139,7 +139,8 @@ async fn an_answer_is_judged_by_the_question_that_was_asked() -> Result<()> {
     for services in [None, Some(&model)] {
         choose(&node, services, Some(&site)).await?;
         for (question, kind) in requests()?.into_iter().step_by(3) {
-            let request = AskRequest { question: question.clone(), limit: Some(200) };
+            let request =
+                AskRequest { question: question.clone(), limit: Some(200), depth: Some(Depth::Fused) };
             let own = node.call::<Ask>(request).await?.candidates.into_iter();
             let own: HashMap<String, f32> = own.map(|one| (one.card.id, one.score)).collect();
             let before = site.searches();

@@ -249,6 +249,7 @@ async fn vectors_that_are_not_those_of_their_cards_are_not_used() -> Result<()> 
         query: text.to_owned(),
         limit: Some(40),
         mode: Some(autokit_app::Mode::Vector),
+        depth: None,
     };
     let honest = maker.node(64).await?;
     let ranked = async |node: &Node| -> Result<Vec<String>> {

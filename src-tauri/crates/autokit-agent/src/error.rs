@@ -17,7 +17,7 @@ pub enum Error {
     Llm(#[from] autokit_llm::Error),
     /// The ranking.
     #[error(transparent)]
-    Retrieve(#[from] autokit_retrieve::RetrieveError),
+    Retrieve(#[from] autokit_search::RetrieveError),
     /// The embedding model.
     #[error("{0}")]
     Senses(String),

@@ -15,25 +15,24 @@ mod duplicates;
 mod edit;
 mod export;
 mod find;
-mod finder;
 mod health;
 mod import;
 mod incoming;
+mod indexing;
 mod kept;
 mod keys;
 mod market;
 mod models;
+mod opinions;
 mod pages;
 mod profiles;
 mod providers;
-pub(crate) mod rerank;
 mod review;
 mod serve;
 mod servers;
 mod sessions;
 mod shelf;
 mod subscriptions;
-mod taste;
 mod verify;
 
 pub use doctor::bytes;
@@ -53,6 +52,7 @@ use autokit_library::{Clock, DataDir, Library, Ownership, Place};
 use autokit_mcp_client::Limits;
 use autokit_openapi::rest::Rest;
 use autokit_sandbox::Sandbox;
+use autokit_search::{CardIndex, Searcher};
 use tokio::sync::{broadcast, watch};
 
 use crate::api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
@@ -65,20 +65,19 @@ use crate::secrets::{Keep, Secrets};
 use api_keys::ApiKeys;
 use asks::Asks;
 use catalogue::ListCache;
-use finder::Finder;
 use import::PlanCache;
 use incoming::SourceCache;
+use indexing::LibraryPassages;
 use market::Market;
+use opinions::Opinions;
 use profiles::ProfileBook;
 use providers::{Services, Spending};
-use rerank::Tokens;
 use review::Suspects;
 use serve::{CodeRuns, Journal, Outcomes};
 use servers::Servers;
 use sessions::Sessions;
 use shelf::Lore;
 use subscriptions::Subscriptions;
-use taste::Taste;
 use verify::Verifying;
 
 /// Where vectors come from.
@@ -172,8 +171,7 @@ pub(crate) struct Core {
     library: Library,
     options: EngineOptions,
     models: ModelStore,
-    /// Model and index together, so that both are switched at once.
-    finder: ArcSwap<Finder>,
+    searcher: Arc<Searcher>,
     model: watch::Sender<Model>,
     jobs: Jobs,
     events: broadcast::Sender<Event>,
@@ -186,8 +184,7 @@ pub(crate) struct Core {
     memory_keys: Secrets,
     sessions: Sessions,
     lore: Lore,
-    taste: Taste,
-    tokens: Tokens,
+    opinions: Opinions,
     verifying: Verifying,
     /// Proposals that wait, for the status.
     waiting: AtomicU32,
@@ -273,9 +270,10 @@ impl Engine {
         let first_run = library.read_only().is_none()
             && library.read(|replica| replica.cursor() == 0)
             && library.setting(STARTER_SETTING).await?.is_none();
+        let passages = Arc::new(LibraryPassages(library.cards()));
         let core = Arc::new(Core {
             model: watch::Sender::new(Model { name, state: ModelState::Loading, error: None }),
-            finder: ArcSwap::from_pointee(Finder::without_model()),
+            searcher: Arc::new(Searcher::new(CardIndex::new(None), passages)),
             jobs: Jobs::new(events.clone()),
             library,
             options: options.clone(),
@@ -288,8 +286,7 @@ impl Engine {
             memory_keys: Secrets::open(Keep::Memory, &options.config_dir),
             sessions: Sessions::default(),
             lore: Lore::default(),
-            taste: Taste::default(),
-            tokens: Tokens::default(),
+            opinions: Opinions::default(),
             verifying: Verifying::default(),
             waiting: AtomicU32::new(0),
             suspects: Suspects::default(),
@@ -386,11 +383,11 @@ impl Core {
     }
 
     fn embedder(&self) -> Option<Arc<Embedder>> {
-        self.finder.load().embedder.clone()
+        self.searcher.embedder()
     }
 
     /// The model, as what compares by meaning wants it.
-    fn senses(&self) -> Option<Arc<dyn autokit_retrieve::Senses>> {
+    fn senses(&self) -> Option<Arc<dyn autokit_search::Senses>> {
         self.embedder().map(|embedder| Arc::new(crate::eval::Meaning(embedder)) as Arc<_>)
     }
 
@@ -413,7 +410,7 @@ impl Handle<GetStatus> for Engine {
             data_dir: core.library.dir().map_or_else(String::new, |dir| dir.root().display().to_string()),
             owner_pid: std::process::id(),
             cards: core.library.read(|replica| replica.len() as u32),
-            embedded: core.finder.load().embedded() as u32,
+            embedded: core.searcher.index().embedded() as u32,
             model: model.name,
             model_state: model.state,
             model_error: model.error.map(|error| error.message),

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use autokit_agent::discover::Vocabulary;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
-use autokit_retrieve::Senses;
-use autokit_retrieve::eval::{Embedder as Embeddings, RetrievalReport, RetrievalSet, evaluate_retrieval};
+use autokit_search::Senses;
+use autokit_search::eval::{Embedder as Embeddings, RetrievalReport, RetrievalSet, evaluate_retrieval};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
 use crate::engine::Vectors;
@@ -61,7 +61,7 @@ impl Senses for Meaning {
     }
 }
 
-fn unreadable(error: &autokit_retrieve::EvalError) -> ApiError {
+fn unreadable(error: &autokit_search::EvalError) -> ApiError {
     ApiError::new(
         ErrorCode::UnreadableFile,
         error.to_string(),
@@ -72,7 +72,7 @@ fn unreadable(error: &autokit_retrieve::EvalError) -> ApiError {
 /// Runs `measure` with the product's embedder.
 fn with<T>(
     vectors: &Vectors,
-    measure: impl FnOnce(&Embeddings<'_, autokit_embed::Error>) -> Result<T, autokit_retrieve::EvalError>,
+    measure: impl FnOnce(&Embeddings<'_, autokit_embed::Error>) -> Result<T, autokit_search::EvalError>,
 ) -> Result<T> {
     let embedder = embedder(vectors)?;
     let passages = |texts: &[String]| embedder.embed_passages(texts);

@@ -98,7 +98,9 @@ pub(crate) async fn search(
         Ranking::Keyword => Mode::Keyword,
         Ranking::Vector => Mode::Vector,
     };
-    let response = node.call::<Search>(SearchRequest { query, mode: Some(mode), limit: Some(limit) }).await?;
+    let response = node
+        .call::<Search>(SearchRequest { query, mode: Some(mode), limit: Some(limit), depth: None })
+        .await?;
     out.show(&response, |text| write_results(text, &response))?;
     Ok(if response.results.is_empty() { End::Nothing } else { End::Done })
 }

@@ -1,6 +1,6 @@
 //! How text is cut into words and sentences.
 
-use autokit_retrieve::{is_generic_word, is_stop_word};
+use autokit_search::{is_generic_word, is_stop_word};
 use autokit_web::{Block, Document};
 
 /// Words in titles that say what sort of page it is, beside those that say what sort of thing.
@@ -19,7 +19,7 @@ const OF_PAGES: &[&str] = &[
 
 /// Letters and digits in small words, split at capitals: `GmailToolkit` is `gmail`, `toolkit`.
 pub fn words(text: &str) -> Vec<String> {
-    autokit_retrieve::name_words(text)
+    autokit_search::name_words(text)
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)

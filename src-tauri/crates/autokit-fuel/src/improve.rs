@@ -3,7 +3,7 @@
 use autokit_facts::sentences;
 use autokit_llm::Request;
 use autokit_llm::prompts;
-use autokit_retrieve::{Senses, dot};
+use autokit_search::{Senses, dot};
 use autokit_toolcard::Toolcard;
 use autokit_web::Block;
 use regex::Regex;

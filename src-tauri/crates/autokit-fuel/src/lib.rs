@@ -24,7 +24,7 @@ mod subject;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autokit_retrieve::Senses;
+use autokit_search::Senses;
 use autokit_web::Fetcher;
 use autokit_web::search::Provider;
 use tokio::sync::Semaphore;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use autokit_facts::{Import, alike, words};
-use autokit_retrieve::dot;
+use autokit_search::dot;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autokit_facts::{Facts, opening};
-use autokit_retrieve::Senses;
+use autokit_search::Senses;
 use autokit_web::{Document, Fetched, Fetcher, extract};
 use lru::LruCache;
 use sha2::{Digest, Sha256};

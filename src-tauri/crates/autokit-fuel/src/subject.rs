@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use autokit_facts::{distinctive, words};
-use autokit_retrieve::is_stop_word;
+use autokit_search::is_stop_word;
 use autokit_toolcard::{Toolcard, fields, is_web_address};
 use serde_json::{Map, Value};
 

@@ -49,7 +49,7 @@ pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
 pub use proposals::{Acceptance, Accepted, ProposalEvent, Proposed, Selection};
-pub use replica::{CardRecord, Replica};
+pub use replica::{CardRecord, Cards, Replica};
 pub use restore::Restored;
 pub use store::{Clock, Library, Place, stamp};
 pub use vectors::{PackedVectors, StoredVectors};

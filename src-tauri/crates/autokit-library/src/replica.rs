@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Toolcard, fields};
 use memchr::memmem::Finder;
@@ -104,6 +104,17 @@ pub struct Replica {
     pub(crate) deleted: HashMap<CardId, (u32, String)>,
     /// Sequence number of the newest revision included.
     pub(crate) cursor: u64,
+}
+
+/// The cards of a library that may be open elsewhere: they change as it does.
+#[derive(Clone, Debug)]
+pub struct Cards(pub(crate) Arc<RwLock<Replica>>);
+
+impl Cards {
+    /// The card with this id.
+    pub fn get(&self, id: &CardId) -> Option<Arc<CardRecord>> {
+        self.0.read().expect("no holder panics").get(id).cloned()
+    }
 }
 
 impl Replica {

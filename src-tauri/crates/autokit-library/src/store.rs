@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
+use std::time::{Duration, Instant};
 
 use autokit_toolcard::{CardId, Toolcard};
 use jiff::Timestamp;
@@ -21,7 +22,7 @@ use crate::integrity::{Problem, Verified};
 use crate::migrate;
 use crate::proposals::Queue;
 use crate::redo::Step;
-use crate::replica::{CardRecord, Replica};
+use crate::replica::{CardRecord, Cards, Replica};
 use crate::restore::finish_restore;
 use crate::rows::{CardRow, TombstoneRow, key_text};
 
@@ -79,7 +80,7 @@ pub struct Library {
     /// Held until the store is closed.
     ownership: Mutex<Option<Ownership>>,
     pub(crate) clock: Clock,
-    pub(crate) replica: RwLock<Replica>,
+    pub(crate) replica: Arc<RwLock<Replica>>,
     /// Writers take turns; readers use the replica and never wait for one.
     pub(crate) writer: tokio::sync::Mutex<()>,
     /// The newest record of the commit log; none while it may have fallen behind the store.
@@ -97,6 +98,8 @@ pub struct Library {
     pub(crate) checks_version: AtomicU64,
     /// What opening, or verifying since, found missing or altered.
     pub(crate) found: Mutex<Vec<Problem>>,
+    /// How long opening took to compare the newest changes with the head.
+    checked_in: Mutex<Duration>,
     /// When everything was last compared, and what came of it.
     pub(crate) verified: Mutex<Option<(Timestamp, Verified)>>,
     migrated_from: Option<PathBuf>,
@@ -197,7 +200,7 @@ impl Library {
             dir,
             ownership: Mutex::new(ownership),
             clock,
-            replica: RwLock::default(),
+            replica: Arc::default(),
             writer: tokio::sync::Mutex::default(),
             tip: Mutex::default(),
             queue: RwLock::default(),
@@ -207,6 +210,7 @@ impl Library {
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
             found: Mutex::default(),
+            checked_in: Mutex::default(),
             verified: Mutex::default(),
             migrated_from,
         };
@@ -229,10 +233,17 @@ impl Library {
         self.settle_redo().await?;
         self.forget_staged().await?;
         self.load().await?;
+        let began = Instant::now();
         let found = self.check_head(head).await?;
+        *self.checked_in.lock().expect("no holder panics") = began.elapsed();
         *self.found.lock().expect("no holder panics") = found;
         // On the heap: opening is a part of much that waits for other things.
         Box::pin(self.load_queue()).await
+    }
+
+    /// How long opening took to compare the newest changes, and the number of cards, with the head.
+    pub fn checked_in(&self) -> Duration {
+        *self.checked_in.lock().expect("no holder panics")
     }
 
     /// Whether the library can only be read, and why.
@@ -257,6 +268,11 @@ impl Library {
     /// When an earlier holder of the lock panicked.
     pub fn read<T>(&self, look: impl FnOnce(&Replica) -> T) -> T {
         look(&self.replica.read().expect("no reader panics"))
+    }
+
+    /// The cards, for whoever only reads them.
+    pub fn cards(&self) -> Cards {
+        Cards(Arc::clone(&self.replica))
     }
 
     /// The card with this id.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use autokit_retrieve::{is_generic_word, is_stop_word};
+use autokit_search::{is_generic_word, is_stop_word};
 
 use super::plain::is_plain;
 

@@ -2,26 +2,12 @@
 
 use std::sync::Arc;
 
-use autokit_retrieve::Field;
+use autokit_search::Field;
 use autokit_toolcard::Stub;
 
 use super::graph::Step;
 use super::run::Draft;
 use super::{Ranked, Retrieved};
-
-/// A first candidate at or above this is recommended without reserve.
-///
-/// Measured on 165 everyday questions over 143 cards (all-MiniLM-L6-v2, reranked): of the first
-/// candidates that reach it 96 % are right (70 of 73), of all first candidates 84 %.
-pub const SURE: f32 = 0.5;
-
-/// Below this nothing is recommended. Of the same questions none ends here, of twenty about anything
-/// but tools two.
-pub const NOTHING: f32 = 0.2;
-
-/// Below this the web is asked before a card is recommended. First candidates of 12 % of the same questions are
-/// below it, two in three of them right, and those of the twenty about anything but tools all are.
-pub(super) const DOUBTFUL: f32 = 0.28;
 
 /// A card whose score is below this share of the best one's is not recommended because a model says so.
 pub(crate) const OUTLIER: f32 = 0.4;
@@ -135,7 +121,7 @@ mod tests {
             name: id.into(),
             description: String::new(),
             score,
-            parts: autokit_retrieve::ScoreParts::default(),
+            parts: autokit_search::ScoreParts::default(),
             judged: None,
             justification: None,
         }

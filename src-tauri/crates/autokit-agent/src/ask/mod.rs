@@ -23,10 +23,10 @@ use crate::error::Result;
 use autokit_llm::prompts::Prompts;
 use ground::Sources;
 
+pub use autokit_search::Verdict;
 pub(crate) use local::OUTLIER;
-pub use local::{NOTHING, SURE};
 pub use run::CANDIDATES as MOST_CANDIDATES;
-pub use told::{Citation, Phase, Ranked, Retrieved, StepEvent, Told, Verdict};
+pub use told::{Citation, Phase, Ranked, Retrieval, Retrieved, StepEvent, Told};
 
 /// The library as the agent sees it.
 pub trait House: Send + Sync {
@@ -39,7 +39,7 @@ pub trait House: Send + Sync {
         question: &str,
         exclude: &[String],
         limit: usize,
-    ) -> impl Future<Output = Result<Vec<Retrieved>>> + Send;
+    ) -> impl Future<Output = Result<Retrieval>> + Send;
 
     /// Why cards are ranked by words alone, if they are.
     fn words_alone(&self) -> Option<String>;

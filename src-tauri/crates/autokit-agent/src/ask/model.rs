@@ -198,7 +198,7 @@ pub(super) async fn starter(
 
 #[cfg(test)]
 mod tests {
-    use autokit_retrieve::ScoreParts;
+    use autokit_search::ScoreParts;
 
     use super::*;
 

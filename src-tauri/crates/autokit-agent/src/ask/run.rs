@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autokit_llm::{Model, Usage};
+use autokit_search::{Depth, Thresholds};
 use autokit_toolcard::Stub;
 
 use super::graph::{Next, Outcome, RETRIES, Step, next};
-use super::local::SURE;
 use super::{
     House, Means, OnStep, Phase, Question, Ranked, Retrieved, StepEvent, Told, Verdict, local, model,
     with_patience,
@@ -52,6 +52,7 @@ struct Run<'a, H> {
     tried: Vec<String>,
     tries: u32,
     retrieved: Vec<Arc<Retrieved>>,
+    thresholds: Thresholds,
     ranked: Vec<Ranked>,
     draft: Option<Draft>,
     /// The draft passed both graders.
@@ -134,6 +135,7 @@ impl Means {
             tried: Vec::new(),
             tries: 0,
             retrieved: Vec::new(),
+            thresholds: Thresholds::of(Depth::Reranked),
             ranked: Vec::new(),
             draft: None,
             accepted: false,
@@ -226,7 +228,9 @@ impl<H: House> Run<'_, H> {
         self.tried.push(self.query.clone());
         // Whatever words found a card, its score says how well it fits the question itself.
         let question = self.question.whole();
-        let retrieved = self.house.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
+        let found = self.house.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
+        let retrieved = found.cards;
+        self.thresholds = found.thresholds;
         let ranked: Vec<Ranked> = retrieved
             .iter()
             .map(|card| Ranked {
@@ -460,7 +464,7 @@ impl<H: House> Run<'_, H> {
             };
         };
         let card = draft.card;
-        let sure = draft.by_model || card.score >= SURE;
+        let sure = draft.by_model || card.score >= self.thresholds.sure;
         Told {
             verdict: if sure { Verdict::Answered } else { Verdict::Unsure },
             tool: Some(card.id.clone()),

@@ -1,6 +1,6 @@
 //! What an ask gives: the answer, what it rests on, and the trace of how it came to be.
 
-use autokit_retrieve::ScoreParts;
+use autokit_search::{ScoreParts, Thresholds, Verdict};
 use autokit_toolcard::Stub;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -61,16 +61,13 @@ pub struct Ranked {
     pub justification: Option<String>,
 }
 
-/// How sure the answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// The tool stands out or is named by the question.
-    Answered,
-    /// There is a tool, but it is not certain that it serves.
-    Unsure,
-    /// Nothing in the library fits.
-    Nothing,
+/// The cards a search found, and what their scores are worth.
+#[derive(Clone, Debug)]
+pub struct Retrieval {
+    /// Best first.
+    pub cards: Vec<Retrieved>,
+    /// From which score on the first one is an answer.
+    pub thresholds: Thresholds,
 }
 
 /// An answer. Name, sentence, code and citations are those of one card.

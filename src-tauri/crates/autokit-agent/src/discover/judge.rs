@@ -1,7 +1,7 @@
 //! Whether a page documents a tool for a need.
 
 use autokit_facts::{alike, distinctive, opening, words};
-use autokit_retrieve::{Hit, Senses};
+use autokit_search::{Hit, Senses};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 

@@ -15,8 +15,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use autokit_facts::{Facts, distinctive, opening};
-use autokit_retrieve::eval::ToolText;
-use autokit_retrieve::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex, Senses};
+use autokit_search::eval::ToolText;
+use autokit_search::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex, Senses};
 use autokit_toolcard::{Draft, fields};
 use autokit_web::search::{GitHub, Hit, Provider};
 use autokit_web::{ChunkOptions, Document, Fetched, Fetcher, chunks, extract};

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use autokit_facts::Facts;
-use autokit_retrieve::dot;
+use autokit_search::dot;
 use autokit_toolcard::is_web_address;
 use autokit_web::Document;
 use autokit_web::search::{Hit, Repository};

@@ -1,8 +1,8 @@
 //! What is asked of a search service for a need.
 
-use autokit_retrieve::is_stop_word;
+use autokit_search::is_stop_word;
 
-use autokit_retrieve::dot;
+use autokit_search::dot;
 
 /// Related words added to a query.
 const RELATED: usize = 12;

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use autokit_llm::{Ended, GaveUp, Model, Observation, React, Request, Step, Tool, Toolbox, Usage};
-use autokit_retrieve::{Mode, Query, QueryPlan, SearchIndex};
+use autokit_search::{Mode, Query, QueryPlan, SearchIndex};
 use autokit_web::search::Hit;
 use serde::Deserialize;
 use serde_json::{Value, json};

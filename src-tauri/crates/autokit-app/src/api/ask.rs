@@ -1,7 +1,7 @@
 //! Asking and searching.
 
-pub use autokit_agent::ask::Verdict;
-use autokit_retrieve::{Mode, ScoreParts};
+pub use autokit_search::{Depth, Verdict};
+use autokit_search::{Mode, ScoreParts};
 use autokit_toolcard::Stub;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -9,7 +9,7 @@ use ts_rs::TS;
 use super::cards::CardSummary;
 
 /// A request in words.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct AskRequest {
     /// The question, e.g. "I want a tool that can integrate with my calendar".
     pub question: String,
@@ -17,6 +17,10 @@ pub struct AskRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
+    /// How far the ranking goes; reranked when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub depth: Option<Depth>,
 }
 
 /// What the library says to a question.
@@ -52,7 +56,7 @@ pub struct Candidate {
 }
 
 /// A plain search.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct SearchRequest {
     /// Words to search for.
     pub query: String,
@@ -64,6 +68,10 @@ pub struct SearchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
+    /// How far the ranking goes; reranked when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub depth: Option<Depth>,
 }
 
 /// Ranked results.
@@ -73,8 +81,14 @@ pub struct SearchResponse {
     pub query: String,
     /// The ranking that ran: keyword when no embedding model is there.
     pub mode: Mode,
-    /// Results, best first.
+    /// How far the ranking went.
+    pub depth: Depth,
+    /// Whether the first result answers the query.
+    pub verdict: Verdict,
+    /// Results, best first. Cards the query names exactly are among them beyond the limit, up to 50.
     pub results: Vec<SearchHit>,
+    /// Names of further cards the query names exactly.
+    pub also_named: Vec<String>,
     /// Time taken, in milliseconds.
     pub took_ms: f64,
 }

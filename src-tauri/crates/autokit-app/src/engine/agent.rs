@@ -305,7 +305,7 @@ impl Handle<GiveFeedback> for Engine {
                 said: request.said.clone(),
             };
             core.library.remember(&feedback, context.request.as_deref()).await?;
-            core.taste.forget();
+            core.opinions.forget();
         }
         let began = Instant::now();
         let starter = match &tool {

@@ -11,6 +11,7 @@ use crate::commands::{Context, Handle, RunDoctor};
 use crate::error::{ApiError, Result};
 
 use super::Engine;
+use super::indexing::without_vector;
 
 fn check(name: &str, state: CheckState, detail: impl Into<String>, remedy: Option<&str>) -> Check {
     Check { name: name.to_owned(), state, detail: detail.into(), remedy: remedy.map(str::to_owned) }
@@ -104,9 +105,9 @@ impl Handle<RunDoctor> for Engine {
                 ),
             ),
         });
-        let finder = core.finder.load();
-        if finder.embedder.is_some() {
-            let missing = finder.missing(&core.library).len();
+        let index = core.searcher.index();
+        if index.embedder().is_some() {
+            let missing = without_vector(&index, &core.library).len();
             checks.push(if missing == 0 {
                 check("Search by meaning", CheckState::Good, format!("{cards} of {cards} cards"), None)
             } else {

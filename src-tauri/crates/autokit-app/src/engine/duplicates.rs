@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use autokit_library::{CardRecord, Replica};
-use autokit_retrieve::{Mode, Query, QueryPlan, dot};
+use autokit_search::dot;
 use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Problem, Toolcard, fields};
 
 use super::Core;
@@ -170,13 +170,9 @@ impl Core {
 
     /// The cards closest to a vector, with their cosines.
     fn nearest(&self, vector: Vec<f32>) -> Result<Vec<(CardId, f32)>> {
-        let plan = QueryPlan::new("");
-        let vectors = [vector];
-        let query =
-            Query { plan: &plan, vectors: &vectors, mode: Mode::Vector, limit: COMPARED, filter: None };
-        let hits = self.finder.load().read(|index| index.search(&query));
-        let hits = hits.map_err(|error| ApiError::internal(error.to_string()))?;
-        let near = hits.into_iter().filter_map(|hit| Some((CardId::new(&hit.id), hit.parts.cosine?)));
+        let near = self.searcher.nearest(vector, COMPARED);
+        let near = near.map_err(|error| ApiError::internal(error.to_string()))?;
+        let near = near.into_iter().map(|(id, cosine)| (CardId::new(&id), cosine));
         Ok(near.filter(|(_, cosine)| *cosine >= NEAR).collect())
     }
 

@@ -20,7 +20,6 @@ use crate::commands::{Context, Export, Handle, PreviewExport, SignBundle};
 use crate::error::{ApiError, ErrorCode, Result};
 
 use super::background::in_background;
-use super::finder::made_with;
 use super::keys::spoken;
 use super::{Core, Engine};
 
@@ -74,7 +73,7 @@ impl Core {
         };
         let mut vectors: HashMap<CardId, (u32, Vec<f32>)> = HashMap::new();
         if let Some(embedder) = &embedder {
-            let stored = self.library.vectors(&made_with(embedder)).await?;
+            let stored = self.library.vectors(&autokit_search::vector_recipe(embedder)).await?;
             vectors.extend(stored.into_iter().map(|one| (one.card, (one.number, one.values))));
         }
         let mut cards = Vec::with_capacity(records.len());
@@ -94,8 +93,10 @@ impl Core {
                 licence: request.licence.clone().filter(|licence| !licence.trim().is_empty()),
                 note: request.note.trim().to_owned(),
             },
-            vectors: embedder
-                .map(|embedder| VectorModel { model: made_with(&embedder), dim: embedder.dim() as u32 }),
+            vectors: embedder.map(|embedder| VectorModel {
+                model: autokit_search::vector_recipe(&embedder),
+                dim: embedder.dim() as u32,
+            }),
             cards,
             history: request.history,
         })

@@ -1,12 +1,9 @@
 //! Asking and searching, by what is on this machine alone.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use autokit_agent::ask::{NOTHING, SURE, Verdict};
-use autokit_embed::Embedder;
-use autokit_retrieve::{Hit, Mode, Query, QueryPlan};
+use autokit_search::{Hit, Mode, Ranking, SearchError, SearchRequest as Request};
 use autokit_toolcard::CardId;
 
 use crate::api::{Answer, AskRequest, Candidate, ModelState, SearchHit, SearchRequest, SearchResponse};
@@ -20,71 +17,29 @@ use super::{Core, Engine, Model, Vectors, since};
 /// Results of one search at most.
 const MOST_RESULTS: u32 = 200;
 
-/// The vectors a plan asks for.
-fn embed(embedder: &Embedder, plan: &QueryPlan) -> Result<Vec<Vec<f32>>> {
-    plan.texts_to_embed().iter().map(|text| Ok(embedder.embed_query(text)?)).collect()
-}
-
 impl Core {
-    /// Ranks cards, among those of `allowed` ids alone where it is given; falls back to keywords when there
-    /// is no model, and says so by the mode it returns.
-    pub(super) async fn rank(
-        &self,
-        text: &str,
-        mode: Mode,
-        limit: u32,
-        profile: Option<&str>,
-        allowed: Option<Arc<HashSet<String>>>,
-    ) -> Result<(Vec<Hit>, Mode)> {
-        if text.trim().is_empty() {
+    /// Ranks cards, once the model is there or is known not to come: the index is filled then.
+    pub(super) async fn search(&self, request: Request) -> Result<Ranking> {
+        if request.limit > MOST_RESULTS as usize {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "the query is empty",
-                "Say in words what you look for.",
-            ));
-        }
-        if limit > MOST_RESULTS {
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
-                format!("{limit} results were asked for; one search gives at most {MOST_RESULTS}"),
+                format!("{} results were asked for; one search gives at most {MOST_RESULTS}", request.limit),
                 "Ask for fewer.",
             ));
         }
-        // The index is filled when the model is there, or is known not to come; keywords are in it as well.
         let model = self.model_settled().await;
-        let finder = self.finder.load_full();
-        let mode = if finder.embedder.is_none() && mode != Mode::Keyword {
-            if mode == Mode::Vector {
-                return Err(no_model(&model));
-            }
-            Mode::Keyword
-        } else {
-            mode
-        };
-        let text = text.to_owned();
-        let embedder = finder.embedder.clone().filter(|_| mode == Mode::Hybrid);
-        // Feedback moves tools within these.
-        let reach = if profile.is_some() { limit.max(20) } else { limit };
-        let (mut hits, question) = in_background(move || {
-            let plan = QueryPlan::new(&text);
-            let vectors = match &finder.embedder {
-                Some(embedder) if mode != Mode::Keyword => embed(embedder, &plan)?,
-                _ => Vec::new(),
-            };
-            let among = allowed.map(|allowed| move |id: &str| allowed.contains(id));
-            let filter = among.as_ref().map(|among| among as &(dyn Fn(&str) -> bool + Sync));
-            let query = Query { plan: &plan, vectors: &vectors, mode, limit: reach as usize, filter };
-            let hits = finder
-                .read(|index| index.search(&query))
-                .map_err(|error| ApiError::internal(error.to_string()))?;
-            Ok((hits, vectors.into_iter().next()))
+        let searcher = Arc::clone(&self.searcher);
+        in_background(move || {
+            searcher.search(&request).map_err(|error| match error {
+                SearchError::EmptyQuery => {
+                    ApiError::new(ErrorCode::BadRequest, error.to_string(), "Say in words what you look for.")
+                }
+                SearchError::NoModel => no_model(&model),
+                SearchError::Embed(error) => error.into(),
+                error => ApiError::internal(error.to_string()),
+            })
         })
-        .await?;
-        if let (Some(profile), Some(embedder), Some(question)) = (profile, embedder, question) {
-            self.personalise(profile, &embedder, &question, &mut hits).await?;
-        }
-        hits.truncate(limit as usize);
-        Ok((hits, mode))
+        .await
     }
 
     /// Why there is no meaning to rank by, if there is none.
@@ -102,6 +57,14 @@ impl Core {
                 model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
             }
             ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
+        })
+    }
+
+    /// Names of the cards with these ids, as far as they are still there.
+    pub(super) fn names_of(&self, ids: &[String]) -> Vec<String> {
+        self.library.read(|replica| {
+            let name = |id: &String| Some(replica.get(&CardId::new(id))?.key.to_string());
+            ids.iter().filter_map(name).collect()
         })
     }
 
@@ -123,12 +86,21 @@ fn no_model(model: &Model) -> ApiError {
 }
 
 impl Handle<Search> for Engine {
-    async fn handle(&self, _: &Context, request: SearchRequest) -> Result<SearchResponse> {
+    async fn handle(&self, context: &Context, request: SearchRequest) -> Result<SearchResponse> {
         let began = Instant::now();
-        let mode = request.mode.unwrap_or(Mode::Hybrid);
-        let (hits, mode) =
-            self.core.rank(&request.query, mode, request.limit.unwrap_or(10), None, None).await?;
-        let results = hits
+        let ranking = self
+            .core
+            .search(Request {
+                query: request.query.clone(),
+                mode: request.mode.unwrap_or_default(),
+                depth: request.depth.unwrap_or_default(),
+                opinions: self.core.opinions_of(&context.author).await?,
+                limit: request.limit.unwrap_or(10) as usize,
+                ..Request::default()
+            })
+            .await?;
+        let results = ranking
+            .hits
             .into_iter()
             .filter_map(|hit| {
                 let record = self.core.found(&hit)?;
@@ -142,19 +114,34 @@ impl Handle<Search> for Engine {
                 })
             })
             .collect();
-        Ok(SearchResponse { query: request.query, mode, results, took_ms: since(began) })
+        Ok(SearchResponse {
+            query: request.query,
+            mode: ranking.mode,
+            depth: ranking.depth,
+            verdict: ranking.verdict,
+            results,
+            also_named: self.core.names_of(&ranking.also_named),
+            took_ms: since(began),
+        })
     }
 }
 
 impl Handle<Ask> for Engine {
     async fn handle(&self, context: &Context, request: AskRequest) -> Result<Answer> {
         let began = Instant::now();
-        let (hits, mode) = self
+        let ranking = self
             .core
-            .rank(&request.question, Mode::Hybrid, request.limit.unwrap_or(5), Some(&context.author), None)
+            .search(Request {
+                query: request.question.clone(),
+                depth: request.depth.unwrap_or_default(),
+                opinions: self.core.opinions_of(&context.author).await?,
+                limit: request.limit.unwrap_or(5) as usize,
+                ..Request::default()
+            })
             .await?;
         let checks = self.core.library.checks().await?;
-        let candidates: Vec<Candidate> = hits
+        let candidates: Vec<Candidate> = ranking
+            .hits
             .into_iter()
             .filter_map(|hit| {
                 let record = self.core.found(&hit)?;
@@ -168,20 +155,14 @@ impl Handle<Ask> for Engine {
                 })
             })
             .collect();
-        let verdict = match candidates.first().map(|best| best.score) {
-            None => Verdict::Nothing,
-            Some(score) if score < NOTHING => Verdict::Nothing,
-            Some(score) if score < SURE => Verdict::Unsure,
-            Some(_) => Verdict::Answered,
-        };
         let mut notes =
             vec!["Answered on this machine: ranked by words and meaning, no language model.".to_owned()];
-        if let (Mode::Keyword, Some(why)) = (mode, self.core.words_alone()) {
+        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.core.words_alone()) {
             notes = vec![format!("Ranked by words alone: {why}.")];
         }
         Ok(Answer {
             question: request.question,
-            verdict,
+            verdict: ranking.verdict,
             candidates,
             notes,
             searched: self.core.library.read(|replica| replica.len() as u32),

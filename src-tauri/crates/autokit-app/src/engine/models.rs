@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use autokit_embed::{Embedder, EmbedderOptions};
 use autokit_library::{CardRecord, PackedVectors};
+use autokit_search::{CardIndex, passage_of, vector_recipe};
 use autokit_toolcard::{CardId, Toolcard};
 
 use crate::api::{Event, JobKind, JobRef, ModelChoice, ModelEntry, ModelState, Models, Nothing};
@@ -14,8 +15,8 @@ use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
-use super::finder::{Finder, dense_text, made_with};
 use super::import::BATCH;
+use super::indexing::{Stored, build_index, without_vector};
 use super::{Core, Engine, MODEL_FOLDER_SETTING, MODEL_SETTING, Model, Vectors};
 
 impl Core {
@@ -27,10 +28,10 @@ impl Core {
             Ok(embedder) => (embedder, None),
             Err(error) => (None, Some(error)),
         };
-        let built = self.build_finder(embedder.clone()).await;
+        let built = self.build_index(embedder.clone()).await;
         let error = match built {
-            Ok(finder) => {
-                self.finder.store(Arc::new(finder));
+            Ok(index) => {
+                self.searcher.replace_index(index);
                 error
             }
             Err(failed) => Some(failed),
@@ -92,23 +93,23 @@ impl Core {
     }
 
     /// The index over all cards, with the vectors the library has for this model.
-    async fn build_finder(&self, embedder: Option<Arc<Embedder>>) -> Result<Finder> {
+    async fn build_index(&self, embedder: Option<Arc<Embedder>>) -> Result<CardIndex> {
         let _turn = self.writing.lock().await;
         let records: Vec<Arc<CardRecord>> = self.library.read(|replica| replica.iter().cloned().collect());
-        let (vectors, earlier, pages) = match &embedder {
+        let stored = match &embedder {
             Some(embedder) => {
-                let vectors = self.library.vectors(&made_with(embedder)).await?;
+                let vectors = self.library.vectors(&vector_recipe(embedder)).await?;
                 let earlier = if vectors.len() < records.len() {
                     // What the first version made has the name of the model alone.
                     self.library.vectors(embedder.id()).await?
                 } else {
                     Vec::new()
                 };
-                (vectors, earlier, self.library.page_vectors(embedder.id()).await?)
+                Stored { vectors, earlier, pages: self.library.page_vectors(embedder.id()).await? }
             }
-            None => Default::default(),
+            None => Stored::default(),
         };
-        in_background(move || Finder::build(embedder, &records, vectors, earlier, &pages)).await
+        in_background(move || build_index(embedder, &records, stored)).await
     }
 
     /// Vectors of one card about to be written; `None` without a model.
@@ -122,7 +123,7 @@ impl Core {
         let Some(embedder) = self.embedder().filter(|_| !cards.is_empty()) else {
             return Ok(vec![None; cards.len()]);
         };
-        let texts: Vec<String> = cards.iter().map(dense_text).collect();
+        let texts: Vec<String> = cards.iter().map(|card| passage_of(card.object())).collect();
         in_background(move || Ok(embed(&embedder, &texts)?.into_iter().map(Some).collect())).await
     }
 
@@ -144,7 +145,7 @@ impl Core {
         if records.is_empty() {
             return Ok(());
         }
-        let texts: Vec<String> = records.iter().map(|record| dense_text(&record.card())).collect();
+        let texts: Vec<String> = records.iter().map(|record| passage_of(record.card().object())).collect();
         let embedder = Arc::clone(embedder);
         let vectors = in_background(move || embed(&embedder, &texts)).await?;
         let rows: Vec<(CardId, u32, PackedVectors)> = records
@@ -158,9 +159,9 @@ impl Core {
     /// Starts a job for the cards that have no vectors under the present model, and with `pages` for
     /// pages, if there are any.
     pub(crate) fn start_missing(self: &Arc<Self>, pages: bool) {
-        let finder = self.finder.load();
-        let nothing_to_do = finder.missing(&self.library).is_empty() && !pages;
-        if finder.embedder.is_none() || nothing_to_do || self.library.read_only().is_some() {
+        let index = self.searcher.index();
+        let nothing_to_do = without_vector(&index, &self.library).is_empty() && !pages;
+        if index.embedder().is_none() || nothing_to_do || self.library.read_only().is_some() {
             return;
         }
         let core = Arc::clone(self);
@@ -169,17 +170,17 @@ impl Core {
             "Preparing cards for search by meaning",
             "cards",
             |progress| async move {
-                let missing = core.finder.load().missing(&core.library);
+                let missing = without_vector(&core.searcher.index(), &core.library);
                 for (index, batch) in missing.chunks(BATCH).enumerate() {
                     progress.check()?;
                     core.refresh(batch).await?;
                     progress.at(((index + 1) * BATCH).min(missing.len()) as u64, missing.len() as u64);
                 }
                 if let Some(embedder) = core.embedder() {
-                    core.embed_pages(&embedder, &core.finder.load_full(), &progress).await?;
+                    core.embed_pages(&embedder, &core.searcher.index(), &progress).await?;
                     // What an earlier version made of other texts is of no more use.
                     let _turn = core.writing.lock().await;
-                    core.library.drop_other_vectors(&made_with(&embedder), embedder.id()).await?;
+                    core.library.drop_other_vectors(&vector_recipe(&embedder), embedder.id()).await?;
                 }
                 core.tell_model();
                 Ok(Outcome {
@@ -197,12 +198,12 @@ impl Core {
         let embedder = self.open_embedder(choice.name.clone(), folder).await?;
         let _one = self.embedding.lock().await;
         let mut done = 0;
-        let finder = loop {
+        let index = loop {
             // Cards changed while their vectors were made are caught by the next round.
-            let finder = self.build_finder(Some(Arc::clone(&embedder))).await?;
-            let missing = finder.missing(&self.library);
+            let index = self.build_index(Some(Arc::clone(&embedder))).await?;
+            let missing = without_vector(&index, &self.library);
             if missing.is_empty() {
-                break finder;
+                break index;
             }
             let total = done + missing.len();
             for batch in missing.chunks(BATCH) {
@@ -215,13 +216,13 @@ impl Core {
                 progress.at(done as u64, total as u64);
             }
         };
-        self.embed_pages(&embedder, &finder, &progress).await?;
+        self.embed_pages(&embedder, &index, &progress).await?;
         {
             let _turn = self.writing.lock().await;
             self.library.set_setting(MODEL_SETTING, &choice.name).await?;
             self.library.set_setting(MODEL_FOLDER_SETTING, choice.folder.as_deref().unwrap_or("")).await?;
-            self.finder.store(Arc::new(finder));
-            self.library.drop_other_vectors(&made_with(&embedder), embedder.id()).await?;
+            self.searcher.replace_index(index);
+            self.library.drop_other_vectors(&vector_recipe(&embedder), embedder.id()).await?;
         }
         self.model.send_modify(|model| {
             *model = Model { name: choice.name.clone(), state: ModelState::Ready, error: None };
@@ -234,7 +235,7 @@ impl Core {
 }
 
 fn embed(embedder: &Embedder, texts: &[String]) -> Result<Vec<PackedVectors>> {
-    let model = made_with(embedder);
+    let model = vector_recipe(embedder);
     let pack = |values| PackedVectors { model: model.clone(), dim: embedder.dim(), values };
     Ok(embedder.embed_passages(texts)?.into_iter().map(pack).collect())
 }

@@ -17,7 +17,7 @@ use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
-use super::finder::Finder;
+use super::indexing::set_pieces;
 use super::{Core, Engine};
 
 /// Pages asked for at a time; the client lets two through to one host.
@@ -239,14 +239,14 @@ impl Core {
                 vectors.values
             }
         };
-        self.finder.load().set_chunks(&page.card, &values, embedder.dim())
+        set_pieces(&self.searcher.index(), &page.card, &values, embedder.dim())
     }
 
-    /// Makes the vectors of pages that have none of this model, and puts them into `finder`.
+    /// Makes the vectors of pages that have none of this model, and puts them into `index`.
     pub(crate) async fn embed_pages(
         &self,
         embedder: &Arc<Embedder>,
-        finder: &Finder,
+        index: &autokit_search::CardIndex,
         progress: &Progress,
     ) -> Result<usize> {
         let missing = self.library.pages_without_vectors(embedder.id()).await?;
@@ -256,7 +256,7 @@ impl Core {
             let (model, url, pieces) = (Arc::clone(embedder), page.found.clone(), page.chunks.clone());
             let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
             self.library.put_page(&page, Some(&vectors)).await?;
-            finder.set_chunks(card, &vectors.values, vectors.dim)?;
+            set_pieces(index, card, &vectors.values, vectors.dim)?;
         }
         Ok(missing.len())
     }

@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use autokit_gateway::Settings as SessionSettings;
 use autokit_library::CardRecord;
 use autokit_policy::{Need, Permission, Policy, Rules};
-use autokit_retrieve::tiers::KeywordTool;
+use autokit_search::tiers::KeywordTool;
 use autokit_toolcard::CardId;
 
 use crate::api::{AgentSessions, Nothing, Profile, ProfileChange, ProfileRef, Profiles, Setting};

@@ -36,7 +36,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autokit_agent::ask::NOTHING;
 use autokit_gateway::{
     Call, Definition, Event, Found, Gateway, Hit, Refusal, Search, Server, SessionRecord, Settings, Tier,
     Toolbox, What,
@@ -44,8 +43,8 @@ use autokit_gateway::{
 use autokit_library::{CardRecord, stamp};
 use autokit_openapi as openapi;
 use autokit_openapi::rest::origin_of;
-use autokit_retrieve::Mode;
-use autokit_retrieve::tiers::{KeywordQuery, merge};
+use autokit_search::tiers::{KeywordQuery, merge};
+use autokit_search::{Depth, Mode, SearchRequest, Thresholds};
 use autokit_toolcard::{CardId, CardKey, fields};
 use jiff::SignedDuration;
 use rmcp::model::CallToolResult;
@@ -185,15 +184,24 @@ impl Serving {
         scoped: &Scoped,
         found: &mut Found,
     ) -> Result<Vec<Hit>, Refusal> {
-        let taste = Serving::taste(&search.profile);
-        let (limit, allowed) = (search.limit as u32, scoped.allowed.clone());
-        let ranked = self.core.rank(&search.query, Mode::Hybrid, limit, Some(&taste), allowed).await;
-        let (hits, mode) = ranked.map_err(|error| refused(&error))?;
-        if let (Mode::Keyword, Some(why)) = (mode, self.core.words_alone()) {
+        let opinions = self.core.opinions_of(&Serving::taste(&search.profile)).await;
+        let ranking = self.core.search(SearchRequest {
+            query: search.query.clone(),
+            allowed: scoped.allowed.clone(),
+            opinions: opinions.map_err(|error| refused(&error))?,
+            limit: search.limit,
+            ..SearchRequest::default()
+        });
+        let ranking = ranking.await.map_err(|error| refused(&error))?;
+        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.core.words_alone()) {
             found.notes.push(format!("Found by words alone: {why}."));
         }
+        if !ranking.also_named.is_empty() {
+            let names = self.core.names_of(&ranking.also_named).join(", ");
+            found.notes.push(format!("Also named by the query: {names}."));
+        }
         let mut library = Vec::new();
-        for hit in hits.into_iter().filter(|hit| hit.score >= search.threshold) {
+        for hit in ranking.hits.into_iter().filter(|hit| hit.score >= search.threshold) {
             if let Some(record) = self.core.found(&hit) {
                 library.push(self.hit(&record, Tier::Library, hit.score).await);
             }
@@ -216,7 +224,9 @@ impl Serving {
         let began = Instant::now();
         let library = self.library(search, scoped, &mut found).await?;
         found.took_ms.push((Tier::Library, since(began)));
-        found.hits = merge([experts, system, library], |hit| hit.id.clone(), &search.always, search.limit);
+        // Tools the query names are not cut off.
+        let limit = search.limit.max(library.len());
+        found.hits = merge([experts, system, library], |hit| hit.id.clone(), &search.always, limit);
         Ok(found)
     }
 }
@@ -289,7 +299,7 @@ impl Toolbox for Serving {
         let search = Search {
             query: definition.description.clone(),
             limit: 4,
-            threshold: NOTHING,
+            threshold: Thresholds::of(Depth::Reranked).nothing,
             profile: profile.to_owned(),
             always: HashSet::new(),
         };

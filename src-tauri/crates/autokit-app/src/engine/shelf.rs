@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autokit_agent::ask::{Citation, House, LONGEST_SILENCE, Means, Retrieved};
+use autokit_agent::ask::{Citation, House, LONGEST_SILENCE, Means, Retrieval, Retrieved};
 use autokit_agent::discover::{Discovery, Known, Readings, Vocabulary};
-use autokit_retrieve::eval::ToolText;
-use autokit_retrieve::{Hit, Mode, ScoreParts};
+use autokit_search::eval::ToolText;
+use autokit_search::{SearchRequest, Thresholds};
 use autokit_toolcard::{CardId, fields};
 
 use crate::api::PagePiece;
@@ -15,8 +15,6 @@ use crate::error::{ApiError, Result};
 
 use super::Core;
 use super::background::in_background;
-use super::finder::dense_text;
-use super::rerank::REACH;
 
 /// Longest time for one question; the web fallback with a slow model fits into it.
 pub(super) const DEADLINE: Duration = Duration::from_mins(5);
@@ -61,19 +59,21 @@ impl House for Shelf<'_> {
         question: &str,
         exclude: &[String],
         limit: usize,
-    ) -> autokit_agent::Result<Vec<Retrieved>> {
+    ) -> autokit_agent::Result<Retrieval> {
         let failed = |error: ApiError| autokit_agent::Error::House(error.message);
-        let wanted = (limit + exclude.len()) as u32;
-        let wanted = wanted.max(REACH as u32);
         let Asker { taste, allowed, .. } = &self.asker;
-        let ranked = self.core.rank(query, Mode::Hybrid, wanted, Some(taste), allowed.clone()).await;
-        let (mut hits, _) = ranked.map_err(failed)?;
-        if query != question {
-            hits = self.core.scored_by(question, hits, taste).await.map_err(failed)?;
-        }
-        self.core.rerank(question, &mut hits).await.map_err(failed)?;
+        let ranking = self.core.search(SearchRequest {
+            query: query.to_owned(),
+            question: Some(question.to_owned()),
+            allowed: allowed.clone(),
+            excluded: exclude.to_vec(),
+            opinions: self.core.opinions_of(taste).await.map_err(failed)?,
+            limit,
+            ..SearchRequest::default()
+        });
+        let ranking = ranking.await.map_err(failed)?;
         let mut found = Vec::new();
-        for hit in hits.into_iter().filter(|hit| !exclude.contains(&hit.id)).take(limit) {
+        for hit in ranking.hits {
             let Some(record) = self.core.found(&hit) else { continue };
             let card = record.card();
             let cited = match hit.parts.chunk {
@@ -92,7 +92,7 @@ impl House for Shelf<'_> {
                 cited,
             });
         }
-        Ok(found)
+        Ok(Retrieval { cards: found, thresholds: Thresholds::of(ranking.depth) })
     }
 
     fn words_alone(&self) -> Option<String> {
@@ -105,35 +105,6 @@ impl House for Shelf<'_> {
 }
 
 impl Core {
-    /// The same cards with the scores a question gives them, best first. Those that have nothing of the question
-    /// come last with the score 0, in their old order.
-    async fn scored_by(&self, question: &str, hits: Vec<Hit>, taste: &str) -> Result<Vec<Hit>> {
-        let among: Arc<HashSet<String>> = Arc::new(hits.iter().map(|hit| hit.id.clone()).collect());
-        let (mut scored, _) =
-            self.rank(question, Mode::Hybrid, hits.len() as u32, Some(taste), Some(among)).await?;
-        let known: HashSet<String> = scored.iter().map(|hit| hit.id.clone()).collect();
-        let rest = hits.into_iter().filter(|hit| !known.contains(&hit.id));
-        scored.extend(rest.map(|hit| Hit { score: 0.0, parts: ScoreParts::default(), ..hit }));
-        Ok(scored)
-    }
-
-    /// Puts the first hits into a finer order, if there is a model.
-    async fn rerank(self: &Arc<Self>, text: &str, hits: &mut Vec<Hit>) -> Result<()> {
-        let Some(embedder) = self.embedder().filter(|_| !hits.is_empty()) else { return Ok(()) };
-        let texts: Vec<Option<String>> = hits
-            .iter()
-            .take(REACH)
-            .map(|hit| self.found(hit).map(|record| dense_text(&record.card())))
-            .collect();
-        let (core, text, mut moved) = (Arc::clone(self), text.to_owned(), std::mem::take(hits));
-        *hits = in_background(move || {
-            core.tokens.rerank(&embedder, &text, &mut moved, &texts)?;
-            Ok(moved)
-        })
-        .await?;
-        Ok(())
-    }
-
     /// The piece of a card's page with this number.
     pub(super) async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
         let Some(page) = self.library.page(card).await? else { return Ok(None) };

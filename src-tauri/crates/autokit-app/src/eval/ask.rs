@@ -1,16 +1,20 @@
 //! Everyday questions over cards.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use autokit_embed::Embedder;
-use autokit_retrieve::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
-use autokit_retrieve::{Mode, Query, QueryPlan, SearchIndex};
+use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
+use autokit_search::{
+    CardEntry, CardIndex, Depth, Passages, RERANKED, SearchRequest, Searcher, Verdict, passage_of,
+};
 use autokit_web::{Chunk, ChunkOptions, chunks, extract};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{embedder, fetcher_for, unreadable};
 use crate::engine::Vectors;
-use crate::engine::rerank::{REACH, Tokens};
 use crate::error::{ApiError, ErrorCode, Result};
 
 /// hit@1, hit@3 and hit@5 of one way to rank.
@@ -26,6 +30,21 @@ pub struct AskRow {
     pub hit5: f64,
 }
 
+/// What the ranking everybody asks says to one question.
+#[derive(Clone, Debug, Serialize)]
+pub struct AskAnswer {
+    /// The question.
+    pub question: String,
+    /// Name of the first card, if there is one.
+    pub first: Option<String>,
+    /// Its score; 0 where there is none.
+    pub score: f32,
+    /// Whether it is one of the right ones.
+    pub right: bool,
+    /// What the score says.
+    pub verdict: Verdict,
+}
+
 /// What `autokit eval ask` prints: the three rankings, and what later stages make of the hybrid one.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskEvaluation {
@@ -36,6 +55,8 @@ pub struct AskEvaluation {
     pub stages: Vec<AskRow>,
     /// Cards whose page was read.
     pub pages: u32,
+    /// Each question, reranked and without pages.
+    pub answers: Vec<AskAnswer>,
 }
 
 /// Measures questions over cards. With `site`, the documentation pages of the cards are read from
@@ -51,70 +72,89 @@ pub async fn ask(
 ) -> Result<AskEvaluation> {
     let set = AskSet::load(cards, questions).map_err(|error| unreadable(&error))?;
     let objects = retrieve::card_objects(cards).map_err(|error| unreadable(&error))?;
-    let embedder = embedder(vectors)?;
+    let embedder = Arc::new(embedder(vectors)?);
     let passages = |texts: &[String]| embedder.embed_passages(texts);
     let queries = |texts: &[String]| texts.iter().map(|text| embedder.embed_query(text)).collect();
     let embeddings = Embeddings { passages: &passages, queries: &queries };
-    let failed = |error: autokit_retrieve::EvalError| unreadable(&error);
-    let (report, mut index) = tokio::task::block_in_place(|| {
-        Ok::<_, ApiError>((
-            evaluate_ask(&set, &embeddings).map_err(failed)?,
-            retrieve::build_index(&set.cards, &embeddings).map_err(failed)?,
-        ))
+    let failed = |error: autokit_search::EvalError| unreadable(&error);
+    let (report, searcher) = tokio::task::block_in_place(|| {
+        let report = evaluate_ask(&set, &embeddings).map_err(failed)?;
+        Ok::<_, ApiError>((report, searcher_over(&set, &objects, &embedder)?))
     })?;
-    let mut stages = vec![stage("hybrid, reranked here", &set, &index, &embedder, true)?];
+    let (reranked, answers) = stage("hybrid, reranked here", &set, &searcher, Depth::Reranked)?;
+    let mut stages = vec![reranked];
     let mut pages = 0;
     if let Some(site) = site {
-        pages = read_pages(&set, &objects, site, &embedder, &mut index).await?;
-        stages.push(stage("hybrid with pages", &set, &index, &embedder, false)?);
-        stages.push(stage("hybrid with pages, reranked", &set, &index, &embedder, true)?);
+        pages = read_pages(&set, &objects, site, &embedder, &searcher.index()).await?;
+        stages.push(stage("hybrid with pages", &set, &searcher, Depth::Fused)?.0);
+        stages.push(stage("hybrid with pages, reranked", &set, &searcher, Depth::Reranked)?.0);
     }
-    Ok(AskEvaluation { report, stages, pages })
+    Ok(AskEvaluation { report, stages, pages, answers })
 }
 
-fn stage(
-    name: &str,
-    set: &AskSet,
-    index: &SearchIndex,
-    embedder: &Embedder,
-    reranked: bool,
-) -> Result<AskRow> {
-    let failed = |error: autokit_retrieve::RetrieveError| ApiError::internal(error.to_string());
-    let by_id = |id: &str| set.cards.iter().find(|card| card.id == id);
-    let tokens = Tokens::default();
+/// The cards of a set as they are searched in a library.
+fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Embedder>) -> Result<Searcher> {
+    let passages: Vec<String> = objects.iter().map(passage_of).collect();
+    let vectors = embedder.embed_passages(&passages)?;
+    let index = CardIndex::new(Some(Arc::clone(embedder)));
+    for ((tool, card), vector) in set.cards.iter().zip(objects).zip(&vectors) {
+        let entry = CardEntry { id: &tool.id, revision: 1, card, vector: Some(vector), earlier: None };
+        index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))?;
+    }
+    let ids = set.cards.iter().map(|tool| tool.id.clone());
+    Ok(Searcher::new(index, Arc::new(SetPassages(ids.zip(passages).collect()))))
+}
+
+/// The texts of the cards of a set, by id.
+#[derive(Debug)]
+struct SetPassages(HashMap<String, String>);
+
+impl Passages for SetPassages {
+    fn passage(&self, id: &str) -> Option<String> {
+        self.0.get(id).cloned()
+    }
+}
+
+fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<(AskRow, Vec<AskAnswer>)> {
+    let names: HashMap<&str, &str> =
+        set.cards.iter().map(|card| (card.id.as_str(), card.name.as_str())).collect();
     let mut hits_at = [0usize; 3];
+    let mut answers = Vec::with_capacity(set.questions.len());
     for question in &set.questions {
-        let plan = QueryPlan::new(&question.text);
-        let vectors = plan
-            .texts_to_embed()
-            .iter()
-            .map(|text| Ok(embedder.embed_query(text)?))
-            .collect::<Result<Vec<_>>>()?;
-        let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit: REACH, filter: None };
-        let mut hits = index.search(&query).map_err(failed)?;
-        if reranked {
-            let texts: Vec<Option<String>> =
-                hits.iter().map(|hit| by_id(&hit.id).map(|card| card.document(None).dense_text())).collect();
-            tokio::task::block_in_place(|| tokens.rerank(embedder, &question.text, &mut hits, &texts))?;
-        }
-        let right =
-            hits.iter().position(|hit| by_id(&hit.id).is_some_and(|card| question.gold.contains(&card.name)));
+        let request = SearchRequest {
+            query: question.text.clone(),
+            depth,
+            limit: RERANKED,
+            ..SearchRequest::default()
+        };
+        let ranking = tokio::task::block_in_place(|| searcher.search(&request));
+        let ranking = ranking.map_err(|error| ApiError::internal(error.to_string()))?;
+        let found: Vec<&str> =
+            ranking.hits.iter().filter_map(|hit| names.get(hit.id.as_str()).copied()).collect();
+        let right = found.iter().position(|name| question.gold.iter().any(|gold| gold == name));
         for (count, depth) in hits_at.iter_mut().zip([1, 3, 5]) {
             *count += usize::from(right.is_some_and(|at| at < depth));
         }
+        answers.push(AskAnswer {
+            question: question.text.clone(),
+            first: found.first().map(|name| (*name).to_owned()),
+            score: ranking.hits.first().map_or(0.0, |hit| hit.score),
+            right: right == Some(0),
+            verdict: ranking.verdict,
+        });
     }
     let share = |count: usize| count as f64 / set.questions.len().max(1) as f64;
     let [hit1, hit3, hit5] = hits_at.map(share);
-    Ok(AskRow { name: name.to_owned(), hit1, hit3, hit5 })
+    Ok((AskRow { name: name.to_owned(), hit1, hit3, hit5 }, answers))
 }
 
 /// Reads the documentation pages of cards from a site into the index; gives how many were read.
 async fn read_pages(
     set: &AskSet,
-    cards: &[serde_json::Map<String, serde_json::Value>],
+    cards: &[Map<String, Value>],
     site: &str,
     embedder: &Embedder,
-    index: &mut SearchIndex,
+    index: &CardIndex,
 ) -> Result<u32> {
     let bad = |reason: String| {
         ApiError::new(
@@ -140,7 +180,7 @@ async fn read_pages(
         let texts: Vec<String> =
             chunks(&document, ChunkOptions::default()).iter().map(Chunk::passage).collect();
         let vectors = tokio::task::block_in_place(|| embedder.embed_passages(&texts))?.concat();
-        let set = index.set_chunks(&card.id, &vectors, embedder.dim());
+        let set = index.set_pieces(&card.id, &vectors, embedder.dim());
         set.map_err(|error| ApiError::internal(error.to_string()))?;
         read += 1;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_agent::discover::{Discovered, Discovery, Known, Readings};
-use autokit_retrieve::eval as retrieve;
+use autokit_search::eval as retrieve;
 use autokit_web::search::{Provider, Service};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use autokit_retrieve::eval::{
+use autokit_search::eval::{
     self as retrieve, AskReport, AskSet, Embedder as Embeddings, ToolText, evaluate_ask,
 };
 use autokit_toolcard::fields;

@@ -11,7 +11,7 @@ mod corpus;
 use std::collections::BTreeMap;
 
 use autokit_library::Place;
-use autokit_retrieve::is_stop_word;
+use autokit_search::is_stop_word;
 use rmcp::model::Tool;
 use serde::Serialize;
 use tokio::sync::broadcast;

@@ -7,7 +7,7 @@ use autokit_toolcard::Stub;
 use super::{Done, Run};
 use crate::ask::graph::{Outcome, RETRIES};
 use crate::ask::ground::Sources;
-use crate::ask::local::{self, DOUBTFUL, NOTHING};
+use crate::ask::local;
 use crate::ask::{House, Retrieved, model};
 use crate::error::Result;
 
@@ -137,8 +137,8 @@ impl<H: House> Run<'_, H> {
         let score = draft.card.score;
         // A card that is more likely wrong than right is not the last word where the web can be asked, and where
         // it cannot the answer says so.
-        self.accepted = score >= DOUBTFUL;
-        self.doubtful = !self.accepted && score >= NOTHING;
+        self.accepted = score >= self.thresholds.doubtful;
+        self.doubtful = !self.accepted && score >= self.thresholds.nothing;
         Ok(if self.accepted {
             Done::here(Outcome::Answers, "The card is close to the question")
         } else {

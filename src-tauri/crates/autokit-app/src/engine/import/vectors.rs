@@ -8,7 +8,6 @@ use autokit_toolcard::Toolcard;
 use super::BATCH;
 use super::work::Work;
 use crate::engine::Core;
-use crate::engine::finder::made_with;
 use crate::engine::incoming::Incoming;
 use crate::error::Result;
 use crate::jobs::Progress;
@@ -64,7 +63,9 @@ impl Core {
     /// made a card answer every question. A few are made again and compared.
     async fn vectors_that_came(&self, incoming: &Incoming, work: &Work) -> Result<Option<(String, usize)>> {
         let Some(embedder) = self.embedder() else { return Ok(None) };
-        let Some(told) = incoming.vectors.as_ref().filter(|told| told.model == made_with(&embedder)) else {
+        let Some(told) =
+            incoming.vectors.as_ref().filter(|told| told.model == autokit_search::vector_recipe(&embedder))
+        else {
             return Ok(None);
         };
         let dim = told.dim as usize;
@@ -91,7 +92,7 @@ impl Core {
                         .values
                         .chunks(dim)
                         .zip(came.chunks(dim))
-                        .all(|(a, b)| autokit_retrieve::dot(a, b) >= TRUE_ENOUGH)
+                        .all(|(a, b)| autokit_search::dot(a, b) >= TRUE_ENOUGH)
             })
         });
         if !(fits && same) {
@@ -104,5 +105,5 @@ impl Core {
 
 /// Vectors are stored with length one; a longer one would outrank all others.
 fn is_unit(vector: &[f32]) -> bool {
-    (autokit_retrieve::dot(vector, vector) - 1.0).abs() < 1e-2
+    (autokit_search::dot(vector, vector) - 1.0).abs() < 1e-2
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use autokit_mcp_client::market::{Listing, Registry, Way};
-use autokit_retrieve::{dot, is_generic_word, is_stop_word};
+use autokit_search::{dot, is_generic_word, is_stop_word};
 use autokit_toolcard::CardKey;
 use futures_util::future::join_all;
 

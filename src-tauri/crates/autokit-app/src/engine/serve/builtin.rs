@@ -9,8 +9,8 @@ use std::sync::{Arc, LazyLock};
 use autokit_agent::ask::Citation;
 use autokit_gateway::{Definition, Hit, Refusal, Tier, What};
 use autokit_library::CardRecord;
-use autokit_retrieve::tiers::{KeywordQuery, KeywordTool};
-use autokit_retrieve::{Mode, is_stop_word};
+use autokit_search::tiers::{KeywordQuery, KeywordTool};
+use autokit_search::{Depth, SearchRequest, is_stop_word};
 use jiff::tz::TimeZone;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
@@ -194,9 +194,16 @@ fn time(core: &Core, zone: &str) -> std::result::Result<String, Refusal> {
 /// Pieces of documentation that answer a query: of the tools that fit, the piece the ranking found by its
 /// vector; where there is none, the piece that has most of the query's words.
 async fn pieces(core: &Arc<Core>, scoped: &Scoped, query: &str, limit: usize) -> Result<String> {
-    let (hits, _) = core.rank(query, Mode::Hybrid, 20, None, scoped.allowed.clone()).await?;
+    let request = SearchRequest {
+        query: query.to_owned(),
+        depth: Depth::Fused,
+        allowed: scoped.allowed.clone(),
+        limit: 20,
+        ..SearchRequest::default()
+    };
+    let ranking = core.search(request).await?;
     let mut found = Vec::new();
-    for hit in hits {
+    for hit in ranking.hits {
         if found.len() == limit {
             break;
         }

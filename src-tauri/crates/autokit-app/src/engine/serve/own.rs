@@ -196,7 +196,7 @@ impl Serving {
             said: note.to_owned(),
         };
         self.core.library.remember(&feedback, None).await?;
-        self.core.taste.forget();
+        self.core.opinions.forget();
         let how = if helpful { "worked" } else { "did not work" };
         Ok(text(format!("Noted that {} {how} for this.", record.key)))
     }

@@ -7,14 +7,15 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
-use autokit_embed::{Embedder, TokenStates};
-use autokit_retrieve::{Hit, fusion, is_stop_word};
+use autokit_embed::{Embedder, Result, TokenStates};
 use lru::LruCache;
 
-use crate::error::Result;
+use crate::fusion;
+use crate::index::Hit;
+use crate::text::is_stop_word;
 
 /// Candidates compared token by token.
-pub(crate) const REACH: usize = 20;
+pub const RERANKED: usize = 20;
 /// What a mean cosine of tokens is worth beside the cosine of the texts.
 const SHARE: f32 = 0.2;
 /// Texts whose tokens are kept: about 80 kB each.
@@ -22,15 +23,15 @@ const KEPT: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
 
 /// Tokens of cards looked at lately, by the text they were made from.
 #[derive(Debug)]
-pub(crate) struct Tokens(Mutex<LruCache<(String, String), Arc<TokenStates>>>);
+pub(crate) struct TokenCache(Mutex<LruCache<(String, String), Arc<TokenStates>>>);
 
-impl Default for Tokens {
-    fn default() -> Tokens {
-        Tokens(Mutex::new(LruCache::new(KEPT)))
+impl Default for TokenCache {
+    fn default() -> TokenCache {
+        TokenCache(Mutex::new(LruCache::new(KEPT)))
     }
 }
 
-impl Tokens {
+impl TokenCache {
     fn of(&self, embedder: &Embedder, text: &str) -> Result<Arc<TokenStates>> {
         let key = (embedder.id().to_owned(), text.to_owned());
         if let Some(kept) = self.0.lock().expect("no holder panics").get(&key) {
@@ -53,7 +54,7 @@ impl Tokens {
         let telling = |token: &str| token.chars().any(char::is_alphanumeric) && !is_stop_word(token);
         let asked = embedder.query_tokens(question, telling)?;
         let mut met: Vec<Option<f32>> = Vec::with_capacity(texts.len());
-        for text in texts.iter().take(REACH) {
+        for text in texts.iter().take(RERANKED) {
             met.push(match text {
                 Some(text) => Some(asked.met_by(&*self.of(embedder, text)?)),
                 None => None,
@@ -75,15 +76,20 @@ impl Tokens {
                 .then(b.score.total_cmp(&a.score))
                 .then(a.id.cmp(&b.id))
         });
+        // Those further down were not lowered, and stay below.
+        let last = hits[..reach].last().map_or(1.0, |hit| hit.score);
+        for hit in &mut hits[reach..] {
+            hit.score = hit.score.min(last);
+        }
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use autokit_retrieve::{NameMatch, ScoreParts};
-
     use super::*;
+    use crate::index::ScoreParts;
+    use crate::names::NameMatch;
 
     #[test]
     fn a_card_that_has_the_very_words_rises_and_a_named_one_stays() {
@@ -97,7 +103,9 @@ mod tests {
             vec![hit("named", 0.99, Some(NameMatch::Exact)), hit("far", 0.41, None), hit("near", 0.4, None)];
         let texts =
             ["Anything", "Sends money to a bank", "Reads calendar events"].map(|text| Some(text.to_owned()));
-        Tokens::default().rerank(&embedder, "which calendar events are there", &mut hits, &texts).unwrap();
+        TokenCache::default()
+            .rerank(&embedder, "which calendar events are there", &mut hits, &texts)
+            .unwrap();
         let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
         assert_eq!(ids, ["named", "near", "far"]);
         assert!((hits[0].score - 0.99).abs() < 1e-6);

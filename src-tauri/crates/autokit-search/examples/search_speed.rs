@@ -1,11 +1,11 @@
 //! Times building an index and searching it, over cards made of a small vocabulary.
 //!
-//! `cargo run --release -p autokit-retrieve --example search_speed -- [CARDS]`
+//! `cargo run --release -p autokit-search --example search_speed -- [CARDS]`
 #![allow(clippy::print_stdout, reason = "the figures are what this program prints")]
 
 use std::time::Instant;
 
-use autokit_retrieve::{Document, Mode, Parameter, Query, QueryPlan, SearchIndex};
+use autokit_search::{Document, Mode, Parameter, Query, QueryPlan, SearchIndex};
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 

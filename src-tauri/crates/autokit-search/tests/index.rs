@@ -5,7 +5,7 @@ use workspace_hack as _;
 
 use std::collections::BTreeMap;
 
-use autokit_retrieve::{
+use autokit_search::{
     BitSet, Document, Hit, Mode, Parameter, Query, QueryPlan, RetrieveError, SearchIndex, VectorIndex,
 };
 use proptest::prelude::*;

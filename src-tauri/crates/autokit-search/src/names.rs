@@ -169,6 +169,7 @@ impl NameIndex {
         for (slot, how) in self.among(&all) {
             add(&[slot], how);
         }
+        add(&self.listed(query), NameMatch::Exact);
         for quoted in quotes(query) {
             add(&self.quoted(&quoted), NameMatch::Exact);
         }
@@ -231,6 +232,33 @@ impl NameIndex {
             }
         }
         found
+    }
+
+    /// Cards named in a list: "Slack, Google Calendar and send_mail". A single plain word counts where every
+    /// piece is a name, for lists of plain words occur in any request.
+    fn listed(&self, query: &str) -> Vec<u32> {
+        let pieces: Vec<&str> = query
+            .split([',', ';', '\n'])
+            .flat_map(|piece| piece.split(" and "))
+            .map(str::trim)
+            .filter(|piece| piece.chars().any(char::is_alphanumeric))
+            .collect();
+        if pieces.len() < 2 {
+            return Vec::new();
+        }
+        let mut found: Vec<(&str, &[u32])> = Vec::new();
+        for piece in &pieces {
+            let piece = piece.strip_prefix("and ").unwrap_or(piece);
+            let words = parts(piece);
+            if let Some(entry) = self.exact.get(words.concat().as_str())
+                && words.iter().any(|word| !is_stop_word(word))
+            {
+                found.push((piece, &entry.slots));
+            }
+        }
+        let all = found.len() == pieces.len();
+        let tells = |piece: &str| all || is_identifier(piece) || parts(piece).len() > 1;
+        found.iter().filter(|(piece, _)| tells(piece)).flat_map(|(_, slots)| slots.iter().copied()).collect()
     }
 
     /// Cards named by a quotation: an identifier or several words however written, a single word

@@ -326,6 +326,15 @@ impl SearchIndex {
         true
     }
 
+    /// Ids of the documents a request names exactly, in order.
+    pub fn named(&self, request: &str) -> Vec<String> {
+        let named = self.names.matches(request, |_| true);
+        let exact = named.into_iter().filter(|(_, how)| *how == NameMatch::Exact);
+        let mut ids: Vec<String> = exact.map(|(slot, _)| self.ids[slot as usize].to_string()).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// Searches. Results are best first; equal ones in order of their ids.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
-use autokit_retrieve::{Document, Field, Hit, Mode, NameMatch, Query, QueryPlan, SearchIndex};
+use autokit_search::{Document, Field, Hit, Mode, NameMatch, Query, QueryPlan, SearchIndex};
 
 const DIMENSION: usize = 64;
 

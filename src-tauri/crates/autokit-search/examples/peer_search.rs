@@ -10,7 +10,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use autokit_retrieve::{BitSet, VectorIndex};
+use autokit_search::{BitSet, VectorIndex};
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 

@@ -1,0 +1,237 @@
+//! The one way to rank cards: the window, the terminal, the agent, MCP and evaluation all ask here.
+//!
+//! ```text
+//! request -> plan -> fused ranking -> feedback -> [reranking] -> names -> verdict
+//! ```
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use autokit_embed::Embedder;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::card_index::CardIndex;
+use crate::error::RetrieveError;
+use crate::feedback::{Opinion, QuestionVectors};
+use crate::index::{Hit, Mode, Query, ScoreParts};
+use crate::names::NameMatch;
+use crate::query::QueryPlan;
+use crate::rerank::{RERANKED, TokenCache};
+use crate::verdict::{Verdict, verdict_of};
+
+/// Cards a request names that are returned beyond its limit.
+pub const MOST_NAMED: usize = 50;
+
+/// How far a ranking goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Depth {
+    /// Keywords and vectors as one score.
+    Fused,
+    /// The first candidates are compared with the request token by token as well.
+    #[default]
+    Reranked,
+}
+
+/// A search.
+#[derive(Clone, Debug, Default)]
+pub struct SearchRequest {
+    /// What to find cards by.
+    pub query: String,
+    /// What scores are measured against, where `query` is another wording of it.
+    pub question: Option<String>,
+    /// Which ranking.
+    pub mode: Mode,
+    /// How far it goes.
+    pub depth: Depth,
+    /// Ids of the cards that may be found; all when not given.
+    pub allowed: Option<Arc<HashSet<String>>>,
+    /// Ids of cards that are left out.
+    pub excluded: Vec<String>,
+    /// What whoever asks said about earlier answers.
+    pub opinions: Arc<Vec<Opinion>>,
+    /// Number of results, but for cards the request names: see [`MOST_NAMED`].
+    pub limit: usize,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Ids of cards the request names that are not among the hits: there are too many.
+    pub also_named: Vec<String>,
+    /// Whether the first hit answers the request.
+    pub verdict: Verdict,
+    /// Which ranking ran: by keywords alone where there is no model.
+    pub mode: Mode,
+    /// How far it went.
+    pub depth: Depth,
+}
+
+/// Why a search was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// There is nothing to search for.
+    #[error("the query is empty")]
+    EmptyQuery,
+    /// Ranking by vectors alone without a model.
+    #[error("there is no embedding model to search by meaning with")]
+    NoModel,
+    /// The model failed.
+    #[error("the request could not be embedded: {0}")]
+    Embed(#[from] autokit_embed::Error),
+    /// The index refused the vectors of the request.
+    #[error(transparent)]
+    Index(#[from] RetrieveError),
+}
+
+/// The texts of cards, for comparing them token by token.
+pub trait Passages: fmt::Debug + Send + Sync {
+    /// What [`crate::passage_of`] makes of the card with this id.
+    fn passage(&self, id: &str) -> Option<String>;
+}
+
+/// Ranks cards. Searches compute; callers make them off the async threads.
+#[derive(Debug)]
+pub struct Searcher {
+    index: ArcSwap<CardIndex>,
+    passages: Arc<dyn Passages>,
+    tokens: TokenCache,
+    questions: QuestionVectors,
+}
+
+impl Searcher {
+    /// A searcher over an index.
+    pub fn new(index: CardIndex, passages: Arc<dyn Passages>) -> Searcher {
+        Searcher {
+            index: ArcSwap::from_pointee(index),
+            passages,
+            tokens: TokenCache::default(),
+            questions: QuestionVectors::default(),
+        }
+    }
+
+    /// The index that is searched now, to be changed.
+    pub fn index(&self) -> Arc<CardIndex> {
+        self.index.load_full()
+    }
+
+    /// Searches another index from now on: that of another model.
+    pub fn replace_index(&self, index: CardIndex) {
+        self.index.store(Arc::new(index));
+    }
+
+    /// The model requests are embedded with, if there is one.
+    pub fn embedder(&self) -> Option<Arc<Embedder>> {
+        self.index.load().embedder().cloned()
+    }
+
+    /// Ranks cards by a request.
+    ///
+    /// # Errors
+    /// See [`SearchError`].
+    pub fn search(&self, request: &SearchRequest) -> Result<Ranking, SearchError> {
+        if request.query.trim().is_empty() {
+            return Err(SearchError::EmptyQuery);
+        }
+        let index = self.index.load_full();
+        let embedder = index.embedder().filter(|_| request.mode != Mode::Keyword).cloned();
+        let mode = match (&embedder, request.mode) {
+            (None, Mode::Vector) => return Err(SearchError::NoModel),
+            (None, _) => Mode::Keyword,
+            (Some(_), mode) => mode,
+        };
+        // Feedback and reranking move cards within these, and some are left out afterwards.
+        let reach = (request.limit + request.excluded.len()).max(RERANKED);
+        let allowed = request.allowed.as_deref();
+        let (mut hits, mut vector) = rank(&index, &request.query, mode, reach, allowed)?;
+        let question = request.question.as_deref().unwrap_or(&request.query);
+        if question != request.query {
+            (hits, vector) = scored_by(&index, question, mode, hits)?;
+        }
+        let mut depth = Depth::Fused;
+        if let (Some(embedder), Some(vector), Mode::Hybrid) = (&embedder, &vector, mode) {
+            self.questions.shift(embedder, &mut hits, vector, &request.opinions)?;
+            if request.depth == Depth::Reranked {
+                let passages: Vec<Option<String>> =
+                    hits.iter().take(RERANKED).map(|hit| self.passages.passage(&hit.id)).collect();
+                self.tokens.rerank(embedder, question, &mut hits, &passages)?;
+                depth = Depth::Reranked;
+            }
+        }
+        hits.retain(|hit| !request.excluded.contains(&hit.id));
+        let named = hits.iter().take_while(|hit| hit.parts.name_match == Some(NameMatch::Exact)).count();
+        hits.truncate(request.limit.max(named.min(MOST_NAMED)));
+        let mut also_named = Vec::new();
+        if mode != Mode::Vector {
+            let known: HashSet<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
+            also_named = index.read(|search| search.named(&request.query));
+            also_named.retain(|id| {
+                !known.contains(id.as_str())
+                    && !request.excluded.contains(id)
+                    && allowed.is_none_or(|allowed| allowed.contains(id))
+            });
+        }
+        let verdict = verdict_of(&hits, depth);
+        Ok(Ranking { hits, also_named, verdict, mode, depth })
+    }
+
+    /// The cards closest to a vector, with their cosines, best first.
+    ///
+    /// # Errors
+    /// A vector of another length than those in the index.
+    pub fn nearest(&self, vector: Vec<f32>, limit: usize) -> Result<Vec<(String, f32)>, RetrieveError> {
+        let (plan, vectors) = (QueryPlan::new(""), [vector]);
+        let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Vector, limit, filter: None };
+        let hits = self.index.load().read(|search| search.search(&query))?;
+        Ok(hits.into_iter().filter_map(|hit| Some((hit.id, hit.parts.cosine?))).collect())
+    }
+}
+
+/// The fused ranking, and the vector of the whole request.
+fn rank(
+    index: &CardIndex,
+    query: &str,
+    mode: Mode,
+    limit: usize,
+    allowed: Option<&HashSet<String>>,
+) -> Result<(Vec<Hit>, Option<Vec<f32>>), SearchError> {
+    let plan = QueryPlan::new(query);
+    let vectors = match index.embedder() {
+        Some(embedder) if mode != Mode::Keyword => plan
+            .texts_to_embed()
+            .iter()
+            .map(|text| embedder.embed_query(text))
+            .collect::<autokit_embed::Result<Vec<_>>>()?,
+        _ => Vec::new(),
+    };
+    let among = allowed.map(|allowed| move |id: &str| allowed.contains(id));
+    let filter = among.as_ref().map(|among| among as &(dyn Fn(&str) -> bool + Sync));
+    let hits = index.read(|search| {
+        // All cards a request names come with it, up to a bound.
+        let limit = limit.max(search.named(query).len().min(MOST_NAMED + limit));
+        search.search(&Query { plan: &plan, vectors: &vectors, mode, limit, filter })
+    })?;
+    Ok((hits, vectors.into_iter().next()))
+}
+
+/// The same cards with the scores a question gives them, best first. Those that have nothing of the question
+/// come last with the score 0, in their old order.
+fn scored_by(
+    index: &CardIndex,
+    question: &str,
+    mode: Mode,
+    hits: Vec<Hit>,
+) -> Result<(Vec<Hit>, Option<Vec<f32>>), SearchError> {
+    let among: HashSet<String> = hits.iter().map(|hit| hit.id.clone()).collect();
+    let (mut scored, vector) = rank(index, question, mode, hits.len(), Some(&among))?;
+    let known: HashSet<String> = scored.iter().map(|hit| hit.id.clone()).collect();
+    let rest = hits.into_iter().filter(|hit| !known.contains(&hit.id));
+    scored.extend(rest.map(|hit| Hit { score: 0.0, parts: ScoreParts::default(), ..hit }));
+    Ok((scored, vector))
+}
