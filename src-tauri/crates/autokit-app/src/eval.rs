@@ -19,7 +19,8 @@ use autokit_web::{Fetcher, Limits, NetworkPolicy};
 use crate::engine::Vectors;
 use crate::error::{ApiError, ErrorCode, Result};
 
-pub use ask::{AskEvaluation, AskRow, ask};
+pub use ask::{AskEvaluation, AskRow, ask, calibrate};
+pub use autokit_search::Calibrations;
 pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Share, discover};
 pub use improve::{ImproveEvaluation, improve};
 pub use linkrot::{LinkrotLine, linkrot};

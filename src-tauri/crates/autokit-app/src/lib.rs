@@ -31,7 +31,7 @@ pub mod starter;
 pub use autokit_fuel as fuel;
 pub use autokit_policy::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, Rules};
 pub use autokit_search::eval::{AskReport, RetrievalReport};
-pub use autokit_search::{Field, Mode, ScoreParts};
+pub use autokit_search::{Depth, Field, Mode, ScoreParts, Thresholds};
 pub use autokit_toolcard::{
     CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, MarkSort, Origin, ProposalState, Risk, SpanOp,
     TextMark, is_web_address, visible,

@@ -531,6 +531,18 @@ pub(crate) enum EvalCommand {
         #[arg(long)]
         misses: bool,
     },
+    /// What the scores of first hits say: thresholds for each depth, and how reliable the scores are.
+    Calibrate {
+        /// Cards: AutoKit JSON, or an object with `cards[].card`.
+        #[arg(long)]
+        cards: PathBuf,
+        /// Questions, one JSON object a line: `q` and the acceptable names in `gold` (none: no card answers it).
+        #[arg(long)]
+        questions: PathBuf,
+        /// Write the thresholds to this file; AutoKit's own are in `autokit-search/src/thresholds.json`.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// Tools found on a web site for needs the library does not answer, without a language model.
     Discover {
         /// Cards of the library: AutoKit JSON, or an object with `cards[].card`.

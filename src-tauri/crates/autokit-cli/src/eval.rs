@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use autokit_app::RetrievalReport;
-use autokit_app::eval::{AskEvaluation, DiscoverReport, ImproveEvaluation};
+use autokit_app::eval::{AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation};
+use autokit_app::{ApiError, Depth, ErrorCode, RetrievalReport, Thresholds};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 
@@ -22,6 +22,21 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
         EvalCommand::Ask { cards, questions, site, misses } => {
             let evaluation = autokit_app::eval::ask(&cards, &questions, &vectors, site.as_deref()).await?;
             out.show(&evaluation, |text| write_ask(text, &evaluation, misses))?;
+        }
+        EvalCommand::Calibrate { cards, questions, out: file } => {
+            let measured = autokit_app::eval::calibrate(&cards, &questions, &vectors)?;
+            if let Some(file) = file {
+                let text = serde_json::to_string_pretty(&measured)
+                    .map_err(|error| ApiError::internal(error.to_string()))?;
+                std::fs::write(&file, text + "\n").map_err(|error| {
+                    ApiError::new(
+                        ErrorCode::BadRequest,
+                        format!("{} cannot be written: {error}", file.display()),
+                        "Name a file in a folder that is there.",
+                    )
+                })?;
+            }
+            out.show(&measured, |text| write_calibrations(text, &measured))?;
         }
         EvalCommand::Discover { cards, needs, search_url, explain } => {
             let progress = |_, _| {};
@@ -115,6 +130,32 @@ fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> i
             writeln!(out, "  wanted {}", printable(&outcome.gold.join(" | ")))?;
             writeln!(out, "  got    {}", printable(&outcome.first.join(" | ")).dimmed())?;
         }
+    }
+    Ok(())
+}
+
+fn write_calibrations(out: &mut dyn Write, measured: &Calibrations) -> io::Result<()> {
+    for of in &measured.depths {
+        let Thresholds { sure, doubtful, nothing } = of.thresholds;
+        let depth = match of.depth {
+            Depth::Fused => "fused",
+            Depth::Reranked => "reranked",
+        };
+        writeln!(
+            out,
+            "{}  sure from {sure:.3}, doubtful below {doubtful:.3}, nothing below {nothing:.3}; {} questions a card \
+             answers, {} none does",
+            depth.bold(),
+            of.answerable,
+            of.unanswerable
+        )?;
+        let mut table = table(&["score", "first hits", "right", "no card answers"]);
+        for bin in &of.reliability {
+            let share = |count: u32| percent(f64::from(count) / f64::from(bin.hits));
+            let range = format!("{:.1} to {:.1}", bin.from, bin.to);
+            table.add_row([range, bin.hits.to_string(), share(bin.right), share(bin.unanswerable)]);
+        }
+        writeln!(out, "{table}")?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@
 //! | `card_index` | the cards of a library with the model their vectors come from |
 //! | `rerank` | the first candidates compared with the request token by token |
 //! | `feedback` | what was said about earlier answers |
-//! | `verdict` | when a score is an answer, by depth |
+//! | `verdict`, `calibration` | when a score is an answer, by depth, and how that was measured |
 //! | [`fusion`] | how keywords and vectors become one score, and what was measured |
 //! | `analysis` | documents taken apart into terms |
 //! | `keyword` | BM25F over an inverted index |
@@ -42,6 +42,7 @@
 
 mod analysis;
 mod bitset;
+mod calibration;
 mod card_index;
 mod chunks;
 mod document;
@@ -65,6 +66,7 @@ mod vector;
 mod verdict;
 
 pub use bitset::BitSet;
+pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
 pub use card_index::{CardEntry, CardIndex, passage_of, vector_recipe};
 pub use document::{Document, Field, Parameter};
 pub use error::{EvalError, RetrieveError};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::calibration::Calibrations;
 use crate::index::Hit;
 use crate::searcher::Depth;
 
@@ -20,7 +21,7 @@ pub enum Verdict {
 }
 
 /// Scores of a first hit from which, or below which, something is said of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Thresholds {
     /// At or above this it is recommended without reserve.
     pub sure: f32,
@@ -31,16 +32,12 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Those measured on the scores of a depth, on 165 everyday questions over 143 cards
-    /// (all-MiniLM-L6-v2) and twenty about anything but tools.
+    /// Those measured on the scores of a depth: see [`Calibrations`].
     ///
-    /// Reranked, 96 % of the first hits that are sure are right (70 of 73), 84 % of all; no question about
-    /// tools ends in nothing, of the twenty others two do; 12 % of the first hits are doubtful, two in three of
-    /// them right, and all of the twenty.
+    /// # Panics
+    /// Never: a test reads the file that is compiled in.
     pub fn of(depth: Depth) -> Thresholds {
-        match depth {
-            Depth::Fused | Depth::Reranked => Thresholds { sure: 0.5, doubtful: 0.28, nothing: 0.2 },
-        }
+        Calibrations::shipped().of(depth).expect("every depth was measured").thresholds
     }
 
     /// What a score says of the first hit.

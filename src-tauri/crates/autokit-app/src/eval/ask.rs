@@ -7,7 +7,8 @@ use std::sync::Arc;
 use autokit_embed::Embedder;
 use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_search::{
-    CardEntry, CardIndex, Depth, Passages, RERANKED, SearchRequest, Searcher, Verdict, passage_of,
+    Calibration, Calibrations, CardEntry, CardIndex, Depth, JudgedHit, Passages, RERANKED, SearchRequest,
+    Searcher, Verdict, passage_of,
 };
 use autokit_web::{Chunk, ChunkOptions, chunks, extract};
 use serde::Serialize;
@@ -90,6 +91,41 @@ pub async fn ask(
         stages.push(stage("hybrid with pages, reranked", &set, &searcher, Depth::Reranked)?.0);
     }
     Ok(AskEvaluation { report, stages, pages, answers })
+}
+
+/// Measures at each depth what the scores of first hits say: questions without right cards are those that
+/// nothing in the library answers.
+///
+/// # Errors
+/// When a file cannot be read, there is no model, or there are too few questions of either kind.
+pub fn calibrate(cards: &Path, questions: &Path, vectors: &Vectors) -> Result<Calibrations> {
+    let set = AskSet::load(cards, questions).map_err(|error| unreadable(&error))?;
+    let objects = retrieve::card_objects(cards).map_err(|error| unreadable(&error))?;
+    let embedder = Arc::new(embedder(vectors)?);
+    let model = embedder.id().to_owned();
+    let searcher = tokio::task::block_in_place(|| searcher_over(&set, &objects, &embedder))?;
+    let measured = |depth| {
+        let (_, answers) = stage("", &set, &searcher, depth)?;
+        let hits: Vec<JudgedHit> = set
+            .questions
+            .iter()
+            .zip(&answers)
+            .map(|(question, answer)| JudgedHit {
+                score: answer.score,
+                right: answer.right,
+                answerable: !question.gold.is_empty(),
+            })
+            .collect();
+        Calibration::measure(depth, &hits).ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                "there are too few questions to measure thresholds on",
+                "Have at least 20 that a card answers and 20, without `gold`, that none does.",
+            )
+        })
+    };
+    let depths = [Depth::Fused, Depth::Reranked].into_iter().map(measured).collect::<Result<_>>()?;
+    Ok(Calibrations { model, depths })
 }
 
 /// The cards of a set as they are searched in a library.

@@ -146,6 +146,8 @@ struct QueryLine {
 #[derive(Deserialize)]
 struct QuestionLine {
     q: String,
+    /// None where no card answers the question.
+    #[serde(default)]
     gold: Vec<String>,
 }
 

@@ -1,0 +1,222 @@
+//! Thresholds measured on judged questions, for the very scores they are applied to.
+//!
+//! `autokit eval calibrate` asks every question at each [`Depth`] and writes `thresholds.json` beside this
+//! file: the thresholds, and how reliable first hits of each score were, so that whoever reads a figure sees
+//! what it rests on.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::searcher::Depth;
+use crate::verdict::Thresholds;
+
+/// Share of first hits at or above [`Thresholds::sure`] that are right.
+const SURE: f64 = 0.95;
+/// Share of right first hits that may lie below [`Thresholds::nothing`].
+const WITHHELD: f64 = 0.01;
+/// First hits a threshold must rest on.
+const FEWEST: usize = 20;
+/// Ranges of scores in the table.
+const BINS: u16 = 10;
+
+static SHIPPED: LazyLock<Calibrations> =
+    LazyLock::new(|| serde_json::from_str(include_str!("thresholds.json")).expect("a test reads the file"));
+
+/// What was measured with one model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibrations {
+    /// Name of the model.
+    pub model: String,
+    /// One for each depth.
+    pub depths: Vec<Calibration>,
+}
+
+/// What the scores of one depth say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// How the scores came about.
+    pub depth: Depth,
+    /// What follows from them.
+    pub thresholds: Thresholds,
+    /// Questions that a card answers.
+    pub answerable: u32,
+    /// Questions that none answers.
+    pub unanswerable: u32,
+    /// How reliable the scores were, the lowest first; ranges without a first hit are left out.
+    pub reliability: Vec<ReliabilityBin>,
+}
+
+/// First hits with a score in a range.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReliabilityBin {
+    /// The lowest score, included.
+    pub from: f32,
+    /// The highest score, excluded but for 1.
+    pub to: f32,
+    /// First hits.
+    pub hits: u32,
+    /// Those that are right.
+    pub right: u32,
+    /// Those of questions that no card answers.
+    pub unanswerable: u32,
+}
+
+/// The first hit of a judged question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgedHit {
+    /// Its score, 0 to 1; 0 where nothing was found.
+    pub score: f32,
+    /// Whether it answers the question.
+    pub right: bool,
+    /// Whether any card does.
+    pub answerable: bool,
+}
+
+impl Calibrations {
+    /// Those AutoKit comes with.
+    pub fn shipped() -> &'static Calibrations {
+        &SHIPPED
+    }
+
+    /// What the scores of a depth say.
+    pub fn of(&self, depth: Depth) -> Option<&Calibration> {
+        self.depths.iter().find(|calibration| calibration.depth == depth)
+    }
+}
+
+impl Calibration {
+    /// Measures thresholds; none where there are too few questions of either kind to say anything.
+    ///
+    /// * *sure*: the lowest score from which on 95 % of the first hits are right;
+    /// * *nothing*: the highest score below which lies at most one in a hundred of the right first hits;
+    /// * *doubtful*: the score from which on a first hit is at least as often right as wrong, by isotonic
+    ///   regression.
+    pub fn measure(depth: Depth, hits: &[JudgedHit]) -> Option<Calibration> {
+        let answerable = hits.iter().filter(|hit| hit.answerable).count();
+        let unanswerable = hits.len() - answerable;
+        if answerable < FEWEST || unanswerable < FEWEST {
+            return None;
+        }
+        let mut ranked = hits.to_vec();
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let right = |hits: &[JudgedHit]| hits.iter().filter(|hit| hit.right).count();
+        // Cuts lie between two different scores: what scores alike is judged alike.
+        let cuts: Vec<usize> = (1..=ranked.len())
+            .filter(|at| ranked.get(*at).is_none_or(|next| next.score < ranked[at - 1].score))
+            .collect();
+        let reliable = |at: &&usize| **at >= FEWEST && right(&ranked[..**at]) as f64 >= SURE * **at as f64;
+        let sure = cuts.iter().rev().find(reliable).map_or(1.0, |at| ranked[at - 1].score);
+        let may_be_withheld = (WITHHELD * right(&ranked) as f64).floor() as usize;
+        let nothing = cuts.iter().find(|at| right(&ranked[**at..]) <= may_be_withheld);
+        let nothing = nothing.map_or(0.0, |at| ranked[at - 1].score).min(sure);
+        let doubtful =
+            isotonic(&ranked).into_iter().find(|level| level.share >= 0.5).map_or(sure, |level| level.from);
+        Some(Calibration {
+            depth,
+            thresholds: Thresholds { sure, doubtful: doubtful.clamp(nothing, sure), nothing },
+            answerable: answerable as u32,
+            unanswerable: unanswerable as u32,
+            reliability: reliability(hits),
+        })
+    }
+}
+
+/// Scores from one on, and the share of right first hits among them.
+struct Level {
+    from: f32,
+    share: f64,
+}
+
+/// The shares of right first hits that rise with the score and fit best (pool adjacent violators), the lowest
+/// score first.
+fn isotonic(ranked: &[JudgedHit]) -> Vec<Level> {
+    // Score, right ones and all of each block.
+    let mut blocks: Vec<(f32, u32, u32)> = Vec::new();
+    for hit in ranked.iter().rev() {
+        let mut block = (hit.score, u32::from(hit.right), 1);
+        while let Some(&(from, right, all)) = blocks.last()
+            && (from.total_cmp(&block.0).is_eq()
+                || u64::from(right) * u64::from(block.2) >= u64::from(block.1) * u64::from(all))
+        {
+            block = (from, right + block.1, all + block.2);
+            blocks.pop();
+        }
+        blocks.push(block);
+    }
+    blocks
+        .into_iter()
+        .map(|(from, right, all)| Level { from, share: f64::from(right) / f64::from(all) })
+        .collect()
+}
+
+fn reliability(hits: &[JudgedHit]) -> Vec<ReliabilityBin> {
+    let edge = |bin: u16| f32::from(bin) / f32::from(BINS);
+    (0..BINS)
+        .filter_map(|bin| {
+            let (from, to) = (edge(bin), edge(bin + 1));
+            let within: Vec<&JudgedHit> =
+                hits.iter().filter(|hit| hit.score >= from && (hit.score < to || bin + 1 == BINS)).collect();
+            (!within.is_empty()).then(|| ReliabilityBin {
+                from,
+                to,
+                hits: within.len() as u32,
+                right: within.iter().filter(|hit| hit.right).count() as u32,
+                unanswerable: within.iter().filter(|hit| !hit.answerable).count() as u32,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(score: f32, right: bool, answerable: bool) -> JudgedHit {
+        JudgedHit { score, right, answerable }
+    }
+
+    #[test]
+    fn thresholds_part_what_the_scores_part() {
+        let mut hits = Vec::new();
+        for at in 0..100_u8 {
+            let score = f32::from(at) / 100.0;
+            // Right from 0.4 on, seldom right below, and nothing to find below 0.2.
+            hits.push(hit(score, at >= 40 || (at >= 20 && at % 4 == 0), at >= 20));
+        }
+        let measured = Calibration::measure(Depth::Fused, &hits).expect("enough questions");
+        let Thresholds { sure, doubtful, nothing } = measured.thresholds;
+        assert!((0.36..=0.40).contains(&sure), "{sure}");
+        assert!((0.36..=0.40).contains(&doubtful), "{doubtful}");
+        assert!((0.19..=0.21).contains(&nothing), "{nothing}");
+        assert_eq!(measured.reliability.iter().map(|bin| bin.hits).sum::<u32>(), 100);
+        assert_eq!(
+            measured.reliability[0],
+            ReliabilityBin { from: 0.0, to: 0.1, hits: 10, right: 0, unanswerable: 10 }
+        );
+    }
+
+    #[test]
+    fn hits_with_one_score_are_judged_alike() {
+        let mut hits = vec![hit(0.5, true, true); 30];
+        hits.extend(vec![hit(0.5, false, false); 30]);
+        let measured = Calibration::measure(Depth::Reranked, &hits).expect("enough questions");
+        // No score parts them: nothing is sure, and nothing that is right is withheld.
+        assert_eq!(measured.thresholds, Thresholds { sure: 1.0, doubtful: 0.5, nothing: 0.5 });
+    }
+
+    #[test]
+    fn a_handful_of_questions_says_nothing() {
+        assert_eq!(Calibration::measure(Depth::Fused, &vec![hit(0.9, true, true); 100]), None);
+        assert_eq!(Calibration::measure(Depth::Fused, &vec![hit(0.9, false, false); 100]), None);
+    }
+
+    #[test]
+    fn there_are_thresholds_for_each_depth() {
+        for depth in [Depth::Fused, Depth::Reranked] {
+            let of = Calibrations::shipped().of(depth).expect("measured");
+            let Thresholds { sure, doubtful, nothing } = of.thresholds;
+            assert!(0.0 < nothing && nothing <= doubtful && doubtful <= sure && sure < 1.0, "{of:?}");
+        }
+    }
+}
