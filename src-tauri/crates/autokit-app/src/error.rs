@@ -1,5 +1,7 @@
 //! The one error every host hands to people: a code, a sentence and a remedy.
 
+use std::io;
+
 use autokit_library::LibraryError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -217,9 +219,34 @@ impl From<autokit_embed::Error> for ApiError {
     }
 }
 
+/// What is wrong with a file or folder a person named: without the number the system gives it, and without
+/// names of files beside it that are only there for a moment.
+pub fn file_problem(error: &io::Error) -> String {
+    let known = match error.kind() {
+        io::ErrorKind::NotFound => "no such file or folder",
+        io::ErrorKind::PermissionDenied => "permission denied",
+        io::ErrorKind::IsADirectory => "this is a folder",
+        io::ErrorKind::NotADirectory => "a part of the path is no folder",
+        io::ErrorKind::StorageFull => "the disk is full",
+        io::ErrorKind::ReadOnlyFilesystem => "the disk can only be read",
+        io::ErrorKind::InvalidData => "this is not text in UTF-8",
+        _ => return error.to_string(),
+    };
+    known.to_owned()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::ApiError;
+    use std::io;
+
+    use super::{ApiError, file_problem};
+
+    #[test]
+    fn files_are_told_of_in_words() {
+        let missing = std::fs::read("/nowhere/at/all").expect_err("there is none");
+        assert_eq!(file_problem(&missing), "no such file or folder");
+        assert_eq!(file_problem(&io::Error::other("the cable was pulled")), "the cable was pulled");
+    }
 
     #[test]
     fn messages_become_sentences_and_addresses_stay_what_they_are() {

@@ -37,7 +37,7 @@ pub use autokit_toolcard::{
     TextMark, is_web_address, visible,
 };
 pub use engine::bytes;
-pub use error::{ApiError, ErrorCode, Result};
+pub use error::{ApiError, ErrorCode, Result, file_problem};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

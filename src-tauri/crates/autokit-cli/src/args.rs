@@ -503,7 +503,7 @@ fn dollars(text: &str) -> Result<Dollars, String> {
         return Ok(Dollars(None));
     }
     match text.trim_start_matches('$').parse::<f64>() {
-        Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(Dollars(Some(amount))),
+        Ok(amount) if (0.0..=1e6).contains(&amount) => Ok(Dollars(Some(amount))),
         _ => Err("give an amount such as 2.50".to_owned()),
     }
 }

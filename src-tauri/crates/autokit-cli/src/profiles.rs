@@ -57,6 +57,7 @@ pub(crate) enum ProfilesCommand {
     /// Add a profile; an agent names it with `autokit mcp --profile NAME`.
     Add {
         /// What an agent calls it.
+        #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
         name: String,
         /// What it is for.
         #[arg(long, default_value = "")]

@@ -9,7 +9,7 @@ use autokit_app::api::{
 };
 use autokit_app::commands::{Export, PreviewImport, StartImport};
 use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode};
+use autokit_app::{ApiError, ErrorCode, file_problem};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
@@ -89,7 +89,11 @@ pub(crate) fn source_of(file: &Path) -> Result<ImportSource> {
     if file == Path::new("-") {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(|error| {
-            ApiError::new(ErrorCode::UnreadableFile, format!("standard input: {error}"), "Pipe UTF-8 text.")
+            ApiError::new(
+                ErrorCode::UnreadableFile,
+                format!("standard input: {}", file_problem(&error)),
+                "Pipe UTF-8 text.",
+            )
         })?;
         return Ok(ImportSource::Text(text));
     }

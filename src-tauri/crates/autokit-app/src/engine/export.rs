@@ -17,7 +17,7 @@ use crate::api::{
     BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
 };
 use crate::commands::{Context, Export, Handle, PreviewExport, SignBundle};
-use crate::error::{ApiError, ErrorCode, Result};
+use crate::error::{ApiError, ErrorCode, Result, file_problem};
 
 use super::background::in_background;
 use super::keys::spoken;
@@ -254,7 +254,7 @@ fn unwritable(place: &str, error: &std::io::Error) -> ApiError {
         // Nothing is wrong with the library: the place was named by the person.
         _ => ErrorCode::BadRequest,
     };
-    ApiError::new(code, format!("{place}: {error}"), "Choose another place to write to.")
+    ApiError::new(code, format!("{place}: {}", file_problem(error)), "Choose another place to write to.")
 }
 
 fn found(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {

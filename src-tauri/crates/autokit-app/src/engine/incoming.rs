@@ -12,7 +12,7 @@ use autokit_openapi::rapidapi;
 use autokit_toolcard::{Author, ReadCards, Rejected, is_web_address, read_cards};
 
 use crate::api::{Format, ImportSource};
-use crate::error::{ApiError, ErrorCode, Result};
+use crate::error::{ApiError, ErrorCode, Result, file_problem};
 
 use super::Core;
 use super::background::in_background;
@@ -66,7 +66,7 @@ impl SourceKey {
     fn of(source: &ImportSource) -> Result<SourceKey> {
         let (modified, bytes) = match source {
             ImportSource::Path(path) => {
-                state_of(Path::new(path)).map_err(|error| unreadable(path, &error))?
+                state_of(Path::new(path)).map_err(|error| unreadable(path, &file_problem(&error)))?
             }
             ImportSource::Text(text) => (None, text.len() as u64),
             // What was fetched stays what was looked at until another source is.
@@ -212,7 +212,7 @@ impl Incoming {
 }
 
 fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
-    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
     if metadata.is_dir() {
         let bundle =
             autokit_bundle::read_folder(Path::new(path)).map_err(|error| bundle_error(path, &error))?;
@@ -226,7 +226,7 @@ fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
             "Save what it gives as a file first.",
         ));
     }
-    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let mut file = File::open(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
     let mut start = [0; 4];
     if std::io::Read::read(&mut file, &mut start).is_ok_and(|read| read == 4) && start == *b"PK\x03\x04" {
         let bundle = autokit_bundle::read_file(file).map_err(|error| bundle_error(path, &error))?;
@@ -236,7 +236,7 @@ fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
     if metadata.len() > autokit_toolcard::MAX_FILE_BYTES {
         return Err(unreadable(path, &autokit_toolcard::ReadError::TooLarge));
     }
-    let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
+    let bytes = fs::read(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
     from_bytes(&bytes, path, by, at)
 }
 

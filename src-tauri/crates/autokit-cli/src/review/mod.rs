@@ -14,7 +14,7 @@ use autokit_app::commands::{
     ListProposals, PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
 };
 use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode, ProposalState, Risk};
+use autokit_app::{ApiError, ErrorCode, ProposalState, Risk, file_problem};
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
@@ -44,12 +44,13 @@ pub(crate) enum ReviewCommand {
     /// A proposal with its fields, before and after, and what supports them.
     Show {
         /// Its number.
+        #[arg(value_parser = proposal)]
         id: u32,
     },
     /// Take proposals over, one of them also in part.
     Accept {
         /// Their numbers.
-        #[arg(required = true)]
+        #[arg(required = true, value_parser = proposal)]
         ids: Vec<u32>,
         #[command(flatten)]
         choice: FieldChoice,
@@ -74,6 +75,7 @@ pub(crate) enum ReviewCommand {
     /// where fields you take out are left out.
     Edit {
         /// Its number.
+        #[arg(value_parser = proposal)]
         id: u32,
         #[command(flatten)]
         choice: FieldChoice,
@@ -92,7 +94,7 @@ pub(crate) enum ReviewCommand {
     /// Turn proposals down. They are not proposed again while their pages stay the same.
     Reject {
         /// Their numbers.
-        #[arg(required = true)]
+        #[arg(required = true, value_parser = proposal)]
         ids: Vec<u32>,
         /// Why.
         #[arg(long, default_value = "")]
@@ -103,6 +105,7 @@ pub(crate) enum ReviewCommand {
     /// Say something about a proposal, which decides nothing.
     Comment {
         /// Its number.
+        #[arg(value_parser = proposal)]
         id: u32,
         /// What.
         #[arg(required = true, num_args = 1..)]
@@ -113,6 +116,7 @@ pub(crate) enum ReviewCommand {
     /// Take the decision on a proposal back.
     Undo {
         /// Its number.
+        #[arg(value_parser = proposal)]
         id: u32,
     },
     /// How this library is reviewed; with options, choose it.
@@ -352,6 +356,11 @@ async fn policy(node: &Node, out: &Output, approvals: Option<u32>, reviewer: Opt
     Ok(End::Done)
 }
 
+/// The number of a proposal.
+fn proposal(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "give its number, as `autokit review list` shows it".to_owned())
+}
+
 pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -> Result<End> {
     let text = match &file {
         Some(file) => std::fs::read_to_string(file),
@@ -360,7 +369,11 @@ pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -
     let text = text.map_err(|error| {
         let what =
             file.as_ref().map_or_else(|| "standard input".to_owned(), |file| file.display().to_string());
-        ApiError::new(ErrorCode::UnreadableFile, format!("{what}: {error}"), "Give a text file in UTF-8.")
+        ApiError::new(
+            ErrorCode::UnreadableFile,
+            format!("{what}: {}", file_problem(&error)),
+            "Give a text file in UTF-8.",
+        )
     })?;
     let detail = node.call::<DescribeCard>(CardDescribe { text }).await?;
     out.show(&detail, |text| {
