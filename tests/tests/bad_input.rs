@@ -56,7 +56,7 @@ fn broken_json_a_folder_and_nothing_are_told_apart() -> Result<()> {
     fs::write(&path, "[{\"name\": \"a\"},")?;
     refused(&place, &path, "unreadable_file", "not valid JSON")?;
     refused(&place, &place.data_dir(), "unreadable_file", "no `bundle.json` in the folder")?;
-    refused(&place, &place.path("absent.json"), "unreadable_file", "No such file")
+    refused(&place, &place.path("absent.json"), "unreadable_file", "no such file")
 }
 
 /// The import ends with this cause and what to do about it, and with nothing else on the terminal.
