@@ -10,6 +10,7 @@ mod run;
 mod sdks;
 mod setup;
 mod shell;
+mod structure;
 mod test;
 
 use std::process::ExitCode;
@@ -35,6 +36,8 @@ enum Command {
     Bench(bench::Options),
     /// Put cards with broken links through the verifier and fixer, and score what comes out.
     EvalLinkrot(linkrot::Options),
+    /// Count what keeps the rooms apart: lines of a crate, circles of imports, fields of a struct.
+    Structure(structure::Options),
     /// Write the window's TypeScript from the list of commands.
     Bindings,
 }
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Setup => setup::everything(),
         Command::Bench(options) => bench::run(&options),
         Command::EvalLinkrot(options) => linkrot::run(&options),
+        Command::Structure(options) => structure::run(&options),
         Command::Bindings => test::write_bindings(),
     };
     match outcome {

@@ -1,0 +1,430 @@
+//! What keeps the rooms of this repository apart, counted: lines of a crate, files that import each other in a
+//! circle, fields of a struct.
+//!
+//! Read from the text, as rustfmt leaves it; nothing is compiled. An import counts for the file that declares
+//! what is imported, also where another one passes it on, and tests within a file do not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::shell::{root, say};
+
+/// Lines of Rust in a product crate.
+const LINES: usize = 9_000;
+/// Files that import each other in a circle.
+const CIRCLE: usize = 3;
+/// Fields of a struct with behaviour.
+const FIELDS: usize = 12;
+/// Crates whose structs are counted.
+const COUNTED: &str = "autokit-app";
+/// Crates that are no part of the product.
+const APART: [&str; 2] = ["xtask", "workspace-hack"];
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Fail where a limit is passed.
+    #[arg(long)]
+    check: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let crates = root().join("src-tauri/crates");
+    let mut over = Vec::new();
+    for name in folders(&crates)? {
+        if APART.contains(&name.as_str()) {
+            continue;
+        }
+        let sources = Sources::read(&crates.join(&name).join("src"))?;
+        let circles = sources.circles();
+        let longest = circles.first().map_or(0, Vec::len);
+        say(&format!("{name:22} {:6} lines, longest circle {longest} files", sources.lines));
+        if sources.lines > LINES {
+            over.push(format!("{name} has {} lines; {LINES} at most", sources.lines));
+        }
+        for circle in circles.iter().filter(|circle| circle.len() > CIRCLE) {
+            over.push(format!(
+                "{} files of {name} import each other in a circle: {}",
+                circle.len(),
+                circle.join(", ")
+            ));
+        }
+        if name == COUNTED {
+            let wide = sources.wide_structs();
+            over.extend(
+                wide.into_iter()
+                    .map(|(name, fields)| format!("{name} has {fields} fields; {FIELDS} at most")),
+            );
+        }
+    }
+    for one in &over {
+        say(&format!("✗ {one}"));
+    }
+    if options.check && !over.is_empty() {
+        bail!("{} limits are passed", over.len());
+    }
+    Ok(())
+}
+
+fn folders(path: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).with_context(|| path.display().to_string())? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Names of a module and those it is in, outermost first.
+type ModulePath = Vec<String>;
+
+/// A file: a module.
+struct Source {
+    /// Below `src`.
+    file: String,
+    /// Without comments, texts and tests.
+    code: String,
+    /// What is imported or passed on: the name here, and its path as written.
+    imports: Vec<(String, ModulePath)>,
+}
+
+/// The modules of a crate.
+struct Sources {
+    modules: BTreeMap<ModulePath, Source>,
+    lines: usize,
+}
+
+impl Sources {
+    fn read(src: &Path) -> Result<Sources> {
+        let mut files = Vec::new();
+        rust_files(src, &mut files)?;
+        let (mut modules, mut lines) = (BTreeMap::new(), 0);
+        for path in files {
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            lines += text.lines().count();
+            let file = path.strip_prefix(src)?.with_extension("").to_string_lossy().replace('\\', "/");
+            let mut module: ModulePath = file.split('/').map(str::to_owned).collect();
+            module.pop_if(|last| matches!(last.as_str(), "mod" | "lib" | "main"));
+            let code = code_of(&text);
+            let imports = paths_in(&code).into_iter().filter(|(_, of_use)| *of_use);
+            let imports = imports.filter_map(|(path, _)| Some((path.last()?.clone(), path))).collect();
+            modules.insert(module, Source { file, code, imports });
+        }
+        Ok(Sources { modules, lines })
+    }
+
+    /// The file that declares what a path names, seen from a module.
+    fn declared_in(&self, from: &ModulePath, path: &[String], depth: usize) -> Option<ModulePath> {
+        let mut at = match path.first().map(String::as_str)? {
+            "crate" => ModulePath::new(),
+            "super" => from.split_last()?.1.to_vec(),
+            _ => from.clone(),
+        };
+        let mut rest = match path.first().map(String::as_str)? {
+            "crate" | "super" | "self" => &path[1..],
+            _ => path,
+        };
+        while let Some((first, more)) = rest.split_first() {
+            if first == "super" {
+                at.pop()?;
+            } else {
+                let child = [at.as_slice(), std::slice::from_ref(first)].concat();
+                if !self.modules.contains_key(&child) {
+                    break;
+                }
+                at = child;
+            }
+            rest = more;
+        }
+        let passed_on = rest.first().and_then(|name| {
+            let mut imports = self.modules.get(&at)?.imports.iter();
+            imports.find(|(known, path)| known == name && path.len() > 1).map(|(_, path)| path)
+        });
+        match passed_on {
+            Some(path) if depth > 0 => self.declared_in(&at, path, depth - 1).or(Some(at)),
+            _ => self.modules.contains_key(&at).then_some(at),
+        }
+    }
+
+    /// Files that import each other in a circle, the longest first.
+    fn circles(&self) -> Vec<Vec<String>> {
+        let names: Vec<&ModulePath> = self.modules.keys().collect();
+        let number: BTreeMap<&ModulePath, usize> =
+            names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+        let reaches: Vec<BTreeSet<usize>> = self
+            .modules
+            .iter()
+            .map(|(module, source)| {
+                let paths = paths_in(&source.code).into_iter();
+                let declared = paths.filter_map(|(path, _)| self.declared_in(module, &path, 8));
+                declared.filter(|to| to != module).filter_map(|to| number.get(&to).copied()).collect()
+            })
+            .collect();
+        let mut circles: Vec<Vec<String>> = components(&reaches)
+            .into_iter()
+            .filter(|component| component.len() > 1)
+            .map(|component| component.into_iter().map(|at| self.modules[names[at]].file.clone()).collect())
+            .collect();
+        circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
+        circles
+    }
+
+    /// Structs with behaviour and more fields than they may have.
+    fn wide_structs(&self) -> Vec<(String, usize)> {
+        let mut wide = Vec::new();
+        for source in self.modules.values() {
+            for (at, _) in source.code.match_indices("struct ") {
+                let Some((name, fields)) = fields_of(&source.code[at + "struct ".len()..]) else { continue };
+                let behaves =
+                    |source: &Source| source.code.lines().any(|line| implemented(line) == Some(name));
+                if fields > FIELDS && self.modules.values().any(behaves) {
+                    wide.push((name.to_owned(), fields));
+                }
+            }
+        }
+        wide
+    }
+}
+
+fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            rust_files(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The type that the first line of an implementation is for.
+fn implemented(line: &str) -> Option<&str> {
+    let header = line.strip_prefix("impl")?;
+    let header = header.split_once(" for ").map_or(header, |(_, of)| of);
+    // Parameters of the implementation itself, where no trait stands before the type.
+    let header = header.strip_prefix('<').and_then(|rest| rest.split_once("> ")).map_or(header, |(_, of)| of);
+    header.trim_start().split(['<', ' ']).next()
+}
+
+/// The name of a struct and the number of its fields; none for one without named fields.
+fn fields_of(code: &str) -> Option<(&str, usize)> {
+    let open = code.find(['{', '(', ';'])?;
+    let name = code[..open].split(['<', ' ']).next()?;
+    if !code[open..].starts_with('{') {
+        return None;
+    }
+    let (mut depth, mut fields) = (0_u32, 0);
+    for line in code[open..].lines() {
+        let within = depth == 1 && !line.trim_start().starts_with('#') && line.contains(": ");
+        fields += usize::from(within);
+        for letter in line.chars() {
+            match letter {
+                '{' | '(' | '[' => depth += 1,
+                '}' | ')' | ']' => depth -= 1,
+                _ => {}
+            }
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    Some((name, fields))
+}
+
+/// Rust without comments, without what stands in texts, and without the tests at its end.
+fn code_of(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let mut code = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '/' if letters.peek() == Some(&'/') => {
+                for letter in letters.by_ref() {
+                    if letter == '\n' {
+                        code.push('\n');
+                        break;
+                    }
+                }
+            }
+            '"' => {
+                code.push_str("\"\"");
+                while let Some(letter) = letters.next() {
+                    match letter {
+                        '\\' => {
+                            letters.next();
+                        }
+                        '"' => break,
+                        _ => {}
+                    }
+                }
+            }
+            // A quote is no text that begins.
+            '\'' if letters.peek() == Some(&'"') => {
+                letters.next();
+            }
+            letter => code.push(letter),
+        }
+    }
+    code
+}
+
+/// The paths below this crate that code names, and whether a `use` names them.
+fn paths_in(code: &str) -> Vec<(ModulePath, bool)> {
+    let mut paths = Vec::new();
+    for start in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(start) {
+            let before = &code[..at];
+            if before.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':') {
+                continue;
+            }
+            let of_use = before.trim_end_matches(' ').ends_with("use");
+            expand(&code[at..], &mut Vec::new(), &mut |path| paths.push((path.to_vec(), of_use)));
+        }
+    }
+    // What a module passes on of its own children is written without `self::`.
+    for line in code.split(';') {
+        if let Some((_, tree)) = line.split_once("use ")
+            && !["crate", "super", "self"].iter().any(|start| tree.starts_with(start))
+        {
+            expand(tree, &mut Vec::new(), &mut |path| paths.push((path.to_vec(), true)));
+        }
+    }
+    paths
+}
+
+/// Shows every path of a tree such as `a::{b, c::d}` to `each`; gives how many bytes the tree has.
+fn expand(tree: &str, prefix: &mut ModulePath, each: &mut impl FnMut(&[String])) -> usize {
+    let mut at = 0;
+    let depth = prefix.len();
+    loop {
+        let word: String =
+            tree[at..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+        at += word.len();
+        if word.is_empty() {
+            if tree[at..].starts_with('{') {
+                at += 1;
+                while let Some(next) =
+                    tree[at..].find(|letter: char| !letter.is_whitespace() && letter != ',')
+                {
+                    at += next;
+                    if tree[at..].starts_with('}') {
+                        at += 1;
+                        break;
+                    }
+                    let read = expand(&tree[at..], prefix, each);
+                    if read == 0 {
+                        break;
+                    }
+                    at += read;
+                }
+            } else if tree[at..].starts_with('*') {
+                at += 1;
+                each(prefix);
+            }
+            break;
+        }
+        prefix.push(word);
+        if tree[at..].starts_with("::") {
+            at += 2;
+        } else {
+            each(prefix);
+            break;
+        }
+    }
+    prefix.truncate(depth);
+    at
+}
+
+/// Strongly connected components (Tarjan).
+fn components(reaches: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
+    struct Walk<'a> {
+        reaches: &'a [BTreeSet<usize>],
+        seen: Vec<Option<usize>>,
+        low: Vec<usize>,
+        stack: Vec<usize>,
+        found: Vec<Vec<usize>>,
+        next: usize,
+    }
+    impl Walk<'_> {
+        fn visit(&mut self, at: usize) {
+            self.seen[at] = Some(self.next);
+            self.low[at] = self.next;
+            self.next += 1;
+            self.stack.push(at);
+            let reaches = self.reaches;
+            for &to in &reaches[at] {
+                match self.seen[to] {
+                    None => {
+                        self.visit(to);
+                        self.low[at] = self.low[at].min(self.low[to]);
+                    }
+                    Some(seen) if self.stack.contains(&to) => self.low[at] = self.low[at].min(seen),
+                    Some(_) => {}
+                }
+            }
+            if Some(self.low[at]) == self.seen[at]
+                && let Some(from) = self.stack.iter().position(|on| *on == at)
+            {
+                self.found.push(self.stack.split_off(from));
+            }
+        }
+    }
+    let mut walk = Walk {
+        reaches,
+        seen: vec![None; reaches.len()],
+        low: vec![0; reaches.len()],
+        stack: Vec::new(),
+        found: Vec::new(),
+        next: 0,
+    };
+    for at in 0..reaches.len() {
+        if walk.seen[at].is_none() {
+            walk.visit(at);
+        }
+    }
+    walk.found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(file: &str, text: &str) -> (ModulePath, Source) {
+        let code = code_of(text);
+        let imports = paths_in(&code).into_iter().filter(|(_, of_use)| *of_use);
+        let imports = imports.filter_map(|(path, _)| Some((path.last()?.clone(), path))).collect();
+        let module = if file == "lib" { Vec::new() } else { file.split('/').map(str::to_owned).collect() };
+        (module, Source { file: file.to_owned(), code, imports })
+    }
+
+    #[test]
+    fn circles_go_through_what_is_passed_on() {
+        let modules = BTreeMap::from([
+            source("lib", "mod a;\nmod b;\nmod c;\npub use a::A;\npub use b::{B, more};\n"),
+            source("a", "use crate::B;\npub struct A;\n"),
+            source("b", "use super::c::C;\n// use crate::A;\npub struct B;\n"),
+            source("c", "pub struct C(Box<crate::a::A>);\n#[cfg(test)]\nmod tests {\n    use crate::B;\n}\n"),
+        ]);
+        let circles = Sources { modules, lines: 0 }.circles();
+        assert_eq!(circles, [["a", "b", "c"]]);
+    }
+
+    #[test]
+    fn fields_are_counted_where_there_is_behaviour() {
+        let fields = "    pub field: Vec<(u8, u8)>,\n".repeat(13);
+        let wide = format!("pub struct Wide<T> {{\n{fields}}}\nimpl<T> Wide<T> {{}}\n");
+        let data = format!("struct Data {{\n{fields}}}\nstruct Unit;\nimpl Unit {{}}\n");
+        let modules = BTreeMap::from([source("lib", &data)]);
+        assert!(Sources { modules, lines: 0 }.wide_structs().is_empty());
+        let modules = BTreeMap::from([source("lib", &wide)]);
+        assert_eq!(Sources { modules, lines: 0 }.wide_structs(), [("Wide".to_owned(), 13)]);
+    }
+}
