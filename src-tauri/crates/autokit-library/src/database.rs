@@ -71,6 +71,8 @@ pub(crate) struct Database {
     /// Writes take turns: the database is optimistic, and of two transactions that write one row at a time
     /// it would fail one.
     writing: tokio::sync::Mutex<()>,
+    /// How long a small write may take.
+    longest_write: Duration,
     /// Why nothing may be written.
     read_only: Option<Refusal>,
     /// The copy that is read where the store itself cannot be opened.
@@ -111,6 +113,7 @@ impl Database {
             files: None,
             head: None,
             writing: tokio::sync::Mutex::default(),
+            longest_write: LONGEST_WRITE,
             read_only: None,
             _copy: None,
         }
@@ -264,7 +267,7 @@ impl Database {
         recovered: &(impl Fn() + Send + Sync),
     ) -> Result<()> {
         let instance = self.ready_in_turn(recovered).await?;
-        let limit = LONGEST_WRITE + Duration::from_secs((bytes_of(&variables) >> 20) as u64);
+        let limit = self.longest_write + Duration::from_secs((bytes_of(&variables) >> 20) as u64);
         // The database tries some of its own writes again and again for minutes when the disk is full.
         let outcome = tokio::time::timeout(limit, run(&instance.db, query, variables)).await;
         let outcome = outcome.unwrap_or_else(|_| {
@@ -422,6 +425,9 @@ pub(crate) async fn connect(address: &str) -> std::result::Result<Instance, Stri
 /// The steps the SDK itself takes to open an embedded store, done here because only the datastore, not the
 /// SDK's handle, can be closed and waited for.
 async fn open_datastore(address: &str) -> std::result::Result<Arc<Datastore>, String> {
+    // The database looks at the machine's processes, and would keep a file open for each of them. False
+    // where no files are kept open for it anyway.
+    let _ = sysinfo::set_open_files_limit(0);
     let config = ConfigMap::empty()
         // Cards are small and live in the replica: the database needs no half of the memory.
         .with_key_value("surrealkv_block_cache_capacity", (32 << 20).to_string())
@@ -447,3 +453,6 @@ async fn open_datastore(address: &str) -> std::result::Result<Arc<Datastore>, St
     }
     Ok(datastore)
 }
+
+#[cfg(test)]
+mod tests;
