@@ -128,8 +128,35 @@ fn a_library_on_a_full_disk_is_read_and_refuses_changes() -> Result<()> {
         let (code, error) =
             place.failure(&["cards", "add", "--set", "name=new", "--set", "description=no room"])?;
         ensure!(code == 5 && error["code"] == "disk_full", "{error}");
+        let (code, error) = place.failure(&["serve"])?;
+        ensure!(code == 5 && error["code"] == "disk_full", "{error}");
+        let asked = place.run(&["ask", "what is the weather"])?;
+        let answer = String::from_utf8_lossy(&asked.stdout);
+        ensure!(answer.contains("not saved: the disk is full") && !answer.contains("feedback"), "{answer}");
         disk.empty()?;
         place.json(&["cards", "add", "--set", "name=new", "--set", "description=there is room"])?;
+        Ok(())
+    })
+}
+
+#[test]
+fn an_open_library_whose_disk_runs_full_says_that_nothing_can_be_changed() -> Result<()> {
+    on_deep_stack(|| async {
+        let Some(disk) = Disk::mount(FileSystem::Tmpfs, 24)? else { return Ok(()) };
+        let place = Workplace::on_disk(disk.path())?;
+        prepare(&place).await?;
+        let owner = place.serve()?;
+        let writing = || -> Result<bool> {
+            let doctor = place.json(&["doctor"])?;
+            let mut checks = doctor["checks"].as_array().context("checks")?.iter();
+            Ok(checks.any(|check| check["name"] == "Writing" && check["state"] == "warning"))
+        };
+        ensure!(!writing()?, "there is room");
+        disk.fill_but(0)?;
+        ensure!(writing()?, "nothing is said of the full disk");
+        disk.empty()?;
+        ensure!(!writing()?, "there is room again");
+        owner.stop()?;
         Ok(())
     })
 }
@@ -175,6 +202,10 @@ fn missing_changes_are_reported_until_somebody_goes_on_without_them() -> Result<
             let check = checks.iter().find(|check| check["name"] == "Integrity").context("no check")?;
             Ok(json!({ "check": check, "missing": doctor["can_accept_losses"] }))
         };
+        let searched = place.run(&["search", "weather"])?;
+        let warned = String::from_utf8_lossy(&searched.stderr).into_owned();
+        ensure!(searched.status.success(), "{searched:?}");
+        ensure!(warned.contains("This library is damaged") && warned.contains("autokit doctor"), "{warned}");
         for _ in 0..2 {
             let said = integrity()?;
             ensure!(said["missing"] == true && said["check"]["state"] == "bad", "{said}");

@@ -583,6 +583,35 @@ fn a_rule_for_a_key_may_be_written_as_people_write_addresses() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn a_rule_names_a_folder_without_detours() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let folder = place.path("open");
+    std::fs::create_dir_all(folder.join("within"))?;
+    let detour = folder.join("within/..").display().to_string();
+    let profiles = place.json(&["profiles", "allow", "folder", &detour])?;
+    let real = serde_json::to_string(&folder.canonicalize()?)?;
+    ensure!(profiles.to_string().contains(&format!("\"of\":{real}")), "{profiles}");
+    let (_, error) = place.failure(&["profiles", "allow", "folder", "/nowhere/../nowhere"])?;
+    ensure!(error["message"].as_str().is_some_and(|said| said.contains("no such file or folder")), "{error}");
+    Ok(())
+}
+
+#[test]
+fn allowing_what_everybody_is_denied_is_told_to_change_nothing() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["profiles", "add", "writer"])?;
+    place.json(&["profiles", "deny", "host", "api.example.org"])?;
+    let said = |host: &str| -> Result<String> {
+        let allowed = place.run(&["profiles", "allow", "host", host, "--profile", "writer"])?;
+        ensure!(allowed.status.success(), "{allowed:?}");
+        Ok(String::from_utf8_lossy(&allowed.stderr).into_owned())
+    };
+    ensure!(said("api.example.org")?.contains("It stays denied"));
+    ensure!(said("www.example.org")?.is_empty());
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
     let (place, site) = (Workplace::with_stand_in()?, Site::default());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use autokit_library::{Clock, Code, DataDir, Problem};
+use autokit_library::{Clock, DataDir, Problem};
 
 pub use autokit_library::{Backup, Restored, Verified};
 
@@ -91,14 +91,6 @@ pub(crate) fn backups_check(data_dir: &Path) -> Check {
             detail: format!("{}, the newest of {}", backups.len(), newest.created_at),
             remedy: None,
         },
-    }
-}
-
-/// Why a library takes no changes.
-pub(crate) fn why_read_only(code: Code) -> &'static str {
-    match code {
-        Code::DiskFull => "the disk is full: nothing can be changed",
-        _ => "it cannot be written: nothing can be changed",
     }
 }
 

@@ -415,7 +415,7 @@ impl Handle<GetStatus> for Engine {
             model_state: model.state,
             model_error: model.error.map(|error| error.message),
             damage: core.damage(),
-            read_only: core.library.read_only().map(|code| crate::backups::why_read_only(code).to_owned()),
+            read_only: core.why_read_only().map(str::to_owned),
             first_run: core.first_run,
             proposals: core.waiting.load(Ordering::Relaxed),
             search: core.services.load().search_name(),

@@ -200,11 +200,18 @@ impl Node {
     }
 
     /// How to reach the owner.
-    pub async fn endpoint(&self) -> Option<Endpoint> {
+    ///
+    /// # Errors
+    /// `disk_full` or `read_only` where the library has no owner for that reason.
+    pub async fn endpoint(&self) -> Result<Endpoint> {
         match &*self.inner.state.read().await {
-            State::Owner { host, .. } => Some(host.endpoint.clone()),
-            State::Client(remote) => Some(remote.endpoint().clone()),
-            State::ReadOnly { .. } | State::Closed => None,
+            State::Owner { host, .. } => Ok(host.endpoint.clone()),
+            State::Client(remote) => Ok(remote.endpoint().clone()),
+            State::ReadOnly { engine } => {
+                engine.writable()?;
+                Err(ApiError::internal("the library is read from a copy"))
+            }
+            State::Closed => Err(ApiError::cancelled()),
         }
     }
 

@@ -19,7 +19,7 @@ use owo_colors::OwoColorize;
 
 use crate::args::{PagesCommand, YesNo};
 use crate::cards::one_line;
-use crate::output::{Output, moment, printable};
+use crate::output::{Output, count, moment, printable};
 use crate::places::in_terminal;
 use crate::{End, Result, jobs, review};
 
@@ -92,14 +92,20 @@ fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
     }
 }
 
-/// What follows the recommendation: lines left out, tools from the web, how to go on.
-pub(crate) fn write_after(out: &mut dyn Write, told: &Told) -> io::Result<()> {
+/// What follows the recommendation: lines left out, tools from the web, how to go on. A library that
+/// takes no changes, for the reason given, did not save the session.
+pub(crate) fn write_after(out: &mut dyn Write, told: &Told, read_only: Option<&str>) -> io::Result<()> {
     for line in &told.removed {
         writeln!(out, "{} {}", "left out, because nothing supports it:".yellow(), printable(line))?;
     }
     if !told.findings.is_empty() {
         writeln!(out, "\n{}", "Found on the web".bold())?;
         write_findings(out, &told.findings)?;
+    }
+    if let Some(reason) = read_only {
+        return writeln!(out, "{} {reason}", "This session was not saved:".yellow());
+    }
+    if !told.findings.is_empty() {
         let hint = "Propose one as a card: autokit discover --add N | autokit feedback no \"why not\"";
         writeln!(out, "{}", hint.dimmed())?;
     }
@@ -177,8 +183,8 @@ pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Optio
     Ok(if found.findings.is_empty() { End::Nothing } else { End::Done })
 }
 
-fn pages_read(count: u32) -> String {
-    if count == 1 { "1 page read".to_owned() } else { format!("{count} pages read") }
+fn pages_read(pages: u32) -> String {
+    format!("{} read", count(pages, "page"))
 }
 
 /// Failures shown; the whole trace is kept with the session.

@@ -8,7 +8,7 @@ use autokit_app::node::Node;
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
-use crate::output::{Output, printable};
+use crate::output::{Output, count, printable};
 use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
@@ -88,14 +88,13 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> R
 
 fn write(text: &mut dyn io::Write, key: &ApiKey) -> io::Result<()> {
     let state = if key.here { "kept".green().to_string() } else { "wanted".yellow().to_string() };
-    let operations = if key.operations == 1 { "operation" } else { "operations" };
     writeln!(
         text,
-        "{}  {} ({})  {state}, {} {operations}",
+        "{}  {} ({})  {state}, {}",
         printable(&key.origin).bold(),
         printable(&key.scheme),
         printable(&key.sort),
-        key.operations
+        count(key.operations, "operation")
     )?;
     writeln!(text, "  {}", printable(&key.place))
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::agent;
 use crate::args::Ranking;
 use crate::cards::one_line;
-use crate::output::{Output, printable};
+use crate::output::{Output, count, printable};
 use crate::places::in_terminal;
 use crate::{End, Failure, Result};
 
@@ -43,18 +43,19 @@ pub(crate) async fn ask(
     let Some((told, turn)) = session.turns.last().and_then(|turn| Some((turn.told.as_ref()?, turn))) else {
         return Err(ApiError::internal("the agent gave no answer").into());
     };
+    let status = node.call::<GetStatus>(Nothing {}).await?;
     let answer = Answer {
         question,
         verdict: told.verdict,
         candidates: candidates(node, told).await?,
         notes: told.notes.iter().map(|note| in_terminal(note)).collect(),
-        searched: node.call::<GetStatus>(Nothing {}).await?.cards,
+        searched: status.cards,
         took_ms: f64::from(turn.ms),
     };
     let asked = Asked { answer: &answer, session: &session.id, told, events: &turn.events };
     out.show(&asked, |text| {
         write_answer(text, &answer, told)?;
-        agent::write_after(text, told)
+        agent::write_after(text, told, status.read_only.as_deref())
     })?;
     let nothing = told.verdict == Verdict::Nothing && told.findings.is_empty();
     Ok(if nothing { End::Nothing } else { End::Done })
@@ -143,7 +144,11 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &Told) -> io::Result
     for note in &answer.notes {
         writeln!(out, "{}", printable(note).dimmed())?;
     }
-    writeln!(out, "{}", format!("{} cards searched in {:.0} ms", answer.searched, answer.took_ms).dimmed())
+    writeln!(
+        out,
+        "{}",
+        format!("{} searched in {:.0} ms", count(answer.searched, "card"), answer.took_ms).dimmed()
+    )
 }
 
 fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &Told) -> io::Result<()> {

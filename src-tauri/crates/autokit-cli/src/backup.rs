@@ -8,7 +8,7 @@ use autokit_app::commands::CreateBackup;
 use autokit_app::node::Node;
 use clap::Subcommand;
 
-use crate::output::{Output, moment, printable};
+use crate::output::{Output, count, moment, printable};
 use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
@@ -71,10 +71,10 @@ async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<End
         if verified.is_well() {
             return writeln!(
                 text,
-                "{}: {} cards, {} changes, nothing missing or altered",
+                "{}: {}, {}, nothing missing or altered",
                 printable(&name),
-                verified.cards,
-                verified.commits
+                count(verified.cards, "card"),
+                count(verified.commits, "change")
             );
         }
         writeln!(text, "{}: {} problems", printable(&name), verified.problem_count)?;
@@ -97,5 +97,10 @@ async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<End> {
 
 fn line(backup: &Backup) -> String {
     let size = autokit_app::bytes(backup.bytes);
-    format!("{}  {}  {} cards  {size}", printable(&backup.name), moment(&backup.created_at), backup.cards)
+    format!(
+        "{}  {}  {}  {size}",
+        printable(&backup.name),
+        moment(&backup.created_at),
+        count(backup.cards, "card")
+    )
 }

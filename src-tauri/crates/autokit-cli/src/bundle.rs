@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::args::Filter;
 use crate::cards::query_of;
-use crate::output::{Output, printable};
+use crate::output::{Output, count, printable};
 use crate::transfer::{preview_all, source_of, write_item};
 use crate::{End, Result, jobs};
 
@@ -215,8 +215,8 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
                 (preview.revisions, "earlier revision"),
                 (preview.vectors, "card with vectors"),
             ];
-            for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
-                writeln!(text, "{count} {what}{}", if *count == 1 { "" } else { "s" })?;
+            for (number, what) in counts.into_iter().filter(|(number, _)| *number > 0) {
+                writeln!(text, "{}", count(number, what))?;
             }
             for secret in &preview.secrets {
                 let past = if secret.in_history { ", in an earlier revision" } else { "" };
@@ -233,7 +233,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
     let outcome = node.call::<Export>(request).await?;
     out.show(&outcome, |text| {
         let path = outcome.path.as_deref().unwrap_or("-");
-        writeln!(text, "{} written to {}", counted(outcome.cards), printable(path))?;
+        writeln!(text, "{} written to {}", count(outcome.cards, "card"), printable(path))?;
         if !outcome.fingerprint.is_empty() {
             writeln!(text, "Signed with your key {}", outcome.fingerprint.bold())?;
         }
@@ -252,11 +252,6 @@ async fn inspect(node: &Node, out: &Output, from: &str, all: bool) -> Result<End
         writeln!(text, "{}", counts(&preview))
     })?;
     Ok(End::Done)
-}
-
-/// So many cards.
-pub(crate) fn counted(cards: u32) -> String {
-    format!("{cards} {}", if cards == 1 { "card" } else { "cards" })
 }
 
 /// The counts of a preview, in words.
@@ -398,7 +393,7 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
     if let Some(import) = undo {
         let undone = node.call::<UndoImport>(ImportRef { import }).await?;
         out.show(&undone, |text| {
-            let cards = counted(undone.cards.len() as u32);
+            let cards = count(undone.cards.len() as u64, "card");
             writeln!(text, "Undone: {} ({cards})", printable(&undone.reason))?;
             for kept in &undone.kept {
                 writeln!(text, "{} {kept} was changed since and stays as it is", "→".cyan())?;
@@ -413,7 +408,13 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
             let name = if one.note.name.is_empty() { &one.note.source } else { &one.note.name };
             let state = if one.undone { " (undone)".dimmed().to_string() } else { String::new() };
             let day = one.note.at.get(..10).unwrap_or_default();
-            writeln!(text, "{}  {day}  {}  {}{state}", one.import, counted(one.note.cards), printable(name))?;
+            writeln!(
+                text,
+                "{}  {day}  {}  {}{state}",
+                one.import,
+                count(one.note.cards, "card"),
+                printable(name)
+            )?;
         }
         if made.is_empty() { writeln!(text, "Nothing was imported yet") } else { Ok(()) }
     })?;

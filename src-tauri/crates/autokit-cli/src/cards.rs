@@ -17,7 +17,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
 
 use crate::args::{CardsCommand, FieldChanges, Filter};
-use crate::output::{Output, moment, printable};
+use crate::output::{Output, count, moment, printable};
 use crate::{End, Result};
 
 /// Rows asked for at a time.
@@ -53,7 +53,11 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
         CardsCommand::Rm { cards, reason } => {
             let change = node.call::<DeleteCards>(CardsDelete { cards, reason }).await?;
             out.show(&change, |text| {
-                writeln!(text, "Removed {} cards; `autokit undo` brings them back", change.cards.len())
+                writeln!(
+                    text,
+                    "Removed {}; `autokit undo` brings them back",
+                    count(change.cards.len() as u64, "card")
+                )
             })?;
             Ok(End::Done)
         }
@@ -137,7 +141,7 @@ async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> 
             ]);
         }
         writeln!(text, "{table}")?;
-        writeln!(text, "{}", format!("{} of {} cards", page.rows.len(), page.total).dimmed())
+        writeln!(text, "{}", format!("{} of {}", page.rows.len(), count(page.total, "card")).dimmed())
     })?;
     Ok(End::Done)
 }

@@ -255,6 +255,14 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
             jobs::watch(node, out, &job.id).await?;
         }
     }
+    let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
+    if let Some(damage) = status.damage.as_ref().filter(|_| !matches!(command, Command::Doctor { .. })) {
+        // A reader of stderr that is gone is no reason not to do what was asked.
+        let _ = output::warn(
+            &format!("This library is damaged: {damage}"),
+            "Run `autokit doctor`, which compares everything and names the newest good backup.",
+        );
+    }
     match command {
         Command::Ask { question, limit, session } => {
             Box::pin(ask::ask(node, out, question.join(" "), limit, session)).await
@@ -283,8 +291,12 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Undo => {
             let undone = node.call::<Undo>(autokit_app::api::Nothing {}).await?;
             out.show(&undone, |text| {
-                let cards = if undone.cards.len() == 1 { "card" } else { "cards" };
-                writeln!(text, "Undone: {} ({} {cards})", printable(&undone.reason), undone.cards.len())?;
+                writeln!(
+                    text,
+                    "Undone: {} ({})",
+                    printable(&undone.reason),
+                    output::count(undone.cards.len() as u64, "card")
+                )?;
                 for id in &undone.kept {
                     writeln!(text, "  kept as it is, because it changed again: {}", printable(id))?;
                 }
@@ -305,10 +317,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
             let doctor = node.call::<RunDoctor>(DoctorRequest { verify: true }).await?;
             show_doctor(out, doctor)
         }
-        Command::Serve => {
-            let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
-            serve::run(node, out, &status).await
-        }
+        Command::Serve => serve::run(node, out, &status).await,
         Command::Report(report::ReportCommand::Activity { days }) => report::activity(node, out, days).await,
         Command::Clients(command) => clients::run(node, out, command).await,
         Command::Market(command) => market::run(node, out, command).await,

@@ -12,7 +12,7 @@ use autokit_app::mcp::serve_stdio;
 use autokit_app::node::Node;
 use clap::{ArgGroup, Subcommand};
 
-use crate::output::{Output, confirmed, moment, printable};
+use crate::output::{Output, confirmed, count, moment, printable};
 use crate::serve::interrupted;
 use crate::{End, Result, jobs};
 
@@ -209,10 +209,9 @@ pub(crate) async fn looked(node: &Node, out: &Output, name: &str, job: &str) -> 
 
 fn write(text: &mut dyn std::io::Write, server: &Server) -> std::io::Result<()> {
     let reach = reached(&server.reach);
-    let tools = if server.tools == 1 { "tool" } else { "tools" };
     let runs = if server.running { ", running" } else { "" };
     let trusted = if server.trusted { ", trusted" } else { "" };
-    writeln!(text, "{}: {} {tools}{runs}{trusted}", printable(&server.name), server.tools)?;
+    writeln!(text, "{}: {}{runs}{trusted}", printable(&server.name), count(server.tools, "tool"))?;
     writeln!(text, "  {}", printable(&reach))?;
     if server.waiting > 0 {
         writeln!(text, "  {} to decide with `autokit review list`", server.waiting)?;

@@ -80,6 +80,19 @@ pub(crate) fn write_error(out: &mut dyn Write, error: &ApiError) -> io::Result<(
     writeln!(out, "  {} {}", "→".cyan(), printable(&in_terminal(&error.remedy)))
 }
 
+/// `! …` about what was not asked for, and what to do about it, beside the output.
+pub(crate) fn warn(text: &str, remedy: &str) -> io::Result<()> {
+    let mut err = anstream::stderr();
+    writeln!(err, "{} {}", "!".yellow(), printable(text))?;
+    writeln!(err, "  {} {remedy}", "→".cyan())
+}
+
+/// So many of something whose plural ends in s.
+pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
+    let number = number.into();
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A moment, RFC 3339, as the clock on the wall shows it.
 pub(crate) fn moment(stamp: &str) -> String {
     stamp.parse::<Timestamp>().map_or_else(

@@ -1,17 +1,18 @@
 //! `autokit profiles`: what agents find first, may find, may do.
 
 use std::collections::HashMap;
+use std::path::{Component, PathBuf};
 
 use autokit_app::api::{
     Allowlist, CardRef, Nothing, Profile, ProfileChange, ProfileRef, Profiles, ToolEntry, ToolRef,
 };
 use autokit_app::commands::{ChangeProfile, GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
 use autokit_app::node::Node;
-use autokit_app::{ApiError, BUILT_IN, ErrorCode, Permission, Rule, Rules};
+use autokit_app::{ApiError, BUILT_IN, ErrorCode, Permission, Rule, Rules, file_problem};
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
-use crate::output::{Output, printable};
+use crate::output::{Output, printable, warn};
 use crate::{End, Result};
 
 /// What is spoken of.
@@ -145,8 +146,20 @@ async fn tool_id(node: &Node, tool: &str) -> Result<String> {
 async fn thing(node: &Node, scope: ScopeChoice, of: &str) -> Result<String> {
     Ok(match scope {
         ScopeChoice::Tool if !of.ends_with("/*") => tool_id(node, of).await?,
-        ScopeChoice::Folder => std::path::absolute(of)?.display().to_string(),
+        ScopeChoice::Folder => full_path(of)?.display().to_string(),
         _ => of.to_owned(),
+    })
+}
+
+/// A folder from the root on. Links are kept as they are written, unless `..` goes through them.
+fn full_path(folder: &str) -> Result<PathBuf> {
+    let path = std::path::absolute(folder)?;
+    if !path.components().any(|part| part == Component::ParentDir) {
+        return Ok(path);
+    }
+    path.canonicalize().map_err(|error| {
+        let message = format!("{folder}: {}", file_problem(&error));
+        ApiError::new(ErrorCode::BadRequest, message, "Name a folder that is there.").into()
     })
 }
 
@@ -192,7 +205,7 @@ async fn say(
         Some(of) => thing(node, word.scope, of).await.unwrap_or_else(|_| of.clone()),
         None => String::new(),
     };
-    change(node, &word.profile, |profile| {
+    let mut profiles = change(node, &word.profile, |profile| {
         let rules = rules(profile, word.scope);
         match (&word.of, permission) {
             (None, permission) => {
@@ -212,7 +225,27 @@ async fn say(
         }
         Ok(())
     })
-    .await
+    .await?;
+    if permission == Some(Permission::Allow) && !word.profile.is_empty() {
+        warn_of_deny(&mut profiles, word.scope, &named)?;
+    }
+    Ok(profiles)
+}
+
+/// Says so where what a profile allows stays denied to everybody.
+fn warn_of_deny(profiles: &mut Profiles, scope: ScopeChoice, named: &str) -> Result<()> {
+    let Some(everybody) = profiles.profiles.iter_mut().find(|profile| profile.name.is_empty()) else {
+        return Ok(());
+    };
+    let rules = rules(everybody, scope);
+    let denied = rules.rules.iter().any(|rule| rule.of == named && rule.permission == Permission::Deny);
+    if denied || rules.otherwise == Some(Permission::Deny) {
+        warn(
+            "It stays denied: what is denied to everybody no profile can allow.",
+            "Remove that rule with `autokit profiles forget`, or see it with `autokit profiles list`.",
+        )?;
+    }
+    Ok(())
 }
 
 pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> Result<End> {

@@ -5,7 +5,7 @@ use autokit_app::api::Status;
 use autokit_app::node::Node;
 use serde::Serialize;
 
-use crate::output::Output;
+use crate::output::{Output, count};
 use crate::{End, Result};
 
 #[derive(Serialize)]
@@ -17,8 +17,7 @@ struct Serving<'a> {
 }
 
 pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<End> {
-    let endpoint =
-        node.endpoint().await.ok_or_else(|| ApiError::internal("there is no endpoint to serve at"))?;
+    let endpoint = node.endpoint().await?;
     let serving = Serving {
         pid: std::process::id(),
         address: endpoint.base(),
@@ -26,7 +25,7 @@ pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<En
         cards: status.cards,
     };
     out.show(&serving, |text| {
-        writeln!(text, "Serving {} cards from {}", status.cards, status.data_dir)?;
+        writeln!(text, "Serving {} from {}", count(status.cards, "card"), status.data_dir)?;
         writeln!(text, "Ctrl-C ends it.")
     })?;
     interrupted().await?;

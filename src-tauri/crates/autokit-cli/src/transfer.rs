@@ -14,9 +14,9 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::args::Filter;
-use crate::bundle::{counted, counts};
+use crate::bundle::counts;
 use crate::cards::{query_of, write_diff};
-use crate::output::{Output, printable};
+use crate::output::{Output, count, printable};
 use crate::{End, Result, jobs};
 
 /// Items asked for at a time.
@@ -237,7 +237,7 @@ pub(crate) async fn export(
         Some(text) => Output::raw(text.as_bytes())?,
         None => out.show(&outcome, |text| {
             let path = printable(outcome.path.as_deref().unwrap_or("-"));
-            writeln!(text, "{} written to {path}", counted(outcome.cards))
+            writeln!(text, "{} written to {path}", count(outcome.cards, "card"))
         })?,
     }
     Ok(End::Done)

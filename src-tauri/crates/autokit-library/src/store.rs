@@ -252,6 +252,14 @@ impl Library {
         Some(if refusal.full { Code::DiskFull } else { Code::ReadOnly })
     }
 
+    /// Why a change would be refused now, however small it is.
+    ///
+    /// # Errors
+    /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`].
+    pub fn writable(&self) -> Result<()> {
+        self.database.check_space(0)
+    }
+
     /// The backup made before this opening migrated the store, if it did.
     pub fn migrated_from(&self) -> Option<&Path> {
         self.migrated_from.as_deref()

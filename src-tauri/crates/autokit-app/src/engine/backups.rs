@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autokit_library::Backup;
+use autokit_library::{Backup, LibraryError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Core, Engine};
@@ -27,6 +27,16 @@ impl Core {
         (!problems.is_empty()).then(|| summary(&problems, problems.len() as u64))
     }
 
+    /// Why nothing can be changed now, in a sentence: also while the disk of a library that is open has no
+    /// room for the smallest change.
+    pub(crate) fn why_read_only(&self) -> Option<&'static str> {
+        match self.library.writable() {
+            Ok(()) => None,
+            Err(LibraryError::DiskFull { .. }) => Some("the disk is full: nothing can be changed"),
+            Err(_) => Some("it cannot be written: nothing can be changed"),
+        }
+    }
+
     /// Makes a backup if the newest one is a day old and there were changes since.
     async fn back_up_if_due(&self) -> Result<Option<Backup>> {
         if self.library.dir().is_none() || self.library.read_only().is_some() {
@@ -44,6 +54,14 @@ impl Core {
 }
 
 impl Engine {
+    /// Why a change would be refused now, however small it is.
+    ///
+    /// # Errors
+    /// `disk_full` or `read_only`.
+    pub fn writable(&self) -> Result<()> {
+        Ok(self.core.library.writable()?)
+    }
+
     /// Compares everything in the library with the log of changes, once.
     pub fn verify_later(&self) {
         let core = std::sync::Arc::downgrade(&self.core);

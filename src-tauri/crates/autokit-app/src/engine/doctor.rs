@@ -6,7 +6,7 @@ use std::path::Path;
 use autokit_library::{Library, Verified, stamp};
 
 use crate::api::{Check, CheckState, Doctor, DoctorRequest, ModelState};
-use crate::backups::{backups_check, remedy, summary, why_read_only};
+use crate::backups::{backups_check, remedy, summary};
 use crate::commands::{Context, Handle, RunDoctor};
 use crate::error::{ApiError, Result};
 
@@ -54,8 +54,7 @@ impl Handle<RunDoctor> for Engine {
             let store = dir.store();
             let detail = format!("{}, {} on disk", dir.root().display(), bytes(size_of_tree(&store)));
             checks.push(check("Data directory", CheckState::Good, detail, None));
-            if let Some(code) = core.library.read_only() {
-                let detail = why_read_only(code);
+            if let Some(detail) = core.why_read_only() {
                 let remedy = "Free some space or make the directory writable; the next change tries again.";
                 checks.push(check("Writing", CheckState::Warning, detail, Some(remedy)));
             }

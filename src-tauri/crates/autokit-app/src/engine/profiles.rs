@@ -6,6 +6,7 @@
 mod saved;
 
 use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
@@ -325,6 +326,11 @@ fn is_key(of: &str) -> bool {
             .is_ok_and(|url| url.origin().is_tuple() && url.origin().ascii_serialization() == of)
 }
 
+/// Whether a rule names a folder from the root on and without detours, which rules compare part by part.
+fn is_full_path(path: &Path) -> bool {
+    path.is_absolute() && !path.components().any(|part| part == Component::ParentDir)
+}
+
 /// What is wrong with a profile, if anything is.
 fn check(profile: &Profile) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -334,12 +340,11 @@ fn check(profile: &Profile) -> Result<()> {
             "Use up to 40 letters, digits, dots, `-` and `_`.",
         ));
     }
-    let relative =
-        profile.permissions.files.rules.iter().find(|rule| !std::path::Path::new(&rule.of).is_absolute());
-    if let Some(rule) = relative {
+    let incomplete = profile.permissions.files.rules.iter().find(|rule| !is_full_path(Path::new(&rule.of)));
+    if let Some(rule) = incomplete {
         return Err(invalid(
-            format!("{:?} is no folder in full", rule.of),
-            "Name a folder from the root on.",
+            format!("{:?} is not the full path of a folder", rule.of),
+            "Write the path from the root, without `..`.",
         ));
     }
     let permissions = &profile.permissions;
