@@ -640,7 +640,11 @@ question: string,
 /**
  * How many candidates to return; 5 when not given.
  */
-limit?: number, };
+limit?: number, 
+/**
+ * How far the ranking goes; reranked when not given.
+ */
+depth?: Depth, };
 
 /**
  * Waits for news of the calls that wait for a person. While anybody waits so, agents are told to be
@@ -1271,6 +1275,11 @@ seen: string, };
  * Which connection to try.
  */
 export type Connection = "llm" | "small_llm" | "search" | "github";
+
+/**
+ * How far a ranking goes.
+ */
+export type Depth = "fused" | "reranked";
 
 /**
  * What a search for a tool found.
@@ -3925,7 +3934,11 @@ mode?: Mode,
 /**
  * How many results; 10 when not given.
  */
-limit?: number, };
+limit?: number, 
+/**
+ * How far the ranking goes; reranked when not given.
+ */
+depth?: Depth, };
 
 /**
  * Ranked results.
@@ -3940,9 +3953,21 @@ query: string,
  */
 mode: Mode, 
 /**
- * Results, best first.
+ * How far the ranking went.
+ */
+depth: Depth, 
+/**
+ * Whether the first result answers the query.
+ */
+verdict: Verdict, 
+/**
+ * Results, best first. Cards the query names exactly are among them beyond the limit, up to 50.
  */
 results: Array<SearchHit>, 
+/**
+ * Names of further cards the query names exactly.
+ */
+also_named: Array<string>, 
 /**
  * Time taken, in milliseconds.
  */
@@ -5096,7 +5121,7 @@ model: string,
 dim: number, };
 
 /**
- * How sure the answer is.
+ * How sure an answer is.
  */
 export type Verdict = "answered" | "unsure" | "nothing";
 
