@@ -32,7 +32,10 @@ fn search_prints_ranked_results_with_their_score_parts() -> Result<()> {
     assert!(!results.is_empty());
     for hit in results {
         let parts = &hit["parts"];
-        let sum: f64 = ["keyword", "vector", "name"].iter().filter_map(|part| parts[part].as_f64()).sum();
+        let sum: f64 = ["keyword", "vector", "name", "feedback", "rerank"]
+            .iter()
+            .filter_map(|part| parts[part].as_f64())
+            .sum();
         let score = hit["score"].as_f64().context("a score")?;
         assert!((sum - score).abs() < 1e-4, "the parts of {hit} add up to {sum}");
         assert!(hit["id"].is_string() && hit["name"].is_string());

@@ -3839,7 +3839,7 @@ text: string,
 starter: Starter | null, };
 
 /**
- * Why a card was found. `keyword + vector + name` is the score, to within rounding.
+ * Why a card was found. `keyword + vector + name + feedback + rerank` is the score, to within rounding.
  */
 export type ScoreParts = { 
 /**
@@ -3855,6 +3855,14 @@ vector: number,
  * What a match of the name contributes to the score.
  */
 name: number, 
+/**
+ * What was said of the card for like requests moved the score by.
+ */
+feedback: number, 
+/**
+ * What comparing the request with the card token by token moved the score by; never positive.
+ */
+rerank: number, 
 /**
  * How the request names the card, if it does.
  */

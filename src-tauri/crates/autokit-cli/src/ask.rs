@@ -204,6 +204,12 @@ fn why(parts: &ScoreParts) -> String {
     if let Some(cosine) = parts.cosine {
         reasons.push(format!("meaning {:.2} (cosine {cosine:.2})", parts.vector));
     }
+    if parts.feedback.abs() >= 0.005 {
+        reasons.push(format!("feedback {:+.2}", parts.feedback));
+    }
+    if parts.rerank <= -0.005 {
+        reasons.push(format!("reranking {:.2}", parts.rerank));
+    }
     let (mut words, mut known): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
     let mut meanings: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for term in &parts.matched_terms {

@@ -256,7 +256,9 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         }
     }
     let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
-    if let Some(damage) = status.damage.as_ref().filter(|_| !matches!(command, Command::Doctor { .. })) {
+    // With --json, standard error holds nothing but an error; `doctor --json` tells of damage.
+    let tells = !out.json() && !matches!(command, Command::Doctor { .. });
+    if let Some(damage) = status.damage.as_ref().filter(|_| tells) {
         // A reader of stderr that is gone is no reason not to do what was asked.
         let _ = output::warn(
             &format!("This library is damaged: {damage}"),

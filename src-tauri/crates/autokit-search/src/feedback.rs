@@ -89,7 +89,9 @@ fn shift(hits: &mut [Hit], question: &[f32], said: &[(Arc<Vec<f32>>, &Opinion)])
             .max_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((alike, helpful)) = closest {
             let by = SHIFT * ((alike - ALIKE) / (1.0 - ALIKE)).clamp(0.0, 1.0);
-            hit.score = (hit.score + if helpful { by } else { -by }).clamp(0.0, HIGHEST);
+            let score = (hit.score + if helpful { by } else { -by }).clamp(0.0, HIGHEST);
+            hit.parts.feedback = score - hit.score;
+            hit.score = score;
         }
     }
     hits.sort_by(|a, b| {

@@ -60,7 +60,7 @@ pub struct Hit {
     pub parts: ScoreParts,
 }
 
-/// Why a card was found. `keyword + vector + name` is the score, to within rounding.
+/// Why a card was found. `keyword + vector + name + feedback + rerank` is the score, to within rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ScoreParts {
     /// What keywords contribute to the score.
@@ -70,6 +70,12 @@ pub struct ScoreParts {
     pub vector: f32,
     /// What a match of the name contributes to the score.
     pub name: f32,
+    /// What was said of the card for like requests moved the score by.
+    #[serde(default)]
+    pub feedback: f32,
+    /// What comparing the request with the card token by token moved the score by; never positive.
+    #[serde(default)]
+    pub rerank: f32,
     /// How the request names the card, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -533,6 +539,8 @@ impl SearchIndex {
                         keyword: parts[0],
                         vector: parts[1],
                         name: parts[2],
+                        feedback: 0.0,
+                        rerank: 0.0,
                         name_match: candidate.name,
                         cosine: cosines.get(&candidate.slot).copied(),
                         chunk: candidate.chunk,

@@ -65,7 +65,7 @@ impl TokenCache {
         let best = met.iter().flatten().copied().fold(f32::NEG_INFINITY, f32::max);
         for (hit, met) in hits.iter_mut().zip(&met) {
             if let (Some(met), None) = (met, hit.parts.name_match) {
-                hit.score = fusion::moved(hit.score, SHARE * (met - best));
+                move_to(hit, fusion::moved(hit.score, SHARE * (met - best)));
             }
         }
         let reach = met.len().min(hits.len());
@@ -79,10 +79,15 @@ impl TokenCache {
         // Those further down were not lowered, and stay below.
         let last = hits[..reach].last().map_or(1.0, |hit| hit.score);
         for hit in &mut hits[reach..] {
-            hit.score = hit.score.min(last);
+            move_to(hit, hit.score.min(last));
         }
         Ok(())
     }
+}
+
+fn move_to(hit: &mut Hit, score: f32) {
+    hit.parts.rerank += score - hit.score;
+    hit.score = score;
 }
 
 #[cfg(test)]
