@@ -97,12 +97,13 @@ mod tests {
     fn lines() -> Vec<(PathBuf, String)> {
         let own = std::env::var("CARGO_MANIFEST_DIR").unwrap();
         let crates = Path::new(&own).parent().unwrap();
+        let hosts = ["autokit-cli", "xtask", "workspace-hack"];
         let mut files = Vec::new();
-        for name in [
-            "app", "agent", "bundle", "embed", "facts", "fuel", "library", "llm", "retrieve", "toolcard",
-            "web",
-        ] {
-            sources(&crates.join(format!("autokit-{name}")).join("src"), &mut files);
+        for entry in fs::read_dir(crates).unwrap() {
+            let folder = entry.unwrap().path();
+            if !hosts.iter().any(|host| folder.ends_with(host)) {
+                sources(&folder.join("src"), &mut files);
+            }
         }
         let mut lines = Vec::new();
         for file in files {
