@@ -1,5 +1,7 @@
 //! What can stop the agent.
 
+use autokit_error::{ApiError, ErrorCode};
+
 /// Result of the agent's work.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -27,4 +29,22 @@ pub enum Error {
     /// Time ran out.
     #[error("not done within {0} seconds")]
     Deadline(u64),
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> ApiError {
+        match error {
+            Error::Web(error) => error.into(),
+            Error::Llm(error) => error.into(),
+            Error::NoSearch => ApiError::new(
+                ErrorCode::NoSearch,
+                error.to_string(),
+                "Choose one in Settings, Web search; DuckDuckGo needs no key.",
+            ),
+            Error::Deadline(_) => {
+                ApiError::new(ErrorCode::Timeout, error.to_string(), "Try again, or choose a quicker model.")
+            }
+            Error::Retrieve(_) | Error::Senses(_) | Error::House(_) => ApiError::internal(error.to_string()),
+        }
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Clock, DataDir, Problem};
 
 pub use autokit_library::{Backup, Restored, Verified};
 
 use crate::api::{Check, CheckState, Doctor};
-use crate::error::{ApiError, ErrorCode, Result};
 
 /// The backups of the library in a data directory, newest first.
 pub fn list(data_dir: &Path) -> Vec<Backup> {

@@ -6,6 +6,7 @@
 
 use std::future::Future;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -28,7 +29,6 @@ use crate::api::{
     SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
     ToolView, ToolsQuery, UndoOutcome, VerifyStart,
 };
-use crate::error::{ApiError, ErrorCode, Result};
 
 /// One entry of the list.
 pub trait Command: Send + Sync + 'static {

@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::server::TokenProfile;
 use autokit_gateway::{Gateway, Server};
 use axum::Router;
@@ -21,7 +22,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::engine::Serving;
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::host::is_local;
 use crate::listen::{ListenLimits, bearer, same, serve};
 use crate::mcp::MESSAGE_BYTES;

@@ -47,6 +47,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use autokit_embed::{Embedder, ModelStore};
+use autokit_error::{ApiError, Result};
 use autokit_gateway::Gateway;
 use autokit_library::{Clock, DataDir, Library, Ownership, Place};
 use autokit_mcp_client::Limits;
@@ -58,7 +59,6 @@ use tokio::sync::{broadcast, watch};
 use crate::api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
 use crate::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, PauseJob, WaitJob};
 use crate::door::AgentToken;
-use crate::error::{ApiError, Result};
 use crate::jobs::Jobs;
 
 use crate::secrets::{Keep, Secrets};

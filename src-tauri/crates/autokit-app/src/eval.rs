@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use autokit_agent::discover::Vocabulary;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::Senses;
 use autokit_search::eval::{Embedder as Embeddings, RetrievalReport, RetrievalSet, evaluate_retrieval};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
 use crate::engine::Vectors;
-use crate::error::{ApiError, ErrorCode, Result};
 
 pub use ask::{AskEvaluation, AskRow, ask, calibrate};
 pub use autokit_search::Calibrations;

@@ -18,6 +18,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::Server;
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -37,7 +38,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::commands::{Context, dispatch};
 use crate::engine::{Engine, Serving};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::listen::{ListenLimits, bearer, same, serve};
 use crate::mcp::MESSAGE_BYTES;
 use crate::mcp::http::strict;

@@ -16,7 +16,6 @@ pub mod backups;
 pub mod commands;
 mod door;
 pub mod engine;
-mod error;
 pub mod eval;
 pub mod host;
 pub mod jobs;
@@ -28,6 +27,7 @@ mod remote;
 pub mod secrets;
 pub mod starter;
 
+pub use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 pub use autokit_fuel as fuel;
 pub use autokit_policy::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, Rules};
 pub use autokit_search::eval::{AskReport, RetrievalReport};
@@ -37,7 +37,6 @@ pub use autokit_toolcard::{
     TextMark, is_web_address, visible,
 };
 pub use engine::bytes;
-pub use error::{ApiError, ErrorCode, Result, file_problem};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

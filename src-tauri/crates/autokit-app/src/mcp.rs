@@ -12,6 +12,7 @@ mod messages;
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 
+use autokit_error::{ApiError, Result};
 use rmcp::ServiceExt as _;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
@@ -21,7 +22,6 @@ use tokio_util::sync::CancellationToken;
 use crate::api::Nothing;
 use crate::commands::ListProfiles;
 use crate::engine::{Engine, no_profile};
-use crate::error::{ApiError, Result};
 use crate::node::Node;
 use messages::{Message, Sent};
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{DataDir, LibraryError, Ownership};
 use serde_json::Value;
 use tokio::sync::{Mutex, RwLock, broadcast};
@@ -15,7 +16,6 @@ use tokio::sync::{Mutex, RwLock, broadcast};
 use crate::api::{Event, Role};
 use crate::commands::{Command, Context, RunTool, dispatch};
 use crate::engine::{Engine, EngineOptions};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::host::{Endpoint, Host};
 use crate::mcp::AnyLine;
 use crate::remote::{CallError, Remote};

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use futures_util::StreamExt;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::api::Event;
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::host::{
     AUTHOR_HEADER, CONNECTION_HEADER, Endpoint, Hello, MCP_LINE, MCP_PROTOCOL, PROFILE_HEADER, PROTOCOL,
     PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,

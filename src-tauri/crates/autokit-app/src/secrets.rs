@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use ts_rs::TS;
 
-use crate::error::{ApiError, ErrorCode, Result};
+use autokit_error::{ApiError, ErrorCode, Result};
 use file::SealedFile;
 use keychain::Keychain;
 

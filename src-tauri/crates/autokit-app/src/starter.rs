@@ -5,7 +5,7 @@
 
 use autokit_toolcard::{ReadCards, read_cards};
 
-use crate::error::{ApiError, Result};
+use autokit_error::{ApiError, Result};
 
 const FILES: &[(&str, &str)] = &[
     ("python.json", include_str!("../starter/python.json")),

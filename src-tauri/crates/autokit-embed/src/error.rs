@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use autokit_error::{ApiError, ErrorCode};
+
 /// Every failure of this crate.
 ///
 /// [`Error::code`] is stable and is what programs compare; the `Display` text is for people;
@@ -205,5 +207,16 @@ impl Error {
 impl From<candle_core::Error> for Error {
     fn from(error: candle_core::Error) -> Self {
         Self::Encode { reason: error.to_string() }
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> ApiError {
+        let code = match &error {
+            Error::Cancelled => ErrorCode::Cancelled,
+            _ => ErrorCode::BadModel,
+        };
+        let remedy = error.remedy().unwrap_or_else(|| "See what is wrong in Settings, State.".to_owned());
+        ApiError::new(code, error.to_string(), remedy)
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autokit_error::{ApiError, ErrorCode};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -247,5 +248,24 @@ impl LibraryError {
             }
             _ => LibraryError::Database(text),
         }
+    }
+}
+
+impl From<LibraryError> for ApiError {
+    fn from(error: LibraryError) -> ApiError {
+        let code = match error.code() {
+            Code::ReadOnly => ErrorCode::ReadOnly,
+            Code::DiskFull => ErrorCode::DiskFull,
+            Code::Owned => ErrorCode::OwnerUnreachable,
+            Code::NewerSchema => ErrorCode::NewerSchema,
+            Code::Damaged => ErrorCode::Damaged,
+            Code::NotFound => ErrorCode::NotFound,
+            Code::Conflict => ErrorCode::Conflict,
+            Code::Duplicate => ErrorCode::Duplicate,
+            Code::Invalid => ErrorCode::Invalid,
+            Code::Stopped => ErrorCode::Cancelled,
+            Code::Database => ErrorCode::Internal,
+        };
+        ApiError::new(code, error.to_string(), error.remedy())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use autokit_error::{ApiError, ErrorCode};
 use serde::{Deserialize, Serialize};
 
 /// What programs branch on.
@@ -196,5 +197,23 @@ impl Error {
             Error::RateLimited { retry_after, .. } | Error::Provider { retry_after, .. } => *retry_after,
             _ => None,
         }
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> ApiError {
+        let code = match error.code() {
+            Code::WrongKey => ErrorCode::WrongKey,
+            Code::WrongAddress => ErrorCode::WrongAddress,
+            Code::WrongModel => ErrorCode::WrongModel,
+            Code::NoConnection => ErrorCode::NoConnection,
+            Code::RateLimited => ErrorCode::RateLimited,
+            Code::Timeout => ErrorCode::Timeout,
+            Code::OverBudget => ErrorCode::OverBudget,
+            Code::Provider | Code::TooLong | Code::BadRequest | Code::BadReply | Code::Unstructured => {
+                ErrorCode::Provider
+            }
+        };
+        ApiError::new(code, error.to_string(), error.remedy())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use autokit_error::{ApiError, ErrorCode};
 use serde::{Deserialize, Serialize};
 
 use crate::fetch::Hop;
@@ -235,6 +236,22 @@ impl Error {
             self.code(),
             Code::Timeout | Code::NoConnection | Code::NoSuchHost | Code::RateLimited | Code::Provider
         )
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> ApiError {
+        let code = match error.code() {
+            Code::BadUrl => ErrorCode::BadRequest,
+            Code::PrivateAddress | Code::Closed | Code::Robots => ErrorCode::Refused,
+            Code::Timeout => ErrorCode::Timeout,
+            Code::NoSuchHost | Code::NoConnection | Code::Tls => ErrorCode::NoConnection,
+            Code::WrongKey => ErrorCode::WrongKey,
+            Code::WrongAddress => ErrorCode::WrongAddress,
+            Code::RateLimited => ErrorCode::RateLimited,
+            Code::Redirects | Code::TooLarge | Code::NotText | Code::Provider => ErrorCode::Provider,
+        };
+        ApiError::new(code, error.to_string(), error.remedy())
     }
 }
 

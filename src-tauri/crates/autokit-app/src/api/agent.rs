@@ -5,7 +5,7 @@ use autokit_agent::discover::Discovered;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::error::ApiError;
+use autokit_error::ApiError;
 
 /// A question for the agent.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

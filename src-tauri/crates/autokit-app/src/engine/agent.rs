@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{LONGEST_SILENCE, MOST_CANDIDATES, Phase, Question, StepEvent, with_patience};
 use autokit_agent::discover::{Discovered, Finding, Trace};
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Feedback, SessionNote};
 use autokit_toolcard::{Author, CardId};
 
@@ -17,7 +18,6 @@ use crate::commands::{
     CancelSession, Context, GetSession, GiveFeedback, Handle, ListSessions, ProposeFinding, StartAsk,
     StartDiscover, WaitSession,
 };
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::sessions::{Entry, running};
 use super::shelf::{Asker, DEADLINE, Shelf};

@@ -8,13 +8,13 @@ mod sessions;
 
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet, Setting};
 use crate::commands::{Context, GetAgentsHttp, Handle, RenewAgentsHttp, SetAgentsHttp};
 use crate::door::{AgentToken, Door, PATH};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::Secret;
 
 use super::profiles::no_profile;

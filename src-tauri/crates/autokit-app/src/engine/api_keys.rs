@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_openapi::rest::{Key, Keys, origin_of};
 use autokit_openapi::{Call, Credential, Scheme, Secret as ApiToken};
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,6 @@ use url::Url;
 
 use crate::api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing, Setting};
 use crate::commands::{Context, Handle, ListApiKeys, RemoveApiKey, SetApiKey};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::{Secret, name_for};
 
 use super::kept::Remembered;

@@ -1,6 +1,6 @@
 //! Work that blocks or computes, away from the threads that answer.
 
-use crate::error::{ApiError, Result};
+use autokit_error::{ApiError, Result};
 
 /// Runs what blocks or computes on a thread for that.
 pub(crate) async fn in_background<T: Send + 'static>(

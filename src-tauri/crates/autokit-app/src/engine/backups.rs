@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use autokit_error::Result;
 use autokit_library::{Backup, LibraryError};
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,7 +10,6 @@ use super::{Core, Engine};
 use crate::api::Nothing;
 use crate::backups::summary;
 use crate::commands::{AcceptMissingChanges, Context, CreateBackup, Handle, ListBackups};
-use crate::error::Result;
 
 /// When everything is compared with the log of changes, of which opening looked at the newest alone.
 const VERIFIED_AFTER: Duration = Duration::from_mins(2);

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Checks, Replica};
 
 use crate::api::{CardList, CardsPage, CardsQuery, Facet, Facets, HealthFilter, Sort};
 use crate::commands::{Context, GetFacets, Handle, ListCards};
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::cards::summary;
 use super::{Core, Engine};

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
 use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalState, Risk, diff_cards};
 use serde_json::Map;
@@ -17,7 +18,6 @@ use crate::commands::{
     AcceptProposal, AcceptProposals, CommentProposal, Context, GetReviewPolicy, Handle, PreviewAccept,
     RejectProposal, ReopenProposal, SetReviewPolicy,
 };
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::import::BATCH;

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use autokit_error::{ApiError, Result};
 use autokit_library::{CardRecord, Replica};
 use autokit_search::dot;
 use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Problem, Toolcard, fields};
 
 use super::Core;
 use super::background::in_background;
-use crate::error::{ApiError, Result};
 
 /// Cosine from which two cards are of one tool, most likely: above what different tools of one maker reach, below
 /// what two wordings of one tool do.

@@ -1,5 +1,6 @@
 //! A person's own changes: each is a revision, each can be undone.
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Committed, Meta, PutMode, Write};
 use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, marks_in_field};
 use serde_json::{Map, Value};
@@ -9,7 +10,6 @@ use crate::api::{
     UndoOutcome,
 };
 use crate::commands::{Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UpdateCard};
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::cards::detail;
 use super::duplicates::Duplicate;

@@ -10,6 +10,7 @@ use autokit_bundle::formats;
 use autokit_bundle::{
     About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_in_about, secrets_of,
 };
+use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_library::CardRecord;
 use autokit_toolcard::{CardId, Named, Operation, RevisionId, Toolcard, write_cards};
 
@@ -17,7 +18,6 @@ use crate::api::{
     BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
 };
 use crate::commands::{Context, Export, Handle, PreviewExport, SignBundle};
-use crate::error::{ApiError, ErrorCode, Result, file_problem};
 
 use super::background::in_background;
 use super::keys::spoken;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::{Hit, Mode, Ranking, SearchError, SearchRequest as Request};
 use autokit_toolcard::CardId;
 
 use crate::api::{Answer, AskRequest, Candidate, ModelState, SearchHit, SearchRequest, SearchResponse};
 use crate::commands::{Ask, Context, Handle, Search};
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::background::in_background;
 use super::cards::{first_sentence, shorten, summary};

@@ -1,10 +1,10 @@
 //! How healthy the library is.
 
+use autokit_error::Result;
 use autokit_library::HealthDay;
 
 use crate::api::{HealthPoint, LibraryHealth, Nothing};
 use crate::commands::{Context, GetHealth, Handle};
-use crate::error::Result;
 
 use super::Engine;
 

@@ -17,6 +17,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Intake, TakenIn};
 use autokit_toolcard::{Author, CardKey, Kind, MatchKey};
 
@@ -25,7 +26,6 @@ use crate::api::{
     ImportView, JobKind, JobRef, JobTally, Landing, Nothing, Trust, UndoOutcome,
 };
 use crate::commands::{Context, Handle, ListImports, LoadStarter, PreviewImport, StartImport, UndoImport};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;

@@ -8,7 +8,7 @@ use autokit_library::{CardRecord, Cards, Library, PageVectors, StoredVectors};
 use autokit_search::{CardEntry, CardIndex, Passages, passage_of, vector_recipe};
 use autokit_toolcard::{CardId, fields};
 
-use crate::error::{ApiError, Result};
+use autokit_error::{ApiError, Result};
 
 use super::Core;
 

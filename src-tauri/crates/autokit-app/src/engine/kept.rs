@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use autokit_error::{ApiError, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::{Event, Setting};
-use crate::error::{ApiError, Result};
 
 use super::Core;
 

@@ -2,12 +2,12 @@
 //! ones count.
 
 use autokit_bundle::{PublicKey, Signature, SigningKey};
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_toolcard::is_unseen;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
 use crate::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::Secret;
 
 use super::incoming::Incoming;

@@ -19,7 +19,8 @@ mod tests;
 
 use std::time::Duration;
 
-use autokit_mcp_client::market::{MarketError, Registry};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_mcp_client::market::Registry;
 
 use crate::api::{
     MarketFound, MarketKind, MarketQuery, MarketSource, MarketSourceAdd, MarketSourceRef, Nothing, Setting,
@@ -27,7 +28,6 @@ use crate::api::{
 use crate::commands::{
     AddMarketSource, Context, Handle, ListMarketSources, RemoveMarketSource, SearchMarket,
 };
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Core, Engine};
 pub(crate) use asking::Market;
@@ -42,29 +42,6 @@ pub(super) const DEADLINE: Duration = Duration::from_millis(1_500);
 const RESULTS: u32 = 20;
 /// Results at most.
 const MOST_RESULTS: u32 = 100;
-
-impl From<MarketError> for ApiError {
-    fn from(error: MarketError) -> ApiError {
-        match error {
-            MarketError::Web(error) => error.into(),
-            MarketError::Address { .. } => ApiError::new(
-                ErrorCode::BadRequest,
-                error.to_string(),
-                "Give the address of a registry, or of a published bundle.",
-            ),
-            MarketError::Missing { .. } => ApiError::new(
-                ErrorCode::NotFound,
-                error.to_string(),
-                "Search for it again: it may have been taken back.",
-            ),
-            error => ApiError::new(
-                ErrorCode::Provider,
-                error.to_string(),
-                "Check the address of the source, or remove it.",
-            ),
-        }
-    }
-}
 
 impl Core {
     pub(super) async fn market_sources(&self) -> Result<Vec<MarketSource>> {

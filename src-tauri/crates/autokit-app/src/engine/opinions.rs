@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use autokit_error::Result;
 use autokit_search::Opinion;
 
 use super::Core;
-use crate::error::Result;
 
 /// The opinions of each profile that asked lately.
 #[derive(Debug, Default)]

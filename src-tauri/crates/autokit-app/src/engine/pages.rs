@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_embed::Embedder;
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, PackedVectors, Page, PageChunk};
 use autokit_toolcard::{CardId, fields};
 use autokit_web::{ChunkOptions, Validators, chunks, extract};
@@ -13,7 +14,6 @@ use sha2::{Digest, Sha256};
 
 use crate::api::{CardPage, CardRef, JobKind, JobRef, PagePiece, PageView, PagesFetch};
 use crate::commands::{Context, FetchPages, GetPage, Handle};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;

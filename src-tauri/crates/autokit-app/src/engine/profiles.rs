@@ -10,6 +10,7 @@ use std::path::{Component, Path};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::Settings as SessionSettings;
 use autokit_library::CardRecord;
 use autokit_policy::{Need, Permission, Policy, Rules};
@@ -20,7 +21,6 @@ use crate::api::{AgentSessions, Nothing, Profile, ProfileChange, ProfileRef, Pro
 use crate::commands::{
     ChangeProfile, Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile,
 };
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::name_for;
 
 use super::agents_http::AGENTS_TOKEN;

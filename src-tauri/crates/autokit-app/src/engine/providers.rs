@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
 use autokit_web::search::{GitHub, Provider, Service};
@@ -16,7 +17,6 @@ use crate::api::{
     SearchKind, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
 };
 use crate::commands::{Context, GetProviders, Handle, KeepSecret, SetProviders, TestConnection};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::{Keep, Secret, Secrets};
 
 use super::{Core, Engine};

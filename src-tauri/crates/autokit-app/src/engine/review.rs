@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Proposed;
 use autokit_toolcard::{
     Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
@@ -18,7 +19,6 @@ use crate::api::{
     SuspectText,
 };
 use crate::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Core, Engine};
 

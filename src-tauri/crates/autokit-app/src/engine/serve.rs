@@ -50,7 +50,7 @@ use jiff::SignedDuration;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 
-use crate::error::{ApiError, Result as ApiResult};
+use autokit_error::{ApiError, Result as ApiResult};
 
 use super::cards::{first_sentence, shorten};
 use super::profiles::{Scoped, no_profile, profile_of};

@@ -11,6 +11,7 @@ mod vouched;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::configured::{ConfiguredReach, configured};
 use autokit_library::CardRecord;
 use autokit_mcp_client::{Limits, Pool, Reach, ServerTools};
@@ -26,7 +27,6 @@ use crate::api::{
     ServersRead, ServersText, Setting,
 };
 use crate::commands::{AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 use crate::secrets::{Secret, name_for};
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use autokit_agent::ask::{Citation, House, LONGEST_SILENCE, Means, Retrieval, Retrieved};
 use autokit_agent::discover::{Discovery, Known, Readings, Vocabulary};
+use autokit_error::{ApiError, Result};
 use autokit_search::eval::ToolText;
 use autokit_search::{SearchRequest, Thresholds};
 use autokit_toolcard::{CardId, fields};
 
 use crate::api::PagePiece;
-use crate::error::{ApiError, Result};
 
 use super::Core;
 use super::background::in_background;

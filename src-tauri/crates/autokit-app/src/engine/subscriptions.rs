@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::stamp;
 use autokit_toolcard::Author;
 use jiff::SignedDuration;
@@ -14,7 +15,6 @@ use crate::api::{
 use crate::commands::{
     AddSubscription, CheckSubscriptions, Context, Handle, ListSubscriptions, RemoveSubscription,
 };
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::import::Wishes;

@@ -7,6 +7,7 @@ mod runs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, stamp};
 use autokit_toolcard::fields;
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +18,6 @@ use crate::api::{
     VerifyStart,
 };
 use crate::commands::{Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify};
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Core, Engine};
 pub(crate) use runs::Verifying;

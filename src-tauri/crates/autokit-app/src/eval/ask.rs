@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autokit_embed::Embedder;
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_search::{
     Calibration, Calibrations, CardEntry, CardIndex, Depth, JudgedHit, Passages, RERANKED, SearchRequest,
@@ -16,7 +17,6 @@ use serde_json::{Map, Value};
 
 use super::{embedder, fetcher_for, unreadable};
 use crate::engine::Vectors;
-use crate::error::{ApiError, ErrorCode, Result};
 
 /// hit@1, hit@3 and hit@5 of one way to rank.
 #[derive(Clone, Debug, Serialize)]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_agent::discover::{Discovered, Discovery, Known, Readings};
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::eval as retrieve;
 use autokit_web::search::{Provider, Service};
 use serde::{Deserialize, Serialize};
 
 use super::{Meaning, embedder, fetcher_for, unreadable, vocabulary};
 use crate::engine::Vectors;
-use crate::error::{ApiError, ErrorCode, Result};
 
 /// A need with the pages that answer it.
 #[derive(Clone, Debug, Deserialize)]

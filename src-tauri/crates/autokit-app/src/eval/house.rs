@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Clock, Place};
 use autokit_toolcard::{ProposalState, fields};
 use jiff::{SignedDuration, Timestamp};
@@ -19,7 +20,6 @@ use crate::commands::{
     WaitJob,
 };
 use crate::engine::{Engine, EngineOptions, Vectors};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::Keep;
 
 /// Times a page is tried again before the clock is moved no further.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use autokit_error::Result;
 use autokit_search::eval::{
     self as retrieve, AskReport, AskSet, Embedder as Embeddings, ToolText, evaluate_ask,
 };
@@ -12,7 +13,6 @@ use serde_json::{Map, Value};
 use super::house::House;
 use super::{embedder, unreadable};
 use crate::engine::Vectors;
-use crate::error::Result;
 
 /// What `autokit eval improve` prints: the same questions over the cards as they are and as they would be.
 #[derive(Clone, Debug, Serialize)]

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_toolcard::fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::house::House;
 use crate::engine::Vectors;
-use crate::error::{ApiError, ErrorCode, Result};
 
 /// A card as the person has it.
 #[derive(Clone, Debug, Deserialize)]

@@ -10,6 +10,7 @@ mod corpus;
 
 use std::collections::BTreeMap;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Place;
 use autokit_search::is_stop_word;
 use rmcp::model::Tool;
@@ -19,7 +20,6 @@ use tokio::sync::broadcast;
 use crate::api::{JobState, JobWait};
 use crate::commands::{Context, Handle, WaitJob};
 use crate::engine::{Engine, EngineOptions, Vectors};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::secrets::Keep;
 
 use corpus::{Offered, draw, lot};

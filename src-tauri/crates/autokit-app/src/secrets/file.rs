@@ -12,11 +12,11 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 
 use super::{Secret, wipe};
-use crate::error::{ApiError, ErrorCode, Result};
 
 /// Layout of `keys.sealed`.
 const VERSION: u8 = 1;

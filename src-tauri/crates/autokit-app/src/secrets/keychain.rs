@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use keyring_core::{CredentialStore, Entry, Error};
 use tokio::sync::oneshot;
 
 use super::Secret;
-use crate::error::{ApiError, ErrorCode, Result};
 
 /// What all entries are filed under; a key's name is the entry's user.
 const SERVICE: &str = "autokit";

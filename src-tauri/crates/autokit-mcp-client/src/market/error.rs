@@ -1,5 +1,7 @@
 //! What can go wrong at a registry.
 
+use autokit_error::{ApiError, ErrorCode};
+
 /// Why a registry gave nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -31,4 +33,27 @@ pub enum MarketError {
     /// It did not answer, or with too much.
     #[error(transparent)]
     Web(#[from] autokit_web::Error),
+}
+
+impl From<MarketError> for ApiError {
+    fn from(error: MarketError) -> ApiError {
+        match error {
+            MarketError::Web(error) => error.into(),
+            MarketError::Address { .. } => ApiError::new(
+                ErrorCode::BadRequest,
+                error.to_string(),
+                "Give the address of a registry, or of a published bundle.",
+            ),
+            MarketError::Missing { .. } => ApiError::new(
+                ErrorCode::NotFound,
+                error.to_string(),
+                "Search for it again: it may have been taken back.",
+            ),
+            error => ApiError::new(
+                ErrorCode::Provider,
+                error.to_string(),
+                "Check the address of the source, or remove it.",
+            ),
+        }
+    }
 }

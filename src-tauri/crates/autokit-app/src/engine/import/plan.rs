@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use autokit_bundle::Entry;
 use autokit_bundle::plan::{Ours, Standing, compare};
+use autokit_error::Result;
 use autokit_library::{CardRecord, Replica};
 use autokit_toolcard::{CardId, MatchKey, Named, Problem, RevisionId, Toolcard, fields, is_flagged};
 use serde_json::Value;
@@ -14,7 +15,6 @@ use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::duplicates::Known;
 use crate::engine::incoming::Incoming;
-use crate::error::Result;
 
 /// How a source stands to the library, as of one state of it.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use autokit_error::Result;
 use autokit_library::PackedVectors;
 use autokit_toolcard::Toolcard;
 
@@ -9,7 +10,6 @@ use super::BATCH;
 use super::work::Work;
 use crate::engine::Core;
 use crate::engine::incoming::Incoming;
-use crate::error::Result;
 use crate::jobs::Progress;
 
 /// Cards of the bundle whose vectors are made anew to see whether the others are true.

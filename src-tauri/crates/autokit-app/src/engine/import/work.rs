@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use autokit_bundle::merge::merge;
 use autokit_bundle::plan::Standing;
 use autokit_bundle::{Entry, Provenance};
+use autokit_error::Result;
 use autokit_library::{Arrival, ArrivedRevision, CardRecord, ForeignState, Library};
 use autokit_toolcard::{
     Arrived, Author, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields,
@@ -13,7 +14,6 @@ use serde_json::{Map, Value};
 
 use super::plan::{Plan, Planned, is_suspect};
 use crate::api::{ExistingCards, ItemChoice, ItemStatus, Landing};
-use crate::error::Result;
 
 /// How likely what somebody else keeps is true, unseen.
 const CONFIDENCE: f32 = 0.5;

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use autokit_error::Result;
 use autokit_mcp_client::market::{Listing, Registry, Way};
 use autokit_search::{dot, is_generic_word, is_stop_word};
 use autokit_toolcard::CardKey;
@@ -13,7 +14,6 @@ use crate::api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerReach
 use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::servers::Kept;
-use crate::error::Result;
 
 use super::shared;
 
@@ -221,7 +221,7 @@ impl Core {
         }
         let query = query.to_owned();
         let cosines = in_background(move || {
-            let failed = crate::error::ApiError::internal;
+            let failed = autokit_error::ApiError::internal;
             let queries = senses.queries(&[query]).map_err(failed)?;
             let passages = senses.passages(&texts).map_err(failed)?;
             let Some(query) = queries.first() else { return Ok(Vec::new()) };

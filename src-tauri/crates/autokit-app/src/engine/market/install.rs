@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_mcp_client::market::{Registry, Start, Way};
 use autokit_toolcard::is_poisoned;
 use serde_json::Value;
@@ -12,7 +13,6 @@ use crate::api::{
 };
 use crate::commands::{Context, Handle, InstallFromMarket};
 use crate::engine::{Core, Engine};
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::asking::reach_of;
 use super::shared;

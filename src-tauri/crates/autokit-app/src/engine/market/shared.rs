@@ -1,5 +1,6 @@
 //! The cards of a bundle somebody published, as offers.
 
+use autokit_error::Result;
 use autokit_toolcard::{Author, Toolcard, fields, is_poisoned, poison_in_value, visible};
 use autokit_web::Validators;
 use serde_json::Value;
@@ -9,7 +10,6 @@ use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::cards::shorten;
 use crate::engine::incoming::{Incoming, from_bytes};
-use crate::error::Result;
 
 use super::asking::Offered;
 

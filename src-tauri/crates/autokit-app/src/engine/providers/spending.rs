@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::{Entry, Ledger, Price, Protocol, list_price};
 
 use crate::api::{Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers, Setting};
 use crate::commands::{Context, Handle, ResetSpending};
 use crate::engine::{Core, Engine};
-use crate::error::{ApiError, ErrorCode, Result};
 
 /// What was spent: it goes on when services are chosen anew, and after a restart.
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
 //! What agents called, for whoever wants to know who let it be done.
 
+use autokit_error::Result;
 use autokit_gateway::{Audit, Event};
 use autokit_library::Activity;
 
 use crate::api::{AuditEntry, AuditLog, AuditQuery};
 use crate::commands::{Context, GetAudit, Handle};
 use crate::engine::Engine;
-use crate::error::Result;
 
 fn entry(done: Activity) -> Option<AuditEntry> {
     // Events of another version are counted in the report.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use autokit_agent::ask::Citation;
+use autokit_error::Result;
 use autokit_gateway::{Definition, Hit, Refusal, Tier, What};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, KeywordTool};
@@ -18,7 +19,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::Core;
 use crate::engine::profiles::Scoped;
-use crate::error::Result;
 
 use super::{outward, refused};
 

@@ -9,6 +9,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Call, Definition, Refusal, Target};
 use autokit_library::CardRecord;
 use autokit_policy::{Need, Permission};
@@ -26,7 +27,6 @@ use crate::commands::{Context, GetTool, GetToolOutcome, Handle, ListTools, RunTo
 use crate::engine::cards::{first_sentence, shorten};
 use crate::engine::profiles::{Scoped, no_profile};
 use crate::engine::{Core, Engine, since};
-use crate::error::{ApiError, ErrorCode, Result};
 use crate::jobs::{Outcome, Progress};
 
 use super::plan::ByHand;

@@ -11,7 +11,7 @@ use autokit_gateway::{Audit, Event, SessionRecord};
 use autokit_library::{Activity, AgentSession, Clock, Library, stamp};
 use tokio::sync::Notify;
 
-use crate::error::{ApiError, Result};
+use autokit_error::{ApiError, Result};
 
 /// What waits to be written.
 #[derive(Debug, Default)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use autokit_error::{ApiError, Result};
 use autokit_gateway::tokens;
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
-use crate::error::{ApiError, Result};
 
 use super::report::own_tokens;
 

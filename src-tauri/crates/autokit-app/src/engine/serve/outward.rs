@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use autokit_error::ApiError;
 use autokit_gateway::Refusal;
 use autokit_policy::{Need, Permission, Policy};
 use autokit_sandbox::files::{EntryKind, FileError, Lines, ProjectRoot};
@@ -16,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::engine::Core;
-use crate::error::ApiError;
 
 use super::refused;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Call, Definition, Refusal};
 use autokit_library::Feedback;
 use autokit_toolcard::{Author, CardId};
@@ -12,7 +13,6 @@ use crate::api::{Turn, TurnKind, TurnState};
 use crate::engine::profiles::no_profile;
 use crate::engine::sessions::running;
 use crate::engine::shelf::Asker;
-use crate::error::{ApiError, ErrorCode, Result};
 
 use super::{Serving, refused};
 

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_error::ApiError;
 use autokit_gateway::{Audit, Call, Definition, Refusal, Target};
 use autokit_mcp_client::{Told, UpstreamError};
 use autokit_openapi as openapi;
@@ -18,7 +19,6 @@ use crate::api::ServerReach;
 use crate::engine::profiles::{Scoped, no_profile};
 use crate::engine::servers::{Kept, Upstream};
 use crate::engine::{Core, since};
-use crate::error::ApiError;
 
 use super::permit::{Decided, Petition, not_permitted};
 use super::{Serving, arguments, builtin, capped, outward, own, refused, rest};

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Event, Gone, Tier};
 use jiff::SignedDuration;
 
 use crate::api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use crate::commands::{Context, GetActivity, Handle};
 use crate::engine::Engine;
-use crate::error::{ApiError, ErrorCode, Result};
 use autokit_library::{Activity, stamp};
 use autokit_toolcard::CardId;
 

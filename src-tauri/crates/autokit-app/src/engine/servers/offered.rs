@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use autokit_error::Result;
 use autokit_toolcard::{Author, ReadCards, Toolcard};
 use rmcp::model::Tool;
 
@@ -10,7 +11,6 @@ use crate::api::{ExistingCards, JobKind, JobRef, Landing, ServerReach};
 use crate::engine::import::Wishes;
 use crate::engine::incoming::Incoming;
 use crate::engine::{Core, Engine};
-use crate::error::Result;
 use crate::jobs::{Outcome, Progress};
 
 use super::{Kept, read_tools};

@@ -11,13 +11,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use autokit_error::Result;
 use autokit_library::CardRecord;
 use autokit_toolcard::{CardId, Origin, Proposal, Toolcard};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Core;
-use crate::error::Result;
 
 use super::{SAID, UPSTREAM, Upstream, proposer};
 

@@ -8,7 +8,7 @@ use autokit_library::{HealthCounts, LibraryError, Verification, stamp};
 use autokit_toolcard::{Author, CardId, CardKey, CardState};
 use jiff::SignedDuration;
 
-use crate::error::{ApiError, Result};
+use autokit_error::{ApiError, Result};
 
 use super::super::Core;
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::error::{ApiError, Result};
+use autokit_error::{ApiError, Result};
 
 const PACKED: &[u8] = include_bytes!("../../../tools/tools.jsonl.br");
 /// Of an unpacked file that was compiled in no more than this is read.

@@ -1,10 +1,15 @@
 //! The one error every host hands to people: a code, a sentence and a remedy.
+//!
+//! Each crate keeps an error type of its own and says what becomes of it here: `impl From<Error> for
+//! ApiError` stands beside that type.
 
 use std::io;
 
-use autokit_library::LibraryError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
 
 /// Result of a command.
 pub type Result<T, E = ApiError> = std::result::Result<T, E>;
@@ -129,93 +134,6 @@ impl ApiError {
             text.push('.');
         }
         text
-    }
-}
-
-impl From<LibraryError> for ApiError {
-    fn from(error: LibraryError) -> ApiError {
-        use autokit_library::Code;
-        let code = match error.code() {
-            Code::ReadOnly => ErrorCode::ReadOnly,
-            Code::DiskFull => ErrorCode::DiskFull,
-            Code::Owned => ErrorCode::OwnerUnreachable,
-            Code::NewerSchema => ErrorCode::NewerSchema,
-            Code::Damaged => ErrorCode::Damaged,
-            Code::NotFound => ErrorCode::NotFound,
-            Code::Conflict => ErrorCode::Conflict,
-            Code::Duplicate => ErrorCode::Duplicate,
-            Code::Invalid => ErrorCode::Invalid,
-            Code::Stopped => ErrorCode::Cancelled,
-            Code::Database => ErrorCode::Internal,
-        };
-        ApiError::new(code, error.to_string(), error.remedy())
-    }
-}
-
-impl From<autokit_web::Error> for ApiError {
-    fn from(error: autokit_web::Error) -> ApiError {
-        use autokit_web::Code;
-        let code = match error.code() {
-            Code::BadUrl => ErrorCode::BadRequest,
-            Code::PrivateAddress | Code::Closed | Code::Robots => ErrorCode::Refused,
-            Code::Timeout => ErrorCode::Timeout,
-            Code::NoSuchHost | Code::NoConnection | Code::Tls => ErrorCode::NoConnection,
-            Code::WrongKey => ErrorCode::WrongKey,
-            Code::WrongAddress => ErrorCode::WrongAddress,
-            Code::RateLimited => ErrorCode::RateLimited,
-            Code::Redirects | Code::TooLarge | Code::NotText | Code::Provider => ErrorCode::Provider,
-        };
-        ApiError::new(code, error.to_string(), error.remedy())
-    }
-}
-
-impl From<autokit_llm::Error> for ApiError {
-    fn from(error: autokit_llm::Error) -> ApiError {
-        use autokit_llm::Code;
-        let code = match error.code() {
-            Code::WrongKey => ErrorCode::WrongKey,
-            Code::WrongAddress => ErrorCode::WrongAddress,
-            Code::WrongModel => ErrorCode::WrongModel,
-            Code::NoConnection => ErrorCode::NoConnection,
-            Code::RateLimited => ErrorCode::RateLimited,
-            Code::Timeout => ErrorCode::Timeout,
-            Code::OverBudget => ErrorCode::OverBudget,
-            Code::Provider | Code::TooLong | Code::BadRequest | Code::BadReply | Code::Unstructured => {
-                ErrorCode::Provider
-            }
-        };
-        ApiError::new(code, error.to_string(), error.remedy())
-    }
-}
-
-impl From<autokit_agent::Error> for ApiError {
-    fn from(error: autokit_agent::Error) -> ApiError {
-        use autokit_agent::Error;
-        match error {
-            Error::Web(error) => error.into(),
-            Error::Llm(error) => error.into(),
-            Error::NoSearch => ApiError::new(
-                ErrorCode::NoSearch,
-                error.to_string(),
-                "Choose one in Settings, Web search; DuckDuckGo needs no key.",
-            ),
-            Error::Deadline(_) => {
-                ApiError::new(ErrorCode::Timeout, error.to_string(), "Try again, or choose a quicker model.")
-            }
-            Error::Retrieve(_) | Error::Senses(_) | Error::House(_) => ApiError::internal(error.to_string()),
-        }
-    }
-}
-
-impl From<autokit_embed::Error> for ApiError {
-    fn from(error: autokit_embed::Error) -> ApiError {
-        use autokit_embed::Error;
-        let code = match &error {
-            Error::Cancelled => ErrorCode::Cancelled,
-            _ => ErrorCode::BadModel,
-        };
-        let remedy = error.remedy().unwrap_or_else(|| "See what is wrong in Settings, State.".to_owned());
-        ApiError::new(code, error.to_string(), remedy)
     }
 }
 
