@@ -41,7 +41,8 @@ fn embedder(vectors: &Vectors) -> Result<Embedder> {
         }
     };
     let files = store.resolve(&model, folder)?;
-    Ok(Embedder::load(&files, &EmbedderOptions::default())?)
+    let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
+    Ok(Embedder::load(&files, &options)?)
 }
 
 /// The model as the agent wants it.

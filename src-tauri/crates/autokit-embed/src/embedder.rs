@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::encoder::{self, Encoder};
+use crate::encoder::{self, Encoder, OpenEncoder};
 use crate::error::{Error, Result};
 use crate::manifest::{ModelSpec, TOKENIZER_FILE, WEIGHTS_FILE};
 use crate::stand_in::{StandInEncoder, hash_tokens};
@@ -48,13 +48,15 @@ impl std::fmt::Debug for Embedder {
 }
 
 /// Which encoder runs a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub enum Backend {
-    /// This crate's own encoder where it can run the model, candle's otherwise.
+    /// This crate's own encoder, which runs plain BERT alone.
     #[default]
-    Fastest,
-    /// candle-transformers' network: slower; the reference the own encoder is tested against.
-    Candle,
+    Own,
+    /// The own encoder where it can run the model, another one otherwise.
+    OwnOr(OpenEncoder),
+    /// Another one, whatever the model.
+    Other(OpenEncoder),
 }
 
 /// How an [`Embedder`] runs.
@@ -76,8 +78,9 @@ impl Embedder {
         let spec: &ModelSpec = files.spec();
         let pool = thread_pool(options.threads)?;
         let encoder: Box<dyn Encoder> = match options.backend {
-            Backend::Fastest => encoder::open(spec, files.folder(), &pool)?,
-            Backend::Candle => Box::new(encoder::CandleEncoder::open(spec, files.folder())?),
+            Backend::Own => encoder::open(spec, files.folder(), &pool, None)?,
+            Backend::OwnOr(other) => encoder::open(spec, files.folder(), &pool, Some(other))?,
+            Backend::Other(open) => open(spec, files.folder())?,
         };
         if encoder.dim() != spec.dim {
             return Err(Error::BadWeights {
@@ -263,7 +266,7 @@ impl Embedder {
     }
 }
 
-/// A pool of this embedder's own: the global one belongs to the program, and candle uses it.
+/// A pool of this embedder's own: the global one belongs to the program.
 fn thread_pool(threads: Option<NonZeroUsize>) -> Result<Arc<rayon::ThreadPool>> {
     let threads = match threads {
         Some(n) => n.get(),
@@ -280,7 +283,6 @@ fn thread_pool(threads: Option<NonZeroUsize>) -> Result<Arc<rayon::ThreadPool>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encoder::tiny;
 
     fn cosine(a: &[f32], b: &[f32]) -> f32 {
         a.iter().zip(b).map(|(x, y)| x * y).sum()
@@ -326,80 +328,6 @@ mod tests {
             })
             .unwrap_err();
         assert_eq!(error.code(), "embed.cancelled");
-    }
-
-    fn tiny(folder: &std::path::Path, words: usize) -> Result<Embedder> {
-        use crate::manifest::{Architecture, Manifest};
-        tiny::write(Architecture::Bert, folder);
-        tiny::write_tokenizer(folder, words);
-        let spec = tiny::spec(Architecture::Bert, crate::Pooling::Mean);
-        let manifest = Manifest { default: spec.name.clone(), models: vec![spec] };
-        let store = crate::ModelStore::new(folder.join("store")).with_manifest(manifest);
-        Embedder::load(&store.resolve("tiny", Some(folder))?, &EmbedderOptions::default())
-    }
-
-    #[test]
-    fn questions_and_passages_have_their_own_prefixes() {
-        let folder = tempfile::tempdir().unwrap();
-        let embedder = tiny(folder.path(), tiny::VOCAB).unwrap();
-        let text = "w5 w6 w7";
-        let question = embedder.embed_query(text).unwrap();
-        let passages = embedder.embed_passages(&[text, "query: w5 w6 w7"]).unwrap();
-        assert_ne!(question, passages[0]);
-        assert_eq!(question, passages[1]);
-    }
-
-    #[test]
-    fn long_texts_are_cut_to_the_models_limit() {
-        let folder = tempfile::tempdir().unwrap();
-        let embedder = tiny(folder.path(), tiny::VOCAB).unwrap();
-        // 32 tokens: [CLS], 30 words, [SEP].
-        let text = |n: usize| {
-            let words: Vec<String> = (0..n).map(|i| format!("w{}", i % 50 + 5)).collect();
-            words.join(" ")
-        };
-        let v = embedder.embed_passages(&[text(30), text(31), text(5000), text(29)]).unwrap();
-        assert!(v[0] == v[1] && v[0] == v[2] && v[0] != v[3]);
-    }
-
-    #[test]
-    fn order_is_kept_whatever_the_lengths() {
-        let folder = tempfile::tempdir().unwrap();
-        let embedder = tiny(folder.path(), tiny::VOCAB).unwrap();
-        let texts: Vec<String> =
-            (0..200).map(|i| format!("w{} ", i % 90 + 4).repeat(i * 7 % 29 + 1)).collect();
-        let together = embedder.embed_passages(&texts).unwrap();
-        for (text, vector) in texts.iter().zip(&together) {
-            assert_eq!(&embedder.embed_passages(&[text]).unwrap()[0], vector);
-        }
-    }
-
-    #[test]
-    fn a_tokenizer_that_does_not_fit_or_cannot_be_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = tiny(folder.path(), tiny::VOCAB + 1).unwrap_err();
-        assert_eq!(error.code(), "embed.bad_tokenizer");
-        assert!(error.to_string().contains("98") && error.to_string().contains("97"), "{error}");
-        let path = folder.path().join(TOKENIZER_FILE);
-        let error = TextTokenizer::from_file(&path.with_file_name("none"), 32).err().unwrap();
-        assert_eq!(error.code(), "embed.io");
-        std::fs::write(&path, "{\"model\": 5}").unwrap();
-        let error = TextTokenizer::from_file(&path, 32).err().unwrap();
-        assert_eq!(error.code(), "embed.bad_tokenizer");
-        assert!(error.remedy().is_some());
-    }
-
-    #[test]
-    fn a_folder_without_weights() {
-        let folder = tempfile::tempdir().unwrap();
-        tiny(folder.path(), tiny::VOCAB).unwrap();
-        std::fs::remove_file(folder.path().join(WEIGHTS_FILE)).unwrap();
-        let spec = tiny::spec(crate::Architecture::Bert, crate::Pooling::Mean);
-        let manifest = crate::Manifest { default: spec.name.clone(), models: vec![spec] };
-        let store = crate::ModelStore::new(folder.path().join("store")).with_manifest(manifest);
-        let error = store.resolve("tiny", Some(folder.path())).unwrap_err();
-        assert_eq!(error.code(), "embed.missing_file");
-        assert!(error.remedy().unwrap().contains(WEIGHTS_FILE));
     }
 
     #[test]

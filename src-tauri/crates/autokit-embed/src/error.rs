@@ -204,12 +204,6 @@ impl Error {
     }
 }
 
-impl From<candle_core::Error> for Error {
-    fn from(error: candle_core::Error) -> Self {
-        Self::Encode { reason: error.to_string() }
-    }
-}
-
 impl From<Error> for ApiError {
     fn from(error: Error) -> ApiError {
         let code = match &error {

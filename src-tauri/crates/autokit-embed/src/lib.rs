@@ -4,8 +4,8 @@
 //! - [`ModelStore`]: finds a model's files on this machine or fetches them, checked by sha256.
 //! - [`Embedder`]: tokenizer and encoder of one model; texts in, vectors out.
 //! - [`TokenStates`]: texts compared token by token, to order the few that are close.
-//! - [`Encoder`]: the network itself. [`encoder::BertEncoder`] is this crate's own, for
-//!   BERT-shaped models; [`encoder::CandleEncoder`] runs candle-transformers' networks.
+//! - [`Encoder`]: the network itself. [`encoder::BertEncoder`] is this crate's own, for BERT-shaped models;
+//!   other networks come from outside, see [`Backend`].
 //!
 //! ```
 //! let embedder = autokit_embed::Embedder::stand_in(32); // a test double, no model file

@@ -97,7 +97,7 @@ fn first_words(text: &str, limit: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::first_words;
+    use super::{TextTokenizer, first_words};
 
     #[test]
     fn cuts_after_the_word_that_reaches_the_limit() {
@@ -106,5 +106,17 @@ mod tests {
         assert_eq!(first_words("one two", 5), "one two");
         assert_eq!(first_words("日本語 の テキスト です ね", 3), "日本語 の テキスト");
         assert_eq!(first_words("\u{1}\u{2} \u{3} word \u{4} other", 1), "\u{1}\u{2} \u{3} word");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_or_is_no_tokenizer() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = TextTokenizer::from_file(&folder.path().join("none"), 32).err().unwrap();
+        assert_eq!(error.code(), "embed.io");
+        let path = folder.path().join("tokenizer.json");
+        std::fs::write(&path, "{\"model\": 5}").unwrap();
+        let error = TextTokenizer::from_file(&path, 32).err().unwrap();
+        assert_eq!(error.code(), "embed.bad_tokenizer");
+        assert!(error.remedy().is_some());
     }
 }

@@ -87,7 +87,8 @@ impl Core {
                 }
                 error
             })?;
-            Ok(Arc::new(Embedder::load(&files, &EmbedderOptions::default())?))
+            let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
+            Ok(Arc::new(Embedder::load(&files, &options)?))
         })
         .await
     }

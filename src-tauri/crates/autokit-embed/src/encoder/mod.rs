@@ -1,23 +1,17 @@
 //! The networks that turn token ids into vectors.
 //!
 //! [`Encoder`] is deliberately small: a batch of id sequences in, one vector per sequence out.
-//! Two implementations read real weights: [`BertEncoder`] is this crate's own and fast,
-//! [`CandleEncoder`] runs what candle-transformers offers and is the reference in tests.
+//! [`BertEncoder`] is this crate's own: fast, and for plain BERT alone. Others come from outside, see
+//! [`OpenEncoder`].
 
 mod bert;
-mod candle;
 mod weights;
-
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-pub(crate) mod tiny;
 
 use std::path::Path;
 use std::sync::Arc;
 
+pub use crate::kernel::Isa;
 pub use bert::BertEncoder;
-pub use candle::CandleEncoder;
 
 use crate::error::{Error, Result};
 use crate::manifest::{Architecture, CONFIG_FILE, ModelSpec};
@@ -49,8 +43,15 @@ pub trait Encoder: Send + Sync {
     fn states(&self, ids: &[u32]) -> Result<Vec<f32>>;
 }
 
+/// Opens an encoder of another crate for the model whose files are in a folder.
+pub type OpenEncoder = fn(&ModelSpec, &Path) -> Result<Box<dyn Encoder>>;
+
 /// Rejects sequences no encoder can take.
-fn check_batch(batch: &[&[u32]], vocab_size: usize, max_positions: usize) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Encode`] for a sequence that is empty or longer than `max_positions`, or an id that is not below
+/// `vocab_size`.
+pub fn check_batch(batch: &[&[u32]], vocab_size: usize, max_positions: usize) -> Result<()> {
     for (i, ids) in batch.iter().enumerate() {
         let reason = if ids.is_empty() {
             format!("sequence {i} is empty")
@@ -66,22 +67,25 @@ fn check_batch(batch: &[&[u32]], vocab_size: usize, max_positions: usize) -> Res
     Ok(())
 }
 
-/// Opens the fastest encoder that can run the model in `folder`.
+/// Opens the own encoder, or `other` for a model that is no plain BERT.
 ///
 /// # Errors
-/// [`Error::BadConfig`], [`Error::BadWeights`] or [`Error::Io`].
-pub(crate) fn open(
+/// [`Error::BadConfig`], also without an encoder for the model; [`Error::BadWeights`] or [`Error::Io`].
+pub fn open(
     spec: &ModelSpec,
     folder: &Path,
     pool: &Arc<rayon::ThreadPool>,
+    other: Option<OpenEncoder>,
 ) -> Result<Box<dyn Encoder>> {
-    if spec.architecture == Architecture::Bert {
-        let path = folder.join(CONFIG_FILE);
-        let config = bert::BertConfig::from_file(&path)?;
-        if config.is_plain() {
-            return Ok(Box::new(BertEncoder::open(spec, folder, Arc::clone(pool))?));
-        }
-        tracing::info!(model = spec.name, "not a plain BERT: taking the candle encoder");
+    let path = folder.join(CONFIG_FILE);
+    if spec.architecture == Architecture::Bert && bert::BertConfig::from_file(&path)?.is_plain() {
+        return Ok(Box::new(BertEncoder::open(spec, folder, Arc::clone(pool))?));
     }
-    Ok(Box::new(CandleEncoder::open(spec, folder)?))
+    match other {
+        Some(open) => {
+            tracing::info!(model = spec.name, "not a plain BERT: taking another encoder");
+            open(spec, folder)
+        }
+        None => Err(Error::BadConfig { path, reason: "no encoder here runs this architecture".to_owned() }),
+    }
 }

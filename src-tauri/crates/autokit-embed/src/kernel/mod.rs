@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 /// Instruction sets the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Isa {
+pub enum Isa {
     /// 16 lanes, 32 registers.
     #[cfg(target_arch = "x86_64")]
     Avx512,
@@ -34,13 +34,13 @@ pub(crate) enum Isa {
 
 impl Isa {
     /// The best instruction set of this processor.
-    pub(crate) fn detect() -> Self {
+    pub fn detect() -> Self {
         static BEST: LazyLock<Isa> = LazyLock::new(|| Isa::available()[0]);
         *BEST
     }
 
     /// All instruction sets of this processor, best first.
-    pub(crate) fn available() -> Vec<Self> {
+    pub fn available() -> Vec<Self> {
         let mut found = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {

@@ -50,12 +50,10 @@ impl BertEncoder {
     }
 
     /// As [`Self::open`], for one instruction set.
-    pub(super) fn open_for(
-        isa: Isa,
-        spec: &ModelSpec,
-        folder: &Path,
-        pool: Arc<rayon::ThreadPool>,
-    ) -> Result<Self> {
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_for(isa: Isa, spec: &ModelSpec, folder: &Path, pool: Arc<rayon::ThreadPool>) -> Result<Self> {
         let path = folder.join(CONFIG_FILE);
         let config = BertConfig::from_file(&path)?;
         if !config.is_plain() {

@@ -1,16 +1,18 @@
 //! Encoders on tiny models with random weights, and on files that are not models.
 
+mod tiny;
+
 use std::path::Path;
 use std::sync::Arc;
 
-use super::bert::BertEncoder;
-use super::candle::CandleEncoder;
-use super::tiny::{self, DIM, POSITIONS, VOCAB};
-use super::{Encoder, open};
-use crate::error::Result;
-use crate::kernel::Isa;
-use crate::manifest::{Architecture, CONFIG_FILE, WEIGHTS_FILE};
-use crate::pooling::Pooling;
+use autokit_candle::CandleEncoder;
+use autokit_embed::encoder::{self, BertEncoder, Isa};
+use autokit_embed::{Architecture, CONFIG_FILE, Encoder, ModelSpec, Pooling, Result, WEIGHTS_FILE};
+use tiny::{DIM, POSITIONS, VOCAB};
+
+fn open(spec: &ModelSpec, folder: &Path, pool: &Arc<rayon::ThreadPool>) -> Result<Box<dyn Encoder>> {
+    encoder::open(spec, folder, pool, Some(autokit_candle::open))
+}
 
 fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
     Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap())

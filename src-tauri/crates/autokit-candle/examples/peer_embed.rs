@@ -43,8 +43,8 @@ fn main() -> Result<(), Failure> {
     let folder = std::env::var_os("AUTOKIT_MODEL_DIR").map(PathBuf::from);
     let files = ModelStore::new(root).resolve(&Manifest::built_in().default, folder.as_deref())?;
     let backend = match std::env::var("AUTOKIT_BACKEND").as_deref() {
-        Ok("candle") => Backend::Candle,
-        _ => Backend::Fastest,
+        Ok("candle") => Backend::Other(autokit_candle::open),
+        _ => Backend::Own,
     };
     let embedder = Embedder::load(&files, &EmbedderOptions { threads, backend })?;
     let load_s = started.elapsed().as_secs_f64();

@@ -1,19 +1,34 @@
-//! Networks from candle-transformers.
+//! Networks of candle-transformers as encoders: for models that are no plain BERT, and as the reference the
+//! own encoder of [`autokit_embed`] is tested against. Apart from it, so that what embeds and searches
+//! compiles without candle.
 //!
 //! Sequences of equal length are encoded together and nothing is padded: the masks of these
 //! networks are large negative numbers, not exclusions, and padding would cost time besides.
 
 use std::path::Path;
 
+use autokit_embed::encoder::check_batch;
+use autokit_embed::{
+    Architecture, Backend, CONFIG_FILE, Encoder, Error, ModelSpec, Pooling, Result, WEIGHTS_FILE, normalise,
+};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::{bert, modernbert, nomic_bert, xlm_roberta};
 use serde::de::DeserializeOwned;
 
-use super::{Encoder, check_batch};
-use crate::error::{Error, Result};
-use crate::manifest::{Architecture, CONFIG_FILE, ModelSpec, WEIGHTS_FILE};
-use crate::pooling::{Pooling, normalise};
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+/// The own encoder where it can run a model, candle's otherwise.
+pub const FASTEST: Backend = Backend::OwnOr(open);
+
+/// Opens a model with candle.
+///
+/// # Errors
+/// [`Error::BadConfig`], [`Error::BadWeights`] or [`Error::Io`].
+pub fn open(spec: &ModelSpec, folder: &Path) -> Result<Box<dyn Encoder>> {
+    Ok(Box::new(CandleEncoder::open(spec, folder)?))
+}
 
 /// Sequences of equal length encoded in one call; more gain nothing on a CPU.
 const SEQUENCES_AT_ONCE: usize = 16;
@@ -45,7 +60,7 @@ impl CandleEncoder {
         let device = Device::Cpu;
         let config_path = folder.join(CONFIG_FILE);
         let weights_path = folder.join(WEIGHTS_FILE);
-        let bytes = std::fs::read(&weights_path).map_err(Error::io("reading", &weights_path))?;
+        let bytes = std::fs::read(&weights_path).map_err(io(&weights_path))?;
         let bad = |e: candle_core::Error| Error::BadWeights {
             path: weights_path.clone(),
             reason: first_line(&e.to_string()),
@@ -97,7 +112,14 @@ impl CandleEncoder {
         })
     }
 
-    /// States `[sequences, length, dim]` of sequences that all have the same length.
+    /// States `[sequences, length, dim]` of sequences that all have the same length, flat.
+    fn run(&self, ids: Vec<u32>, sequences: usize, length: usize) -> Result<Vec<f32>> {
+        let states = Tensor::from_vec(ids, (sequences, length), &self.device)
+            .and_then(|ids| self.forward(&ids))
+            .and_then(|states| states.flatten_all()?.to_vec1::<f32>());
+        states.map_err(|error| Error::Encode { reason: first_line(&error.to_string()) })
+    }
+
     fn forward(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
         let mask = ids.ones_like()?;
         let types = ids.zeros_like()?;
@@ -132,8 +154,7 @@ impl Encoder for CandleEncoder {
             for group in same.chunks(SEQUENCES_AT_ONCE) {
                 let length = batch[group[0]].len();
                 let ids: Vec<u32> = group.iter().flat_map(|i| batch[*i]).copied().collect();
-                let ids = Tensor::from_vec(ids, (group.len(), length), &self.device)?;
-                let states = self.forward(&ids)?.flatten_all()?.to_vec1::<f32>()?;
+                let states = self.run(ids, group.len(), length)?;
                 for (i, states) in group.iter().zip(states.chunks_exact(length * self.dim)) {
                     let vector = &mut out[i * self.dim..(i + 1) * self.dim];
                     self.pooling.pool(states, vector);
@@ -148,15 +169,19 @@ impl Encoder for CandleEncoder {
 
     fn states(&self, ids: &[u32]) -> Result<Vec<f32>> {
         check_batch(&[ids], self.vocab_size, self.max_positions)?;
-        let ids = Tensor::from_vec(ids.to_vec(), (1, ids.len()), &self.device)?;
-        Ok(self.forward(&ids)?.flatten_all()?.to_vec1::<f32>()?)
+        self.run(ids.to_vec(), 1, ids.len())
     }
 }
 
 fn read_config<C: DeserializeOwned>(path: &Path) -> Result<C> {
-    let text = std::fs::read(path).map_err(Error::io("reading", path))?;
+    let text = std::fs::read(path).map_err(io(path))?;
     serde_json::from_slice(&text)
         .map_err(|e| Error::BadConfig { path: path.to_path_buf(), reason: e.to_string() })
+}
+
+fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    let path = path.to_path_buf();
+    move |source| Error::Io { action: "reading", path, source }
 }
 
 /// candle's messages may go on with a backtrace.

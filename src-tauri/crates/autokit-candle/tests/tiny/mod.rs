@@ -1,14 +1,13 @@
 //! Tiny models with random weights, written as files, for tests.
+#![allow(dead_code, reason = "each file of tests uses some of it")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use autokit_embed::{Architecture, CONFIG_FILE, ModelFile, ModelSpec, Pooling, TOKENIZER_FILE, WEIGHTS_FILE};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::{VarBuilder, VarMap};
 use candle_transformers::models::{bert, modernbert, nomic_bert, xlm_roberta};
-
-use crate::manifest::{Architecture, CONFIG_FILE, ModelFile, ModelSpec, TOKENIZER_FILE, WEIGHTS_FILE};
-use crate::pooling::Pooling;
 
 pub(crate) const DIM: usize = 48;
 pub(crate) const VOCAB: usize = 97;
