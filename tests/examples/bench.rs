@@ -9,10 +9,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use autokit_app::api::{
+use autokit_api::commands::{Ask, CancelSession, GetStatus, Search, StartImport, WaitJob};
+use autokit_api::{
     AskRequest, Depth, ImportRequest, ImportSource, JobState, JobWait, Nothing, SearchRequest, SessionRef,
 };
-use autokit_app::commands::{Ask, CancelSession, GetStatus, Search, StartImport, WaitJob};
 use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use autokit_agent::ask::Told;
-use autokit_app::api::{
+use autokit_api::commands::{GiveFeedback, ListJobs, SetProviders, StartAsk, WaitJob, WaitSession};
+use autokit_api::{
     AgentQuestion, FeedbackRequest, Job, JobState, JobWait, LlmKind, LlmSettings, NetworkSettings, Nothing,
     ProviderSettings, SearchKind, SearchSettings, Session, SessionWait, Turn, TurnState,
 };
-use autokit_app::commands::{GiveFeedback, ListJobs, SetProviders, StartAsk, WaitJob, WaitSession};
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
 

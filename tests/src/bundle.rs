@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use autokit_app::api::{ExistingCards, ExportRequest, Format, ImportRequest, ImportSource, Job, Landing};
-use autokit_app::commands::{Export, StartImport};
+use autokit_api::commands::{Export, StartImport};
+use autokit_api::{ExistingCards, ExportRequest, Format, ImportRequest, ImportSource, Job, Landing};
 use autokit_app::node::Node;
 use autokit_library::Clock;
 use jiff::Timestamp;

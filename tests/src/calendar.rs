@@ -4,8 +4,8 @@
 use crate::model::{Asked, Reply, Wanted};
 use crate::site::{Page, Site};
 use anyhow::Result;
-use autokit_app::api::CardCreate;
-use autokit_app::commands::CreateCard;
+use autokit_api::CardCreate;
+use autokit_api::commands::CreateCard;
 use autokit_app::node::Node;
 use serde_json::{Value, json};
 

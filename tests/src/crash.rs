@@ -9,9 +9,9 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use autokit_api::commands::{StartImport, WaitJob};
+use autokit_api::{ImportRequest, ImportSource, JobState, JobWait};
 use autokit_app::ErrorCode;
-use autokit_app::api::{ImportRequest, ImportSource, JobState, JobWait};
-use autokit_app::commands::{StartImport, WaitJob};
 use autokit_app::node::Node;
 use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_search::Document;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_app::api::{
-    AgentsHttpRef, AgentsHttpSet, Allowlist, CardRef, CardsDelete, JobRef, JobState, JobWait, Nothing,
-    Profile, ProfileRef, ServerRef, ToolRun, ToolRunStart,
-};
-use autokit_app::commands::{
+use autokit_api::commands::{
     DeleteCards, GetAgentsHttp, GetCard, ListProfiles, RemoveProfile, RemoveServer, RunTool, SetAgentsHttp,
     SetProfile, WaitJob,
+};
+use autokit_api::{
+    AgentsHttpRef, AgentsHttpSet, Allowlist, CardRef, CardsDelete, JobRef, JobState, JobWait, Nothing,
+    Profile, ProfileRef, ServerRef, ToolRun, ToolRunStart,
 };
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
@@ -111,8 +111,8 @@ impl House {
             }
             after = now.version;
         }
-        let outcome = self.node.call::<autokit_app::commands::GetToolOutcome>(JobRef { job }).await?;
-        let Some(autokit_app::api::ToolBlock::Text { text }) = outcome.blocks.first() else {
+        let outcome = self.node.call::<autokit_api::commands::GetToolOutcome>(JobRef { job }).await?;
+        let Some(autokit_api::ToolBlock::Text { text }) = outcome.blocks.first() else {
             anyhow::bail!("{outcome:?}");
         };
         Ok(text.parse()?)

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use autokit_api::commands::PROTOCOL;
 use autokit_app::ApiError;
-use autokit_app::host::{Endpoint, PROTOCOL};
+use autokit_app::host::Endpoint;
 use autokit_app::node::Node;
 use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_tests::disk::{Disk, FileSystem};
@@ -266,8 +267,8 @@ async fn try_case(
 /// Imports, and waits for the job to end. The outer error is of the test.
 async fn import(node: &Node) -> Result<Result<(), ApiError>> {
     let text = serde_json::to_string(&made_up_cards(IMPORTED))?;
-    let request = autokit_app::api::ImportRequest::new(autokit_app::api::ImportSource::Text(text));
-    let started = node.call::<autokit_app::commands::StartImport>(request).await;
+    let request = autokit_api::ImportRequest::new(autokit_api::ImportSource::Text(text));
+    let started = node.call::<autokit_api::commands::StartImport>(request).await;
     let job = match started {
         Ok(job) => job,
         Err(error) => return Ok(Err(error)),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::Verdict;
-use autokit_app::api::{CardCreate, Nothing, SessionRef, TurnState};
-use autokit_app::commands::{CancelSession, CreateCard, ListSessions};
+use autokit_api::commands::{CancelSession, CreateCard, ListSessions};
+use autokit_api::{CardCreate, Nothing, SessionRef, TurnState};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;

@@ -2,8 +2,8 @@
 #![cfg(target_os = "linux")]
 
 use anyhow::{Result, ensure};
-use autokit_app::api::{AskRequest, SearchRequest};
-use autokit_app::commands::{Ask, Search};
+use autokit_api::commands::{Ask, Search};
+use autokit_api::{AskRequest, SearchRequest};
 use autokit_tests::{Workplace, made_up_cards};
 
 /// Searches until caches, thread pools and the allocator have what they want.

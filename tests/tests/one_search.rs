@@ -1,8 +1,8 @@
 //! Whoever asks, and wherever: the same first tool and the same verdict.
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{AskRequest, Nothing};
-use autokit_app::commands::{Ask, LoadStarter};
+use autokit_api::commands::{Ask, LoadStarter};
+use autokit_api::{AskRequest, Nothing};
 use autokit_app::engine::Vectors;
 use autokit_tests::agent::{ask, done, told};
 use autokit_tests::mcp::{Agent, Generation};

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_app::api::{
-    ActivityQuery, AgentAsk, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer, AskReply,
-    AsksWait, AuditLog, AuditQuery, CardRef, JobRef, JobState, JobWait, Nothing, Profile, ProviderSettings,
-    ToolBlock, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolsQuery,
-};
-use autokit_app::commands::{
+use autokit_api::commands::{
     AnswerAsk, GetActivity, GetAudit, GetCard, GetTool, GetToolOutcome, ListApiKeys, ListProfiles, ListTools,
     RemoveApiKey, RemoveProfile, RunTool, SetAgentSessions, SetApiKey, SetProfile, SetProviders, WaitAsks,
     WaitJob,
+};
+use autokit_api::{
+    ActivityQuery, AgentAsk, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer, AskReply,
+    AsksWait, AuditLog, AuditQuery, CardRef, JobRef, JobState, JobWait, Nothing, Profile, ProviderSettings,
+    ToolBlock, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolsQuery,
 };
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
@@ -524,7 +524,7 @@ async fn a_profile_finds_its_own_cards_first_and_no_others_than_it_may() -> Resu
     let mut other = Agent::over_stdio(&place, Generation::Session).await?;
     ensure!(other.search("echo").await?["results"][0]["tier"] == "library");
     // A profile that is taken away lets nothing be done in its name, nor does one that never was.
-    node.call::<RemoveProfile>(autokit_app::api::ProfileRef { name: "keeper".to_owned() }).await?;
+    node.call::<RemoveProfile>(autokit_api::ProfileRef { name: "keeper".to_owned() }).await?;
     refused(&agent, "search_tools", json!({"query": "echo"}), "no profile \"keeper\"").await?;
     refused(&agent, "echo", json!({"text": "hi"}), "no profile \"keeper\"").await?;
     for generation in Generation::BOTH {

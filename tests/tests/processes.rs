@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use autokit_api::commands::PROTOCOL;
+use autokit_api::commands::{CreateCard, GetStatus, ListCards, SetProfile};
+use autokit_api::{CardCreate, CardList, CardsQuery, Event, Nothing, Profile, Role, Setting};
 use autokit_app::ErrorCode;
-use autokit_app::api::{CardCreate, CardList, CardsQuery, Event, Nothing, Profile, Role, Setting};
-use autokit_app::commands::{CreateCard, GetStatus, ListCards, SetProfile};
 use autokit_app::engine::{EngineOptions, Vectors};
-use autokit_app::host::{Endpoint, PROTOCOL};
+use autokit_app::host::Endpoint;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_library::DataDir;
 use autokit_tests::{Workplace, made_up_cards};

@@ -1,13 +1,13 @@
 //! Reviewing over the commands every host carries out: in bulk, by policy, in the terminal.
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{
-    FieldSide, JobRef, JobState, JobWait, Nothing, ProposalAccept, ProposalLook, ProposalRef,
-    ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
-};
-use autokit_app::commands::{
+use autokit_api::commands::{
     AcceptProposal, AcceptProposals, GetProposal, ListProposals, PreviewAccept, ReopenProposal,
     SetReviewPolicy, Undo, WaitJob,
+};
+use autokit_api::{
+    FieldSide, JobRef, JobState, JobWait, Nothing, ProposalAccept, ProposalLook, ProposalRef,
+    ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
 };
 use autokit_app::node::Node;
 use autokit_app::{ErrorCode, Risk};
@@ -42,7 +42,7 @@ fn drafts(count: usize) -> impl Iterator<Item = (String, Draft)> {
     })
 }
 
-async fn done(node: &Node, job: JobRef) -> Result<autokit_app::api::Job> {
+async fn done(node: &Node, job: JobRef) -> Result<autokit_api::Job> {
     let mut after = 0;
     loop {
         let state = node.call::<WaitJob>(JobWait { job: job.job.clone(), after }).await?;
@@ -223,17 +223,17 @@ async fn who_is_late_hears_who_was_quicker_and_what_is_in_the_way() -> Result<()
 
     // A field that was changed by hand meanwhile is named, and what to do about it.
     let set = async |card: &str, pricing: &str| -> Result<()> {
-        let card = autokit_app::api::CardRef { card: card.into() };
-        let mut fields = node.call::<autokit_app::commands::GetCard>(card.clone()).await?.fields;
+        let card = autokit_api::CardRef { card: card.into() };
+        let mut fields = node.call::<autokit_api::commands::GetCard>(card.clone()).await?.fields;
         fields.insert("pricing".into(), json!(pricing));
-        let update = autokit_app::api::CardUpdate {
+        let update = autokit_api::CardUpdate {
             card: card.card,
             expected: None,
             fields,
             reason: String::new(),
             flagged_too: false,
         };
-        node.call::<autokit_app::commands::UpdateCard>(update).await?;
+        node.call::<autokit_api::commands::UpdateCard>(update).await?;
         Ok(())
     };
     set("tool 2", "by hand").await?;

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use autokit_agent::ask::LONGEST_SILENCE;
-use autokit_app::api::{SessionRef, TurnState};
-use autokit_app::commands::CancelSession;
+use autokit_api::commands::CancelSession;
+use autokit_api::{SessionRef, TurnState};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, last, start, told};
 use autokit_tests::model::{Reply, ScriptedModel, Wanted};

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{KeyName, SetSecret};
-use autokit_app::commands::{KeepSecret, NAMES};
+use autokit_api::commands::{KeepSecret, NAMES};
+use autokit_api::{KeyName, SetSecret};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::Told;
-use autokit_app::api::PagesFetch;
-use autokit_app::commands::FetchPages;
+use autokit_api::PagesFetch;
+use autokit_api::commands::FetchPages;
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, done, last, told};

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{Phase, Verdict};
-use autokit_app::api::{AskRequest, CardRef, Depth};
-use autokit_app::commands::{Ask, GetCard, LoadStarter};
+use autokit_api::commands::{Ask, GetCard, LoadStarter};
+use autokit_api::{AskRequest, CardRef, Depth};
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, done, last, told};
@@ -31,7 +31,7 @@ fn requests() -> Result<Vec<(String, String)>> {
 
 async fn with_starter_cards(place: &Workplace) -> Result<Node> {
     let node = place.node(1024).await?;
-    let job = node.call::<LoadStarter>(autokit_app::api::Nothing {}).await?;
+    let job = node.call::<LoadStarter>(autokit_api::Nothing {}).await?;
     done(&node, &job.job).await?;
     Ok(node)
 }

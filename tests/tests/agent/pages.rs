@@ -1,8 +1,8 @@
 //! Documentation pages: read, cut, cited, read again only when they changed.
 
 use anyhow::{Context, Result};
-use autokit_app::api::{CardRef, PageView, PagesFetch};
-use autokit_app::commands::{FetchPages, GetPage};
+use autokit_api::commands::{FetchPages, GetPage};
+use autokit_api::{CardRef, PageView, PagesFetch};
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, done, told};

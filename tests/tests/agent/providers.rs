@@ -1,12 +1,12 @@
 //! Services are chosen while the program runs; what is wrong with one is told apart.
 
 use anyhow::{Context, Result};
-use autokit_app::ErrorCode;
-use autokit_app::api::{
+use autokit_api::commands::{GetStatus, KeepSecret, RunDoctor, SetProviders, TestConnection};
+use autokit_api::{
     CheckState, Connection, DoctorRequest, KeyName, LlmKind, Nothing, ProviderSettings, SearchKind,
     SetSecret, TestRequest,
 };
-use autokit_app::commands::{GetStatus, KeepSecret, RunDoctor, SetProviders, TestConnection};
+use autokit_app::ErrorCode;
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, last, services, told};

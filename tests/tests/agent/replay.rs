@@ -4,8 +4,8 @@
 use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::graph::Step;
 use autokit_agent::ask::{Phase, Verdict};
-use autokit_app::api::{AddFinding, ProposalAccept, Turn};
-use autokit_app::commands::{AcceptProposal, ProposeFinding};
+use autokit_api::commands::{AcceptProposal, ProposeFinding};
+use autokit_api::{AddFinding, ProposalAccept, Turn};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, judge, last, quiet, told};
 use autokit_tests::model::{Reply, ScriptedModel, Wanted};

@@ -3,8 +3,8 @@
 
 use anyhow::{Context, Result};
 use autokit_agent::ask::Verdict;
-use autokit_app::api::{AddFinding, ProposalAccept, Session};
-use autokit_app::commands::{AcceptProposal, ProposeFinding};
+use autokit_api::commands::{AcceptProposal, ProposeFinding};
+use autokit_api::{AddFinding, ProposalAccept, Session};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
@@ -127,7 +127,7 @@ async fn a_search_service_that_is_not_there_is_told() -> Result<()> {
     let mut settings = autokit_tests::agent::services(None, Some(&site().await?));
     // Nobody listens on the port that nobody can name.
     settings.search.base = "http://127.0.0.1:1".into();
-    node.call::<autokit_app::commands::SetProviders>(settings).await?;
+    node.call::<autokit_api::commands::SetProviders>(settings).await?;
     let session = ask(&node, "knit a pullover").await?;
     let answer = told(&session)?;
     assert_eq!(answer.verdict, Verdict::Nothing);

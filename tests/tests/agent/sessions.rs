@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use autokit_api::commands::{GetSession, ListSessions, StartAsk};
+use autokit_api::{AgentQuestion, Nothing, SessionRef, TurnState};
 use autokit_app::ErrorCode;
-use autokit_app::api::{AgentQuestion, Nothing, SessionRef, TurnState};
-use autokit_app::commands::{GetSession, ListSessions, StartAsk};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, judge, last, rest, start, told};
 use autokit_tests::model::{Reply, ScriptedModel};

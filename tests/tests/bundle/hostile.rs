@@ -4,13 +4,13 @@ use std::io::{Cursor, Write as _};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{
-    CardList, CardsQuery, ImportPreviewRequest, ImportRequest, ImportSource, JobState, JobWait, Landing,
-    Nothing, ProposalsQuery, Trust,
-};
-use autokit_app::commands::{
+use autokit_api::commands::{
     Export, ForgetKey, ListCards, ListImports, ListKeys, ListProposals, PreviewImport, SetKeyTrust,
     StartImport, WaitJob,
+};
+use autokit_api::{
+    CardList, CardsQuery, ImportPreviewRequest, ImportRequest, ImportSource, JobState, JobWait, Landing,
+    Nothing, ProposalsQuery, Trust,
 };
 use autokit_app::node::Node;
 use autokit_app::{ErrorCode, ProposalState};
@@ -23,9 +23,9 @@ use zip::write::SimpleFileOptions;
 async fn bundle(place: &Workplace, node: &Node, name: &str, sign: bool) -> Result<Files> {
     let path = place.path(name);
     replace(node, &place.cards_file("cards.json", &made_up_cards(3))?).await?;
-    let request = autokit_app::api::ExportRequest {
+    let request = autokit_api::ExportRequest {
         path: Some(path.display().to_string()),
-        format: autokit_app::api::Format::Bundle,
+        format: autokit_api::Format::Bundle,
         history: true,
         sign,
         name: "cards".to_owned(),
@@ -209,10 +209,10 @@ async fn who_signed_is_remembered_and_another_key_is_told() -> Result<()> {
     let bare = bob.path("bare.toolcards");
     std::fs::write(&bare, pack(&stripped)?)?;
     assert_eq!(trust(&bare).await?.0, Trust::Stripped);
-    let trusted = autokit_app::api::KeyTrust { key: key.clone(), trusted: true, signer: String::new() };
+    let trusted = autokit_api::KeyTrust { key: key.clone(), trusted: true, signer: String::new() };
     node.call::<SetKeyTrust>(trusted).await?;
     assert_eq!(trust(&first).await?.0, Trust::Trusted);
-    node.call::<ForgetKey>(autokit_app::api::KeyRef { key }).await?;
+    node.call::<ForgetKey>(autokit_api::KeyRef { key }).await?;
     assert_eq!(trust(&first).await?.0, Trust::New);
     Ok(())
 }
@@ -225,9 +225,9 @@ async fn vectors_that_are_not_those_of_their_cards_are_not_used() -> Result<()> 
         let node = maker.node(64).await?;
         let file = maker.cards_file("cards.json", &made_up_cards(40))?;
         replace(&node, &file).await?;
-        let request = autokit_app::api::ExportRequest {
+        let request = autokit_api::ExportRequest {
             path: Some(path.display().to_string()),
-            format: autokit_app::api::Format::Bundle,
+            format: autokit_api::Format::Bundle,
             vectors: true,
             ..Default::default()
         };
@@ -245,7 +245,7 @@ async fn vectors_that_are_not_those_of_their_cards_are_not_used() -> Result<()> 
     let node = victim.node(64).await?;
     import(&node, &sent, Landing::Library).await?;
     let query = "create invoices 1";
-    let search = |text: &str| autokit_app::api::SearchRequest {
+    let search = |text: &str| autokit_api::SearchRequest {
         query: text.to_owned(),
         limit: Some(40),
         mode: Some(autokit_app::Mode::Vector),
@@ -253,7 +253,7 @@ async fn vectors_that_are_not_those_of_their_cards_are_not_used() -> Result<()> 
     };
     let honest = maker.node(64).await?;
     let ranked = async |node: &Node| -> Result<Vec<String>> {
-        let found = node.call::<autokit_app::commands::Search>(search(query)).await?;
+        let found = node.call::<autokit_api::commands::Search>(search(query)).await?;
         Ok(found.results.iter().map(|hit| hit.id.clone()).collect())
     };
     assert_eq!(ranked(&node).await?, ranked(&honest).await?);

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::ProposalState;
-use autokit_app::api::{
+use autokit_api::commands::{
+    Export, GetCard, GetHistory, GetProposal, ListCards, ListImports, ListProposals, UndoImport, UpdateCard,
+};
+use autokit_api::{
     CardList, CardRef, CardUpdate, CardsQuery, ExportRequest, Format, Landing, Nothing, ProposalDetail,
     ProposalLook, ProposalsQuery,
 };
-use autokit_app::commands::{
-    Export, GetCard, GetHistory, GetProposal, ListCards, ListImports, ListProposals, UndoImport, UpdateCard,
-};
+use autokit_app::ProposalState;
 use autokit_app::node::Node;
 use autokit_tests::bundle::{import, replace};
 use autokit_tests::{Seeded, Workplace};
@@ -159,7 +159,7 @@ async fn exchange(seed: u64) -> Result<()> {
 
     // Undone, everything is as it was before, and can be imported again.
     if let Some(made) = again.first().filter(|made| made.note.name == "cards of alice" && imports > 0) {
-        let undo = autokit_app::api::ImportRef { import: made.import.clone() };
+        let undo = autokit_api::ImportRef { import: made.import.clone() };
         let same_source = made.note.source == bundle.display().to_string();
         if same_source {
             bob.node.call::<UndoImport>(undo).await?;

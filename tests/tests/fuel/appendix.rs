@@ -1,8 +1,8 @@
 //! The paper's own example (appendix A): a terse, outdated card of a search tool, put right from its page.
 
 use anyhow::{Context, Result};
-use autokit_app::api::{ProposalAccept, VerifyScope};
-use autokit_app::commands::{AcceptProposal, GetCard};
+use autokit_api::commands::{AcceptProposal, GetCard};
+use autokit_api::{ProposalAccept, VerifyScope};
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;
 use autokit_tests::appendix::{card, site};
@@ -40,7 +40,7 @@ async fn appendix_a_comes_out_at_least_as_good() -> Result<()> {
         by: String::new(),
     };
     node.call::<AcceptProposal>(accept).await?;
-    let card = node.call::<GetCard>(autokit_app::api::CardRef { card: id.clone() }).await?;
+    let card = node.call::<GetCard>(autokit_api::CardRef { card: id.clone() }).await?;
     assert!(card.summary.verified);
     autokit_tests::agent::quiet(&node).await?;
     // What was put right is right.

@@ -1,8 +1,8 @@
 //! Links broken in every way there is: repaired where the page still is, called gone where it is not.
 
 use anyhow::{Context, Result};
+use autokit_api::VerifyScope;
 use autokit_app::CardState;
-use autokit_app::api::VerifyScope;
 use autokit_app::fuel::{LinkState, Sought};
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;
@@ -206,11 +206,11 @@ async fn without_a_network_nothing_is_held_against_a_card() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
     // Nobody listens on this port, and nothing else answers either.
-    let settings = autokit_app::api::ProviderSettings {
-        network: autokit_app::api::NetworkSettings { allowed_hosts: vec!["127.0.0.1".into()], proxy: None },
+    let settings = autokit_api::ProviderSettings {
+        network: autokit_api::NetworkSettings { allowed_hosts: vec!["127.0.0.1".into()], proxy: None },
         ..autokit_tests::agent::services(None, None)
     };
-    node.call::<autokit_app::commands::SetProviders>(settings).await?;
+    node.call::<autokit_api::commands::SetProviders>(settings).await?;
     let id = add(&node, &card(TOOLS[0], Some("http://127.0.0.1:9/docs"))).await?;
     let failed = verify(&node, VerifyScope::All, false).await.err().context("it fails")?;
     assert!(format!("{failed:?}").contains("There is no network: 1 card waits for its check"), "{failed:?}");
@@ -231,12 +231,9 @@ async fn what_a_reviewer_turned_down_comes_again_only_with_another_page() -> Res
     check(&node, &id).await?;
     let proposals = waiting(&node, &id).await?;
     let number = proposals.first().context("a proposal")?.proposal.id;
-    let reject = autokit_app::api::ProposalReject {
-        id: number,
-        reason: "we pin the old one".into(),
-        by: String::new(),
-    };
-    node.call::<autokit_app::commands::RejectProposal>(reject).await?;
+    let reject =
+        autokit_api::ProposalReject { id: number, reason: "we pin the old one".into(), by: String::new() };
+    node.call::<autokit_api::commands::RejectProposal>(reject).await?;
     check(&node, &id).await?;
     assert!(waiting(&node, &id).await?.is_empty(), "it was turned down");
     site.put("/docs/tools/star_chart", page(TOOLS[1]).says("The old module was removed in this version."));

@@ -1,11 +1,11 @@
 //! What checks found, in lists: filtered, ordered, counted; and runs over what a list shows.
 
 use anyhow::Result;
-use autokit_app::CardState;
-use autokit_app::api::{
+use autokit_api::commands::{Ask, GetCard, GetFacets, GetStatus, GetVerification, ListCards};
+use autokit_api::{
     AskRequest, CardList, CardRef, CardSummary, CardsQuery, HealthFilter, Nothing, Sort, VerifyScope,
 };
-use autokit_app::commands::{Ask, GetCard, GetFacets, GetStatus, GetVerification, ListCards};
+use autokit_app::CardState;
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;

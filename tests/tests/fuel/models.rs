@@ -2,7 +2,7 @@
 //! only where the page shows it.
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{Checked, ProposalDetail, VerifyScope};
+use autokit_api::{Checked, ProposalDetail, VerifyScope};
 use autokit_app::fuel::Standing;
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;
@@ -185,7 +185,7 @@ async fn a_page_a_model_found_is_weighed_like_any_other() -> Result<()> {
         let empty = Site::serving([]).await?;
         let mut settings = autokit_tests::agent::services(Some(&model), Some(&empty));
         settings.network.allowed_hosts.push(site.host());
-        node.call::<autokit_app::commands::SetProviders>(settings).await?;
+        node.call::<autokit_api::commands::SetProviders>(settings).await?;
         let mut broken = card(&site);
         broken["name"] = json!("Tide Tables");
         broken["provider"] = json!(address);

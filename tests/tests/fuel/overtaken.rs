@@ -1,11 +1,11 @@
 //! What one check proposed and the next one no longer holds; what cannot be said, and is not.
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{
-    CardUpdate, HealthFilter, Nothing, ProposalAccept, ProposalReject, ProposalsRef, VerifyScope,
-};
-use autokit_app::commands::{
+use autokit_api::commands::{
     AcceptProposal, GetCard, GetHealth, GetProposal, ListCards, PreviewAccept, RejectProposal, UpdateCard,
+};
+use autokit_api::{
+    CardUpdate, HealthFilter, Nothing, ProposalAccept, ProposalReject, ProposalsRef, VerifyScope,
 };
 use autokit_app::fuel::Sought;
 use autokit_app::node::Node;
@@ -44,7 +44,7 @@ async fn house(verified: bool) -> Result<(Workplace, Site, Ahead, Node, String)>
 }
 
 async fn set(node: &Node, id: &str, field: &str, value: Value) -> Result<()> {
-    let mut fields = node.call::<GetCard>(autokit_app::api::CardRef { card: id.into() }).await?.fields;
+    let mut fields = node.call::<GetCard>(autokit_api::CardRef { card: id.into() }).await?.fields;
     fields.insert(field.to_owned(), value);
     let edit =
         CardUpdate { card: id.into(), expected: None, fields, reason: String::new(), flagged_too: false };
@@ -143,8 +143,8 @@ async fn without_a_search_that_works_nothing_is_said_about_other_pages() -> Resu
     ensure!(waiting(&node, &id).await?.is_empty(), "nothing is known about other pages");
 
     let mut services = autokit_tests::agent::services(None, Some(&site));
-    services.search = autokit_app::api::SearchSettings::default();
-    node.call::<autokit_app::commands::SetProviders>(services).await?;
+    services.search = autokit_api::SearchSettings::default();
+    node.call::<autokit_api::commands::SetProviders>(services).await?;
     let found = check(&node, &id).await?;
     ensure!(matches!(found.report.search, Some(Sought::NoSearch)), "{:?}", found.report.search);
     ensure!(waiting(&node, &id).await?.is_empty());
@@ -179,7 +179,7 @@ async fn a_card_changed_by_hand_is_no_longer_shown_as_checked() -> Result<()> {
     set(&node, &id, "class", json!("GadgetTool")).await?;
     ensure!((health().await?.verified, health().await?.changed) == (0, 1));
     ensure!(checked(&node, &id).await?.changed);
-    let mut list = autokit_app::api::CardList::default();
+    let mut list = autokit_api::CardList::default();
     list.query.health = Some(HealthFilter::Changed);
     list.limit = 5;
     let rows = node.call::<ListCards>(list).await?.rows;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context, Result};
-use autokit_app::api::{
+use autokit_api::commands::{CreateCard, GetProposal, GetVerification, ListProposals, StartVerify};
+use autokit_api::{
     CardCreate, CardRef, Checked, Job, ProposalDetail, ProposalLook, ProposalsQuery, VerifyScope, VerifyStart,
 };
-use autokit_app::commands::{CreateCard, GetProposal, GetVerification, ListProposals, StartVerify};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::secrets::Keep;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{
+use autokit_api::commands::{
+    Ask, CancelJob, GetHealth, ListJobs, PauseJob, SetCheckSettings, StartVerify, WaitJob,
+};
+use autokit_api::{
     AskRequest, CheckSettings, Job, JobKind, JobPause, JobRef, JobState, JobWait, Nothing, VerifyScope,
     VerifyStart,
-};
-use autokit_app::commands::{
-    Ask, CancelJob, GetHealth, ListJobs, PauseJob, SetCheckSettings, StartVerify, WaitJob,
 };
 use autokit_app::node::Node;
 use autokit_tests::Workplace;

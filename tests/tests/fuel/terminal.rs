@@ -1,8 +1,8 @@
 //! What the terminal says about a check: in plain words, with a way on, and by exit code.
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{NetworkSettings, ProviderSettings};
-use autokit_app::commands::SetProviders;
+use autokit_api::commands::SetProviders;
+use autokit_api::{NetworkSettings, ProviderSettings};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{choose, services};
 use autokit_tests::site::Site;
@@ -68,17 +68,17 @@ async fn a_page_that_is_gone_is_a_finding_and_no_network_a_failure() -> Result<(
     let node = open(&place, &Ahead::default(), false).await?;
     let network = NetworkSettings { allowed_hosts: vec!["127.0.0.1".into()], proxy: None };
     node.call::<SetProviders>(ProviderSettings { network, ..services(None, None) }).await?;
-    let card = node.call::<autokit_app::commands::GetCard>(autokit_app::api::CardRef { card: id.clone() });
+    let card = node.call::<autokit_api::commands::GetCard>(autokit_api::CardRef { card: id.clone() });
     let mut fields = card.await?.fields;
     fields.insert("documentation".into(), json!("http://127.0.0.1:9/docs"));
-    let update = autokit_app::api::CardUpdate {
+    let update = autokit_api::CardUpdate {
         card: id,
         expected: None,
         fields,
         reason: String::new(),
         flagged_too: false,
     };
-    node.call::<autokit_app::commands::UpdateCard>(update).await?;
+    node.call::<autokit_api::commands::UpdateCard>(update).await?;
     node.close().await?;
     drop(node);
     let (code, error) = place.failure(&["verify", "Widget"])?;

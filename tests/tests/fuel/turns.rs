@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::ErrorCode;
-use autokit_app::api::{
+use autokit_api::commands::{CancelJob, ListJobs, PauseJob, SetCheckSettings, StartVerify, WaitJob};
+use autokit_api::{
     CheckSettings, Job, JobKind, JobPause, JobRef, JobState, JobWait, Nothing, VerifyScope, VerifyStart,
 };
-use autokit_app::commands::{CancelJob, ListJobs, PauseJob, SetCheckSettings, StartVerify, WaitJob};
+use autokit_app::ErrorCode;
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::done;

@@ -3,8 +3,8 @@
 //! Needs a display; `cargo xtask test` gives it one and takes these tests out of `#[ignore]`.
 
 use anyhow::{Context, Result, ensure};
-use autokit_app::api::{VerifyScope, VerifyStart};
-use autokit_app::commands::StartVerify;
+use autokit_api::commands::StartVerify;
+use autokit_api::{VerifyScope, VerifyStart};
 use autokit_library::{Clock, DataDir, Library, Place};
 use autokit_tests::calendar::{IMPORT, QUESTION, REASON, USE_CASE, cards, play, site, stock};
 use autokit_tests::model::ScriptedModel;

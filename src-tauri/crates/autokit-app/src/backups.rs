@@ -2,16 +2,21 @@
 
 use std::path::Path;
 
+use autokit_api::{Backup, Check, CheckState, Doctor};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Clock, DataDir, Problem};
 
-pub use autokit_library::{Backup, Restored, Verified};
-
-use crate::api::{Check, CheckState, Doctor};
+pub use autokit_library::{Restored, Verified};
 
 /// The backups of the library in a data directory, newest first.
 pub fn list(data_dir: &Path) -> Vec<Backup> {
-    DataDir::new(data_dir).list_backups()
+    DataDir::new(data_dir).list_backups().into_iter().map(shown).collect()
+}
+
+/// A backup as commands give it.
+pub fn shown(backup: autokit_library::Backup) -> Backup {
+    let autokit_library::Backup { name, created_at, cards, commit, bytes } = backup;
+    Backup { name, created_at, cards, commit, bytes }
 }
 
 /// Loads a backup into memory and compares everything in it with its own log of changes.

@@ -46,6 +46,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use autokit_api::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, PauseJob, WaitJob};
+use autokit_api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
 use autokit_embed::{Embedder, ModelStore};
 use autokit_error::{ApiError, Result};
 use autokit_gateway::Gateway;
@@ -56,8 +58,6 @@ use autokit_sandbox::Sandbox;
 use autokit_search::{CardIndex, Searcher};
 use tokio::sync::{broadcast, watch};
 
-use crate::api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
-use crate::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, PauseJob, WaitJob};
 use crate::door::AgentToken;
 use crate::jobs::Jobs;
 

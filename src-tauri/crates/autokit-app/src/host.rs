@@ -18,6 +18,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use autokit_api::commands::{Context, PROTOCOL, dispatch};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::Server;
 use axum::Router;
@@ -36,14 +37,10 @@ use tokio::net::TcpListener;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::{Context, dispatch};
 use crate::engine::{Engine, Serving};
 use crate::listen::{ListenLimits, bearer, same, serve};
 use crate::mcp::MESSAGE_BYTES;
 use crate::mcp::http::strict;
-
-/// Version of the protocol between processes. Raised when a command changes its shape.
-pub const PROTOCOL: u32 = 5;
 
 /// Header with the key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";

@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use autokit_api::{Event, Job, JobKind, JobRef, JobState, JobTally};
 use autokit_error::{ApiError, ErrorCode, Result};
 use futures_util::FutureExt;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
-
-use crate::api::{Event, Job, JobKind, JobRef, JobState, JobTally};
 
 /// Finished jobs remembered.
 const REMEMBERED: usize = 50;

@@ -1,19 +1,15 @@
-//! AutoKit put together: the engine behind every host, the one list of commands, background jobs,
-//! and the rules by which processes share one library.
+//! AutoKit put together: the engine that carries out the commands of [`autokit_api`] for every host,
+//! background jobs, and the rules by which processes share one library.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`commands`] | the list of commands, dispatch by name, TypeScript |
-//! | [`api`] | what commands take and give |
 //! | [`engine`] | how they are carried out, by the process that owns the store |
 //! | [`node`] | owner or client, hand-over |
 //! | [`host`] | the loopback HTTP host |
 //! | [`jobs`] | work in the background |
 //! | [`secrets`] | keys of services, and where they are kept |
 
-pub mod api;
 pub mod backups;
-pub mod commands;
 mod door;
 pub mod engine;
 pub mod eval;

@@ -12,6 +12,8 @@ mod messages;
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 
+use autokit_api::Nothing;
+use autokit_api::commands::ListProfiles;
 use autokit_error::{ApiError, Result};
 use rmcp::ServiceExt as _;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -19,8 +21,6 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::Nothing;
-use crate::commands::ListProfiles;
 use crate::engine::{Engine, no_profile};
 use crate::node::Node;
 use messages::{Message, Sent};

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use autokit_api::commands::{Command, Context, RunTool, dispatch};
+use autokit_api::{Event, Role};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{DataDir, LibraryError, Ownership};
 use serde_json::Value;
 use tokio::sync::{Mutex, RwLock, broadcast};
 
-use crate::api::{Event, Role};
-use crate::commands::{Command, Context, RunTool, dispatch};
 use crate::engine::{Engine, EngineOptions};
 use crate::host::{Endpoint, Host};
 use crate::mcp::AnyLine;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use autokit_api::Event;
+use autokit_api::commands::PROTOCOL;
 use autokit_error::{ApiError, ErrorCode, Result};
 use futures_util::StreamExt;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use crate::api::Event;
 use crate::host::{
-    AUTHOR_HEADER, CONNECTION_HEADER, Endpoint, Hello, MCP_LINE, MCP_PROTOCOL, PROFILE_HEADER, PROTOCOL,
+    AUTHOR_HEADER, CONNECTION_HEADER, Endpoint, Hello, MCP_LINE, MCP_PROTOCOL, PROFILE_HEADER,
     PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,
 };
 use crate::mcp::AnyLine;

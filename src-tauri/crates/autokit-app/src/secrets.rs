@@ -22,11 +22,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-use ts_rs::TS;
-
 use autokit_error::{ApiError, ErrorCode, Result};
+use sha2::{Digest as _, Sha256};
+
 use file::SealedFile;
 use keychain::Keychain;
 
@@ -76,18 +74,7 @@ fn wipe(bytes: &mut [u8]) {
     std::hint::black_box(bytes);
 }
 
-/// Where keys are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum Keep {
-    /// The platform's keychain.
-    #[default]
-    Keychain,
-    /// A sealed file in the configuration folder.
-    File,
-    /// Nowhere: they are gone when the program ends.
-    Memory,
-}
+pub use autokit_api::Keep;
 
 /// The keys of one person.
 #[derive(Clone)]

@@ -3,9 +3,8 @@
 //! Written from public facts; each names its documentation page and where the facts came from.
 //! None is marked verified: that is for FUEL to decide when it has seen the page.
 
-use autokit_toolcard::{ReadCards, read_cards};
-
 use autokit_error::{ApiError, Result};
+use autokit_toolcard::{ReadCards, read_cards};
 
 const FILES: &[(&str, &str)] = &[
     ("python.json", include_str!("../starter/python.json")),

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use autokit_agent::ask::graph::Step;
 use autokit_agent::ask::{Phase, StepEvent, Told};
 use autokit_agent::discover::{Finding, Trace};
-use autokit_app::api::{
-    AddFinding, AgentQuestion, CardRef, FeedbackRequest, Nothing, PagesFetch, Session, SessionRef,
-    SessionWait, Turn, TurnKind, TurnState,
-};
-use autokit_app::commands::{
+use autokit_api::commands::{
     CancelSession, FetchPages, GetPage, GetSession, GiveFeedback, ListSessions, ProposeFinding,
     StartDiscover, WaitSession,
+};
+use autokit_api::{
+    AddFinding, AgentQuestion, CardRef, FeedbackRequest, Nothing, PagesFetch, Session, SessionRef,
+    SessionWait, Turn, TurnKind, TurnState,
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use autokit_app::api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing};
-use autokit_app::commands::{ListApiKeys, RemoveApiKey, SetApiKey};
+use autokit_api::commands::{ListApiKeys, RemoveApiKey, SetApiKey};
+use autokit_api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing};
 use autokit_app::node::Node;
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;

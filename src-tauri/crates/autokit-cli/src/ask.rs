@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use autokit_agent::ask::{StepEvent, Told};
-use autokit_app::api::{
+use autokit_api::commands::{GetCard, GetStatus, Search, StartAsk};
+use autokit_api::{
     AgentQuestion, Answer, Candidate, CardRef, Nothing, SearchRequest, SearchResponse, Verdict,
 };
-use autokit_app::commands::{GetCard, GetStatus, Search, StartAsk};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode, Field, Mode, ScoreParts};
 use owo_colors::OwoColorize;

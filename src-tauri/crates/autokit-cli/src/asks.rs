@@ -2,8 +2,8 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use autokit_app::api::{AgentAsk, AskAnswer, AskReply, AsksWait};
-use autokit_app::commands::{AnswerAsk, WaitAsks};
+use autokit_api::commands::{AnswerAsk, WaitAsks};
+use autokit_api::{AgentAsk, AskAnswer, AskReply, AsksWait};
 use autokit_app::node::Node;
 use clap::{Subcommand, ValueEnum};
 use jiff::Timestamp;

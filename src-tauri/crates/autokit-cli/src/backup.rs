@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use autokit_app::api::Nothing;
-use autokit_app::backups::{self, Backup};
-use autokit_app::commands::CreateBackup;
+use autokit_api::commands::CreateBackup;
+use autokit_api::{Backup, Nothing};
+use autokit_app::backups;
 use autokit_app::node::Node;
 use clap::Subcommand;
 
@@ -89,7 +89,7 @@ async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<End
 async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<End> {
     let restored = backups::restore(data_dir, name).await?;
     out.show(&restored, |text| {
-        writeln!(text, "Restored backup {}", line(&restored.backup))?;
+        writeln!(text, "Restored backup {}", line(&backups::shown(restored.backup.clone())))?;
         writeln!(text, "The library as it was is in {}", printable(&restored.replaced.display().to_string()))
     })?;
     Ok(End::Done)

@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use autokit_app::api::{
+use autokit_api::commands::{
+    AddSubscription, CheckSubscriptions, Export, ForgetKey, ListImports, ListKeys, ListSubscriptions,
+    MakeKey, PreviewExport, RemoveSubscription, SetKeyTrust, SignBundle, StartImport, UndoImport,
+};
+use autokit_api::{
     BundlePath, ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportRef, ImportRequest,
     ImportSource, ItemStatus, Job, KeyRef, KeyTrust, Landing, Nothing, SigningKeys, SourceInfo, Subscribe,
     Subscription, SubscriptionRef, Trust,
-};
-use autokit_app::commands::{
-    AddSubscription, CheckSubscriptions, Export, ForgetKey, ListImports, ListKeys, ListSubscriptions,
-    MakeKey, PreviewExport, RemoveSubscription, SetKeyTrust, SignBundle, StartImport, UndoImport,
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};

@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use autokit_app::api::{
+use autokit_api::commands::{
+    CreateCard, DeleteCards, GetCard, GetHistory, ListCards, RestoreCard, UpdateCard,
+};
+use autokit_api::{
     CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
     HealthFilter, RevisionView,
-};
-use autokit_app::commands::{
-    CreateCard, DeleteCards, GetCard, GetHistory, ListCards, RestoreCard, UpdateCard,
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ChangeKind, ErrorCode, FieldDiff, Kind, SpanOp};

@@ -1,8 +1,8 @@
 //! `autokit checks`: when cards are checked against their documentation without being asked to, and
 //! what such a check found as a filter of lists.
 
-use autokit_app::api::{CheckSettings, HealthFilter, Nothing};
-use autokit_app::commands::{GetCheckSettings, SetCheckSettings};
+use autokit_api::commands::{GetCheckSettings, SetCheckSettings};
+use autokit_api::{CheckSettings, HealthFilter, Nothing};
 use autokit_app::node::Node;
 use clap::builder::BoolishValueParser;
 use clap::{ArgGroup, Subcommand, ValueEnum};

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal as _;
 
-use autokit_app::api::{AgentClient, ChangedLine, ConnectClient, LineFate, Nothing};
-use autokit_app::commands::{ConnectAgent, DisconnectAgent, ListClients};
+use autokit_api::commands::{ConnectAgent, DisconnectAgent, ListClients};
+use autokit_api::{AgentClient, ChangedLine, ConnectClient, LineFate, Nothing};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
 use clap::Subcommand;

@@ -1,7 +1,7 @@
 //! Waiting for a job with its progress on the terminal.
 
-use autokit_app::api::{Job, JobRef, JobState, JobWait};
-use autokit_app::commands::{CancelJob, WaitJob};
+use autokit_api::commands::{CancelJob, WaitJob};
+use autokit_api::{Job, JobRef, JobState, JobWait};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -30,8 +30,8 @@ mod verify;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use autokit_app::api::{CheckState, Doctor, DoctorRequest, VerifyScope};
-use autokit_app::commands::{AcceptMissingChanges, GetStatus, ListJobs, RunDoctor, Undo};
+use autokit_api::commands::{AcceptMissingChanges, GetStatus, ListJobs, RunDoctor, Undo};
+use autokit_api::{CheckState, Doctor, DoctorRequest, VerifyScope};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::{ApiError, ErrorCode, paths};
@@ -249,13 +249,12 @@ async fn open(global: &Global, standby: bool) -> Result<Node> {
 
 async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End> {
     // The first answer should come from the starter cards, not from a library still filling up.
-    for job in node.call::<ListJobs>(autokit_app::api::Nothing {}).await? {
-        if job.kind == autokit_app::api::JobKind::Starter && job.state == autokit_app::api::JobState::Running
-        {
+    for job in node.call::<ListJobs>(autokit_api::Nothing {}).await? {
+        if job.kind == autokit_api::JobKind::Starter && job.state == autokit_api::JobState::Running {
             jobs::watch(node, out, &job.id).await?;
         }
     }
-    let status = node.call::<GetStatus>(autokit_app::api::Nothing {}).await?;
+    let status = node.call::<GetStatus>(autokit_api::Nothing {}).await?;
     // With --json, standard error holds nothing but an error; `doctor --json` tells of damage.
     let tells = !out.json() && !matches!(command, Command::Doctor { .. });
     if let Some(damage) = status.damage.as_ref().filter(|_| tells) {
@@ -291,7 +290,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Search { query, limit, mode } => ask::search(node, out, query.join(" "), limit, mode).await,
         Command::Cards(command) => Box::pin(cards::run(node, out, command)).await,
         Command::Undo => {
-            let undone = node.call::<Undo>(autokit_app::api::Nothing {}).await?;
+            let undone = node.call::<Undo>(autokit_api::Nothing {}).await?;
             out.show(&undone, |text| {
                 writeln!(
                     text,
@@ -314,7 +313,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Models(command) => models::run(node, out, command).await,
         Command::Doctor { accept_missing } => {
             if accept_missing {
-                node.call::<AcceptMissingChanges>(autokit_app::api::Nothing {}).await?;
+                node.call::<AcceptMissingChanges>(autokit_api::Nothing {}).await?;
             }
             let doctor = node.call::<RunDoctor>(DoctorRequest { verify: true }).await?;
             show_doctor(out, doctor)

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use autokit_app::api::{
-    MarketFound, MarketInput, MarketInstall, MarketKind, MarketQuery, MarketRef, MarketSource,
-    MarketSourceAdd, MarketSourceRef, Nothing, ServerAdd, ServerReach,
-};
-use autokit_app::commands::{
+use autokit_api::commands::{
     AddMarketSource, AddServer, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket,
     StartImport,
+};
+use autokit_api::{
+    MarketFound, MarketInput, MarketInstall, MarketKind, MarketQuery, MarketRef, MarketSource,
+    MarketSourceAdd, MarketSourceRef, Nothing, ServerAdd, ServerReach,
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use autokit_api::commands::{AddServer, ListServers, ReadServers, RefreshServer, RemoveServer};
+use autokit_api::{JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersText};
 use autokit_app::ApiError;
 use autokit_app::ErrorCode;
-use autokit_app::api::{JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersText};
-use autokit_app::commands::{AddServer, ListServers, ReadServers, RefreshServer, RemoveServer};
 use autokit_app::mcp::serve_stdio;
 use autokit_app::node::Node;
 use clap::{ArgGroup, Subcommand};

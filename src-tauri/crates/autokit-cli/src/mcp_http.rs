@@ -1,7 +1,7 @@
 //! `autokit mcp-http`: the address for agents that cannot start a program.
 
-use autokit_app::api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet};
-use autokit_app::commands::{GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp};
+use autokit_api::commands::{GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp};
+use autokit_api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet};
 use autokit_app::node::Node;
 use clap::Subcommand;
 

@@ -1,7 +1,7 @@
 //! `autokit models`.
 
-use autokit_app::api::{ModelChoice, Nothing};
-use autokit_app::commands::{ListModels, PullModel, UseModel};
+use autokit_api::commands::{ListModels, PullModel, UseModel};
+use autokit_api::{ModelChoice, Nothing};
 use autokit_app::node::Node;
 use owo_colors::OwoColorize;
 

@@ -3,8 +3,8 @@
 
 use std::io::{self, BufRead as _, Write};
 
+use autokit_api::{CheckState, Doctor};
 use autokit_app::ApiError;
-use autokit_app::api::{CheckState, Doctor};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Component, PathBuf};
 
-use autokit_app::api::{
+use autokit_api::commands::{ChangeProfile, GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
+use autokit_api::{
     Allowlist, CardRef, Nothing, Profile, ProfileChange, ProfileRef, Profiles, ToolEntry, ToolRef,
 };
-use autokit_app::commands::{ChangeProfile, GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, BUILT_IN, ErrorCode, Permission, Rule, Rules, file_problem};
 use clap::{Args, Subcommand, ValueEnum};

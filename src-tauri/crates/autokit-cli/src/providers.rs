@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 
-use autokit_app::api::{
+use autokit_api::commands::{GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection};
+use autokit_api::{
     Connection, KeyName, LlmKind, Nothing, ProviderSettings, Providers, SearchKind, SetSecret, TestRequest,
 };
-use autokit_app::commands::{GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection};
 use autokit_app::node::Node;
 use autokit_app::secrets::Keep;
 use autokit_app::{ApiError, ErrorCode, is_web_address};
@@ -77,7 +77,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             };
             // Another service has another address and other models.
             if kind != llm.kind {
-                *llm = autokit_app::api::LlmSettings { kind, cap: llm.cap, ..Default::default() };
+                *llm = autokit_api::LlmSettings { kind, cap: llm.cap, ..Default::default() };
             }
             if let Some(url) = url {
                 llm.base = url;

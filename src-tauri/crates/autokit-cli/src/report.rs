@@ -1,7 +1,7 @@
 //! `autokit report`: what agents did with AutoKit and what tools cost them, in figures.
 
-use autokit_app::api::{ActivityQuery, ActivityReport, AuditQuery};
-use autokit_app::commands::{GetActivity, GetAudit};
+use autokit_api::commands::{GetActivity, GetAudit};
+use autokit_api::{ActivityQuery, ActivityReport, AuditQuery};
 use autokit_app::eval::{TokensReport, TokensRow};
 use autokit_app::node::Node;
 use clap::Subcommand;

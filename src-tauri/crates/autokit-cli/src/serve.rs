@@ -1,7 +1,7 @@
 //! Holding the library open for other processes.
 
+use autokit_api::Status;
 use autokit_app::ApiError;
-use autokit_app::api::Status;
 use autokit_app::node::Node;
 use serde::Serialize;
 

@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal as _, Read as _, Write};
 
-use autokit_app::api::{
+use autokit_api::commands::{GetTool, GetToolOutcome, ListTools, RunTool};
+use autokit_api::{
     JobRef, ToolBlock, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,
     ToolsQuery,
 };
-use autokit_app::commands::{GetTool, GetToolOutcome, ListTools, RunTool};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode, Permission};
 use clap::Subcommand;

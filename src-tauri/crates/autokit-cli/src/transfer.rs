@@ -3,11 +3,11 @@
 use std::io::{Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use autokit_app::api::{
+use autokit_api::commands::{Export, PreviewImport, StartImport};
+use autokit_api::{
     ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportPreviewRequest, ImportRequest,
     ImportSource, ItemStatus, Job,
 };
-use autokit_app::commands::{Export, PreviewImport, StartImport};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode, file_problem};
 use owo_colors::OwoColorize;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use autokit_app::api::{CardRef, CardVerification, Checked, VerifyScope, VerifyStart};
-use autokit_app::commands::{GetVerification, StartVerify};
+use autokit_api::commands::{GetVerification, StartVerify};
+use autokit_api::{CardRef, CardVerification, Checked, VerifyScope, VerifyStart};
 use autokit_app::fuel::{Claim, Condition, Judgement, Sought, Standing};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, CardState};

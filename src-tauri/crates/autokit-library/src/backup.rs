@@ -23,7 +23,6 @@ use sha2::{Digest, Sha256};
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{Array, Number, Object, RecordId, RecordIdKey, Value};
-use ts_rs::TS;
 
 use crate::data_dir::DataDir;
 use crate::database::Database;
@@ -100,20 +99,17 @@ struct Footer {
 }
 
 /// A backup that is there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
     /// Its name, by which it is verified and restored.
     pub name: String,
     /// When it was made, RFC 3339 in UTC.
     pub created_at: String,
     /// Cards in it.
-    #[ts(type = "number")]
     pub cards: u64,
     /// The newest change in it.
-    #[ts(type = "number")]
     pub commit: u64,
     /// Bytes on the disk.
-    #[ts(type = "number")]
     pub bytes: u64,
 }
 

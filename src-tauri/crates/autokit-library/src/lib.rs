@@ -48,7 +48,7 @@ pub use integrity::{Problem, Verified};
 pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
-pub use proposals::{Acceptance, Accepted, ProposalEvent, Proposed, Selection};
+pub use proposals::{Acceptance, Accepted, Proposed, Selection};
 pub use replica::{CardRecord, Cards, Replica};
 pub use restore::Restored;
 pub use store::{Clock, Library, Place, stamp};

@@ -3,14 +3,13 @@
 use autokit_toolcard::CardId;
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{RecordId, RecordIdKey, object};
-use ts_rs::TS;
 
 use crate::error::Result;
 use crate::rows::{FeedbackRow, SessionRow, key_text};
 use crate::store::Library;
 
 /// What a person said about a tool that was recommended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feedback {
     /// When, RFC 3339 in UTC.
     pub at: String,
@@ -27,7 +26,7 @@ pub struct Feedback {
 }
 
 /// A past ask.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionNote {
     /// Names it.
     pub id: String,

@@ -33,6 +33,20 @@ pub struct FieldDecision {
     pub at: String,
 }
 
+/// A step in the life of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ProposalEvent {
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// By whom.
+    pub by: String,
+    /// `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
+    /// `rejected`, `undone`, `kept`, `withdrawn`.
+    pub what: String,
+    /// In words.
+    pub why: String,
+}
+
 /// A reviewer's yes while more of them are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Approval {

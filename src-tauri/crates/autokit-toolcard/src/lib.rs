@@ -37,7 +37,7 @@ mod validate;
 mod visible;
 
 pub use card::{Kind, Toolcard, fields};
-pub use decision::{Approval, FieldDecision, FieldVerdict};
+pub use decision::{Approval, FieldDecision, FieldVerdict, ProposalEvent};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
 pub use format::{
     Candidate, MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_card, read_cards,

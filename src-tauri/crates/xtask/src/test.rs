@@ -226,7 +226,7 @@ fn window_tests() -> Result<()> {
 }
 
 fn bindings() -> Result<String> {
-    read(&mut cargo(&["run", "--quiet", "--package", "autokit-app", "--example", "bindings"]))
+    read(&mut cargo(&["run", "--quiet", "--package", "autokit-api", "--example", "bindings"]))
 }
 
 /// Writes the window's TypeScript.

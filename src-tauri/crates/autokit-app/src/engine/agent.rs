@@ -6,18 +6,17 @@ use std::time::{Duration, Instant};
 use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{LONGEST_SILENCE, MOST_CANDIDATES, Phase, Question, StepEvent, with_patience};
 use autokit_agent::discover::{Discovered, Finding, Trace};
-use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{Feedback, SessionNote};
-use autokit_toolcard::{Author, CardId};
-
-use crate::api::{
-    AddFinding, AgentQuestion, FeedbackRequest, Nothing, ProposalDetail, Said, Session, SessionRef,
-    SessionWait, Starter, Turn, TurnKind, TurnState,
-};
-use crate::commands::{
+use autokit_api::commands::{
     CancelSession, Context, GetSession, GiveFeedback, Handle, ListSessions, ProposeFinding, StartAsk,
     StartDiscover, WaitSession,
 };
+use autokit_api::{
+    AddFinding, AgentQuestion, FeedbackRequest, Nothing, ProposalDetail, Said, Session, SessionNote,
+    SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::Feedback;
+use autokit_toolcard::{Author, CardId};
 
 use super::sessions::{Entry, running};
 use super::shelf::{Asker, DEADLINE, Shelf};
@@ -266,7 +265,11 @@ impl Handle<GetSession> for Engine {
 
 impl Handle<ListSessions> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<SessionNote>> {
-        Ok(self.core.library.sessions(LISTED).await?)
+        let notes = self.core.library.sessions(LISTED).await?;
+        Ok(notes
+            .into_iter()
+            .map(|note| SessionNote { id: note.id, at: note.at, question: note.question })
+            .collect())
     }
 }
 

@@ -8,12 +8,12 @@ mod sessions;
 
 use std::sync::Arc;
 
+use autokit_api::commands::{Context, GetAgentsHttp, Handle, RenewAgentsHttp, SetAgentsHttp};
+use autokit_api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet, Setting};
-use crate::commands::{Context, GetAgentsHttp, Handle, RenewAgentsHttp, SetAgentsHttp};
 use crate::door::{AgentToken, Door, PATH};
 use crate::secrets::Secret;
 

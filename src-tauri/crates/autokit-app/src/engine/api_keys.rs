@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use autokit_api::commands::{Context, Handle, ListApiKeys, RemoveApiKey, SetApiKey};
+use autokit_api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_openapi::rest::{Key, Keys, origin_of};
 use autokit_openapi::{Call, Credential, Scheme, Secret as ApiToken};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing, Setting};
-use crate::commands::{Context, Handle, ListApiKeys, RemoveApiKey, SetApiKey};
 use crate::secrets::{Secret, name_for};
 
 use super::kept::Remembered;

@@ -5,13 +5,12 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use autokit_api::commands::{AnswerAsk, Context, Handle, WaitAsks};
+use autokit_api::{AgentAsk, AgentAsks, AskAnswer, AskReply, AsksWait};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_policy::{Need, Permission};
 use lru::LruCache;
 use tokio::sync::{oneshot, watch};
-
-use crate::api::{AgentAsk, AgentAsks, AskAnswer, AskReply, AsksWait};
-use crate::commands::{AnswerAsk, Context, Handle, WaitAsks};
 
 use super::{Core, Engine};
 

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use autokit_api::commands::{AcceptMissingChanges, Context, CreateBackup, Handle, ListBackups};
+use autokit_api::{Backup, Nothing};
 use autokit_error::Result;
-use autokit_library::{Backup, LibraryError};
+use autokit_library::LibraryError;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Core, Engine};
-use crate::api::Nothing;
-use crate::backups::summary;
-use crate::commands::{AcceptMissingChanges, Context, CreateBackup, Handle, ListBackups};
+use crate::backups::{list, shown, summary};
 
 /// When everything is compared with the log of changes, of which opening looked at the newest alone.
 const VERIFIED_AFTER: Duration = Duration::from_mins(2);
@@ -49,7 +49,7 @@ impl Core {
         if !due || !self.library.changed_since(newest.as_ref()) {
             return Ok(None);
         }
-        Ok(Some(self.library.back_up().await?))
+        Ok(Some(shown(self.library.back_up().await?)))
     }
 }
 
@@ -99,7 +99,7 @@ impl Engine {
 
 impl Handle<CreateBackup> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Backup> {
-        Ok(self.core.library.back_up().await?)
+        Ok(shown(self.core.library.back_up().await?))
     }
 }
 
@@ -112,6 +112,6 @@ impl Handle<AcceptMissingChanges> for Engine {
 
 impl Handle<ListBackups> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Backup>> {
-        Ok(self.core.library.dir().map(autokit_library::DataDir::list_backups).unwrap_or_default())
+        Ok(self.core.library.dir().map(|dir| list(dir.root())).unwrap_or_default())
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use autokit_api::commands::{CheckCard, Context, GetCard, Handle};
+use autokit_api::{CardCheck, CardDetail, CardRef, CardSummary};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Checks, Replica};
 use autokit_toolcard::{CardId, Problem, Severity, Toolcard, check, fields};
-
-use crate::api::{CardCheck, CardDetail, CardRef, CardSummary};
-use crate::commands::{CheckCard, Context, GetCard, Handle};
 
 use super::{Core, Engine};
 

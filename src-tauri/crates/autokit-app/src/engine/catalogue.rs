@@ -4,11 +4,10 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use autokit_api::commands::{Context, GetFacets, Handle, ListCards};
+use autokit_api::{CardList, CardsPage, CardsQuery, Facet, Facets, HealthFilter, Sort};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Checks, Replica};
-
-use crate::api::{CardList, CardsPage, CardsQuery, Facet, Facets, HealthFilter, Sort};
-use crate::commands::{Context, GetFacets, Handle, ListCards};
 
 use super::cards::summary;
 use super::{Core, Engine};

@@ -3,12 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use autokit_api::commands::{ConnectAgent, Context, DisconnectAgent, Handle, ListClients};
+use autokit_api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineFate, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::clients::{Client, Folders, Start};
 use sha2::{Digest as _, Sha256};
 
-use crate::api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineFate, Nothing};
-use crate::commands::{ConnectAgent, Context, DisconnectAgent, Handle, ListClients};
 use crate::paths;
 
 use super::background::in_background;

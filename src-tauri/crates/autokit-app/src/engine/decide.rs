@@ -3,21 +3,21 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use autokit_api::commands::{
+    AcceptProposal, AcceptProposals, CommentProposal, Context, GetReviewPolicy, Handle, PreviewAccept,
+    RejectProposal, ReopenProposal, SetReviewPolicy,
+};
+use autokit_api::{
+    AcceptPreview, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
+    ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal, Setting,
+    UnsafeProposal,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
 use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalState, Risk, diff_cards};
 use serde_json::Map;
 use sha2::{Digest, Sha256};
 
-use crate::api::{
-    AcceptPreview, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
-    ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal, Setting,
-    UnsafeProposal,
-};
-use crate::commands::{
-    AcceptProposal, AcceptProposals, CommentProposal, Context, GetReviewPolicy, Handle, PreviewAccept,
-    RejectProposal, ReopenProposal, SetReviewPolicy,
-};
 use crate::jobs::{Outcome, Progress};
 
 use super::import::BATCH;

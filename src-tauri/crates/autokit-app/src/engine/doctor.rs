@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use autokit_api::commands::{Context, Handle, RunDoctor};
+use autokit_api::{Check, CheckState, Doctor, DoctorRequest, ModelState};
 use autokit_error::{ApiError, Result};
 use autokit_library::{Library, Verified, stamp};
 
-use crate::api::{Check, CheckState, Doctor, DoctorRequest, ModelState};
 use crate::backups::{backups_check, remedy, summary};
-use crate::commands::{Context, Handle, RunDoctor};
 
 use super::Engine;
 use super::indexing::without_vector;

@@ -1,15 +1,16 @@
 //! A person's own changes: each is a revision, each can be undone.
 
+use autokit_api::commands::{
+    Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UpdateCard,
+};
+use autokit_api::{
+    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, Nothing, RevisionView,
+    UndoOutcome,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Committed, Meta, PutMode, Write};
 use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, marks_in_field};
 use serde_json::{Map, Value};
-
-use crate::api::{
-    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, Nothing, RevisionView,
-    UndoOutcome,
-};
-use crate::commands::{Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UpdateCard};
 
 use super::cards::detail;
 use super::duplicates::Duplicate;

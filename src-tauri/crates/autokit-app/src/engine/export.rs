@@ -6,6 +6,10 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use autokit_api::commands::{Context, Export, Handle, PreviewExport, SignBundle};
+use autokit_api::{
+    BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
+};
 use autokit_bundle::formats;
 use autokit_bundle::{
     About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_in_about, secrets_of,
@@ -13,11 +17,6 @@ use autokit_bundle::{
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_library::CardRecord;
 use autokit_toolcard::{CardId, Named, Operation, RevisionId, Toolcard, write_cards};
-
-use crate::api::{
-    BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
-};
-use crate::commands::{Context, Export, Handle, PreviewExport, SignBundle};
 
 use super::background::in_background;
 use super::keys::spoken;

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_api::commands::{Ask, Context, Handle, Search};
+use autokit_api::{Answer, AskRequest, Candidate, ModelState, SearchHit, SearchRequest, SearchResponse};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::{Hit, Mode, Ranking, SearchError, SearchRequest as Request};
 use autokit_toolcard::CardId;
-
-use crate::api::{Answer, AskRequest, Candidate, ModelState, SearchHit, SearchRequest, SearchResponse};
-use crate::commands::{Ask, Context, Handle, Search};
 
 use super::background::in_background;
 use super::cards::{first_sentence, shorten, summary};

@@ -1,10 +1,9 @@
 //! How healthy the library is.
 
+use autokit_api::commands::{Context, GetHealth, Handle};
+use autokit_api::{HealthPoint, LibraryHealth, Nothing};
 use autokit_error::Result;
 use autokit_library::HealthDay;
-
-use crate::api::{HealthPoint, LibraryHealth, Nothing};
-use crate::commands::{Context, GetHealth, Handle};
 
 use super::Engine;
 

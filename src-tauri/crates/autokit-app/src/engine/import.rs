@@ -17,15 +17,17 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_api::commands::{
+    Context, Handle, ListImports, LoadStarter, PreviewImport, StartImport, UndoImport,
+};
+use autokit_api::{
+    ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
+    ImportView, JobKind, JobRef, JobTally, Landing, Nothing, Trust, UndoOutcome,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Intake, TakenIn};
 use autokit_toolcard::{Author, CardKey, Kind, MatchKey};
 
-use crate::api::{
-    ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
-    ImportView, JobKind, JobRef, JobTally, Landing, Nothing, Trust, UndoOutcome,
-};
-use crate::commands::{Context, Handle, ListImports, LoadStarter, PreviewImport, StartImport, UndoImport};
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;

@@ -5,14 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use autokit_api::{Format, ImportSource};
 use autokit_bundle::formats::{self, Format as Known, detect};
 use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_openapi as openapi;
 use autokit_openapi::rapidapi;
 use autokit_toolcard::{Author, ReadCards, Rejected, is_web_address, read_cards};
-
-use crate::api::{Format, ImportSource};
 
 use super::Core;
 use super::background::in_background;

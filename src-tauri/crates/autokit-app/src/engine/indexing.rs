@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use autokit_embed::Embedder;
+use autokit_error::{ApiError, Result};
 use autokit_library::{CardRecord, Cards, Library, PageVectors, StoredVectors};
 use autokit_search::{CardEntry, CardIndex, Passages, passage_of, vector_recipe};
 use autokit_toolcard::{CardId, fields};
-
-use autokit_error::{ApiError, Result};
 
 use super::Core;
 

@@ -3,41 +3,38 @@
 
 use std::sync::{Arc, Mutex};
 
+use autokit_api::{Event, Setting};
 use autokit_error::{ApiError, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::api::{Event, Setting};
-
 use super::Core;
 
-impl Setting {
-    /// Its name in the store.
-    fn key(self) -> &'static str {
-        match self {
-            Setting::AgentsHttp => "agents_http",
-            Setting::ApiKeys => "api_keys",
-            Setting::BundleKeys => "bundle_keys",
-            Setting::Checks => "checks",
-            Setting::MarketSources => "market_sources",
-            Setting::McpServers => "mcp_servers",
-            Setting::Profiles => "profiles",
-            Setting::Review => "review",
-            Setting::Spending => "spending",
-            Setting::Subscriptions => "subscriptions",
-            Setting::VerifyRun => "verify_run",
-            Setting::VouchedTools => "vouched_tools",
-        }
+/// The name of a setting in the store.
+fn key(setting: Setting) -> &'static str {
+    match setting {
+        Setting::AgentsHttp => "agents_http",
+        Setting::ApiKeys => "api_keys",
+        Setting::BundleKeys => "bundle_keys",
+        Setting::Checks => "checks",
+        Setting::MarketSources => "market_sources",
+        Setting::McpServers => "mcp_servers",
+        Setting::Profiles => "profiles",
+        Setting::Review => "review",
+        Setting::Spending => "spending",
+        Setting::Subscriptions => "subscriptions",
+        Setting::VerifyRun => "verify_run",
+        Setting::VouchedTools => "vouched_tools",
     }
 }
 
 impl Core {
     /// What is kept under a setting; none if nothing is.
     pub(super) async fn kept<T: DeserializeOwned>(&self, setting: Setting) -> Result<Option<T>> {
-        match self.library.setting(setting.key()).await?.as_deref() {
+        match self.library.setting(key(setting)).await?.as_deref() {
             None | Some("") => Ok(None),
             Some(text) => serde_json::from_str(text).map(Some).map_err(|error| {
-                ApiError::internal(format!("the setting {:?} cannot be read: {error}", setting.key()))
+                ApiError::internal(format!("the setting {:?} cannot be read: {error}", key(setting)))
             }),
         }
     }
@@ -45,14 +42,14 @@ impl Core {
     /// Keeps something under a setting, and tells whoever shows it.
     pub(super) async fn keep_as<T: Serialize + ?Sized>(&self, setting: Setting, value: &T) -> Result<()> {
         let text = serde_json::to_string(value).map_err(|error| ApiError::internal(error.to_string()))?;
-        self.library.set_setting(setting.key(), &text).await?;
+        self.library.set_setting(key(setting), &text).await?;
         self.tell(Event::Setting { setting });
         Ok(())
     }
 
     /// Keeps nothing under a setting any more.
     pub(super) async fn forget(&self, setting: Setting) -> Result<()> {
-        self.library.set_setting(setting.key(), "").await?;
+        self.library.set_setting(key(setting), "").await?;
         self.tell(Event::Setting { setting });
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! Whose bundles are trusted: keys are remembered the first time they are seen, and a person says which
 //! ones count.
 
+use autokit_api::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
+use autokit_api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
 use autokit_bundle::{PublicKey, Signature, SigningKey};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_toolcard::is_unseen;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
-use crate::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
 use crate::secrets::Secret;
 
 use super::incoming::Incoming;

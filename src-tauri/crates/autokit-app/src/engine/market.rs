@@ -19,15 +19,14 @@ mod tests;
 
 use std::time::Duration;
 
-use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_mcp_client::market::Registry;
-
-use crate::api::{
-    MarketFound, MarketKind, MarketQuery, MarketSource, MarketSourceAdd, MarketSourceRef, Nothing, Setting,
-};
-use crate::commands::{
+use autokit_api::commands::{
     AddMarketSource, Context, Handle, ListMarketSources, RemoveMarketSource, SearchMarket,
 };
+use autokit_api::{
+    MarketFound, MarketKind, MarketQuery, MarketSource, MarketSourceAdd, MarketSourceRef, Nothing, Setting,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_mcp_client::market::Registry;
 
 use super::{Core, Engine};
 pub(crate) use asking::Market;

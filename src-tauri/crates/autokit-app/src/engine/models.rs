@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use autokit_api::commands::{Context, Handle, ListModels, PullModel, UseModel};
+use autokit_api::{Event, JobKind, JobRef, ModelChoice, ModelEntry, ModelState, Models, Nothing};
 use autokit_embed::{Embedder, EmbedderOptions};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, PackedVectors};
 use autokit_search::{CardIndex, passage_of, vector_recipe};
 use autokit_toolcard::{CardId, Toolcard};
 
-use crate::api::{Event, JobKind, JobRef, ModelChoice, ModelEntry, ModelState, Models, Nothing};
-use crate::commands::{Context, Handle, ListModels, PullModel, UseModel};
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use autokit_api::commands::{Context, FetchPages, GetPage, Handle};
+use autokit_api::{CardPage, CardRef, JobKind, JobRef, PagePiece, PageView, PagesFetch};
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, PackedVectors, Page, PageChunk};
@@ -12,8 +14,6 @@ use futures_util::StreamExt;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::api::{CardPage, CardRef, JobKind, JobRef, PagePiece, PageView, PagesFetch};
-use crate::commands::{Context, FetchPages, GetPage, Handle};
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
@@ -299,7 +299,7 @@ impl Handle<GetPage> for Engine {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardPage> {
         let id = self.core.find(&request.card)?.id.clone();
         let page = self.core.library.page(&id).await?.map(|page| PageView {
-            pieces: page.chunks.iter().map(|chunk| PagePiece::of(&page.found, chunk)).collect(),
+            pieces: page.chunks.iter().map(|chunk| piece(&page.found, chunk)).collect(),
             url: page.found,
             title: page.title,
             fetched_at: page.fetched_at,
@@ -307,4 +307,13 @@ impl Handle<GetPage> for Engine {
         });
         Ok(CardPage { page })
     }
+}
+
+/// A piece of the page at `url`.
+pub(super) fn piece(url: &str, chunk: &PageChunk) -> PagePiece {
+    let url = match &chunk.anchor {
+        Some(anchor) => format!("{url}#{anchor}"),
+        None => url.to_owned(),
+    };
+    PagePiece { path: chunk.path.clone(), url, text: chunk.text.clone() }
 }

@@ -10,6 +10,10 @@ use std::path::{Component, Path};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
+use autokit_api::commands::{
+    ChangeProfile, Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile,
+};
+use autokit_api::{AgentSessions, Nothing, Profile, ProfileChange, ProfileRef, Profiles, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::Settings as SessionSettings;
 use autokit_library::CardRecord;
@@ -17,10 +21,6 @@ use autokit_policy::{Need, Permission, Policy, Rules};
 use autokit_search::tiers::KeywordTool;
 use autokit_toolcard::CardId;
 
-use crate::api::{AgentSessions, Nothing, Profile, ProfileChange, ProfileRef, Profiles, Setting};
-use crate::commands::{
-    ChangeProfile, Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile,
-};
 use crate::secrets::name_for;
 
 use super::agents_http::AGENTS_TOKEN;

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_api::commands::{Context, GetProviders, Handle, KeepSecret, SetProviders, TestConnection};
+use autokit_api::{
+    Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers,
+    SearchKind, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
 use autokit_web::search::{GitHub, Provider, Service};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
-use crate::api::{
-    Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers,
-    SearchKind, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
-};
-use crate::commands::{Context, GetProviders, Handle, KeepSecret, SetProviders, TestConnection};
 use crate::secrets::{Keep, Secret, Secrets};
 
 use super::{Core, Engine};

@@ -5,6 +5,11 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
+use autokit_api::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
+use autokit_api::{
+    CardDescribe, Event, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals, ProposalsQuery,
+    SuspectText,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Proposed;
 use autokit_toolcard::{
@@ -13,12 +18,6 @@ use autokit_toolcard::{
 };
 use lru::LruCache;
 use serde_json::{Map, Value};
-
-use crate::api::{
-    CardDescribe, Event, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals, ProposalsQuery,
-    SuspectText,
-};
-use crate::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 
 use super::{Core, Engine};
 

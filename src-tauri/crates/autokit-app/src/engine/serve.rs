@@ -36,6 +36,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use autokit_error::{ApiError, Result as ApiResult};
 use autokit_gateway::{
     Call, Definition, Event, Found, Gateway, Hit, Refusal, Search, Server, SessionRecord, Settings, Tier,
     Toolbox, What,
@@ -49,8 +50,6 @@ use autokit_toolcard::{CardId, CardKey, fields};
 use jiff::SignedDuration;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
-
-use autokit_error::{ApiError, Result as ApiResult};
 
 use super::cards::{first_sentence, shorten};
 use super::profiles::{Scoped, no_profile, profile_of};

@@ -11,6 +11,13 @@ mod vouched;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
+use autokit_api::commands::{
+    AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer,
+};
+use autokit_api::{
+    ExistingCards, ItemChoice, JobKind, JobRef, Landing, Nothing, Server, ServerAdd, ServerReach, ServerRef,
+    ServersRead, ServersText, Setting,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::configured::{ConfiguredReach, configured};
 use autokit_library::CardRecord;
@@ -22,11 +29,6 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use crate::api::{
-    ExistingCards, ItemChoice, JobKind, JobRef, Landing, Nothing, Server, ServerAdd, ServerReach, ServerRef,
-    ServersRead, ServersText, Setting,
-};
-use crate::commands::{AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer};
 use crate::jobs::{Outcome, Progress};
 use crate::secrets::{Secret, name_for};
 

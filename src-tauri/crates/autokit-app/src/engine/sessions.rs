@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use autokit_agent::discover::Readings;
+use autokit_api::{Event, Session, Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::SessionNote;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-use crate::api::{Event, Session, Turn, TurnKind, TurnState};
 
 use super::Core;
 

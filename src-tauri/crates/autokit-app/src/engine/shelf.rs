@@ -11,8 +11,6 @@ use autokit_search::eval::ToolText;
 use autokit_search::{SearchRequest, Thresholds};
 use autokit_toolcard::{CardId, fields};
 
-use crate::api::PagePiece;
-
 use super::Core;
 use super::background::in_background;
 
@@ -109,7 +107,7 @@ impl Core {
     pub(super) async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
         let Some(page) = self.library.page(card).await? else { return Ok(None) };
         Ok(page.chunks.get(at as usize).map(|chunk| {
-            let piece = PagePiece::of(&page.found, chunk);
+            let piece = super::pages::piece(&page.found, chunk);
             Citation {
                 card: card.to_string(),
                 title: chunk.path.join(" › "),

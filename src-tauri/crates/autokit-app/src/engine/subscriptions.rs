@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
+use autokit_api::commands::{
+    AddSubscription, CheckSubscriptions, Context, Handle, ListSubscriptions, RemoveSubscription,
+};
+use autokit_api::{
+    ExistingCards, ImportSource, JobKind, JobRef, Landing, Nothing, Setting, Subscribe, Subscription,
+    SubscriptionRef,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::stamp;
 use autokit_toolcard::Author;
 use jiff::SignedDuration;
 use tokio::sync::Mutex;
 
-use crate::api::{
-    ExistingCards, ImportSource, JobKind, JobRef, Landing, Nothing, Setting, Subscribe, Subscription,
-    SubscriptionRef,
-};
-use crate::commands::{
-    AddSubscription, CheckSubscriptions, Context, Handle, ListSubscriptions, RemoveSubscription,
-};
 use crate::jobs::{Outcome, Progress};
 
 use super::import::Wishes;

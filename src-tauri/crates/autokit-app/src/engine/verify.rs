@@ -7,17 +7,18 @@ mod runs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use autokit_api::commands::{
+    Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify,
+};
+use autokit_api::{
+    CardRef, CardVerification, CheckSettings, Checked, Event, JobRef, Nothing, Setting, VerifyScope,
+    VerifyStart,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, stamp};
 use autokit_toolcard::fields;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::broadcast;
-
-use crate::api::{
-    CardRef, CardVerification, CheckSettings, Checked, Event, JobRef, Nothing, Setting, VerifyScope,
-    VerifyStart,
-};
-use crate::commands::{Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify};
 
 use super::{Core, Engine};
 pub(crate) use runs::Verifying;

@@ -4,6 +4,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use autokit_api::commands::{
+    Context, CreateCard, GetProposal, GetVerification, Handle, ListProposals, SetProviders, StartVerify,
+    WaitJob,
+};
+use autokit_api::{
+    CardCreate, CardRef, CardVerification, JobRef, JobState, JobWait, ProposalLook, ProposalsQuery,
+    ProviderSettings, SearchKind, VerifyScope, VerifyStart,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Clock, Place};
 use autokit_toolcard::{ProposalState, fields};
@@ -11,14 +19,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
-use crate::api::{
-    CardCreate, CardRef, CardVerification, JobRef, JobState, JobWait, ProposalLook, ProposalsQuery,
-    ProviderSettings, SearchKind, VerifyScope, VerifyStart,
-};
-use crate::commands::{
-    Context, CreateCard, GetProposal, GetVerification, Handle, ListProposals, SetProviders, StartVerify,
-    WaitJob,
-};
 use crate::engine::{Engine, EngineOptions, Vectors};
 use crate::secrets::Keep;
 

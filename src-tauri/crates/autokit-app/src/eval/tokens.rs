@@ -10,6 +10,8 @@ mod corpus;
 
 use std::collections::BTreeMap;
 
+use autokit_api::commands::{Context, Handle, WaitJob};
+use autokit_api::{JobState, JobWait};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Place;
 use autokit_search::is_stop_word;
@@ -17,8 +19,6 @@ use rmcp::model::Tool;
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-use crate::api::{JobState, JobWait};
-use crate::commands::{Context, Handle, WaitJob};
 use crate::engine::{Engine, EngineOptions, Vectors};
 use crate::secrets::Keep;
 

@@ -5,13 +5,13 @@ mod show;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use autokit_app::api::{
-    CardDescribe, FieldSide, Nothing, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,
-    ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy, SuspectText,
-};
-use autokit_app::commands::{
+use autokit_api::commands::{
     AcceptProposal, AcceptProposals, CommentProposal, DescribeCard, GetProposal, GetReviewPolicy,
     ListProposals, PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
+};
+use autokit_api::{
+    CardDescribe, FieldSide, Nothing, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,
+    ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy, SuspectText,
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode, ProposalState, Risk, file_problem};

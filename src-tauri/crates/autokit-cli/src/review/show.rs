@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use autokit_app::api::{AcceptPreview, FieldSide, ProposalDetail, ProposalRow, Proposals, SuspectText};
+use autokit_api::{AcceptPreview, FieldSide, ProposalDetail, ProposalRow, Proposals, SuspectText};
 use autokit_app::{FieldVerdict, MarkSort, ProposalState, Risk};
 use owo_colors::OwoColorize;
 use serde_json::Value;

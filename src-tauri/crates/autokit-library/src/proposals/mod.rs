@@ -19,10 +19,9 @@ mod withdraw;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::{Approval, Draft, FieldDecision, Proposal, ProposalState, Risk};
+use autokit_toolcard::{Approval, Draft, FieldDecision, Proposal, ProposalEvent, ProposalState, Risk};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
-use ts_rs::TS;
 
 use crate::error::{LibraryError, Result};
 use crate::redo::Step;
@@ -32,20 +31,6 @@ use crate::store::Library;
 pub use accept::{Acceptance, Accepted, Selection};
 pub use propose::Proposed;
 pub(crate) use queue::Queue;
-
-/// A step in the life of a proposal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct ProposalEvent {
-    /// When, RFC 3339 in UTC.
-    pub at: String,
-    /// By whom.
-    pub by: String,
-    /// `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
-    /// `rejected`, `undone`, `kept`, `withdrawn`.
-    pub what: String,
-    /// In words.
-    pub why: String,
-}
 
 /// What is kept of a review beside the columns of the table, as JSON.
 #[derive(Default, Serialize, Deserialize)]

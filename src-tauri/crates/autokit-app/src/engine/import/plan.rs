@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use autokit_api::ItemStatus;
 use autokit_bundle::Entry;
 use autokit_bundle::plan::{Ours, Standing, compare};
 use autokit_error::Result;
@@ -10,7 +11,6 @@ use autokit_library::{CardRecord, Replica};
 use autokit_toolcard::{CardId, MatchKey, Named, Problem, RevisionId, Toolcard, fields, is_flagged};
 use serde_json::Value;
 
-use crate::api::ItemStatus;
 use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::duplicates::Known;

@@ -1,12 +1,12 @@
 //! What an import would do, window by window.
 
+use autokit_api::{FieldConflict, ImportItem, ImportPreview, ItemStatus, SignatureView, SourceInfo};
 use autokit_bundle::Entry;
 use autokit_bundle::plan::Standing;
 use autokit_toolcard::{Rejected, diff_cards};
 use serde_json::Map;
 
 use super::plan::{Plan, Planned};
-use crate::api::{FieldConflict, ImportItem, ImportPreview, ItemStatus, SignatureView, SourceInfo};
 
 /// Names shown of cards that may be the same tool.
 const SIMILAR: usize = 3;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use autokit_api::{ExistingCards, ItemChoice, ItemStatus, Landing};
 use autokit_bundle::merge::merge;
 use autokit_bundle::plan::Standing;
 use autokit_bundle::{Entry, Provenance};
@@ -13,7 +14,6 @@ use autokit_toolcard::{
 use serde_json::{Map, Value};
 
 use super::plan::{Plan, Planned, is_suspect};
-use crate::api::{ExistingCards, ItemChoice, ItemStatus, Landing};
 
 /// How likely what somebody else keeps is true, unseen.
 const CONFIDENCE: f32 = 0.5;

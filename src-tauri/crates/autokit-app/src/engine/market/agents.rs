@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use autokit_api::{MarketFound, MarketOffer};
 use autokit_gateway::{Found, Hit, Search, Tier, What};
 use serde_json::{Map, Value};
 
-use crate::api::{MarketFound, MarketOffer};
 use crate::engine::cards::{first_sentence, shorten};
 use crate::engine::serve::LINE;
 use crate::engine::{Core, since};

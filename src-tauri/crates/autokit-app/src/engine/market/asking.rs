@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use autokit_api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerReach};
 use autokit_error::Result;
 use autokit_mcp_client::market::{Listing, Registry, Way};
 use autokit_search::{dot, is_generic_word, is_stop_word};
 use autokit_toolcard::CardKey;
 use futures_util::future::join_all;
 
-use crate::api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerReach};
 use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::servers::Kept;

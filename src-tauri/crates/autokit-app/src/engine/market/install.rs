@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use autokit_api::commands::{Context, Handle, InstallFromMarket};
+use autokit_api::{
+    ExistingCards, ImportRequest, ImportSource, ItemChoice, Landing, MarketInput, MarketInstall, MarketKind,
+    MarketRef, MarketSource, ServerAdd,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_mcp_client::market::{Registry, Start, Way};
 use autokit_toolcard::is_poisoned;
 use serde_json::Value;
 
-use crate::api::{
-    ExistingCards, ImportRequest, ImportSource, ItemChoice, Landing, MarketInput, MarketInstall, MarketKind,
-    MarketRef, MarketSource, ServerAdd,
-};
-use crate::commands::{Context, Handle, InstallFromMarket};
 use crate::engine::{Core, Engine};
 
 use super::asking::reach_of;

@@ -1,11 +1,11 @@
 //! The cards of a bundle somebody published, as offers.
 
+use autokit_api::{MarketOffer, MarketSource};
 use autokit_error::Result;
 use autokit_toolcard::{Author, Toolcard, fields, is_poisoned, poison_in_value, visible};
 use autokit_web::Validators;
 use serde_json::Value;
 
-use crate::api::{MarketOffer, MarketSource};
 use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::cards::shorten;

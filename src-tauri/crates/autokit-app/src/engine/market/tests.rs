@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use autokit_api::commands::{InstallFromMarket, SetProviders};
+use autokit_api::{MarketInstall, MarketRef, ProviderSettings, ServerReach};
 use autokit_gateway::{Search, Tier, Toolbox, What};
 use autokit_library::Place;
 use axum::Router;
@@ -13,8 +15,6 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 
-use crate::api::{MarketInstall, MarketRef, ProviderSettings, ServerReach};
-use crate::commands::{InstallFromMarket, SetProviders};
 use crate::engine::{EngineOptions, Vectors};
 use crate::secrets::Keep;
 
@@ -186,13 +186,15 @@ async fn a_card_of_a_published_bundle_is_imported_into_review() {
     let request = MarketRef { source: source.id, id: found.offers[0].id.clone() };
     let install = Handle::<InstallFromMarket>::handle(&engine, &context(), request).await.unwrap();
     let MarketInstall::Card { import, .. } = install else { panic!("{install:?}") };
-    assert_eq!((import.landing, import.choices.len()), (crate::api::Landing::Review, 1));
-    let job = Handle::<crate::commands::StartImport>::handle(&engine, &context(), import).await.unwrap();
-    let mut wait = crate::api::JobWait { job: job.job, after: 0 };
+    assert_eq!((import.landing, import.choices.len()), (autokit_api::Landing::Review, 1));
+    let job =
+        Handle::<autokit_api::commands::StartImport>::handle(&engine, &context(), import).await.unwrap();
+    let mut wait = autokit_api::JobWait { job: job.job, after: 0 };
     loop {
-        let job =
-            Handle::<crate::commands::WaitJob>::handle(&engine, &context(), wait.clone()).await.unwrap();
-        if job.state != crate::api::JobState::Running {
+        let job = Handle::<autokit_api::commands::WaitJob>::handle(&engine, &context(), wait.clone())
+            .await
+            .unwrap();
+        if job.state != autokit_api::JobState::Running {
             assert_eq!(job.summary.as_deref(), Some("1 to decide in Review, 1 unchanged"), "{job:?}");
             break;
         }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use autokit_api::{AgentSessions, Profile};
 use autokit_error::Result;
 use autokit_policy::{BUILT_IN, Permission, Permissions, Rules};
 use serde::{Deserialize, Serialize};
-
-use crate::api::{AgentSessions, Profile};
 
 use super::no_profile;
 

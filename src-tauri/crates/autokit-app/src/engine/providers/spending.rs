@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use autokit_api::commands::{Context, Handle, ResetSpending};
+use autokit_api::{Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::{Entry, Ledger, Price, Protocol, list_price};
 
-use crate::api::{Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers, Setting};
-use crate::commands::{Context, Handle, ResetSpending};
 use crate::engine::{Core, Engine};
 
 /// What was spent: it goes on when services are chosen anew, and after a restart.

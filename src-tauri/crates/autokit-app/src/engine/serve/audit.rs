@@ -1,11 +1,11 @@
 //! What agents called, for whoever wants to know who let it be done.
 
+use autokit_api::commands::{Context, GetAudit, Handle};
+use autokit_api::{AuditEntry, AuditLog, AuditQuery};
 use autokit_error::Result;
 use autokit_gateway::{Audit, Event};
 use autokit_library::Activity;
 
-use crate::api::{AuditEntry, AuditLog, AuditQuery};
-use crate::commands::{Context, GetAudit, Handle};
 use crate::engine::Engine;
 
 fn entry(done: Activity) -> Option<AuditEntry> {

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use autokit_api::ActivityDay;
 use autokit_gateway::{Event, Gone};
 use autokit_library::stamp;
 use jiff::{SignedDuration, Timestamp};
-
-use crate::api::ActivityDay;
 
 use super::report::latency;
 

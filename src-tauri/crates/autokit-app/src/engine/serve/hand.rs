@@ -9,6 +9,11 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use autokit_api::commands::{Context, GetTool, GetToolOutcome, Handle, ListTools, RunTool};
+use autokit_api::{
+    JobKind, JobRef, ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource,
+    ToolView, ToolsQuery,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Call, Definition, Refusal, Target};
 use autokit_library::CardRecord;
@@ -19,11 +24,6 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{
-    JobKind, JobRef, ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource,
-    ToolView, ToolsQuery,
-};
-use crate::commands::{Context, GetTool, GetToolOutcome, Handle, ListTools, RunTool};
 use crate::engine::cards::{first_sentence, shorten};
 use crate::engine::profiles::{Scoped, no_profile};
 use crate::engine::{Core, Engine, since};

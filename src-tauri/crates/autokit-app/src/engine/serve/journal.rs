@@ -7,11 +7,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use autokit_error::{ApiError, Result};
 use autokit_gateway::{Audit, Event, SessionRecord};
 use autokit_library::{Activity, AgentSession, Clock, Library, stamp};
 use tokio::sync::Notify;
-
-use autokit_error::{ApiError, Result};
 
 /// What waits to be written.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use autokit_api::{Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Call, Definition, Refusal};
 use autokit_library::Feedback;
@@ -9,7 +10,6 @@ use autokit_toolcard::{Author, CardId};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
-use crate::api::{Turn, TurnKind, TurnState};
 use crate::engine::profiles::no_profile;
 use crate::engine::sessions::running;
 use crate::engine::shelf::Asker;

@@ -1,5 +1,6 @@
 //! Whether a call may be made: by the rules of the agent's profile, or by a person's word.
 
+use autokit_api::{AgentAsk, AskReply};
 use autokit_bundle::may_be_secret;
 use autokit_gateway::{Audit, Call, Progress, Refusal};
 use autokit_library::stamp;
@@ -7,7 +8,6 @@ use autokit_policy::audit::redacted;
 use autokit_policy::{Need, Permission};
 use serde_json::{Map, Value};
 
-use crate::api::{AgentAsk, AskReply};
 use crate::engine::Core;
 use crate::engine::asks::PATIENCE;
 use crate::engine::profiles::no_profile;

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_api::ServerReach;
 use autokit_error::ApiError;
 use autokit_gateway::{Audit, Call, Definition, Refusal, Target};
 use autokit_mcp_client::{Told, UpstreamError};
@@ -15,7 +16,6 @@ use autokit_toolcard::CardId;
 use rmcp::model::CallToolResult;
 use tokio::sync::mpsc;
 
-use crate::api::ServerReach;
 use crate::engine::profiles::{Scoped, no_profile};
 use crate::engine::servers::{Kept, Upstream};
 use crate::engine::{Core, since};

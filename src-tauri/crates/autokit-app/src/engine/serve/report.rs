@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use autokit_api::commands::{Context, GetActivity, Handle};
+use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Event, Gone, Tier};
 use jiff::SignedDuration;
 
-use crate::api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
-use crate::commands::{Context, GetActivity, Handle};
 use crate::engine::Engine;
 use autokit_library::{Activity, stamp};
 use autokit_toolcard::CardId;

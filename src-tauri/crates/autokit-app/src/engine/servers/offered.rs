@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use autokit_api::{ExistingCards, JobKind, JobRef, Landing, ServerReach};
 use autokit_error::Result;
 use autokit_toolcard::{Author, ReadCards, Toolcard};
 use rmcp::model::Tool;
 
-use crate::api::{ExistingCards, JobKind, JobRef, Landing, ServerReach};
 use crate::engine::import::Wishes;
 use crate::engine::incoming::Incoming;
 use crate::engine::{Core, Engine};

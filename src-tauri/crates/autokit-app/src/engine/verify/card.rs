@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use autokit_error::{ApiError, Result};
 use autokit_fuel::{Case, Examined, Fuel, Report};
 use autokit_library::{HealthCounts, LibraryError, Verification, stamp};
 use autokit_toolcard::{Author, CardId, CardKey, CardState};
 use jiff::SignedDuration;
-
-use autokit_error::{ApiError, Result};
 
 use super::super::Core;
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use autokit_api::{Job, JobKind, JobRef, JobState, Setting, VerifyScope};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_fuel::{Advisor, Fuel, Pages};
 use autokit_library::{CardRecord, Verification, stamp};
@@ -14,7 +15,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::api::{Job, JobKind, JobRef, JobState, Setting, VerifyScope};
 use crate::jobs::{Outcome, Progress};
 
 use super::super::Core;

@@ -3,12 +3,11 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
+use autokit_error::{ApiError, Result};
 use rmcp::model::Tool;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-
-use autokit_error::{ApiError, Result};
 
 const PACKED: &[u8] = include_bytes!("../../../tools/tools.jsonl.br");
 /// Of an unpacked file that was compiled in no more than this is read.

@@ -2,11 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use autokit_error::ApiError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::secrets::Keep;
-use autokit_error::ApiError;
+/// Where keys are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    /// The platform's keychain.
+    #[default]
+    Keychain,
+    /// A sealed file in the configuration folder.
+    File,
+    /// Nowhere: they are gone when the program ends.
+    Memory,
+}
 
 /// How a language model is spoken to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]

@@ -12,23 +12,26 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ts_rs::{Config, TS};
 
-use crate::api::{
+use crate::{
     AcceptPreview, ActivityQuery, ActivityReport, AddFinding, AgentAsks, AgentClient, AgentQuestion,
     AgentSessions, AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, AskAnswer,
-    AskRequest, AsksWait, AuditLog, AuditQuery, BundlePath, CardChange, CardCheck, CardCreate, CardDescribe,
-    CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification, CardsDelete,
-    CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient, Doctor, DoctorRequest, Event,
-    ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview,
+    AskRequest, AsksWait, AuditLog, AuditQuery, Backup, BundlePath, CardChange, CardCheck, CardCreate,
+    CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification,
+    CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient, Doctor, DoctorRequest,
+    Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview,
     ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef,
     KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef, MarketSource,
     MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch, Profile, ProfileChange,
     ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
     ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
     ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Server, ServerAdd, ServerRef, ServersRead,
-    ServersText, Session, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe, Subscription,
-    SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
-    ToolView, ToolsQuery, UndoOutcome, VerifyStart,
+    ServersText, Session, SessionNote, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe,
+    Subscription, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
+    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
 };
+
+/// Version of the protocol between processes. Raised when a command changes its shape.
+pub const PROTOCOL: u32 = 5;
 
 /// One entry of the list.
 pub trait Command: Send + Sync + 'static {
@@ -202,7 +205,7 @@ commands! {
     /// A session as it stands, also a past one.
     GetSession = "session_get" (SessionRef) -> Session;
     /// Past sessions, newest first.
-    ListSessions = "sessions_list" (Nothing) -> Vec<autokit_library::SessionNote>;
+    ListSessions = "sessions_list" (Nothing) -> Vec<SessionNote>;
     /// Says whether the last answer of a session helps: yes gives starter code, no asks again.
     GiveFeedback = "agent_feedback" (FeedbackRequest) -> Session;
     /// Proposes a tool found on the web as a card.
@@ -311,9 +314,9 @@ commands! {
     /// Gives it another token; who has the one before is refused from then on.
     RenewAgentsHttp = "agents_http_renew" (AgentsHttpRef) -> AgentsHttp;
     /// The backups of this library, newest first.
-    ListBackups = "backups_list" (Nothing) -> Vec<autokit_library::Backup>;
+    ListBackups = "backups_list" (Nothing) -> Vec<Backup>;
     /// Makes a backup and verifies it.
-    CreateBackup = "backup_create" (Nothing) -> autokit_library::Backup;
+    CreateBackup = "backup_create" (Nothing) -> Backup;
     /// Goes on without the acknowledged changes that are missing: they are reported no more.
     AcceptMissingChanges = "missing_changes_accept" (Nothing) -> Nothing;
     /// Looks the installation over.
@@ -388,10 +391,10 @@ pub fn typescript() -> String {
     types.add::<Event>();
     types.add::<ApiError>();
     let mut out = format!(
-        "// Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.\n\n\
+        "// Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.\n\n\
          /** Version of the protocol of the loopback host. */\nexport const PROTOCOL = {};\n\n\
          /** How the sessions of agents are kept where nobody said otherwise. */\nexport const SESSION_DEFAULTS: AgentSessions = {};\n\n",
-        crate::host::PROTOCOL,
+        PROTOCOL,
         serde_json::to_string_pretty(&AgentSessions::default()).expect("numbers and texts are JSON")
     );
     for declaration in types.declarations.values() {

@@ -1,6 +1,5 @@
 //! Documentation pages of cards.
 
-use autokit_library::PageChunk;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -24,17 +23,6 @@ pub struct PagePiece {
     pub url: String,
     /// The text; code between fences.
     pub text: String,
-}
-
-impl PagePiece {
-    /// A piece of the page at `url`.
-    pub(crate) fn of(url: &str, chunk: &PageChunk) -> PagePiece {
-        let url = match &chunk.anchor {
-            Some(anchor) => format!("{url}#{anchor}"),
-            None => url.to_owned(),
-        };
-        PagePiece { path: chunk.path.clone(), url, text: chunk.text.clone() }
-    }
 }
 
 /// A card's page as last read.

@@ -1,9 +1,8 @@
 //! Work that goes on in the background.
 
+use autokit_error::ApiError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
-
-use autokit_error::ApiError;
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]

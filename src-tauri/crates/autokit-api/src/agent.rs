@@ -2,10 +2,9 @@
 
 use autokit_agent::ask::{StepEvent, Told};
 use autokit_agent::discover::Discovered;
+use autokit_error::ApiError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
-
-use autokit_error::ApiError;
 
 /// A question for the agent.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -144,4 +143,15 @@ pub struct AddFinding {
     pub session: String,
     /// Its page.
     pub url: String,
+}
+
+/// A past ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct SessionNote {
+    /// Names it.
+    pub id: String,
+    /// When it began, RFC 3339 in UTC.
+    pub at: String,
+    /// The question.
+    pub question: String,
 }

@@ -197,3 +197,21 @@ pub struct Doctor {
     /// Acknowledged changes are missing from the store, or may be, and nobody has gone on without them yet.
     pub can_accept_losses: bool,
 }
+
+/// A backup that is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Backup {
+    /// Its name, by which it is verified and restored.
+    pub name: String,
+    /// When it was made, RFC 3339 in UTC.
+    pub created_at: String,
+    /// Cards in it.
+    #[ts(type = "number")]
+    pub cards: u64,
+    /// The newest change in it.
+    #[ts(type = "number")]
+    pub commit: u64,
+    /// Bytes on the disk.
+    #[ts(type = "number")]
+    pub bytes: u64,
+}

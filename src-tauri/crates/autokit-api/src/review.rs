@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use autokit_library::ProposalEvent;
-use autokit_toolcard::{FieldDiff, Origin, Proposal, ProposalState, Risk, TextMark};
+use autokit_toolcard::{FieldDiff, Origin, Proposal, ProposalEvent, ProposalState, Risk, TextMark};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;

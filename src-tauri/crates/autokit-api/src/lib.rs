@@ -1,9 +1,20 @@
-//! What commands take and give: the shapes shared with the window (as TypeScript) and with other
-//! processes (as JSON).
+//! The one list of commands, and what they take and give: the shapes shared with the window (as TypeScript)
+//! and with other processes (as JSON).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`commands`] | the list, dispatch by name, TypeScript |
+//! | the others | requests and responses, by area |
+//!
+//! Errors are [`autokit_error::ApiError`]s. There is no database and no model below this crate.
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
 
 mod agent;
 mod ask;
 mod cards;
+pub mod commands;
 mod health;
 mod jobs;
 mod market;
@@ -19,8 +30,8 @@ mod transfer;
 mod verify;
 
 pub use agent::{
-    AddFinding, AgentQuestion, FeedbackRequest, Said, Session, SessionRef, SessionWait, Starter, Turn,
-    TurnKind, TurnState,
+    AddFinding, AgentQuestion, FeedbackRequest, Said, Session, SessionNote, SessionRef, SessionWait, Starter,
+    Turn, TurnKind, TurnState,
 };
 pub use ask::{Answer, AskRequest, Candidate, Depth, SearchHit, SearchRequest, SearchResponse, Verdict};
 pub use cards::{
@@ -40,7 +51,7 @@ pub use profiles::{
     AskReply, AsksWait, AuditEntry, AuditLog, AuditQuery, Profile, ProfileChange, ProfileRef, Profiles,
 };
 pub use providers::{
-    Connection, KeyName, KeyState, LlmKind, LlmSettings, NetworkSettings, ProviderSettings, Providers,
+    Connection, Keep, KeyName, KeyState, LlmKind, LlmSettings, NetworkSettings, ProviderSettings, Providers,
     SearchKind, SearchSettings, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
 };
 pub use review::{
@@ -54,7 +65,7 @@ pub use serve::{
     ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
 };
 pub use system::{
-    Check, CheckState, Doctor, DoctorRequest, Event, ModelState, Nothing, Role, Setting, Status,
+    Backup, Check, CheckState, Doctor, DoctorRequest, Event, ModelState, Nothing, Role, Setting, Status,
 };
 pub use tools::{
     ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,

@@ -2,5 +2,5 @@
 #![allow(clippy::print_stdout, reason = "printing is what this does")]
 
 fn main() {
-    print!("{}", autokit_app::commands::typescript());
+    print!("{}", autokit_api::commands::typescript());
 }
