@@ -12,6 +12,9 @@ use crate::shell::{binary, cache, command, exec, root, step};
 /// The Python SDK. The TypeScript ones are in `tests/clients/package.json`.
 const PYTHON_SDK: &str = "mcp==2.3.0";
 
+/// The steps of [`test`].
+pub(crate) const STEPS: [&str; 2] = ["SDKs of MCP", "Agents with the SDKs of MCP"];
+
 fn folder() -> PathBuf {
     root().join("tests").join("clients")
 }
@@ -35,11 +38,11 @@ fn python() -> Result<PathBuf> {
 
 /// Lets each of them go the whole way: list, search, call what was found.
 pub(crate) fn test() -> Result<()> {
-    step("SDKs of MCP", "See that the npm and pip registries can be reached; Python needs `venv`.", || {
+    step(STEPS[0], "See that the npm and pip registries can be reached; Python needs `venv`.", || {
         node_packages("tests/clients")?;
         python().map(drop)
     })?;
-    step("Agents with the SDKs of MCP", "See the message of the client above.", || {
+    step(STEPS[1], "See the message of the client above.", || {
         let library = std::env::temp_dir().join(format!("autokit-sdks-{}", std::process::id()));
         let gone = whole_way(&library);
         if library.exists() {

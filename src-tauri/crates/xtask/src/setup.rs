@@ -9,6 +9,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::{cache, cargo, command, exec, npm, read, root, say, step, tool, works};
 
+/// The step that compiles the window's pages.
+pub(crate) const PAGES: &str = "Window pages";
+/// The step that fetches the embedding model.
+pub(crate) const MODEL: &str = "Embedding model";
+
 /// Oldest Node the UI's tools run on.
 const NODE: u32 = 20;
 
@@ -69,7 +74,7 @@ fn pip() -> bool {
 pub(crate) fn everything() -> Result<()> {
     system_packages(true)?;
     ui_packages()?;
-    tools()?;
+    window_driver()?;
     build_cli(false)?;
     model()
 }
@@ -203,9 +208,7 @@ pub(crate) fn node_packages(folder: &str) -> Result<()> {
 
 /// The window's pages, compiled.
 pub(crate) fn build_ui() -> Result<()> {
-    step("Window pages", "See the messages of the build above.", || {
-        exec(&mut npm(&["run", "--silent", "build"]))
-    })
+    step(PAGES, "See the messages of the build above.", || exec(&mut npm(&["run", "--silent", "build"])))
 }
 
 /// The `autokit` command.
@@ -222,7 +225,7 @@ pub(crate) fn build_cli(release: bool) -> Result<()> {
 /// The embedding model in the person's store of models.
 pub(crate) fn model() -> Result<()> {
     step(
-        "Embedding model",
+        MODEL,
         "See which sources were tried; `autokit models use NAME --folder DIR` takes files you have.",
         || {
             let scratch = cache().join("setup-library");
@@ -236,10 +239,16 @@ pub(crate) fn model() -> Result<()> {
     )
 }
 
-/// Programs the tests run, pinned.
-pub(crate) fn tools() -> Result<()> {
+/// The program that drives the real window.
+pub(crate) fn window_driver() -> Result<()> {
+    install_tool("tauri-driver", "2.1.0")
+}
+
+/// Programs that check dependencies. Compiling them takes longer than many a test, so they are for continuous
+/// integration and for those who ask.
+pub(crate) fn dependency_checkers() -> Result<()> {
     for (package, version) in
-        [("tauri-driver", "2.1.0"), ("cargo-deny", "0.20.2"), ("cargo-hakari", "0.9.39")]
+        [("cargo-deny", "0.20.2"), ("cargo-hakari", "0.9.39"), ("cargo-machete", "0.9.2")]
     {
         install_tool(package, version)?;
     }

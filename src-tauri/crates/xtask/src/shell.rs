@@ -4,7 +4,8 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
@@ -14,14 +15,32 @@ pub(crate) fn say(line: &str) {
     eprintln!("{line}");
 }
 
+/// The steps that were announced and are not done.
+static LEFT: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+
+/// Announces steps, so that each tells when it is done how many are left.
+pub(crate) fn announce(steps: &[&'static str]) {
+    say(&format!("{} steps: {}", steps.len(), steps.join(", ")));
+    *LEFT.lock().expect("no holder panics") = steps.to_vec();
+}
+
+/// How a step ended, for the line that tells it.
+fn done(name: &str, took: Duration, beside: &str) -> String {
+    let mut left = LEFT.lock().expect("no holder panics");
+    let announced = left.len();
+    left.retain(|step| *step != name);
+    let more = if left.len() < announced { format!(", {} left", left.len()) } else { String::new() };
+    format!("✓ {name} ({:.1} s{beside}){more}", took.as_secs_f64())
+}
+
 /// Runs a step with a line before and its time after; a failure says which step and what to do.
 pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     say(&format!("▸ {name}"));
     let began = Instant::now();
     match work() {
-        Ok(done) => {
-            say(&format!("✓ {name} ({:.1} s)", began.elapsed().as_secs_f64()));
-            Ok(done)
+        Ok(given) => {
+            say(&done(name, began.elapsed(), ""));
+            Ok(given)
         }
         Err(error) => Err(error.context(format!("{name} failed\n  → {remedy}\n  because"))),
     }
@@ -31,7 +50,7 @@ pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>
 pub(crate) fn quiet_step(name: &str, remedy: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
     let began = Instant::now();
     work().with_context(|| format!("{name} failed\n  → {remedy}\n  because"))?;
-    say(&format!("✓ {name} ({:.1} s, beside)", began.elapsed().as_secs_f64()));
+    say(&done(name, began.elapsed(), ", beside"));
     Ok(())
 }
 

@@ -7,7 +7,23 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::freshness;
 use crate::setup;
-use crate::shell::{cargo, exec, exec_quietly, npm, quiet_step, read, root, say, step, tool};
+use crate::shell::{announce, cargo, exec, exec_quietly, npm, quiet_step, read, root, say, step, tool};
+
+const FORMATTING: &str = "Rust formatting";
+const LINTS: &str = "Rust lints";
+const LICENCES: &str = "Licences and sources";
+const FEATURES: &str = "One feature set";
+const UNUSED: &str = "No unused dependencies";
+const COMPILED: &str = "Everything compiled";
+const COMPONENTS: &str = "Window types and components";
+const UNIT_TESTS: &str = "Window unit tests";
+const BINDINGS_MATCH: &str = "Window types match the commands";
+const RUST_TESTS: &str = "Rust tests";
+const LONG_TESTS: &str = "Long Rust tests";
+const KEYCHAIN: &str = "Keys in a real keychain";
+const LARGE_LIBRARY: &str = "A large library";
+const WINDOW: &str = "The real window";
+const BROWSER: &str = "The window in a browser";
 
 /// Where the window's TypeScript is kept.
 const BINDINGS: &str = "ui/src/lib/bindings.ts";
@@ -20,13 +36,58 @@ pub(crate) struct Options {
     /// Leave out the tests in a browser and in the real window.
     #[arg(long)]
     no_window: bool,
+    /// Check dependencies as well (licences, sources, features, unused ones), which compiles three programs
+    /// for it once. Where `CI` is set they are checked anyway.
+    #[arg(long)]
+    ci: bool,
+}
+
+impl Options {
+    fn ci(&self) -> bool {
+        self.ci || env::var_os("CI").is_some()
+    }
+
+    /// The steps there will be, beside installing what is missing.
+    fn steps(&self) -> Vec<&'static str> {
+        let mut steps = Vec::new();
+        if !self.no_lints {
+            steps.extend([FORMATTING, LINTS]);
+        }
+        if self.ci() {
+            steps.extend([LICENCES, FEATURES, UNUSED]);
+        }
+        steps.extend([
+            setup::PAGES,
+            COMPILED,
+            COMPONENTS,
+            UNIT_TESTS,
+            setup::MODEL,
+            BINDINGS_MATCH,
+            RUST_TESTS,
+            LONG_TESTS,
+        ]);
+        steps.extend(crate::sdks::STEPS);
+        if cfg!(target_os = "linux") {
+            steps.push(KEYCHAIN);
+        }
+        if !self.no_window {
+            steps.extend([LARGE_LIBRARY, WINDOW, BROWSER]);
+        }
+        steps
+    }
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     setup::system_packages(true)?;
     setup::ui_packages()?;
-    setup::tools()?;
+    if !options.no_window {
+        setup::window_driver()?;
+    }
+    if options.ci() {
+        setup::dependency_checkers()?;
+    }
     freshness::restore()?;
+    announce(&options.steps());
     // The compiler works on one large crate for much of the time; what else there is to check fits beside it.
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| checks_beside(options));
@@ -34,14 +95,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             lints()?;
         }
         setup::build_ui()?;
-        step("Everything compiled", "See the compiler's messages above.", || {
+        step(COMPILED, "See the compiler's messages above.", || {
             exec(&mut cargo(&["build", "--workspace", "--all-targets"]))
         })?;
         beside.join().map_err(|_| anyhow!("a check broke off"))?
     })?;
     freshness::remember()?;
     setup::model()?;
-    step("Window types match the commands", "Run `cargo xtask bindings` and commit the result.", || {
+    step(BINDINGS_MATCH, "Run `cargo xtask bindings` and commit the result.", || {
         let written = fs::read_to_string(root().join(BINDINGS)).unwrap_or_default();
         if written != bindings()? {
             bail!("{BINDINGS} is not what the commands say");
@@ -49,13 +110,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Ok(())
     })?;
     step(
-        "Rust tests",
+        RUST_TESTS,
         "See the failing test above; run it alone with `cargo test -p CRATE NAME`.",
         rust_tests,
     )?;
     crate::sdks::test()?;
     if cfg!(target_os = "linux") {
-        step("Keys in a real keychain", "See the failing test above, or what gnome-keyring says.", || {
+        step(KEYCHAIN, "See the failing test above, or what gnome-keyring says.", || {
             exec(&mut keychain_test())
         })?;
     }
@@ -63,32 +124,29 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         // The library of 100,000 cards is made while the real window is tested.
         std::thread::scope(|scope| {
             let beside = scope.spawn(|| {
-                quiet_step("A large library", "See the message above.", || {
+                quiet_step(LARGE_LIBRARY, "See the message above.", || {
                     exec_quietly(&mut browser_tests(&["--", "--prepare"]))
                 })
             });
-            step(
-                "The real window",
-                "See the message above; screenshots are in tests/artifacts.",
-                window_tests,
-            )?;
+            step(WINDOW, "See the message above; screenshots are in tests/artifacts.", window_tests)?;
             beside.join().map_err(|_| anyhow!("making the library broke off"))?
         })?;
-        step(
-            "The window in a browser",
-            "See playwright's messages above; screenshots are in tests/artifacts.",
-            || exec(&mut browser_tests(&[])),
-        )?;
+        step(BROWSER, "See playwright's messages above; screenshots are in tests/artifacts.", || {
+            exec(&mut browser_tests(&[]))
+        })?;
     }
     // Tests compile a few things of their own.
     freshness::remember()?;
     say("All checks and tests passed.");
+    if !options.ci() {
+        say("Licences, the feature set and unused dependencies are checked with --ci.");
+    }
     Ok(())
 }
 
 fn lints() -> Result<()> {
-    step("Rust formatting", "Run `cargo fmt`.", || exec(&mut cargo(&["fmt", "--all", "--check"])))?;
-    step("Rust lints", "Correct what clippy names above.", || {
+    step(FORMATTING, "Run `cargo fmt`.", || exec(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step(LINTS, "Correct what clippy names above.", || {
         // The desktop crate embeds the pages; linting needs a folder, not the pages themselves.
         fs::create_dir_all(root().join("ui/dist")).context("ui/dist cannot be made")?;
         exec(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
@@ -97,22 +155,25 @@ fn lints() -> Result<()> {
 
 /// Everything that needs nothing compiled.
 fn checks_beside(options: &Options) -> Result<()> {
-    if !options.no_lints {
-        quiet_step("Licences and sources", "See deny.toml; add a licence only after reading it.", || {
+    if options.ci() {
+        quiet_step(LICENCES, "See deny.toml; add a licence only after reading it.", || {
             exec_quietly(
                 cargo(&["deny", "--log-level", "error", "check", "licenses", "bans", "sources"])
                     .env("PATH", path_with_tools()?),
             )
         })?;
-        quiet_step("One feature set", "Run `cargo hakari generate`; see the workspace-hack crate.", || {
+        quiet_step(FEATURES, "Run `cargo hakari generate`; see the workspace-hack crate.", || {
             exec_quietly(cargo(&["hakari", "generate", "--diff"]).env("PATH", path_with_tools()?))?;
             crate::features::alike()
         })?;
+        quiet_step(UNUSED, "Remove them from the crate's Cargo.toml.", || {
+            exec_quietly(&mut crate::shell::command(tool("cargo-machete")))
+        })?;
     }
-    quiet_step("Window types and components", "See svelte-check's messages above.", || {
+    quiet_step(COMPONENTS, "See svelte-check's messages above.", || {
         exec_quietly(&mut npm(&["run", "--silent", "check"]))
     })?;
-    quiet_step("Window unit tests", "See vitest's messages above.", || {
+    quiet_step(UNIT_TESTS, "See vitest's messages above.", || {
         exec_quietly(&mut npm(&["run", "--silent", "test"]))
     })
 }
@@ -145,7 +206,7 @@ fn rust_tests() -> Result<()> {
     };
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
-            quiet_step("Long Rust tests", "See the failing test above.", || {
+            quiet_step(LONG_TESTS, "See the failing test above.", || {
                 exec_quietly(&mut chosen(&LONG.map(str::to_owned)))
             })
         });
