@@ -22,7 +22,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+pub use autokit_api::Keep;
 use autokit_error::{ApiError, ErrorCode, Result};
+pub use autokit_policy::Secret;
 use sha2::{Digest as _, Sha256};
 
 use file::SealedFile;
@@ -36,45 +38,6 @@ const LONGEST_NAME: usize = 64;
 pub(crate) fn name_for(sort: &str, of: &str) -> String {
     format!("{sort}.{}", &hex::encode(Sha256::digest(of))[..24])
 }
-
-/// A key: not printed, not written, overwritten in memory when it is let go.
-///
-/// Copies that other code makes of it (a request's header, say) are beyond reach.
-#[derive(Clone)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Takes hold of a key.
-    pub fn new(text: impl Into<String>) -> Secret {
-        Secret(text.into())
-    }
-
-    /// The key itself, for the one place that sends it.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("…")
-    }
-}
-
-impl Drop for Secret {
-    fn drop(&mut self) {
-        wipe(&mut std::mem::take(&mut self.0).into_bytes());
-    }
-}
-
-/// Overwrites what nobody reads any more.
-fn wipe(bytes: &mut [u8]) {
-    bytes.fill(0);
-    // As far as the compiler knows somebody looks at the zeros, so it has to write them.
-    std::hint::black_box(bytes);
-}
-
-pub use autokit_api::Keep;
 
 /// The keys of one person.
 #[derive(Clone)]

@@ -1,8 +1,8 @@
 //! Secrets given along with a call, and the request that fetches an access token.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
+use autokit_policy::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use url::Url;
@@ -10,28 +10,6 @@ use url::Url;
 use super::call::{Place, Requirement, Scheme};
 use super::error::CallError;
 use super::request::HttpRequest;
-
-/// A secret. It can be sent; it cannot be printed or written to a file by accident.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Takes a secret.
-    pub fn new(text: impl Into<String>) -> Secret {
-        Secret(text.into())
-    }
-
-    /// The secret, to be sent.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
 
 /// What is known for one scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]

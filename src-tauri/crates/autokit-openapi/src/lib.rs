@@ -66,7 +66,7 @@ pub use call::{
     Server, Style,
 };
 pub(crate) use credentials::is_private;
-pub use credentials::{Credential, Credentials, Secret, client_credentials_form};
+pub use credentials::{Credential, Credentials, client_credentials_form};
 pub use error::{CallError, MAX_DOCUMENT_BYTES, SpecError};
 pub use request::HttpRequest;
 

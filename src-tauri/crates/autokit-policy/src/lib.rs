@@ -7,6 +7,7 @@
 
 pub mod audit;
 mod policy;
+mod secret;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -16,6 +17,7 @@ use url::Url;
 use workspace_hack as _;
 
 pub use policy::{Decision, Policy};
+pub use secret::Secret;
 
 /// What a person says to something. The order is that of strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]

@@ -8,7 +8,7 @@ use autokit_api::commands::{Context, Handle, ListApiKeys, RemoveApiKey, SetApiKe
 use autokit_api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_openapi::rest::{Key, Keys, origin_of};
-use autokit_openapi::{Call, Credential, Scheme, Secret as ApiToken};
+use autokit_openapi::{Call, Credential, Scheme};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -81,13 +81,13 @@ fn wanted(scheme: &Scheme) -> Option<Wanted> {
 
 fn key_of(secret: ApiSecret) -> Key {
     match secret {
-        ApiSecret::Key { key } => Key::Ready(Credential::ApiKey(ApiToken::new(key))),
+        ApiSecret::Key { key } => Key::Ready(Credential::ApiKey(Secret::new(key))),
         ApiSecret::Basic { user, password } => {
-            Key::Ready(Credential::Basic { user, password: ApiToken::new(password) })
+            Key::Ready(Credential::Basic { user, password: Secret::new(password) })
         }
-        ApiSecret::Token { token } => Key::Ready(Credential::Token(ApiToken::new(token))),
+        ApiSecret::Token { token } => Key::Ready(Credential::Token(Secret::new(token))),
         ApiSecret::Client { token_url, id, secret } => {
-            Key::Client { token_url, id, secret: ApiToken::new(secret) }
+            Key::Client { token_url, id, secret: Secret::new(secret) }
         }
     }
 }

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use autokit_error::{ApiError, ErrorCode, Result};
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use zeroize::Zeroize as _;
 
-use super::{Secret, wipe};
+use super::Secret;
 
 /// Layout of `keys.sealed`.
 const VERSION: u8 = 1;
@@ -112,7 +113,7 @@ impl SealedFile {
         let path = self.key_path();
         let Some(mut bytes) = read(&path)? else { return Ok(None) };
         let key = <[u8; KEY]>::try_from(bytes.as_slice());
-        wipe(&mut bytes);
+        bytes.zeroize();
         key.map(|key| Some(key.into())).map_err(|_| damaged(&path, "it is not a key"))
     }
 
@@ -161,7 +162,7 @@ fn open(key: &Key, sealed: &[u8], path: &Path, key_path: &Path) -> Result<Names>
     let names = serde_json::from_slice::<BTreeMap<String, String>>(&text)
         .map(|names| names.into_iter().map(|(name, text)| (name, Secret::new(text))).collect())
         .map_err(|_| damaged(path, "it does not hold keys"));
-    wipe(&mut text);
+    text.zeroize();
     names
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use autokit_error::{ApiError, ErrorCode, Result};
 use keyring_core::{CredentialStore, Entry, Error};
 use tokio::sync::oneshot;
+use zeroize::Zeroize as _;
 
 use super::Secret;
 
@@ -47,7 +48,7 @@ impl Keychain {
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(Secret::new(text))),
             Err(error) => {
-                super::wipe(&mut error.into_bytes());
+                error.into_bytes().zeroize();
                 Err(ApiError::new(
                     ErrorCode::Damaged,
                     format!("the keychain's entry {shown} of {SERVICE} is not text"),

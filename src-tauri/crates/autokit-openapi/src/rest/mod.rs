@@ -20,9 +20,9 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::{Call, CallError, Credential, Credentials, HttpRequest, Requirement, Scheme, Secret};
-use autokit_policy::Need;
+use crate::{Call, CallError, Credential, Credentials, HttpRequest, Requirement, Scheme};
 use autokit_policy::audit::REDACTED;
+use autokit_policy::{Need, Secret};
 
 pub use error::RestError;
 use token::Tokens;

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use autokit_policy::Secret;
 use autokit_web::{ApiRequest, Fetcher};
 use serde::Deserialize;
 
 use super::RestError;
-use crate::{HttpRequest, Secret, client_credentials_form};
+use crate::{HttpRequest, client_credentials_form};
 
 /// How long a token server may take.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -1,7 +1,8 @@
+use autokit_policy::Secret;
 use serde_json::{Value, json};
 
 use crate::rapidapi::{RAPIDAPI_KEY, is_rapidapi, read_rapidapi};
-use crate::{Call, Credential, Credentials, Secret, SpecError};
+use crate::{Call, Credential, Credentials, SpecError};
 
 fn api() -> Value {
     json!({"tool_name": "Weather", "tool_description": "Forecasts.", "home_url": "https://rapidapi.com/w/api/weather/",

@@ -1,8 +1,9 @@
+use autokit_policy::Secret;
 use serde_json::json;
 
 use super::{call, object, plain};
 use crate::call::{Place, Requirement, Scheme, Style};
-use crate::{CallError, Credential, Credentials, Secret, client_credentials_form};
+use crate::{CallError, Credential, Credentials, client_credentials_form};
 
 fn requirement(key: &str, scheme: Scheme) -> Requirement {
     Requirement { key: key.into(), scheme }

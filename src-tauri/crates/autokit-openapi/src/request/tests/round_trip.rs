@@ -1,5 +1,6 @@
 //! Requests as a server understands them.
 
+use autokit_policy::Secret;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
@@ -11,7 +12,7 @@ use url::Url;
 
 use super::{call, object, send};
 use crate::call::{Place, Style};
-use crate::{Call, Credential, Credentials, Secret, read_openapi};
+use crate::{Call, Credential, Credentials, read_openapi};
 
 /// What arrived.
 #[derive(Debug)]
