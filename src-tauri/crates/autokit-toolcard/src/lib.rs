@@ -36,6 +36,9 @@ mod stub;
 mod validate;
 mod visible;
 
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
 pub use card::{Kind, Toolcard, fields};
 pub use decision::{Approval, FieldDecision, FieldVerdict, ProposalEvent};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
