@@ -71,7 +71,13 @@ const BUSY: ActivityReport = {
   static_tokens: 20_000,
 };
 
-const tool = (name: string, calls: number, failed = 0): ToolUse => ({ tool: name, name, calls, failed, latency: { p50_ms: 1, p95_ms: 2 } });
+const tool = (name: string, calls: number, failed = 0): ToolUse => ({
+  tool: name,
+  name,
+  calls,
+  failed,
+  latency: { p50_ms: 1, p95_ms: 2 },
+});
 const day = (date: number, some: Partial<ActivityDay> = {}): ActivityDay => ({
   day: `2026-03-0${date}`,
   searches: 0,
@@ -98,8 +104,13 @@ describe("activity", () => {
 
   it("names the figures and what belongs to them", () => {
     expect(figure(BUSY, "Sessions")).toEqual({ name: "Sessions", value: "12", about: "of 2 programs" });
-    expect(figure(BUSY, "Searches")).toMatchObject({ value: "1,234", about: "5 found nothing, 2 found the same again" });
-    expect(figure({ ...BUSY, empty_searches: 0, repeated_searches: 0 }, "Searches")?.about).toBe("each found something new");
+    expect(figure(BUSY, "Searches")).toMatchObject({
+      value: "1,234",
+      about: "5 found nothing, 2 found the same again",
+    });
+    expect(figure({ ...BUSY, empty_searches: 0, repeated_searches: 0 }, "Searches")?.about).toBe(
+      "each found something new",
+    );
     expect(figure(BUSY, "Calls")).toMatchObject({ value: "30", about: "4 failed" });
     expect(figure({ ...BUSY, failed_calls: 0 }, "Calls")?.about).toBe("none failed");
     expect(figure(BUSY, "Tools bound")).toMatchObject({ value: "40", about: "7 let go" });
@@ -116,27 +127,48 @@ describe("activity", () => {
     expect(figure(BUSY, "Tokens saved")).toMatchObject({ value: "95 %", about: "19,000 a session" });
     expect(figure({ ...BUSY, static_tokens: 500 }, "Tokens saved")?.value).toBe("none");
     expect([savedShare(NOTHING), savedShare({ ...BUSY, static_tokens: 500 })]).toEqual([null, -1]);
-    expect(tokensSaid(BUSY)).toBe("Every tool at once would cost a session 20,000 tokens; with AutoKit it costs 1,000 tokens, 95 % less.");
+    expect(tokensSaid(BUSY)).toBe(
+      "Every tool at once would cost a session 20,000 tokens; with AutoKit it costs 1,000 tokens, 95 % less.",
+    );
     expect(tokensSaid({ ...BUSY, static_tokens: 500 })).toMatch(/it costs 1,000 tokens\.$/);
     expect(tokensSaid(NOTHING)).toBe("A session costs 600 tokens; no tool can be called yet.");
   });
 
   it("says times as short as they are", () => {
-    expect([0, 0.04, 0.34, 9.96, 12.4, 1250].map(brief)).toEqual(["0 ms", "< 0.1 ms", "0.3 ms", "10.0 ms", "12 ms", "1.3 s"]);
+    expect([0, 0.04, 0.34, 9.96, 12.4, 1250].map(brief)).toEqual([
+      "0 ms",
+      "< 0.1 ms",
+      "0.3 ms",
+      "10.0 ms",
+      "12 ms",
+      "1.3 s",
+    ]);
     expect([tierName("library"), tierName("of \u202etomorrow")]).toEqual(["Library", "of ‹U+202E›tomorrow"]);
     expect(tiersSaid(BUSY)).toContain("Library: 12 ms in the median, 1.3 s at the 95th percentile");
   });
 
   it("puts the programs with most sessions first", () => {
-    expect(programsOf({ ...NOTHING, clients: { b: 1, "": 2, a: 1 } }).map(({ name }) => name)).toEqual(["Without a name", "a", "b"]);
+    expect(programsOf({ ...NOTHING, clients: { b: 1, "": 2, a: 1 } }).map(({ name }) => name)).toEqual([
+      "Without a name",
+      "a",
+      "b",
+    ]);
   });
 
   it("draws each part of a bar against the longest bar", () => {
     expect(stretches(tokenRows(BUSY))).toEqual([
       [[{ kind: "static", from: 0, width: 100 }]],
-      [[{ kind: "own", from: 0, width: 3 }, { kind: "found", from: 3, width: 2 }]],
+      [
+        [
+          { kind: "own", from: 0, width: 3 },
+          { kind: "found", from: 3, width: 2 },
+        ],
+      ],
     ]);
-    expect(stretches(tierRows(BUSY)).map((bars) => bars.map((parts) => Math.round(parts[0]?.width ?? 0)))).toEqual([[0, 0], [1, 100]]);
+    expect(stretches(tierRows(BUSY)).map((bars) => bars.map((parts) => Math.round(parts[0]?.width ?? 0)))).toEqual([
+      [0, 0],
+      [1, 100],
+    ]);
     expect(stretches(tokenRows({ ...NOTHING, own_tokens: 0 }))).toEqual([[[]], [[]]]);
     expect(stretches([])).toEqual([]);
   });
@@ -144,8 +176,19 @@ describe("activity", () => {
   it("draws the tools called most and says how many calls failed", () => {
     const tools = Array.from({ length: 14 }, (_, at) => tool(`tool ${at}`, 20 - at, at ? 0 : 3));
     expect(toolRows(tools)).toHaveLength(10);
-    expect(toolRows(tools)[0]?.bars).toEqual([{ parts: [{ kind: "good", value: 17 }, { kind: "failed", value: 3 }], label: "20, 3 failed" }]);
-    expect([toolName("Acme / get / all"), toolName("ask")]).toEqual([{ name: "get / all", of: "Acme" }, { name: "ask" }]);
+    expect(toolRows(tools)[0]?.bars).toEqual([
+      {
+        parts: [
+          { kind: "good", value: 17 },
+          { kind: "failed", value: 3 },
+        ],
+        label: "20, 3 failed",
+      },
+    ]);
+    expect([toolName("Acme / get / all"), toolName("ask")]).toEqual([
+      { name: "get / all", of: "Acme" },
+      { name: "ask" },
+    ]);
     expect(toolsSaid([tool("a", 1), tool("b", 2, 1)])).toBe("a: 1 call; b: 2 calls, 1 failed.");
   });
 
@@ -166,7 +209,11 @@ describe("activity", () => {
 
   it("keeps a trace of little, within the chart", () => {
     const drawn = blocks(useColumns([day(1, { searches: 1, calls: 1000, failed_calls: 1 })]));
-    expect(drawn.map(({ kind, height }) => [kind, height])).toEqual([["static", 1.5], ["good", 99.9], ["failed", 1.5]]);
+    expect(drawn.map(({ kind, height }) => [kind, height])).toEqual([
+      ["static", 1.5],
+      ["good", 99.9],
+      ["failed", 1.5],
+    ]);
     expect(drawn.every(({ y, height }) => y >= 0 && y + height <= 101.5)).toBe(true);
   });
 
@@ -177,9 +224,13 @@ describe("activity", () => {
   });
 
   it("tells the days in a sentence", () => {
-    expect(useSaid(DAYS)).toBe("On 3 of 5 days: 9 searches and 10 calls, 4 failed. Most on Mar 2: 8 searches and 10 calls, 4 failed.");
+    expect(useSaid(DAYS)).toBe(
+      "On 3 of 5 days: 9 searches and 10 calls, 4 failed. Most on Mar 2: 8 searches and 10 calls, 4 failed.",
+    );
     expect([useSaid([]), useSaid([day(1)])]).toEqual(["Nothing on 0 days.", "Nothing on 1 day."]);
-    expect(timesSaid(DAYS)).toBe("Slowest on Mar 2: 12 ms in the median, 240 ms at the 95th percentile; last on Mar 5: 3.0 ms in the median, 3.0 ms at the 95th percentile.");
+    expect(timesSaid(DAYS)).toBe(
+      "Slowest on Mar 2: 12 ms in the median, 240 ms at the 95th percentile; last on Mar 5: 3.0 ms in the median, 3.0 ms at the 95th percentile.",
+    );
     expect(timesSaid(DAYS.slice(0, 3))).toBe("Mar 2: 12 ms in the median, 240 ms at the 95th percentile.");
     expect(timesSaid([day(1)])).toBe("No searches.");
   });

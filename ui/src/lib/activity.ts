@@ -88,7 +88,10 @@ export function programsOf(report: ActivityReport): { name: string; sessions: nu
 }
 
 function searchesAbout({ empty_searches: empty, repeated_searches: repeated }: ActivityReport): string {
-  const words = [empty && `${empty.toLocaleString("en")} found nothing`, repeated && `${repeated.toLocaleString("en")} found the same again`];
+  const words = [
+    empty && `${empty.toLocaleString("en")} found nothing`,
+    repeated && `${repeated.toLocaleString("en")} found the same again`,
+  ];
   return words.filter(Boolean).join(", ") || "each found something new";
 }
 
@@ -96,7 +99,10 @@ function savedFigure(report: ActivityReport): Omit<Figure, "name"> {
   const saved = savedShare(report);
   if (saved === null) return { value: "–", about: "no tool can be called yet" };
   if (saved <= 0) return { value: "none", about: "so few tools cost less all at once" };
-  return { value: percent(saved), about: `${(report.static_tokens - dynamicTokens(report)).toLocaleString("en")} a session` };
+  return {
+    value: percent(saved),
+    about: `${(report.static_tokens - dynamicTokens(report)).toLocaleString("en")} a session`,
+  };
 }
 
 /** The figures at the top. */
@@ -106,9 +112,17 @@ export function figuresOf(report: ActivityReport): Figure[] {
   return [
     { name: "Sessions", value: number(report.sessions), about: programs ? `of ${count(programs, "program")}` : "" },
     { name: "Searches", value: number(report.searches), about: report.searches ? searchesAbout(report) : "" },
-    { name: "Calls", value: number(report.calls), about: !report.calls ? "" : report.failed_calls ? `${number(report.failed_calls)} failed` : "none failed" },
+    {
+      name: "Calls",
+      value: number(report.calls),
+      about: !report.calls ? "" : report.failed_calls ? `${number(report.failed_calls)} failed` : "none failed",
+    },
     { name: "Tools bound", value: number(report.bound), about: `${number(report.evicted)} let go` },
-    { name: "Loops broken", value: number(report.loops), about: `${["no agent", "an agent"][report.loops] ?? "agents"} went in circles` },
+    {
+      name: "Loops broken",
+      value: number(report.loops),
+      about: `${["no agent", "an agent"][report.loops] ?? "agents"} went in circles`,
+    },
     {
       name: "Discovery accuracy",
       value: report.accuracy === null ? "–" : percent(report.accuracy),
@@ -122,7 +136,10 @@ export function figuresOf(report: ActivityReport): Figure[] {
 export function tokenRows(report: ActivityReport): Row[] {
   const tokens = (n: number) => n.toLocaleString("en");
   return [
-    { name: "Every tool at once", bars: [{ parts: [{ kind: "static", value: report.static_tokens }], label: tokens(report.static_tokens) }] },
+    {
+      name: "Every tool at once",
+      bars: [{ parts: [{ kind: "static", value: report.static_tokens }], label: tokens(report.static_tokens) }],
+    },
     {
       name: "With AutoKit",
       bars: [
@@ -165,7 +182,9 @@ export function toolRows(tools: ToolUse[]): Row[] {
           { kind: "good", value: tool.calls - tool.failed },
           { kind: "failed", value: tool.failed },
         ],
-        label: tool.failed ? `${tool.calls.toLocaleString("en")}, ${tool.failed.toLocaleString("en")} failed` : tool.calls.toLocaleString("en"),
+        label: tool.failed
+          ? `${tool.calls.toLocaleString("en")}, ${tool.failed.toLocaleString("en")} failed`
+          : tool.calls.toLocaleString("en"),
       },
     ],
   }));
@@ -203,21 +222,28 @@ export function tokensSaid(report: ActivityReport): string {
 /** The times in a sentence. */
 export function tiersSaid(report: ActivityReport): string {
   const each = report.tiers.map(
-    ({ tier, latency }) => `${tierName(tier)}: ${brief(latency.p50_ms)} in the median, ${brief(latency.p95_ms)} at the 95th percentile`,
+    ({ tier, latency }) =>
+      `${tierName(tier)}: ${brief(latency.p50_ms)} in the median, ${brief(latency.p95_ms)} at the 95th percentile`,
   );
   return `${each.join("; ")}.`;
 }
 
 /** The tools in a sentence. */
 export function toolsSaid(tools: ToolUse[]): string {
-  const each = tools.slice(0, DRAWN).map(({ name, calls, failed }) => `${visibleLine(name)}: ${count(calls, "call")}${failed ? `, ${failed} failed` : ""}`);
+  const each = tools
+    .slice(0, DRAWN)
+    .map(
+      ({ name, calls, failed }) => `${visibleLine(name)}: ${count(calls, "call")}${failed ? `, ${failed} failed` : ""}`,
+    );
   return `${each.join("; ")}.`;
 }
 
 /** A day as people write it; it is one of UTC, wherever they are. */
 export function dayName(day: string): string {
   const date = new Date(`${day}T00:00:00Z`);
-  return Number.isNaN(date.getTime()) ? day : date.toLocaleDateString("en", { day: "numeric", month: "short", timeZone: "UTC" });
+  return Number.isNaN(date.getTime())
+    ? day
+    : date.toLocaleDateString("en", { day: "numeric", month: "short", timeZone: "UTC" });
 }
 
 /** Whether anything is to be told of a day. */
@@ -246,7 +272,10 @@ export function useColumns(days: ActivityDay[]): Column[] {
 
 /** How long the searches of each day took. */
 export function timeColumns(days: ActivityDay[]): Column[] {
-  return days.map(({ day, search }) => ({ day, bars: [[{ kind: "p50", value: search.p50_ms }], [{ kind: "p95", value: search.p95_ms }]] }));
+  return days.map(({ day, search }) => ({
+    day,
+    bars: [[{ kind: "p50", value: search.p50_ms }], [{ kind: "p95", value: search.p95_ms }]],
+  }));
 }
 
 const height = (parts: Part[]) => parts.reduce((all, { value }) => all + value, 0);
@@ -284,10 +313,18 @@ export function blocks(columns: Column[]): Block[] {
 export function useSaid(days: ActivityDay[]): string {
   const busy = days.filter(busyDay);
   const sum = (of: (day: ActivityDay) => number) => busy.reduce((all, day) => all + of(day), 0);
-  const most = busy.reduce<ActivityDay | null>((most, day) => (most && most.searches + most.calls >= day.searches + day.calls ? most : day), null);
+  const most = busy.reduce<ActivityDay | null>(
+    (most, day) => (most && most.searches + most.calls >= day.searches + day.calls ? most : day),
+    null,
+  );
   if (!most) return `Nothing on ${count(days.length, "day")}.`;
-  const told = (searches: number, calls: number, failed: number) => `${count(searches, "search", "searches")} and ${count(calls, "call")}${failed ? `, ${failed.toLocaleString("en")} failed` : ""}`;
-  const all = told(sum(({ searches }) => searches), sum(({ calls }) => calls), sum(({ failed_calls }) => failed_calls));
+  const told = (searches: number, calls: number, failed: number) =>
+    `${count(searches, "search", "searches")} and ${count(calls, "call")}${failed ? `, ${failed.toLocaleString("en")} failed` : ""}`;
+  const all = told(
+    sum(({ searches }) => searches),
+    sum(({ calls }) => calls),
+    sum(({ failed_calls }) => failed_calls),
+  );
   return `On ${busy.length.toLocaleString("en")} of ${count(days.length, "day")}: ${all}. Most on ${dayName(most.day)}: ${told(most.searches, most.calls, most.failed_calls)}.`;
 }
 
@@ -297,6 +334,7 @@ export function timesSaid(days: ActivityDay[]): string {
   const last = searched.at(-1);
   if (!last) return "No searches.";
   const slowest = searched.reduce((slow, day) => (day.search.p95_ms > slow.search.p95_ms ? day : slow));
-  const told = ({ day, search }: ActivityDay) => `${dayName(day)}: ${brief(search.p50_ms)} in the median, ${brief(search.p95_ms)} at the 95th percentile`;
+  const told = ({ day, search }: ActivityDay) =>
+    `${dayName(day)}: ${brief(search.p50_ms)} in the median, ${brief(search.p95_ms)} at the 95th percentile`;
   return slowest === last ? `${told(last)}.` : `Slowest on ${told(slowest)}; last on ${told(last)}.`;
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { portOf, tokenOf, withoutToken } from "./agentsHttp";
 
-const LINES = JSON.stringify({ mcpServers: { autokit: { url: "http://127.0.0.1:8427/mcp", headers: { Authorization: "Bearer 0a1b2c" } } } }, null, 2);
+const LINES = JSON.stringify(
+  { mcpServers: { autokit: { url: "http://127.0.0.1:8427/mcp", headers: { Authorization: "Bearer 0a1b2c" } } } },
+  null,
+  2,
+);
 
 describe("address for agents", () => {
   it("shows the lines without the token", () => {

@@ -36,7 +36,14 @@ export interface KeyDraft {
 export function draftOf(key: ApiKey | null): KeyDraft {
   const sort = SORTS.find(({ value }) => value === key?.sort)?.value ?? "key";
   const empty = { key: "", user: "", password: "", token: "", id: "", secret: "" };
-  return { ...empty, origin: key?.origin ?? "", scheme: key?.scheme ?? "", place: key?.place ?? "", sort, token_url: key?.token_url ?? "" };
+  return {
+    ...empty,
+    origin: key?.origin ?? "",
+    scheme: key?.scheme ?? "",
+    place: key?.place ?? "",
+    sort,
+    token_url: key?.token_url ?? "",
+  };
 }
 
 /** The origin of an address; none if it is no address of the web. */

@@ -41,7 +41,13 @@ afterEach(() => vi.useRealTimers());
 describe("calls that wait for a person", () => {
   it("tell how long they still wait", () => {
     const at = (time: string) => leftOf(ask("a").until, Date.parse(`2026-01-01T00:0${time}Z`));
-    expect([at("0:00"), at("0:51.5"), at("1:59.2"), at("2:00"), at("5:00")]).toEqual(["2:00", "1:09", "0:01", "0:00", "0:00"]);
+    expect([at("0:00"), at("0:51.5"), at("1:59.2"), at("2:00"), at("5:00")]).toEqual([
+      "2:00",
+      "1:09",
+      "0:01",
+      "0:00",
+      "0:00",
+    ]);
   });
 
   it("cannot be allowed for good where a rule for everybody asks each time", () => {
@@ -61,7 +67,9 @@ describe("calls that wait for a person", () => {
     expect(askSaid(ask("a", { profile: "shop" }))).toBe(
       "test agent (profile shop) wants to call code_exec of AutoKit and needs your word to run code in python. Press F6 to answer.",
     );
-    expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }))).toMatch(/^A program without a name wants to call x‹U\+202E›y and/);
+    expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }))).toMatch(
+      /^A program without a name wants to call x‹U\+202E›y and/,
+    );
   });
 
   it("show what is called with, texts of several lines by themselves", () => {
@@ -69,7 +77,9 @@ describe("calls that wait for a person", () => {
       { name: "json", text: '{\n  "language": "python"\n}' },
       { name: "code", text: "a\nb" },
     ]);
-    expect(shownArguments({ deep: { text: "a\nb" } })).toEqual([{ name: "json", text: '{\n  "deep": {\n    "text": "a\\nb"\n  }\n}' }]);
+    expect(shownArguments({ deep: { text: "a\nb" } })).toEqual([
+      { name: "json", text: '{\n  "deep": {\n    "text": "a\\nb"\n  }\n}' },
+    ]);
     expect(shownArguments(null)).toEqual([]);
     expect(shownArguments({})).toEqual([]);
     expect(shownArguments([1])).toEqual([{ name: "json", text: "[\n  1\n]" }]);

@@ -7,7 +7,11 @@ import { visibleLine } from "./visible";
 export const REPLIES: { reply: AskReply; name: string; about: string }[] = [
   { reply: "once", name: "Allow once", about: "This call, and no other" },
   { reply: "no", name: "Deny", about: "Not this call; the agent is told so" },
-  { reply: "session", name: "Allow for this session", about: "This and later calls of this session that need the same" },
+  {
+    reply: "session",
+    name: "Allow for this session",
+    about: "This and later calls of this session that need the same",
+  },
   { reply: "always", name: "Always allow", about: "From now on; kept in Settings, Permissions" },
   { reply: "never", name: "Never allow", about: "From now on; kept in Settings, Permissions" },
 ];
@@ -59,9 +63,12 @@ export interface Shown {
 /** The arguments as JSON. A text of several lines is a block of its own: as JSON nobody could read it. */
 export function shownArguments(given: unknown): Shown[] {
   if (given === null || given === undefined) return [];
-  if (typeof given !== "object" || Array.isArray(given)) return [{ name: "json", text: JSON.stringify(given, null, 2) }];
+  if (typeof given !== "object" || Array.isArray(given))
+    return [{ name: "json", text: JSON.stringify(given, null, 2) }];
   const entries = Object.entries(given as Record<string, unknown>);
-  const long = entries.filter((entry): entry is [string, string] => typeof entry[1] === "string" && entry[1].includes("\n"));
+  const long = entries.filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string" && entry[1].includes("\n"),
+  );
   const rest = entries.filter((entry) => !long.some(([name]) => name === entry[0]));
   const json = rest.length ? [{ name: "json", text: JSON.stringify(Object.fromEntries(rest), null, 2) }] : [];
   return [...json, ...long.map(([name, text]) => ({ name: visibleLine(name), text }))];

@@ -37,7 +37,8 @@ export function filtered(entries: AuditEntry[], outcome: OutcomeFilter): AuditEn
 
 /** How many are shown of how many, in words. */
 export function shownOf(shown: number, read: number, total: number): string {
-  const all = read < total ? `the latest ${read.toLocaleString("en")} of ${count(total, "call")}` : count(total, "call");
+  const all =
+    read < total ? `the latest ${read.toLocaleString("en")} of ${count(total, "call")}` : count(total, "call");
   return shown === read ? all.charAt(0).toUpperCase() + all.slice(1) : `${shown.toLocaleString("en")} of ${all}`;
 }
 

@@ -27,12 +27,21 @@ describe("bundles in words", () => {
   });
 
   it("says how often", () => {
-    expect([1, 6, 24, 48, 168].map(every)).toEqual(["every hour", "every 6 hours", "every day", "every 2 days", "every week"]);
+    expect([1, 6, 24, 48, 168].map(every)).toEqual([
+      "every hour",
+      "every 6 hours",
+      "every day",
+      "every 2 days",
+      "every week",
+    ]);
   });
 
   it("knows every kind of card and which signatures warn", () => {
     expect(STATUSES).toEqual(Object.keys(STATUS));
-    expect((["unsigned", "stripped", "trusted", "known", "new", "other_key"] as const).filter(isSuspicious)).toEqual(["stripped", "other_key"]);
+    expect((["unsigned", "stripped", "trusted", "known", "new", "other_key"] as const).filter(isSuspicious)).toEqual([
+      "stripped",
+      "other_key",
+    ]);
   });
 });
 

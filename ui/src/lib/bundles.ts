@@ -8,9 +8,24 @@ export const STATUSES: ItemStatus[] = ["new", "changed", "conflicting", "similar
 
 export const STATUS: Record<ItemStatus, { name: string; kind: string; icon: IconName; about: string }> = {
   new: { name: "New", kind: "good", icon: "plus", about: "Your library has no such card." },
-  changed: { name: "Changed", kind: "accent", icon: "edit", about: "Something is new in it, and nothing of yours is in the way." },
-  conflicting: { name: "Conflicting", kind: "warn", icon: "differs", about: "Both libraries changed the same field, each to something else." },
-  similar: { name: "Perhaps the same", kind: "warn", icon: "copy", about: "Your library has a card that is probably the same tool under another name." },
+  changed: {
+    name: "Changed",
+    kind: "accent",
+    icon: "edit",
+    about: "Something is new in it, and nothing of yours is in the way.",
+  },
+  conflicting: {
+    name: "Conflicting",
+    kind: "warn",
+    icon: "differs",
+    about: "Both libraries changed the same field, each to something else.",
+  },
+  similar: {
+    name: "Perhaps the same",
+    kind: "warn",
+    icon: "copy",
+    about: "Your library has a card that is probably the same tool under another name.",
+  },
   identical: { name: "Identical", kind: "", icon: "check", about: "Your library has all that is in it." },
   invalid: { name: "Invalid", kind: "bad", icon: "close", about: "It cannot be taken." },
 };
@@ -44,7 +59,8 @@ export const TRUST: Record<Trust, { name: string; kind: string; icon: IconName; 
     name: "The signature is missing",
     kind: "bad",
     icon: "warning",
-    about: "Earlier bundles of this author were signed, this one is not. Somebody may have changed it. Ask the author before you take anything from it.",
+    about:
+      "Earlier bundles of this author were signed, this one is not. Somebody may have changed it. Ask the author before you take anything from it.",
   },
   trusted: { name: "Signed by a key you trust", kind: "good", icon: "check", about: "" },
   known: {
@@ -63,7 +79,8 @@ export const TRUST: Record<Trust, { name: string; kind: string; icon: IconName; 
     name: "Signed by another key than before",
     kind: "bad",
     icon: "warning",
-    about: "Earlier bundles of this author were signed by another key. Ask the author whether the key was changed before you take anything from it.",
+    about:
+      "Earlier bundles of this author were signed by another key. Ask the author whether the key was changed before you take anything from it.",
   },
 };
 
@@ -93,7 +110,12 @@ export function calledName(about: SourceInfo, source: ImportSource): string {
 
 /** The last part of a path or an address. */
 export function lastOf(place: string): string {
-  return place.replace(/[/\\]+$/, "").split(/[/\\]/).pop() || place;
+  return (
+    place
+      .replace(/[/\\]+$/, "")
+      .split(/[/\\]/)
+      .pop() || place
+  );
 }
 
 /** What was typed as a source: an address of the web, or else a path. */

@@ -68,15 +68,17 @@ export class Calling {
   }
 
   async #answered(job: string): Promise<ToolOutcome> {
-    for (let after = 0; ; ) {
+    for (let after = 0; ;) {
       const now = await engine.call("job_wait", { job, after });
       if (now.state === "done") return engine.call("tool_outcome", { job });
-      if (now.state !== "running") throw new CommandError(now.error ?? { code: "cancelled", message: "the call was stopped", remedy: "" });
+      if (now.state !== "running")
+        throw new CommandError(now.error ?? { code: "cancelled", message: "the call was stopped", remedy: "" });
       after = now.version;
     }
   }
 
   async stop(): Promise<void> {
-    if (this.job) await engine.call("job_cancel", { job: this.job }).catch((reason: unknown) => engine.complain(reason));
+    if (this.job)
+      await engine.call("job_cancel", { job: this.job }).catch((reason: unknown) => engine.complain(reason));
   }
 }

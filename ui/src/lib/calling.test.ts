@@ -16,7 +16,9 @@ function stage(job: unknown = { state: "done" }) {
     if (name === "tool_outcome") return OUTCOME;
     if (name === "job_wait") return job;
     const granted = request.granted as unknown[];
-    return granted.length ? { state: "started", job: "j" } : { state: "asks", needs: [NEED], words: ["to run code in python"] };
+    return granted.length
+      ? { state: "started", job: "j" }
+      : { state: "asks", needs: [NEED], words: ["to run code in python"] };
   };
   engine.use({ desktop: false, call } as unknown as Host);
   return asked;

@@ -45,7 +45,8 @@ class CardNames {
           const { name, provider } = await this.#find(id);
           this.tell(id, name, provider);
         } catch (reason) {
-          if (CommandError.from(reason).code === "not_found") this.#known = { ...this.#known, [id]: { name: id, provider: "", there: false } };
+          if (CommandError.from(reason).code === "not_found")
+            this.#known = { ...this.#known, [id]: { name: id, provider: "", there: false } };
           // Asked again when it is shown again.
           else this.#asked.delete(id);
         }

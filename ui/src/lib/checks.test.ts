@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { CardSummary, Claim, LinkHealth, Report, Standing } from "./bindings";
-import { badgeOf, inOrder, isEmpty, linkOf, nextTry, sentence, soughtOf, tallyOf, valueText, verdictOf, wayOf } from "./checks";
+import {
+  badgeOf,
+  inOrder,
+  isEmpty,
+  linkOf,
+  nextTry,
+  sentence,
+  soughtOf,
+  tallyOf,
+  valueText,
+  verdictOf,
+  wayOf,
+} from "./checks";
 
 const NOW = Date.parse("2026-01-10T12:00:00Z");
 const TWO_DAYS_AGO = "2026-01-08T12:00:00.000Z";
@@ -37,7 +49,14 @@ const link = (more: Partial<LinkHealth> = {}): LinkHealth => ({
   ...more,
 });
 
-const claim = (field: string, standing: Standing): Claim => ({ field, standing, quote: "", value: null, confidence: 1, by_model: false });
+const claim = (field: string, standing: Standing): Claim => ({
+  field,
+  standing,
+  quote: "",
+  value: null,
+  confidence: 1,
+  by_model: false,
+});
 
 const report = (more: Partial<Report> = {}): Report => ({
   state: "verified",
@@ -87,8 +106,12 @@ describe("a report", () => {
     expect(verdictOf(stale)).toContain("says otherwise about 1 field.");
     expect(verdictOf(report({ state: "stale" }))).toContain("does not say enough");
     expect(verdictOf(report({ state: "broken" }))).toContain("does not document this tool");
-    expect(verdictOf(report({ state: "broken", link: link({ state: "no_page" }) }))).toBe("There is no page at its address.");
-    expect(verdictOf(report({ state: "broken", link: link({ state: "missing", url: null }) }))).toContain("names no documentation page");
+    expect(verdictOf(report({ state: "broken", link: link({ state: "no_page" }) }))).toBe(
+      "There is no page at its address.",
+    );
+    expect(verdictOf(report({ state: "broken", link: link({ state: "missing", url: null }) }))).toContain(
+      "names no documentation page",
+    );
   });
 
   it("tells the way to the page", () => {
@@ -97,12 +120,20 @@ describe("a report", () => {
     expect(wayOf(link({ hops, encrypted: false }))).toBe("Status 200, 2 redirects, 340 ms, not encrypted");
     expect(wayOf(link({ state: "failing", status: null, hops: [], ms: null }))).toBe("");
     expect(wayOf(link({ url: null }))).toBe("");
-    expect([linkOf(link()).kind, linkOf(link({ state: "no_page" })).kind, linkOf(link({ state: "closed" })).kind]).toEqual(["good", "bad", "warn"]);
+    expect([
+      linkOf(link()).kind,
+      linkOf(link({ state: "no_page" })).kind,
+      linkOf(link({ state: "closed" })).kind,
+    ]).toEqual(["good", "bad", "warn"]);
   });
 
   it("puts first what a person should look at", () => {
     const claims = [claim("a", "not_found"), claim("b", "supported"), claim("c", "contradicted"), claim("d", "unsaid")];
-    expect(inOrder(claims).map(({ field }) => field).join("")).toBe("cdba");
+    expect(
+      inOrder(claims)
+        .map(({ field }) => field)
+        .join(""),
+    ).toBe("cdba");
     expect(tallyOf(claims)).toBe("1 contradicted, 1 not on the card, 1 supported, 1 not found");
     expect(tallyOf([])).toBe("");
   });
@@ -133,7 +164,12 @@ describe("texts of the engine", () => {
   });
 
   it("and values are shown as they would be written", () => {
-    expect([valueText("x"), valueText(""), valueText(null), valueText(["a"])]).toEqual(["x", "nothing", "nothing", '[\n "a"\n]']);
+    expect([valueText("x"), valueText(""), valueText(null), valueText(["a"])]).toEqual([
+      "x",
+      "nothing",
+      "nothing",
+      '[\n "a"\n]',
+    ]);
   });
 });
 
@@ -145,6 +181,8 @@ describe("what could not be judged", () => {
     expect(isEmpty(empty)).toBe(true);
     expect(verdictOf(empty)).toBe("The page has next to no text without a browser's help; it was not judged.");
     expect(soughtOf(report({ search: { kind: "no_search" } }))?.kind).toBe("warn");
-    expect(soughtOf(report({ search: { kind: "search_failed", why: "it broke" } }))?.word).toContain("searching failed");
+    expect(soughtOf(report({ search: { kind: "search_failed", why: "it broke" } }))?.word).toContain(
+      "searching failed",
+    );
   });
 });

@@ -26,12 +26,18 @@ export function badgeOf(card: CardSummary, now = Date.now()): Shown & { title: s
   const { health, checked_at: at } = card;
   if (!health || !at) {
     return card.verified
-      ? { ...HEALTH.verified, kind: "", word: "Verified, says the card", title: "AutoKit has not checked this card against its page yet" }
+      ? {
+          ...HEALTH.verified,
+          kind: "",
+          word: "Verified, says the card",
+          title: "AutoKit has not checked this card against its page yet",
+        }
       : { ...HEALTH.never, word: "Not verified yet", title: "AutoKit has not checked this card against its page yet" };
   }
   const when = ago(at, now);
   const title = `Checked ${moment(at)}`;
-  if (card.changed) return { ...HEALTH.changed, title: `${title}, as it was then: ${HEALTH[health].word.toLowerCase()}` };
+  if (card.changed)
+    return { ...HEALTH.changed, title: `${title}, as it was then: ${HEALTH[health].word.toLowerCase()}` };
   const words: Record<CardState, string> = {
     verified: `Verified ${when}`,
     stale: `Page differs, checked ${when}`,
@@ -128,7 +134,9 @@ export function tallyOf(claims: Claim[]): string {
     supported: "supported",
     not_found: "not found",
   };
-  return ORDER.map((standing) => [claims.filter((claim) => claim.standing === standing).length, words[standing]] as const)
+  return ORDER.map(
+    (standing) => [claims.filter((claim) => claim.standing === standing).length, words[standing]] as const,
+  )
     .filter(([n]) => n)
     .map(([n, word]) => `${n} ${word}`)
     .join(", ");
@@ -140,7 +148,11 @@ export function soughtOf(report: Report): Shown | null {
     case undefined:
       return null;
     case "found":
-      return { word: `Another page documents it, ${percent(report.search.page.score)} sure`, kind: "good", icon: "check" };
+      return {
+        word: `Another page documents it, ${percent(report.search.page.score)} sure`,
+        kind: "good",
+        icon: "check",
+      };
     case "gone":
       return { word: "No page documents this tool any more", kind: "bad", icon: "broken" };
     case "unsure":

@@ -22,7 +22,16 @@ function item(position: number, status: ItemStatus, clean: string[] = [], confli
   };
 }
 
-const preview = { new: 5, changed: 3, conflicting: 2, similar: 1, identical: 7, invalid: 4, suspect: 2, suspect_new: 1 } as ImportPreview;
+const preview = {
+  new: 5,
+  changed: 3,
+  conflicting: 2,
+  similar: 1,
+  identical: 7,
+  invalid: 4,
+  suspect: 2,
+  suspect_new: 1,
+} as ImportPreview;
 const out: Chosen = { ...NOTHING_CHOSEN, take: false };
 
 describe("what was chosen", () => {
@@ -43,7 +52,13 @@ describe("what was chosen", () => {
 
   it("says which card it is under another name, and then no fields", () => {
     const same = { ...NOTHING_CHOSEN, sameAs: "kettle" };
-    expect(choiceOf(item(1, "similar"), same)).toEqual({ position: 1, take: true, fields: null, later: [], same_as: "kettle" });
+    expect(choiceOf(item(1, "similar"), same)).toEqual({
+      position: 1,
+      take: true,
+      fields: null,
+      later: [],
+      same_as: "kettle",
+    });
   });
 
   it("leaves to Review what is not decided, whatever else is chosen", () => {
@@ -77,8 +92,16 @@ describe("what an import comes to", () => {
   it("counts a card of which one conflict is decided and one waits", () => {
     const both = item(3, "conflicting", [], ["name", "class"]);
     const one = resolve(NOTHING_CHOSEN, "name", "mine");
-    expect(sumOf(preview, [{ item: both, chosen: one }], "library", "merge")).toEqual({ cards: 11, waiting: 2, suspect: 2 });
+    expect(sumOf(preview, [{ item: both, chosen: one }], "library", "merge")).toEqual({
+      cards: 11,
+      waiting: 2,
+      suspect: 2,
+    });
     const all = resolve(one, "class", "mine");
-    expect(sumOf(preview, [{ item: both, chosen: all }], "library", "merge")).toEqual({ cards: 10, waiting: 1, suspect: 2 });
+    expect(sumOf(preview, [{ item: both, chosen: all }], "library", "merge")).toEqual({
+      cards: 10,
+      waiting: 1,
+      suspect: 2,
+    });
   });
 });

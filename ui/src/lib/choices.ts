@@ -90,7 +90,8 @@ export interface Sum {
 /** What an import comes to with all that was chosen. */
 export function sumOf(preview: ImportPreview, picks: Iterable<Pick>, landing: Landing, existing: ExistingCards): Sum {
   const keeps = landing === "library" && existing === "keep";
-  const counted = (status: ItemStatus) => BRINGS.includes(status) && !(keeps && (status === "changed" || status === "conflicting"));
+  const counted = (status: ItemStatus) =>
+    BRINGS.includes(status) && !(keeps && (status === "changed" || status === "conflicting"));
   let cards = BRINGS.filter(counted).reduce((sum, status) => sum + preview[status as "new"], 0);
   let waiting = keeps ? 0 : preview.conflicting;
   // What would change cards that are kept is not imported at all.

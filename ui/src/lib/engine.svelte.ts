@@ -40,10 +40,7 @@ class Engine {
   }
 
   /** Carries out a command. */
-  call<C extends keyof Commands>(
-    name: C,
-    request: Commands[C]["request"],
-  ): Promise<Commands[C]["response"]> {
+  call<C extends keyof Commands>(name: C, request: Commands[C]["request"]): Promise<Commands[C]["response"]> {
     return this.host.call(name, request);
   }
 

@@ -44,7 +44,11 @@ export function typeOf(format: Format): string {
 
 /** A name for the file: what the export is called, as far as every system takes it. */
 export function exportName(name: string, format: Format): string {
-  const stem = name.trim().replace(/[^\p{L}\p{N}._ -]+/gu, "").replace(/^[. ]+|[. ]+$/g, "") || (format === "bundle" ? "cards" : "toolcards");
+  const stem =
+    name
+      .trim()
+      .replace(/[^\p{L}\p{N}._ -]+/gu, "")
+      .replace(/^[. ]+|[. ]+$/g, "") || (format === "bundle" ? "cards" : "toolcards");
   const ending = OUT.find(({ value }) => value === format)?.ending;
   return ending ? `${stem}.${ending}` : stem;
 }

@@ -10,7 +10,11 @@ describe("marked", () => {
   it("marks words by their stem and loses nothing of the text", () => {
     const text = "Lists calendars, and a Calendar event.";
     expect(hits(text, ["calendar"])).toEqual(["calendars", "Calendar"]);
-    expect(marked(text, ["calendar"]).map((piece) => piece.text).join("")).toBe(text);
+    expect(
+      marked(text, ["calendar"])
+        .map((piece) => piece.text)
+        .join(""),
+    ).toBe(text);
   });
 
   it("does not mark words that merely begin alike", () => {
@@ -19,7 +23,11 @@ describe("marked", () => {
 
   it("takes markup as text", () => {
     const text = "<script>alert(1)</script>";
-    expect(marked(text, ["alert"]).map((piece) => piece.text).join("")).toBe(text);
+    expect(
+      marked(text, ["alert"])
+        .map((piece) => piece.text)
+        .join(""),
+    ).toBe(text);
   });
 });
 

@@ -10,7 +10,9 @@ export interface Piece {
 /** Splits `text` so that words which begin like one of `words` can be marked. */
 export function marked(text: string, words: string[]): Piece[] {
   // Endings differ between request and card ("calendars", "calendar"): the stem decides.
-  const stems = words.map((word) => word.toLowerCase().replace(/(ing|ies|es|ed|s|y)$/u, "")).filter((stem) => stem.length > 2);
+  const stems = words
+    .map((word) => word.toLowerCase().replace(/(ing|ies|es|ed|s|y)$/u, ""))
+    .filter((stem) => stem.length > 2);
   if (!stems.length) return text ? [{ text, hit: false }] : [];
   const pieces: Piece[] = [];
   for (const part of text.split(/([\p{L}\p{N}]+)/u)) {
@@ -29,7 +31,9 @@ export function marked(text: string, words: string[]): Piece[] {
 export function matched(terms: MatchedTerm[]): string[] {
   const meanings = new Map<string, Set<string>>();
   const say = (meaning: string, word: string) => meanings.set(meaning, (meanings.get(meaning) ?? new Set()).add(word));
-  const words = new Set(terms.filter((term) => term.meaning === undefined && term.field !== "known").map((term) => term.word));
+  const words = new Set(
+    terms.filter((term) => term.meaning === undefined && term.field !== "known").map((term) => term.word),
+  );
   for (const { word, field, meaning } of terms) {
     if (meaning !== undefined) say(meaning, word);
     else if (field === "known" && !words.has(word)) say("known of its name", word);

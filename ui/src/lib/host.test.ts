@@ -5,8 +5,7 @@ import { CommandError, detectHost, loopbackHost } from "./host";
 
 afterEach(() => vi.unstubAllGlobals());
 
-const answer = (body: unknown, status = 200) =>
-  Promise.resolve(new Response(JSON.stringify(body), { status }));
+const answer = (body: unknown, status = 200) => Promise.resolve(new Response(JSON.stringify(body), { status }));
 
 describe("the loopback host", () => {
   it("sends the token, the protocol and a key of its own with every call", async () => {
@@ -39,7 +38,8 @@ describe("the loopback host", () => {
     const body = new ReadableStream({
       start(controller) {
         const encode = new TextEncoder();
-        for (const piece of [text.slice(0, 9), text.slice(9, 40), text.slice(40)]) controller.enqueue(encode.encode(piece));
+        for (const piece of [text.slice(0, 9), text.slice(9, 40), text.slice(40)])
+          controller.enqueue(encode.encode(piece));
         controller.close();
       },
     });
@@ -56,7 +56,8 @@ describe("the window", () => {
     const called: unknown[] = [];
     const invoke = (name: string, args: unknown) => {
       called.push([name, args]);
-      if ((args as { name: string }).name === "bad.py") return Promise.reject({ code: "bad_request", message: "no", remedy: "look" });
+      if ((args as { name: string }).name === "bad.py")
+        return Promise.reject({ code: "bad_request", message: "no", remedy: "look" });
       return Promise.resolve("/home/someone/a.py");
     };
     vi.stubGlobal("__TAURI_INTERNALS__", { invoke });
@@ -85,6 +86,8 @@ describe("the window", () => {
     started = null;
     await detectHost().links((link) => heard.push(link));
     expect(heard).toHaveLength(1);
-    await (await loopbackHost("t").links(() => {}))();
+    await (
+      await loopbackHost("t").links(() => {})
+    )();
   });
 });

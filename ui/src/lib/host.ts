@@ -29,10 +29,7 @@ export class CommandError extends Error implements ApiError {
 export interface Host {
   /** Whether file pickers, dropped files' paths and web links are the system's. */
   readonly desktop: boolean;
-  call<C extends keyof Commands>(
-    name: C,
-    request: Commands[C]["request"],
-  ): Promise<Commands[C]["response"]>;
+  call<C extends keyof Commands>(name: C, request: Commands[C]["request"]): Promise<Commands[C]["response"]>;
   /**
    * Hands a text over as a file. Gives where it was written; `null` when the person chose no place.
    * A browser keeps to itself where its downloads go: the name alone is known there.
@@ -130,11 +127,7 @@ export function loopbackHost(token: string, base = ""): Host {
   };
 }
 
-async function follow(
-  response: Response,
-  hear: (event: Event) => void,
-  signal: AbortSignal,
-): Promise<void> {
+async function follow(response: Response, hear: (event: Event) => void, signal: AbortSignal): Promise<void> {
   try {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";

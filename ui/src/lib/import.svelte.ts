@@ -45,7 +45,9 @@ export class Importing {
   lands = $derived<Landing>(this.suspicious ? "review" : this.landing);
   merges = $derived<ExistingCards>(this.plain && this.lands === "library" ? this.existing : "merge");
   sum = $derived(
-    this.preview ? sumOf(this.preview, this.picks.values(), this.lands, this.merges) : { cards: 0, waiting: 0, suspect: 0 },
+    this.preview
+      ? sumOf(this.preview, this.picks.values(), this.lands, this.merges)
+      : { cards: 0, waiting: 0, suspect: 0 },
   );
   /** Whether something would be lost by closing. */
   touched = $derived(this.picks.size > this.#given);

@@ -23,7 +23,11 @@ const OFFER: MarketOffer = {
 describe("offers", () => {
   it("say what is known and nothing else", () => {
     expect(factsOf(OFFER)).toEqual([]);
-    expect(factsOf({ ...OFFER, category: "mail", price: " ", rating: 4.49, version: "1.0.0" })).toEqual(["mail", "rated 4.5", "version 1.0.0"]);
+    expect(factsOf({ ...OFFER, category: "mail", price: " ", rating: 4.49, version: "1.0.0" })).toEqual([
+      "mail",
+      "rated 4.5",
+      "version 1.0.0",
+    ]);
     expect(factsOf({ ...OFFER, rating: 0 })).toEqual(["rated 0"]);
     const many = Array.from({ length: 11 }, (_, index) => `f${index}`);
     expect(functionsOf({ ...OFFER, functions: many })).toEqual({ named: many.slice(0, 8), more: 3 });
@@ -31,7 +35,9 @@ describe("offers", () => {
 
   it("are told apart by source and id", () => {
     expect(offerKey({ source: "a", id: "b/c" })).not.toBe(offerKey({ source: "a/b", id: "c" }));
-    expect(sourceLabel({ id: "a", kind: "registry", url: "https://registry.example.org/" })).toBe("registry.example.org");
+    expect(sourceLabel({ id: "a", kind: "registry", url: "https://registry.example.org/" })).toBe(
+      "registry.example.org",
+    );
     expect(sourceLabel(undefined)).toBe("a source that was removed");
   });
 });

@@ -1,6 +1,23 @@
 import { describe, expect, it } from "vitest";
 import type { Permissions, Rules } from "./bindings";
-import { BUILT_IN, choicesOf, commandOf, newProfile, otherWord, profileProblem, providerOf, ruleProblem, saidOf, SCOPES, thingOf, UNSAID, withOtherwise, withoutRule, withRule, type Scope } from "./permissions";
+import {
+  BUILT_IN,
+  choicesOf,
+  commandOf,
+  newProfile,
+  otherWord,
+  profileProblem,
+  providerOf,
+  ruleProblem,
+  saidOf,
+  SCOPES,
+  thingOf,
+  UNSAID,
+  withOtherwise,
+  withoutRule,
+  withRule,
+  type Scope,
+} from "./permissions";
 
 const none: Rules = { otherwise: null, overridable: false, rules: [] };
 
@@ -30,7 +47,8 @@ describe("rules", () => {
     ];
     for (const [scope, of, said] of wrong) expect(ruleProblem(scope, of, [])).toMatch(said);
     expect(ruleProblem("hosts", "a.org", [{ of: "a.org", permission: "ask", overridable: false }])).toMatch(/already/);
-    for (const of of ["localhost:8080", "*.example.org", "[::1]:80", "127.0.0.1"]) expect(ruleProblem("hosts", of, [])).toBeNull();
+    for (const of of ["localhost:8080", "*.example.org", "[::1]:80", "127.0.0.1"])
+      expect(ruleProblem("hosts", of, [])).toBeNull();
     for (const of of ["/srv", "C:\\work", "\\\\host\\share"]) expect(ruleProblem("files", of, [])).toBeNull();
     expect(ruleProblem("secrets", "mcp:files", [])).toBeNull();
   });

@@ -13,7 +13,13 @@ export const WORDS: { value: Permission; name: string }[] = [
 ];
 
 /** What holds where no person said anything. */
-export const BUILT_IN: Record<Scope, Permission> = { tools: "allow", hosts: "allow", files: "deny", secrets: "allow", code: "ask" };
+export const BUILT_IN: Record<Scope, Permission> = {
+  tools: "allow",
+  hosts: "allow",
+  files: "deny",
+  secrets: "allow",
+  code: "ask",
+};
 
 /** What is chosen where a profile says nothing itself. */
 export const UNSAID = "unsaid";
@@ -77,7 +83,8 @@ export const SCOPES: ScopeText[] = [
     placeholder: "api.example.org",
     hint: "One host: api.example.org. All below it: *.example.org. One port of it: localhost:8080.",
     said: {
-      allow: "Tools reach every host of the open web for them. This machine and private networks stay closed, but for what Network names.",
+      allow:
+        "Tools reach every host of the open web for them. This machine and private networks stay closed, but for what Network names.",
       ask: "You are asked before a tool reaches a host that no rule names.",
       deny: "Tools reach the hosts that a rule names, and no other.",
     },
@@ -150,7 +157,11 @@ export function profileProblem(name: string, taken: string[]): string | null {
 /** A thing as a rule names it: what is pasted is cut down to what counts. */
 export function thingOf(scope: Scope, text: string): string {
   const trimmed = text.trim();
-  if (scope === "hosts") return trimmed.replace(/^[a-z]+:\/\//i, "").replace(/[/?#].*$/, "").toLowerCase();
+  if (scope === "hosts")
+    return trimmed
+      .replace(/^[a-z]+:\/\//i, "")
+      .replace(/[/?#].*$/, "")
+      .toLowerCase();
   if (scope === "code") return trimmed.toLowerCase();
   if (scope === "secrets" && /^https?:\/\//i.test(trimmed)) {
     try {
@@ -184,7 +195,10 @@ export function withRule(rules: Rules, of: string, permission: Permission, overr
   // Only a question can be marked for profiles to loosen.
   const rule = { of, permission, overridable: overridable && permission === "ask" };
   const known = rules.rules.some((other) => other.of === of);
-  return { ...rules, rules: known ? rules.rules.map((other) => (other.of === of ? rule : other)) : [...rules.rules, rule] };
+  return {
+    ...rules,
+    rules: known ? rules.rules.map((other) => (other.of === of ? rule : other)) : [...rules.rules, rule],
+  };
 }
 
 export function withoutRule(rules: Rules, of: string): Rules {
@@ -193,7 +207,11 @@ export function withoutRule(rules: Rules, of: string): Rules {
 
 /** The rules with another permission for everything no rule names. */
 export function withOtherwise(rules: Rules, otherwise: Otherwise, overridable = false): Rules {
-  return { ...rules, otherwise: otherwise === UNSAID ? null : otherwise, overridable: overridable && otherwise === "ask" };
+  return {
+    ...rules,
+    otherwise: otherwise === UNSAID ? null : otherwise,
+    overridable: overridable && otherwise === "ask",
+  };
 }
 
 /** The word a new rule begins with: one like the rest would change nothing. */

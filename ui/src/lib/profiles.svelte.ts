@@ -49,7 +49,12 @@ class ProfileBook {
       try {
         // Read again first: a person's answer to an agent, or the terminal, may have changed it since.
         const kept = (await engine.call("profiles", {})).profiles.find((profile) => profile.name === name);
-        if (!kept) throw new CommandError({ code: "not_found", message: `the profile ${name} is not there any more`, remedy: "Add it again." });
+        if (!kept)
+          throw new CommandError({
+            code: "not_found",
+            message: `the profile ${name} is not there any more`,
+            remedy: "Add it again.",
+          });
         this.all = await engine.call("profile_set", change(kept));
       } catch (reason) {
         await this.load();
@@ -57,7 +62,11 @@ class ProfileBook {
       }
     };
     // Shown at once: a choice that jumps back for a moment looks refused.
-    if (this.all) this.all = { ...this.all, profiles: this.list.map((profile) => (profile.name === name ? change(profile) : profile)) };
+    if (this.all)
+      this.all = {
+        ...this.all,
+        profiles: this.list.map((profile) => (profile.name === name ? change(profile) : profile)),
+      };
     return this.#queue(work);
   }
 

@@ -1,6 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { HealthPoint, JsonValue, ProposalDetail, ProposalRow, Risk } from "./bindings";
-import { areas, conflictsOf, edited, fieldsOf, filtered, firstBelow, HEADING_HEIGHT, HEALTH, neighbour, queueOf, ROW_HEIGHT, trendOf, winnerOf } from "./review";
+import {
+  areas,
+  conflictsOf,
+  edited,
+  fieldsOf,
+  filtered,
+  firstBelow,
+  HEADING_HEIGHT,
+  HEALTH,
+  neighbour,
+  queueOf,
+  ROW_HEIGHT,
+  trendOf,
+  winnerOf,
+} from "./review";
 import { diffOf } from "./words";
 
 function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: JsonValue }): ProposalDetail {
@@ -96,7 +110,9 @@ function row(id: number, group: string, risk: Risk, title = `card ${id}`): Propo
 describe("queue", () => {
   const rows = [row(3, "Stale field", "low"), row(2, "Broken link", "high"), row(1, "Stale field", "medium")];
   const told = (order: "kind" | "risk") =>
-    queueOf(rows, ["Broken link", "Stale field", "New card"], order).map((item) => ("row" in item ? item.row.id : item.heading));
+    queueOf(rows, ["Broken link", "Stale field", "New card"], order).map((item) =>
+      "row" in item ? item.row.id : item.heading,
+    );
 
   it("groups by kind in the order told, and by risk with the highest first", () => {
     expect(told("kind")).toEqual(["Broken link", 2, "Stale field", 3, 1]);
@@ -132,7 +148,10 @@ describe("health", () => {
 
   it("ends the trend with today as it stands", () => {
     const { day: _, ...now } = point("", 3, 1);
-    const points = trendOf({ total: 6, ...now, changed: 2, trend: [point("2026-01-01", 1, 3), point("2026-01-02", 9, 9)] }, "2026-01-02");
+    const points = trendOf(
+      { total: 6, ...now, changed: 2, trend: [point("2026-01-01", 1, 3), point("2026-01-02", 9, 9)] },
+      "2026-01-02",
+    );
     expect(points.map((one) => [one.day, one.verified])).toEqual([
       ["2026-01-01", 1],
       ["2026-01-02", 3],

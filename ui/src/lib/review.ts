@@ -143,8 +143,7 @@ export type QueueOrder = "kind" | "risk";
 
 /** A line of the queue: a heading over what follows it, or a proposal. */
 export type QueueItem =
-  | { heading: string; count: number; top: number }
-  | { row: ProposalRow; top: number; place: number };
+  { heading: string; count: number; top: number } | { row: ProposalRow; top: number; place: number };
 
 export const HEADING_HEIGHT = 30;
 export const ROW_HEIGHT = 66;
@@ -154,7 +153,8 @@ export function filtered(rows: ProposalRow[], text: string): ProposalRow[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return rows;
   return rows.filter((row) => {
-    const all = `${row.title} ${row.group} ${row.fields.join(" ")} ${row.reason} ${riskOf(row.risk).name}`.toLowerCase();
+    const all =
+      `${row.title} ${row.group} ${row.fields.join(" ")} ${row.reason} ${riskOf(row.risk).name}`.toLowerCase();
     return words.every((word) => all.includes(word));
   });
 }

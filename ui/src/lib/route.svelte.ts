@@ -41,7 +41,15 @@ class Route {
 
   /** Whether something lies over the pane: then keys are not meant for it. */
   get covered(): boolean {
-    return !!(this.palette || this.keys || this.accepting || this.importing || this.exporting || this.bundles || this.asking);
+    return !!(
+      this.palette ||
+      this.keys ||
+      this.accepting ||
+      this.importing ||
+      this.exporting ||
+      this.bundles ||
+      this.asking
+    );
   }
 
   /** Looks at what came from outside: a dropped file, a link. */

@@ -18,7 +18,10 @@ const ENDINGS: Record<string, string> = {
 
 /** A name for code about a tool: `google_calendar_toolkit.py`. */
 export function fileName(tool: string, language: string): string {
-  const stem = tool.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^_+|_+$/g, "");
+  const stem = tool
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "");
   return `${stem || "starter"}.${ENDINGS[language.toLowerCase()] ?? "txt"}`;
 }
 

@@ -15,13 +15,24 @@ const SERVER: Server = {
   skipped: [],
 };
 
-const typed = (more: Partial<ServerDraft>): ServerDraft => ({ ...draftOf(null), name: "files", command: "npx", ...more });
+const typed = (more: Partial<ServerDraft>): ServerDraft => ({
+  ...draftOf(null),
+  name: "files",
+  command: "npx",
+  ...more,
+});
 const row = (name: string, value: string) => ({ ...secretRow(name), value });
 
 describe("servers", () => {
   it("gives back what was typed, but for the values of secrets", () => {
     const draft = draftOf(SERVER);
-    expect(draft).toMatchObject({ transport: "stdio", command: "npx", args: "-y\na server\n/srv", folder: "/tmp", trusted: true });
+    expect(draft).toMatchObject({
+      transport: "stdio",
+      command: "npx",
+      args: "-y\na server\n/srv",
+      folder: "/tmp",
+      trusted: true,
+    });
     expect(draft.secrets).toMatchObject([{ name: "TOKEN", value: "" }]);
     expect(missingOf(draft, [])).toBe("Give the value of TOKEN, or remove it.");
     const again = requestOf({ ...draft, secrets: [row("TOKEN", "s3cret")] });
@@ -30,7 +41,11 @@ describe("servers", () => {
   });
 
   it("sends an address without what was typed for a program", () => {
-    const draft = typed({ transport: "http", url: " https://mcp.example.org/x ", secrets: [row(" Authorization ", "Bearer 1"), row("", "")] });
+    const draft = typed({
+      transport: "http",
+      url: " https://mcp.example.org/x ",
+      secrets: [row(" Authorization ", "Bearer 1"), row("", "")],
+    });
     expect(missingOf(draft, [])).toBeNull();
     expect(requestOf(draft)).toEqual({
       name: "files",
@@ -69,14 +84,19 @@ describe("servers", () => {
     });
     expect(draft).toMatchObject({ name: "mail", command: "npx", trusted: false });
     // What a stranger set is seen, also where it was not asked for; what the person gives is not.
-    expect(draft.secrets.map(({ name, value, about, optional, shown }) => [name, value, about, optional, shown])).toEqual([
+    expect(
+      draft.secrets.map(({ name, value, about, optional, shown }) => [name, value, about, optional, shown]),
+    ).toEqual([
       ["KEY", "", "The ‹U+202E›key", false, false],
       ["HOST", "mail.example.org", "", true, true],
       ["PORT", "", "", true, false],
       ["EXTRA", "1", "", false, true],
     ]);
     expect(missingOf(draft, [])).toBe("Give the value of KEY, or remove it.");
-    const given = { ...draft, secrets: draft.secrets.map((one) => (one.name === "KEY" ? { ...one, value: "s" } : one)) };
+    const given = {
+      ...draft,
+      secrets: draft.secrets.map((one) => (one.name === "KEY" ? { ...one, value: "s" } : one)),
+    };
     expect(missingOf(given, [])).toBeNull();
     expect(requestOf(given).secrets).toEqual({ KEY: "s", HOST: "mail.example.org", EXTRA: "1" });
   });

@@ -64,7 +64,7 @@ export function draftOfOffer({ add, inputs }: OfferedServer): ServerDraft {
     trusted: false,
     running: false,
     tools: 0,
-      waiting: 0,
+    waiting: 0,
     checked_at: null,
     failed: null,
     skipped: [],
@@ -77,7 +77,10 @@ export function draftOfOffer({ add, inputs }: OfferedServer): ServerDraft {
     shown: !secret && !!add.secrets[name],
   }));
   const others = server.secrets.filter((name) => !inputs.some((input) => input.name === name));
-  return { ...draftOf(server), secrets: [...known, ...others.map((name) => ({ ...secretRow(name), value: add.secrets[name] ?? "", shown: true }))] };
+  return {
+    ...draftOf(server),
+    secrets: [...known, ...others.map((name) => ({ ...secretRow(name), value: add.secrets[name] ?? "", shown: true }))],
+  };
 }
 
 /** Why a draft cannot be sent, in a sentence; none where it can. */
@@ -87,7 +90,8 @@ export function missingOf(draft: ServerDraft, taken: string[]): string | null {
   if (!/^[A-Za-z0-9._ -]{1,40}$/.test(name)) return "Use up to 40 letters, digits, spaces, dots, - and _ for the name.";
   if (taken.includes(name)) return `There is a server called ${name} already. Change that one, or use another name.`;
   if (draft.transport === "stdio" && !draft.command.trim()) return "Give the program that starts the server.";
-  if (draft.transport === "http" && !/^https?:\/\/\S+$/i.test(draft.url.trim())) return "Give the address with http:// or https://.";
+  if (draft.transport === "http" && !/^https?:\/\/\S+$/i.test(draft.url.trim()))
+    return "Give the address with http:// or https://.";
   const names = new Set<string>();
   const one = draft.transport === "http" ? "header" : "variable";
   for (const row of draft.secrets) {
@@ -108,7 +112,9 @@ export function requestOf(draft: ServerDraft): ServerAdd {
     draft.transport === "stdio"
       ? { transport: "stdio", command: draft.command.trim(), args, folder: draft.folder.trim() }
       : { transport: "http", url: draft.url.trim() };
-  const secrets = draft.secrets.filter((row) => row.name.trim() && (row.value || !row.optional)).map((row) => [row.name.trim(), row.value]);
+  const secrets = draft.secrets
+    .filter((row) => row.name.trim() && (row.value || !row.optional))
+    .map((row) => [row.name.trim(), row.value]);
   return { name: draft.name.trim(), reach, secrets: Object.fromEntries(secrets), trusted: draft.trusted };
 }
 
@@ -116,5 +122,7 @@ export function requestOf(draft: ServerDraft): ServerAdd {
 export function reachLine(reach: ServerReach): string {
   if (reach.transport === "http") return reach.url;
   // What holds a space is one word all the same.
-  return [reach.command, ...reach.args].map((word) => (/[\s"]/.test(word) || !word ? JSON.stringify(word) : word)).join(" ");
+  return [reach.command, ...reach.args]
+    .map((word) => (/[\s"]/.test(word) || !word ? JSON.stringify(word) : word))
+    .join(" ");
 }

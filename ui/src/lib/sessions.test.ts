@@ -4,7 +4,13 @@ import { budgetRow, DEFAULTS, defaultOf, draftOf, FIELDS, sessionProblem, sessio
 describe("sessions", () => {
   it("give back what was not changed, also what is not shown", () => {
     const odd = structuredClone(DEFAULTS);
-    Object.assign(odd.session, { sessions: 7, overlap: 0.123456, always: ["x"], threshold: 0.123456789, ttl_secs: 100 });
+    Object.assign(odd.session, {
+      sessions: 7,
+      overlap: 0.123456,
+      always: ["x"],
+      threshold: 0.123456789,
+      ttl_secs: 100,
+    });
     odd.budgets = { claude: 8000 };
     expect(sessionsOf(draftOf(odd), odd)).toEqual(odd);
     expect(sessionProblem(draftOf(DEFAULTS))).toBeNull();
@@ -19,7 +25,12 @@ describe("sessions", () => {
     draft.exempt = "get_time, poll\nget_time";
     expect(sessionProblem(draft)).toBeNull();
     const { session, budgets } = sessionsOf(draft, DEFAULTS);
-    expect([session.ttl_secs, session.threshold, session.guard.repeats, session.guard.exempt]).toEqual([2700, 0.35, 4, ["get_time", "poll"]]);
+    expect([session.ttl_secs, session.threshold, session.guard.repeats, session.guard.exempt]).toEqual([
+      2700,
+      0.35,
+      4,
+      ["get_time", "poll"],
+    ]);
     expect(budgets).toEqual({ claude: 8000 });
     expect(DEFAULTS.session.guard.repeats).toBe(3);
   });
@@ -32,7 +43,8 @@ describe("sessions", () => {
         expect(sessionProblem(draft), `${field.key} ${text}`).toContain(field.name);
       }
     }
-    const programs = (...rows: [string, string][]) => sessionProblem({ ...draftOf(DEFAULTS), budgets: rows.map(([name, tokens]) => budgetRow(name, tokens)) });
+    const programs = (...rows: [string, string][]) =>
+      sessionProblem({ ...draftOf(DEFAULTS), budgets: rows.map(([name, tokens]) => budgetRow(name, tokens)) });
     expect(programs(["", "8000"])).toMatch(/Name each program/);
     expect(programs(["a", "1"], ["A", "2"])).toMatch(/there twice/);
     expect(programs(["a", "many"])).toMatch(/whole number/);

@@ -23,17 +23,105 @@ export interface NumberField {
 const whole = { times: 1, min: 1, max: 1_000_000, step: 1 };
 
 export const FIELDS: NumberField[] = [
-  { ...whole, key: "session.results", group: "Searches", name: "Results of a search", max: 50, why: "more would fill the context by one search" },
-  { ...whole, key: "session.threshold", group: "Searches", name: "Least score of a result", min: 0, max: 1, step: 0.01, why: "below it, the best card is usually one that does not fit" },
-  { ...whole, key: "session.reply_tokens", group: "Searches", name: "Tokens of one answer", min: 100, step: 100, why: "results beyond are shortened, which the answer says" },
-  { ...whole, key: "session.listed_tokens", group: "Searches", name: "Tokens of found tools in the list", min: 0, step: 100, why: "beyond, those found earlier are listed without explanations" },
-  { ...whole, key: "session.capacity", group: "Tools", name: "Tools a session keeps", max: 500, why: "sessions settle at 5 to 8; the rest is room for a change of subject" },
-  { ...whole, key: "session.ttl_secs", group: "Tools", name: "Minutes until an unused tool goes", times: 60, max: 10_080, why: "longer than one task, shorter than a day" },
-  { ...whole, key: "session.context_tokens", group: "Tokens", name: "Tokens a model can read", min: 1000, max: 100_000_000, step: 1000, why: "what common models offer at least" },
-  { ...whole, key: "session.reserved_tokens", group: "Tokens", name: "Tokens kept for everything but tools", min: 0, max: 100_000_000, step: 1000, why: "leaves 16,000 of what it can read for tools" },
-  { ...whole, key: "guard.repeats", group: "Loops", name: "Same calls that break a loop", min: 2, max: 100, why: "two may be a retry, three are none" },
-  { ...whole, key: "guard.window_secs", group: "Loops", name: "Seconds within which they count", max: 86_400, why: "later, the same call may well be meant" },
-  { ...whole, key: "guard.failures", group: "Loops", name: "Same calls that failed on their way", min: 2, max: 100, why: "to try again is right then, though not forever" },
+  {
+    ...whole,
+    key: "session.results",
+    group: "Searches",
+    name: "Results of a search",
+    max: 50,
+    why: "more would fill the context by one search",
+  },
+  {
+    ...whole,
+    key: "session.threshold",
+    group: "Searches",
+    name: "Least score of a result",
+    min: 0,
+    max: 1,
+    step: 0.01,
+    why: "below it, the best card is usually one that does not fit",
+  },
+  {
+    ...whole,
+    key: "session.reply_tokens",
+    group: "Searches",
+    name: "Tokens of one answer",
+    min: 100,
+    step: 100,
+    why: "results beyond are shortened, which the answer says",
+  },
+  {
+    ...whole,
+    key: "session.listed_tokens",
+    group: "Searches",
+    name: "Tokens of found tools in the list",
+    min: 0,
+    step: 100,
+    why: "beyond, those found earlier are listed without explanations",
+  },
+  {
+    ...whole,
+    key: "session.capacity",
+    group: "Tools",
+    name: "Tools a session keeps",
+    max: 500,
+    why: "sessions settle at 5 to 8; the rest is room for a change of subject",
+  },
+  {
+    ...whole,
+    key: "session.ttl_secs",
+    group: "Tools",
+    name: "Minutes until an unused tool goes",
+    times: 60,
+    max: 10_080,
+    why: "longer than one task, shorter than a day",
+  },
+  {
+    ...whole,
+    key: "session.context_tokens",
+    group: "Tokens",
+    name: "Tokens a model can read",
+    min: 1000,
+    max: 100_000_000,
+    step: 1000,
+    why: "what common models offer at least",
+  },
+  {
+    ...whole,
+    key: "session.reserved_tokens",
+    group: "Tokens",
+    name: "Tokens kept for everything but tools",
+    min: 0,
+    max: 100_000_000,
+    step: 1000,
+    why: "leaves 16,000 of what it can read for tools",
+  },
+  {
+    ...whole,
+    key: "guard.repeats",
+    group: "Loops",
+    name: "Same calls that break a loop",
+    min: 2,
+    max: 100,
+    why: "two may be a retry, three are none",
+  },
+  {
+    ...whole,
+    key: "guard.window_secs",
+    group: "Loops",
+    name: "Seconds within which they count",
+    max: 86_400,
+    why: "later, the same call may well be meant",
+  },
+  {
+    ...whole,
+    key: "guard.failures",
+    group: "Loops",
+    name: "Same calls that failed on their way",
+    min: 2,
+    max: 100,
+    why: "to try again is right then, though not forever",
+  },
 ];
 
 export const GROUPS = ["Searches", "Tools", "Tokens", "Loops"] as const;
@@ -66,7 +154,8 @@ function kept(sessions: AgentSessions, { key }: NumberField): number {
   return (values as unknown as Record<string, number>)[name] ?? 0;
 }
 
-const shown = (sessions: AgentSessions, field: NumberField) => String(Number((kept(sessions, field) / field.times).toFixed(4)));
+const shown = (sessions: AgentSessions, field: NumberField) =>
+  String(Number((kept(sessions, field) / field.times).toFixed(4)));
 
 /** The default of a number, as it is typed. */
 export function defaultOf(field: NumberField): string {
@@ -74,7 +163,9 @@ export function defaultOf(field: NumberField): string {
 }
 
 export function draftOf(sessions: AgentSessions): SessionDraft {
-  const numbers = Object.fromEntries(FIELDS.map((field) => [field.key, shown(sessions, field)])) as SessionDraft["numbers"];
+  const numbers = Object.fromEntries(
+    FIELDS.map((field) => [field.key, shown(sessions, field)]),
+  ) as SessionDraft["numbers"];
   const budgets = Object.entries(sessions.budgets).map(([name, tokens]) => budgetRow(name, String(tokens)));
   return { numbers, budgets, exempt: sessions.session.guard.exempt.join("\n") };
 }
@@ -85,7 +176,8 @@ export function sessionProblem(draft: SessionDraft): string | null {
     const text = String(draft.numbers[field.key] ?? "").trim();
     const value = Number(text);
     const fits = text !== "" && value >= field.min && value <= field.max && (field.step < 1 || Number.isInteger(value));
-    if (!fits) return `${field.name}: give a number from ${field.min.toLocaleString("en")} to ${field.max.toLocaleString("en")}.`;
+    if (!fits)
+      return `${field.name}: give a number from ${field.min.toLocaleString("en")} to ${field.max.toLocaleString("en")}.`;
   }
   const names = new Set<string>();
   for (const { name, tokens } of draft.budgets) {

@@ -9,7 +9,13 @@ describe("settings", () => {
   });
 
   it("reads amounts, and tells nothing from nonsense", () => {
-    expect([amountOf(""), amountOf("1,5"), amountOf("0"), amountOf("x"), amountOf("-1")]).toEqual([null, 1.5, 0, undefined, undefined]);
+    expect([amountOf(""), amountOf("1,5"), amountOf("0"), amountOf("x"), amountOf("-1")]).toEqual([
+      null,
+      1.5,
+      0,
+      undefined,
+      undefined,
+    ]);
     expect([dollars(0), dollars(0.0123), dollars(2.5)]).toEqual(["$0.00", "$0.0123", "$2.50"]);
   });
 

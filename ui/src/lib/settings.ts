@@ -50,7 +50,12 @@ export function keyOfSearch(kind: SearchKind): KeyName | null {
 export function hostsOf(text: string): string[] {
   const hosts = text
     .split(/[\s,;]+/)
-    .map((host) => host.replace(/^[a-z]+:\/\//i, "").replace(/\/.*$/, "").toLowerCase())
+    .map((host) =>
+      host
+        .replace(/^[a-z]+:\/\//i, "")
+        .replace(/\/.*$/, "")
+        .toLowerCase(),
+    )
     .filter(Boolean);
   return [...new Set(hosts)];
 }

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue, MarkSort, SuspectText } from "./bindings";
-import { foundIn, piecesOf, placesOf, quoteOf, spanPieces, valuePieces, type Piece, type Place, type Sides } from "./suspect";
+import {
+  foundIn,
+  piecesOf,
+  placesOf,
+  quoteOf,
+  spanPieces,
+  valuePieces,
+  type Piece,
+  type Place,
+  type Sides,
+} from "./suspect";
 import { spansOf } from "./words";
 
 const text = (
@@ -18,10 +28,23 @@ const text = (
 });
 
 const placed = (suspect: SuspectText[], sides: Sides) => placesOf(suspect, () => sides);
-const place = (number: number): Place => ({ number, field: "f", pointer: "", inName: false, sort: "hidden", why: "", quote: "", at: {} });
+const place = (number: number): Place => ({
+  number,
+  field: "f",
+  pointer: "",
+  inName: false,
+  sort: "hidden",
+  why: "",
+  quote: "",
+  at: {},
+});
 /** Marked runs in brackets, each with the numbers of its places. */
 const told = (pieces: Piece[]) =>
-  pieces.map((piece) => (piece.places.length ? `[${piece.places.map((one) => one.number).join()}:${piece.text}]` : piece.text)).join("");
+  pieces
+    .map((piece) =>
+      piece.places.length ? `[${piece.places.map((one) => one.number).join()}:${piece.text}]` : piece.text,
+    )
+    .join("");
 const starts = (pieces: Piece[]) => pieces.flatMap((piece) => piece.starts.map((one) => one.number));
 
 describe("a text cut at its marks", () => {
@@ -63,7 +86,13 @@ describe("places", () => {
     const now = "Adds.<!-- x -->";
     const next = "Adds and more.<!-- x --> Do it.";
     const places = placed(
-      [text("d", "before", [[5, 15]]), text("d", "after", [[14, 24], [25, 31, "instruction"]])],
+      [
+        text("d", "before", [[5, 15]]),
+        text("d", "after", [
+          [14, 24],
+          [25, 31, "instruction"],
+        ]),
+      ],
       { before: now, after: next },
     );
     expect(places.map(({ number, quote, at }) => [number, quote, at])).toEqual([
@@ -73,7 +102,10 @@ describe("places", () => {
     expect(foundIn(places)).toBe("orders to a language model and text that is not shown where it is read");
     const spans = spanPieces(spansOf(now, next), places);
     expect(spans.map((span) => told(span.both)).join("")).toBe("Adds and more.[1:<!-- x -->] [2:Do it.]");
-    const before = spans.filter(({ op }) => op !== "insert").map((span) => told(span.before)).join("");
+    const before = spans
+      .filter(({ op }) => op !== "insert")
+      .map((span) => told(span.before))
+      .join("");
     expect(before).toBe("Adds.[1:<!-- x -->]");
     // A mark over several spans has its number at its beginning alone.
     expect(spans.flatMap((span) => starts(span.both))).toEqual([1, 2]);
@@ -93,11 +125,17 @@ describe("places", () => {
     expect(places.map(({ quote }) => quote)).toEqual(["hid\nden", "<!--k-->"]);
     const pieces = valuePieces(value, places, "after", { flat: true });
     expect(told(pieces)).toBe('{ "a/b": [ "x", "say \\"[1:hid\\nden]\\" now" ], "[2:<!--k-->]": 1, "empty": {} }');
-    const plain = valuePieces(value, places, "after").map((piece) => piece.text).join("");
+    const plain = valuePieces(value, places, "after")
+      .map((piece) => piece.text)
+      .join("");
     expect(plain).toBe(JSON.stringify(value, null, 2));
     // A part of the value, as a structural difference shows it.
-    expect(told(valuePieces(['x', 'say "hid\nden" now'], places, "after", { flat: true, pointer: "/a~1b" }))).toContain("[1:hid");
-    expect(told(valuePieces('say "hid\nden" now', places, "after", { pointer: "/a~1b/1" }))).toBe('say "[1:hid\nden]" now');
+    expect(told(valuePieces(["x", 'say "hid\nden" now'], places, "after", { flat: true, pointer: "/a~1b" }))).toContain(
+      "[1:hid",
+    );
+    expect(told(valuePieces('say "hid\nden" now', places, "after", { pointer: "/a~1b/1" }))).toBe(
+      'say "[1:hid\nden]" now',
+    );
     // Another text that stands at the same place of a list is not marked.
     expect(told(valuePieces("something else", places, "after", { pointer: "/a~1b/1" }))).toBe("something else");
   });

@@ -60,8 +60,13 @@ export function placesOf(suspect: SuspectText[], sides: (field: string) => Sides
       const quote = text.slice(range.start, range.end);
       const same = places.find(
         (other) =>
-          other.field === field && other.pointer === pointer && other.inName === in_name && other.sort === sort &&
-          other.why === why && other.quote === quote && !other.at[side],
+          other.field === field &&
+          other.pointer === pointer &&
+          other.inName === in_name &&
+          other.sort === sort &&
+          other.why === why &&
+          other.quote === quote &&
+          !other.at[side],
       );
       if (same) same.at[side] = range;
       else places.push({ number: 0, field, pointer, inName: in_name, sort, why, quote, at: { [side]: range } });
@@ -151,7 +156,11 @@ const rangesOf = (places: Place[], side: FieldSide, text: string, pointer: strin
   places.flatMap((place) => {
     const range = place.at[side];
     // Places in a list move with what stands before them: what does not say the same is another one.
-    const here = range && place.pointer === pointer && place.inName === inName && text.slice(range.start, range.end) === place.quote;
+    const here =
+      range &&
+      place.pointer === pointer &&
+      place.inName === inName &&
+      text.slice(range.start, range.end) === place.quote;
     return here ? [{ ...range, place }] : [];
   });
 
@@ -159,7 +168,12 @@ const rangesOf = (places: Place[], side: FieldSide, text: string, pointer: strin
  * A value in pieces: a text as it is, anything else as JSON, on one line or over several. It stands at
  * `pointer` in the value of its field.
  */
-export function valuePieces(value: unknown, places: Place[], side: FieldSide, { flat = false, pointer = "" } = {}): Piece[] {
+export function valuePieces(
+  value: unknown,
+  places: Place[],
+  side: FieldSide,
+  { flat = false, pointer = "" } = {},
+): Piece[] {
   if (typeof value === "string") return piecesOf(value, rangesOf(places, side, value, pointer, false));
   if (!places.some((place) => place.at[side])) {
     const text = JSON.stringify(value, null, 2) ?? "";
@@ -171,7 +185,11 @@ export function valuePieces(value: unknown, places: Place[], side: FieldSide, { 
   const word = (part: string, at: string, inName: boolean) => {
     const from = text.length + 1;
     for (const { start, end, place } of rangesOf(places, side, part, at, inName)) {
-      ranges.push({ start: from + inside(part.slice(0, start)).length, end: from + inside(part.slice(0, end)).length, place });
+      ranges.push({
+        start: from + inside(part.slice(0, start)).length,
+        end: from + inside(part.slice(0, end)).length,
+        place,
+      });
     }
     text += JSON.stringify(part);
   };
@@ -186,14 +204,22 @@ export function valuePieces(value: unknown, places: Place[], side: FieldSide, { 
   };
   const write = (part: unknown, at: string, deep: number): void => {
     if (typeof part === "string") word(part, at, false);
-    else if (Array.isArray(part)) list("[", "]", deep, part.map((item, index) => () => write(item, `${at}/${index}`, deep + 1)));
+    else if (Array.isArray(part))
+      list(
+        "[",
+        "]",
+        deep,
+        part.map((item, index) => () => write(item, `${at}/${index}`, deep + 1)),
+      );
     else if (typeof part === "object" && part !== null) {
-      const member = ([name, item]: [string, unknown]) => () => {
-        const to = `${at}/${escaped(name)}`;
-        word(name, to, true);
-        text += ": ";
-        write(item, to, deep + 1);
-      };
+      const member =
+        ([name, item]: [string, unknown]) =>
+        () => {
+          const to = `${at}/${escaped(name)}`;
+          word(name, to, true);
+          text += ": ";
+          write(item, to, deep + 1);
+        };
       list("{", "}", deep, Object.entries(part).map(member));
     } else text += JSON.stringify(part) ?? "";
   };
@@ -202,10 +228,20 @@ export function valuePieces(value: unknown, places: Place[], side: FieldSide, { 
 }
 
 /** The spans of a difference between two texts, each in pieces. */
-export function spanPieces(spans: Span[], places: Place[]): { op: SpanOp; before: Piece[]; after: Piece[]; both: Piece[] }[] {
+export function spanPieces(
+  spans: Span[],
+  places: Place[],
+): { op: SpanOp; before: Piece[]; after: Piece[]; both: Piece[] }[] {
   const on = (side: FieldSide) => (side === "before" ? "insert" : "delete");
-  const textOf = (side: FieldSide) => spans.filter((span) => span.op !== on(side)).map((span) => span.text).join("");
-  const of = { before: rangesOf(places, "before", textOf("before"), "", false), after: rangesOf(places, "after", textOf("after"), "", false) };
+  const textOf = (side: FieldSide) =>
+    spans
+      .filter((span) => span.op !== on(side))
+      .map((span) => span.text)
+      .join("");
+  const of = {
+    before: rangesOf(places, "before", textOf("before"), "", false),
+    after: rangesOf(places, "after", textOf("after"), "", false),
+  };
   const past = { before: 0, after: 0 };
   return spans.map(({ op, text }) => {
     const shifted = (side: FieldSide) =>
@@ -214,7 +250,12 @@ export function spanPieces(spans: Span[], places: Place[]): { op: SpanOp; before
     const after = op === "delete" ? [] : shifted("after");
     // What is the same on both sides is marked once.
     const only = before.filter(({ place }) => !after.some((other) => other.place === place));
-    const cut = { op, before: piecesOf(text, before), after: piecesOf(text, after), both: piecesOf(text, [...after, ...only]) };
+    const cut = {
+      op,
+      before: piecesOf(text, before),
+      after: piecesOf(text, after),
+      both: piecesOf(text, [...after, ...only]),
+    };
     if (op !== "insert") past.before += text.length;
     if (op !== "delete") past.after += text.length;
     return cut;

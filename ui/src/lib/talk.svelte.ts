@@ -104,7 +104,7 @@ export class Talk {
   }
 
   async #follow(id: string, version: number, mine: number): Promise<void> {
-    for (let after = version; mine === this.#watch; ) {
+    for (let after = version; mine === this.#watch;) {
       const session = await engine.call("session_wait", { session: id, after });
       if (mine !== this.#watch) return;
       [this.session, this.sending, after] = [session, false, session.version];

@@ -15,7 +15,12 @@ const turn = (asked: string, state: Turn["state"]): Turn => ({
   error: null,
   ms: 0,
 });
-const session = (id: string, version: number, state: Turn["state"]): Session => ({ id, at: "", version, turns: [turn(id, state)] });
+const session = (id: string, version: number, state: Turn["state"]): Session => ({
+  id,
+  at: "",
+  version,
+  turns: [turn(id, state)],
+});
 
 let calls: [string, unknown][];
 let answers: Record<string, (request: never) => unknown>;

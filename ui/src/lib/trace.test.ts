@@ -16,7 +16,11 @@ describe("the trace", () => {
   it("gathers events into steps, each with what happened inside", () => {
     const steps = stepsOf([
       event("search", { kind: "start" }, { text: "Searching" }),
-      event("search", { kind: "result", outcome: "found" }, { text: "Closest: a", model: "small", tokens: [10, 2], ms: 5 }),
+      event(
+        "search",
+        { kind: "result", outcome: "found" },
+        { text: "Closest: a", model: "small", tokens: [10, 2], ms: 5 },
+      ),
       event("web", { kind: "start" }, { text: "Looking" }),
       event("web", { kind: "trace", trace: { kind: "action", text: "open" } }, { ms: 3 }),
       event("web", { kind: "trace", trace: { kind: "observation", text: "gone", failed: true } }, { ms: 7 }),

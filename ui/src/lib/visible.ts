@@ -3,6 +3,7 @@
 
 /** Characters that leave no mark of their own on paper; line feed and tab aside. */
 const UNSEEN = new RegExp(
+  // eslint-disable-next-line no-misleading-character-class -- each is looked for by itself
   "[" +
     // Controls.
     "\\u{0}-\\u{8}\\u{b}-\\u{1f}\\u{7f}-\\u{9f}" +
@@ -51,7 +52,9 @@ export function visibleLetters(text: string): { raw: string; seen: string }[] {
 /** The text with what is not seen named. */
 export function visible(text: string): string {
   if (!UNSEEN.test(text)) return text;
-  return visibleLetters(text).map(({ seen }) => seen).join("");
+  return visibleLetters(text)
+    .map(({ seen }) => seen)
+    .join("");
 }
 
 /** For a line of its own: ends of lines and tabs are shown as well. */

@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { diffOf, spansOf } from "./words";
 
 const side = (spans: ReturnType<typeof spansOf>, not: string) =>
-  spans.filter((span) => span.op !== not).map((span) => span.text).join("");
+  spans
+    .filter((span) => span.op !== not)
+    .map((span) => span.text)
+    .join("");
 
 describe("word-level differences", () => {
   it("loses nothing of either text", () => {

@@ -25,10 +25,15 @@ export async function agent(bin, options, env) {
     assert(result, `${method}: ${JSON.stringify(error)}`);
     return result;
   };
-  await ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test agent", version: "0.9" } });
+  await ask("initialize", {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "test agent", version: "0.9" },
+  });
   say({ method: "notifications/initialized" });
   return {
-    search: async (query) => JSON.parse((await ask("tools/call", { name: "search_tools", arguments: { query } })).content[0].text),
+    search: async (query) =>
+      JSON.parse((await ask("tools/call", { name: "search_tools", arguments: { query } })).content[0].text),
     call: (name, args) => ask("tools/call", { name: "call_tool", arguments: { name, arguments: args } }),
     /** Goes without a word, as a program that crashed. */
     kill: () => process.kill(),
@@ -51,7 +56,11 @@ async function anyPort() {
 async function admits(url, token) {
   const answer = await fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      authorization: `Bearer ${token}`,
+    },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
   });
   await answer.body?.cancel();
@@ -238,7 +247,10 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await form.getByLabel("Name", { exact: true }).fill("Fixture");
       await form.getByRole("button", { name: "Add", exact: true }).click();
       await form.getByRole("alert").getByText("Give the program").waitFor();
-      await form.getByLabel("Program", { exact: true }).last().fill(join(dirname(bin), "tools-server"));
+      await form
+        .getByLabel("Program", { exact: true })
+        .last()
+        .fill(join(dirname(bin), "tools-server"));
       await form.getByLabel("Folder it is started in").fill(home);
       await form.getByLabel("Arguments, one to a line").fill("--fail");
       await form.getByRole("button", { name: "Add a variable" }).click();
@@ -249,7 +261,11 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await form.getByRole("button", { name: "Add", exact: true }).click();
       await entry(page, "Fixture").getByText("no licence was found").waitFor();
       await entry(page, "Fixture").getByText("FIXTURE_TOKEN").waitFor();
-      await page.getByRole("alert").filter({ hasText: "no licence was found" }).getByRole("button", { name: "Close" }).click();
+      await page
+        .getByRole("alert")
+        .filter({ hasText: "no licence was found" })
+        .getByRole("button", { name: "Close" })
+        .click();
 
       // Its keys are not read back: each is given again.
       await entry(page, "Fixture").getByRole("button", { name: "Change Fixture" }).click();
@@ -260,7 +276,9 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await change.getByRole("alert").getByText("Give the value of FIXTURE_TOKEN, or remove it.").waitFor();
       await change.getByLabel("Value of FIXTURE_TOKEN").fill(SECRET);
       await change.getByRole("button", { name: "Save" }).click();
-      await entry(page, "Fixture").getByText(/^\d+ tools wait in Review$/).waitFor();
+      await entry(page, "Fixture")
+        .getByText(/^\d+ tools wait in Review$/)
+        .waitFor();
       await entry(page, "Fixture").getByRole("button", { name: "See in Review which of its tools wait" }).waitFor();
       await entry(page, "Fixture").getByText("running", { exact: true }).waitFor();
       assert.equal(await page.evaluate((secret) => document.documentElement.outerHTML.includes(secret), SECRET), false);
@@ -299,7 +317,11 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
 
       await page.keyboard.press("Control+5");
       const figures = page.getByRole("region", { name: "In figures" });
-      const figure = (name) => figures.locator("div", { has: page.getByText(name, { exact: true }) }).last().locator("dd");
+      const figure = (name) =>
+        figures
+          .locator("div", { has: page.getByText(name, { exact: true }) })
+          .last()
+          .locator("dd");
       await figures.waitFor();
       await page.getByText("30 days", { exact: true }).click();
       assert.deepEqual(await figure("Sessions").allInnerTexts(), ["1", "of 1 program"]);
@@ -310,7 +332,9 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       const row = tools.getByRole("row", { name: /wrong/ });
       assert.deepEqual((await row.getByRole("cell").allInnerTexts()).slice(0, 2), ["1", "1"]);
       const days = page.getByRole("region", { name: "Day by day" });
-      await days.getByRole("img", { name: /^Searches and calls\. On 1 of 31 days: 3 searches and 3 calls, 1 failed/ }).waitFor();
+      await days
+        .getByRole("img", { name: /^Searches and calls\. On 1 of 31 days: 3 searches and 3 calls, 1 failed/ })
+        .waitFor();
       await days.getByRole("img", { name: /^Time of a search\. .* in the median/ }).waitFor();
       // Days without anything are folded.
       assert.equal(await days.locator("tbody tr").count(), 1);
@@ -319,9 +343,18 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await days.locator("tbody tr").nth(30).waitFor();
       await days.getByRole("button", { name: "Leave out 30 days without anything" }).click();
       await days.locator("tbody tr").nth(1).waitFor({ state: "detached" });
-      await page.getByRole("region", { name: "Time of a search" }).getByRole("row", { name: /^Library/ }).waitFor();
-      await page.getByRole("region", { name: "Tokens of a session" }).getByRole("row", { name: /^A session with AutoKit/ }).waitFor();
-      await page.getByRole("region", { name: "Programs" }).getByRole("row", { name: "test agent 1", exact: true }).waitFor();
+      await page
+        .getByRole("region", { name: "Time of a search" })
+        .getByRole("row", { name: /^Library/ })
+        .waitFor();
+      await page
+        .getByRole("region", { name: "Tokens of a session" })
+        .getByRole("row", { name: /^A session with AutoKit/ })
+        .waitFor();
+      await page
+        .getByRole("region", { name: "Programs" })
+        .getByRole("row", { name: "test agent 1", exact: true })
+        .waitFor();
       const whole = { width: 1180, height: 1240 };
       await as(page, "light", whole, () => show(page, "57-browser-activity-light.png"));
       await as(page, "dark", whole, () => show(page, "58-browser-activity-dark.png"));
@@ -358,7 +391,10 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
 
     async "calls a tool by hand, after what it needs was allowed"(page) {
       const rules = (await call("profiles", {})).profiles[0];
-      await call("profile_set", { ...rules, permissions: { ...rules.permissions, tools: { otherwise: "ask", overridable: false, rules: [] } } });
+      await call("profile_set", {
+        ...rules,
+        permissions: { ...rules.permissions, tools: { otherwise: "ask", overridable: false, rules: [] } },
+      });
       await page.keyboard.press("Control+k");
       await page.getByPlaceholder("A command or a card").fill("echo");
       await page.locator(".palette-item", { hasText: "echo" }).first().click();

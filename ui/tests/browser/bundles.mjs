@@ -23,7 +23,11 @@ async function look(page, place) {
 }
 
 const counts = (page) =>
-  page.getByRole("group", { name: "Show only" }).getByRole("button").allInnerTexts().then((all) => all.map((text) => text.replace(/\s+/g, " ").trim()));
+  page
+    .getByRole("group", { name: "Show only" })
+    .getByRole("button")
+    .allInnerTexts()
+    .then((all) => all.map((text) => text.replace(/\s+/g, " ").trim()));
 
 /** Closes the preview; choices are given up. */
 async function leave(page, chosen = false) {
@@ -42,21 +46,48 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       writeFileSync(
         at("alice.json"),
         JSON.stringify([
-          { name: "Toaster", provider: "Breakfast", description: "Toasts bread.", class: "Toaster", module: "toast", pricing: "free" },
+          {
+            name: "Toaster",
+            provider: "Breakfast",
+            description: "Toasts bread.",
+            class: "Toaster",
+            module: "toast",
+            pricing: "free",
+          },
           { name: "Egg Timer", provider: "Breakfast", description: "Times eggs.", class: "Timer", module: "eggs" },
           { name: "Juicer", provider: "Breakfast", description: "Presses oranges." },
         ]),
       );
       alice(folder, ["providers", "keys", "--keep", "file"]);
       alice(folder, ["import", at("alice.json")]);
-      alice(folder, ["bundle", "export", at("one.toolcards"), "--history", "--sign", "--name", "Breakfast", "--licence", "MIT", "--note", "Tested \u202eevery\u202c morning"]);
+      alice(folder, [
+        "bundle",
+        "export",
+        at("one.toolcards"),
+        "--history",
+        "--sign",
+        "--name",
+        "Breakfast",
+        "--licence",
+        "MIT",
+        "--note",
+        "Tested \u202eevery\u202c morning",
+      ]);
       await look(page, at("one.toolcards"));
       await page.getByRole("heading", { name: "Import “Breakfast”" }).waitFor();
       // What does not show is named, and nothing is taken for granted about who signed.
       await page.getByText("Tested ‹U+202E›every‹U+202C› morning").waitFor();
       await page.getByText("Signed by a key never seen here").waitFor();
       await page.getByText("Compare the fingerprint").waitFor();
-      assert.deepEqual(await counts(page), ["3 All", "3 New", "0 Changed", "0 Conflicting", "0 Perhaps the same", "0 Identical", "0 Invalid"]);
+      assert.deepEqual(await counts(page), [
+        "3 All",
+        "3 New",
+        "0 Changed",
+        "0 Conflicting",
+        "0 Perhaps the same",
+        "0 Identical",
+        "0 Invalid",
+      ]);
       await page.getByRole("button", { name: "Propose 3 cards" }).waitFor();
       await page.getByText("Take over at once").click();
       await show(page, "40-browser-bundle.png");
@@ -66,16 +97,40 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     },
 
     async "settles conflicts field by field, by keys and by hand"(page) {
-      alice(folder, ["cards", "edit", "Toaster", "--set", "description=Toasts bread on both sides.", "--set", "pricing=paid", "--set", "class=BothSides"]);
+      alice(folder, [
+        "cards",
+        "edit",
+        "Toaster",
+        "--set",
+        "description=Toasts bread on both sides.",
+        "--set",
+        "pricing=paid",
+        "--set",
+        "class=BothSides",
+      ]);
       alice(folder, ["cards", "edit", "Egg Timer", "--set", "class=EggClock"]);
-      writeFileSync(at("more.json"), JSON.stringify([{ name: "Waffle Iron", provider: "Breakfast", description: "Bakes." }, { name: "juicer!", provider: "Breakfast", description: "Presses." }]));
+      writeFileSync(
+        at("more.json"),
+        JSON.stringify([
+          { name: "Waffle Iron", provider: "Breakfast", description: "Bakes." },
+          { name: "juicer!", provider: "Breakfast", description: "Presses." },
+        ]),
+      );
       alice(folder, ["import", at("more.json")]);
       alice(folder, ["bundle", "export", at("two.toolcards"), "--history", "--sign", "--name", "Breakfast"]);
       autokit("cards", "edit", "Toaster", "--set", "description=Toasts slices.", "--set", "pricing=subscription");
       autokit("cards", "edit", "Egg Timer", "--set", "class=EggWatch");
       await look(page, at("two.toolcards"));
       await page.getByText("Signed by a key seen before").waitFor();
-      assert.deepEqual(await counts(page), ["5 All", "1 New", "0 Changed", "2 Conflicting", "1 Perhaps the same", "1 Identical", "0 Invalid"]);
+      assert.deepEqual(await counts(page), [
+        "5 All",
+        "1 New",
+        "0 Changed",
+        "2 Conflicting",
+        "1 Perhaps the same",
+        "1 Identical",
+        "0 Invalid",
+      ]);
 
       // By keys alone: only the conflicts, the second one, opened and left out and in again.
       await page.keyboard.press("f");
@@ -120,7 +175,10 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     },
 
     async "takes theirs in Review with one key"(page) {
-      await page.locator("footer .job", { hasText: "to decide in Review" }).getByRole("button", { name: "Show in Review" }).click();
+      await page
+        .locator("footer .job", { hasText: "to decide in Review" })
+        .getByRole("button", { name: "Show in Review" })
+        .click();
       await page.getByRole("list", { name: "Proposals" }).getByText("Egg Timer").click();
       await page.locator("#proposal-title", { hasText: "Egg Timer" }).waitFor();
       await page.getByText("From Alice’s library").waitFor();
@@ -187,7 +245,13 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       writeFileSync(at("moving.json"), JSON.stringify([{ name: "Whisk", description: "Whisks." }]));
       await look(page, at("moving.json"));
       await page.getByRole("button", { name: "Propose 1 card" }).waitFor();
-      writeFileSync(at("moving.json"), JSON.stringify([{ name: "Whisk", description: "Whisks." }, { name: "Bowl", description: "Holds." }]));
+      writeFileSync(
+        at("moving.json"),
+        JSON.stringify([
+          { name: "Whisk", description: "Whisks." },
+          { name: "Bowl", description: "Holds." },
+        ]),
+      );
       await page.getByRole("button", { name: "Propose 1 card" }).click();
       await page.getByRole("alert").getByText("is not the one that was looked at any more").waitFor();
       await page.getByRole("button", { name: "Look again" }).click();
@@ -196,7 +260,11 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     },
 
     async "scrolls a preview of 16,000 cards with at most 1 % of frames over 50 ms"(page) {
-      const many = Array.from({ length: 16_000 }, (_, index) => ({ name: `many ${index}`, provider: "Many", description: `Number ${index}.` }));
+      const many = Array.from({ length: 16_000 }, (_, index) => ({
+        name: `many ${index}`,
+        provider: "Many",
+        description: `Number ${index}.`,
+      }));
       many[0].name = "user\u202enimda";
       writeFileSync(at("many.json"), JSON.stringify(many));
       await look(page, at("many.json"));
@@ -213,7 +281,16 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     async "exports nothing with a secret in it, and a signed bundle without"(page) {
       // In parts, so that whoever looks for keys in this repository finds none.
       const key = ["AKIA", "Q3V7ZK2M9XWB4TRP"].join("");
-      autokit("cards", "add", "--set", "name=Leaky", "--set", "provider=Breakfast", "--set", `description=Call it with ${key} as the key`);
+      autokit(
+        "cards",
+        "add",
+        "--set",
+        "name=Leaky",
+        "--set",
+        "provider=Breakfast",
+        "--set",
+        `description=Call it with ${key} as the key`,
+      );
       await page.keyboard.press("Control+4");
       await page.getByLabel("Filter by name, provider or description").fill("breakfast");
       await page.getByText(/^4 cards of/).waitFor();

@@ -9,15 +9,19 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     const web = services();
     autokit("providers", "llm", "none");
     const add = (name, path) =>
-      autokit("cards", "add", ...Object.entries({
-        name,
-        provider: "Kitchen",
-        description: "Boils water in a networked kettle: set the temperature, start it, and read how full it is.",
-        programming_language: "python",
-        module: "kettle_tools",
-        class: "KettleToolkit",
-        documentation: `${web.base}${path}`,
-      }).flatMap(([field, value]) => ["--set", `${field}=${value}`]));
+      autokit(
+        "cards",
+        "add",
+        ...Object.entries({
+          name,
+          provider: "Kitchen",
+          description: "Boils water in a networked kettle: set the temperature, start it, and read how full it is.",
+          programming_language: "python",
+          module: "kettle_tools",
+          class: "KettleToolkit",
+          documentation: `${web.base}${path}`,
+        }).flatMap(([field, value]) => ["--set", `${field}=${value}`]),
+      );
     add("Kettle Toolkit", "/old/kettle");
     add("Lost Kettle Toolkit", "/gone");
     const section = page.getByRole("region", { name: "Documentation check" });
@@ -65,7 +69,11 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     web.held = new Promise((done) => (release = done));
     const begun = new Promise((done) => (web.asked = done));
     const file = join(folder, "held.json");
-    const held = Array.from({ length: 12 }, (_, at) => ({ name: `held ${at}`, provider: "Pantry", documentation: `${web.base}/held/${at}` }));
+    const held = Array.from({ length: 12 }, (_, at) => ({
+      name: `held ${at}`,
+      provider: "Pantry",
+      documentation: `${web.base}/held/${at}`,
+    }));
     writeFileSync(file, JSON.stringify(held));
     autokit("import", file);
     await page.getByLabel("Filter by name, provider or description").fill("pantry");

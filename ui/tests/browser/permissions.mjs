@@ -34,7 +34,12 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     const tall = { width: 1180, height: 1300 };
     await as(page, "light", tall, async () => (await place(), await show(page, `${number}-browser-${name}-light.png`)));
     await as(page, "dark", tall, async () => (await place(), await show(page, `${number}-browser-${name}-dark.png`)));
-    await as(page, "light", SMALL, async () => (await place(), await show(page, `${number}-browser-${name}-small.png`)));
+    await as(
+      page,
+      "light",
+      SMALL,
+      async () => (await place(), await show(page, `${number}-browser-${name}-small.png`)),
+    );
   }
 
   return {
@@ -98,7 +103,10 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       const words = ({ otherwise, rules }) => [otherwise, ...rules.map(({ of, permission }) => `${of} ${permission}`)];
       assert.deepEqual(words(may.hosts), ["deny", "api.example.org allow", "*.example.org ask"]);
       assert.deepEqual(words(may.files), [null, "/srv/shop allow"]);
-      assert.deepEqual(may.tools.rules.map(({ permission }) => permission), ["deny", "allow"]);
+      assert.deepEqual(
+        may.tools.rules.map(({ permission }) => permission),
+        ["deny", "allow"],
+      );
       assert.equal((await stored("")).permissions.hosts.otherwise, null);
       await portraits(page, 61, "permissions", "permissions");
 
@@ -108,7 +116,9 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await permissions.getByLabel("shop agents that work on the shop").check();
       await scope(page, "shop", "Tools").getByText("tool 004711").waitFor();
       await scope(page, "shop", "Hosts").getByText("*.example.org", { exact: true }).waitFor();
-      await saves(page, "profile_set", () => scope(page, "shop", "Hosts").getByRole("button", { name: "Remove the rule for *.example.org" }).click());
+      await saves(page, "profile_set", () =>
+        scope(page, "shop", "Hosts").getByRole("button", { name: "Remove the rule for *.example.org" }).click(),
+      );
       assert.equal(await scope(page, "shop", "Hosts").getByText("*.example.org", { exact: true }).count(), 0);
     },
 
@@ -152,7 +162,10 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await sessions.getByLabel("Program 1", { exact: true }).fill("claude");
       await sessions.getByLabel("Tokens of claude", { exact: true }).fill("300");
       await sessions.getByRole("button", { name: "Save" }).click();
-      await sessions.getByRole("alert").getByText("tools have to be allowed 500 tokens at least", { exact: false }).waitFor();
+      await sessions
+        .getByRole("alert")
+        .getByText("tools have to be allowed 500 tokens at least", { exact: false })
+        .waitFor();
       await sessions.getByLabel("Tokens of claude", { exact: true }).fill("8000");
       await sessions.getByRole("button", { name: "Save" }).click();
       await sessions.getByText("in use from now on").waitFor();
@@ -206,7 +219,10 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     async "asks a person before code runs, and runs what was allowed"(page) {
       one = await agent(bin, options, env);
       const found = await one.search("run python code");
-      assert(found.results.some(({ name }) => name === "code_exec"), JSON.stringify(found));
+      assert(
+        found.results.some(({ name }) => name === "code_exec"),
+        JSON.stringify(found),
+      );
       // Somebody types something else just then: it stays theirs, and Enter allows nothing.
       await page.keyboard.press("Control+1");
       const box = page.getByLabel("What should the tool do?");
@@ -215,7 +231,11 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await card(page).getByText("to run code in python").waitFor();
       await card(page).getByText("test agent").waitFor();
       await card(page).getByText('"code": "print(6*7)"').waitFor();
-      await page.getByText(/^test agent.* wants to call code_exec of AutoKit and needs your word to run code in python. Press F6 to answer.$/).waitFor({ state: "attached" });
+      await page
+        .getByText(
+          /^test agent.* wants to call code_exec of AutoKit and needs your word to run code in python. Press F6 to answer.$/,
+        )
+        .waitFor({ state: "attached" });
       await page.keyboard.type("12");
       assert.equal(await box.inputValue(), "thing number 4712");
       assert.equal(await page.evaluate(() => document.activeElement.id), "ask-box");

@@ -28,10 +28,21 @@ function answer(body, base) {
   const ids = [...new Set([...said(body).matchAll(/\\?"id\\?":\s*\\?"([^"\\]+)/g)].map((match) => match[1]))];
   switch (form) {
     case "scores":
-      return { scores: ids.map((id, at) => ({ id, score: Math.max(0.1, 0.9 - at * 0.15), justification: `Number ${at + 1} of those shown.` })) };
+      return {
+        scores: ids.map((id, at) => ({
+          id,
+          score: Math.max(0.1, 0.9 - at * 0.15),
+          justification: `Number ${at + 1} of those shown.`,
+        })),
+      };
     case "answer":
       // No card is about kettles: that takes the agent to the web.
-      return { tool: said(body).includes("kettle") ? null : (ids[0] ?? null), sentence: "", why: "It does what was asked.", code: "import made_up_package" };
+      return {
+        tool: said(body).includes("kettle") ? null : (ids[0] ?? null),
+        sentence: "",
+        why: "It does what was asked.",
+        code: "import made_up_package",
+      };
     case "grade":
       return { answers: true, reason: "It names a tool for the request." };
     case "query":
@@ -48,10 +59,17 @@ function answer(body, base) {
     ["search", { query: "kettle toolkit" }, "A page that documents a toolkit for kettles is needed."],
     ["open", { url: `${base}/gone` }, "The first hit may be it."],
     ["open", { url }, "That one is gone; the other hit."],
-    ["finish", { pages: [{ url, quote: "The toolkit needs the address of the kettle." }] }, "It documents what is needed."],
+    [
+      "finish",
+      { pages: [{ url, quote: "The toolkit needs the address of the kettle." }] },
+      "It documents what is needed.",
+    ],
   ];
   const [name, given, thought] = calls[Math.min(steps, calls.length - 1)];
-  return { call: { id: `call-${steps}`, type: "function", function: { name, arguments: JSON.stringify(given) } }, thought };
+  return {
+    call: { id: `call-${steps}`, type: "function", function: { name, arguments: JSON.stringify(given) } },
+    thought,
+  };
 }
 
 /** Starts them. The model thinks until `thinking` is over, and then for `pause`; pages below /held/ tell `asked` and come once `held` is over. */
