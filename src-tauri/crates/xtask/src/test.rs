@@ -15,11 +15,13 @@ const LICENCES: &str = "Licences and sources";
 const FEATURES: &str = "One feature set";
 const UNUSED: &str = "No unused dependencies";
 const COMPILED: &str = "Everything compiled";
+const PAGES_LINT: &str = "Window formatting and lints";
 const COMPONENTS: &str = "Window types and components";
 const UNIT_TESTS: &str = "Window unit tests";
 const BINDINGS_MATCH: &str = "Window types match the commands";
 const RUST_TESTS: &str = "Rust tests";
 const LONG_TESTS: &str = "Long Rust tests";
+const DISK_TESTS: &str = "Full disks";
 const KEYCHAIN: &str = "Keys in a real keychain";
 const LARGE_LIBRARY: &str = "A large library";
 const WINDOW: &str = "The real window";
@@ -51,7 +53,7 @@ impl Options {
     fn steps(&self) -> Vec<&'static str> {
         let mut steps = Vec::new();
         if !self.no_lints {
-            steps.extend([FORMATTING, LINTS]);
+            steps.extend([FORMATTING, LINTS, PAGES_LINT]);
         }
         if self.ci() {
             steps.extend([LICENCES, FEATURES, UNUSED]);
@@ -65,6 +67,7 @@ impl Options {
             BINDINGS_MATCH,
             RUST_TESTS,
             LONG_TESTS,
+            DISK_TESTS,
         ]);
         steps.extend(crate::sdks::STEPS);
         if cfg!(target_os = "linux") {
@@ -170,6 +173,11 @@ fn checks_beside(options: &Options) -> Result<()> {
             exec_quietly(&mut crate::shell::command(tool("cargo-machete")))
         })?;
     }
+    if !options.no_lints {
+        quiet_step(PAGES_LINT, "Run `npm run format` in ui/; correct what eslint names above.", || {
+            exec_quietly(&mut npm(&["run", "--silent", "lint"]))
+        })?;
+    }
     quiet_step(COMPONENTS, "See svelte-check's messages above.", || {
         exec_quietly(&mut npm(&["run", "--silent", "check"]))
     })?;
@@ -186,7 +194,9 @@ fn path_with_tools() -> Result<std::ffi::OsString> {
 }
 
 /// Tests that are long and mostly wait or keep one core busy; each measures a process of its own.
-const LONG: [&str; 6] = ["crash", "damage", "full_disk", "many_asks", "mcp_many", "memory"];
+const LONG: [&str; 5] = ["crash", "damage", "many_asks", "mcp_many", "memory"];
+/// As long as the others together, and mostly waiting for a disk.
+const FULL_DISKS: &str = "full_disk";
 
 /// All tests of Rust but those of the window: the long ones beside the others.
 fn rust_tests() -> Result<()> {
@@ -195,25 +205,31 @@ fn rust_tests() -> Result<()> {
     for entry in fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))? {
         let path = entry?.path();
         let name = path.file_stem().and_then(|name| name.to_str()).context("a test without a name")?;
-        if !LONG.contains(&name) {
+        if !LONG.contains(&name) && name != FULL_DISKS {
             others.push(name.to_owned());
         }
     }
-    let chosen = |names: &[String]| {
-        let mut command = cargo(&["test", "--package", "autokit-tests"]);
-        command.args(names.iter().flat_map(|name| ["--test", name]));
-        command
-    };
     std::thread::scope(|scope| {
-        let beside = scope.spawn(|| {
-            quiet_step(LONG_TESTS, "See the failing test above.", || {
-                exec_quietly(&mut chosen(&LONG.map(str::to_owned)))
+        let beside = |step, names| {
+            scope.spawn(move || {
+                quiet_step(step, "See the failing test above.", || exec_quietly(&mut chosen(names)))
             })
-        });
+        };
+        let (long, full_disks) = (beside(LONG_TESTS, &LONG[..]), beside(DISK_TESTS, &[FULL_DISKS][..]));
         exec(&mut cargo(&["test", "--workspace", "--exclude", "autokit-tests"]))?;
         exec(chosen(&others).args(["--lib", "--bins"]))?;
-        beside.join().map_err(|_| anyhow!("the long tests broke off"))?
+        for tests in [long, full_disks] {
+            tests.join().map_err(|_| anyhow!("the long tests broke off"))??;
+        }
+        Ok(())
     })
+}
+
+/// Tests across crates, by their files.
+fn chosen<S: AsRef<str>>(names: &[S]) -> std::process::Command {
+    let mut command = cargo(&["test", "--package", "autokit-tests"]);
+    command.args(names.iter().flat_map(|name| ["--test", name.as_ref()]));
+    command
 }
 
 /// The tests of the pages in a browser.
