@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use autokit_agent::ask::Told;
+use autokit_agent::ask::AgentAnswer;
 use autokit_api::commands::{GiveFeedback, ListJobs, SetProviders, StartAsk, WaitJob, WaitSession};
 use autokit_api::{
     AgentQuestion, FeedbackRequest, Job, JobState, JobWait, LlmKind, LlmSettings, NetworkSettings, Nothing,
     ProviderSettings, SearchKind, SearchSettings, Session, SessionWait, Turn, TurnState,
 };
 use autokit_app::node::Node;
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 
 use crate::model::ScriptedModel;
 use crate::site::Site;
@@ -35,7 +35,7 @@ pub fn services(model: Option<&ScriptedModel>, site: Option<&Site>) -> ProviderS
             ..SearchSettings::default()
         }),
         network: NetworkSettings { allowed_hosts: site.map(Site::host).into_iter().collect(), proxy: None },
-        keep: Keep::Memory,
+        keep: KeyStorage::Memory,
         ..ProviderSettings::default()
     }
 }
@@ -111,7 +111,7 @@ pub fn last(session: &Session) -> Result<&Turn> {
 ///
 /// # Errors
 /// When there is none, with what came instead.
-pub fn told(session: &Session) -> Result<&Told> {
+pub fn told(session: &Session) -> Result<&AgentAnswer> {
     let turn = last(session)?;
     turn.told.as_ref().with_context(|| format!("{:?}: {:?}", turn.state, turn.error))
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_library::Clock;
 use serde_json::{Value, json};
 
@@ -159,14 +159,14 @@ impl Workplace {
     /// # Errors
     /// When the library does not open.
     pub async fn node(&self, dim: usize) -> Result<Node> {
-        self.node_with(Vectors::StandIn(dim), Keep::Memory).await
+        self.node_with(Vectors::StandIn(dim), KeyStorage::Memory).await
     }
 
     /// As [`Workplace::node`], with other vectors and another place for keys.
     ///
     /// # Errors
     /// When the library does not open.
-    pub async fn node_with(&self, vectors: Vectors, keep: Keep) -> Result<Node> {
+    pub async fn node_with(&self, vectors: Vectors, keep: KeyStorage) -> Result<Node> {
         let config_dir = self.config_dir();
         let engine = EngineOptions { vectors, keep: Some(keep), config_dir, ..EngineOptions::new() };
         let (data_dir, author) = (self.data_dir(), "tester".to_owned());
@@ -180,7 +180,7 @@ impl Workplace {
     pub async fn node_of(&self, dim: usize, author: &str, clock: Clock) -> Result<Node> {
         let engine = EngineOptions {
             vectors: Vectors::StandIn(dim),
-            keep: Some(Keep::Memory),
+            keep: Some(KeyStorage::Memory),
             config_dir: self.config_dir(),
             clock,
             ..EngineOptions::new()

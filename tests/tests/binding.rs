@@ -14,7 +14,7 @@ use autokit_api::{
 };
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_app::{ErrorCode, Need, Permission, Permissions, Rule};
 use autokit_tests::mcp::{Agent, Generation, add_server};
 use autokit_tests::{Seeded, Workplace};
@@ -24,20 +24,20 @@ use serde_json::{Map, Value, json};
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A library with the tools of a server, and an address for agents.
-struct House {
+struct Setup {
     place: Workplace,
     node: Node,
     url: String,
 }
 
-impl House {
-    async fn new() -> Result<House> {
+impl Setup {
+    async fn new() -> Result<Setup> {
         let place = Workplace::with_stand_in()?;
         add_server(&place, "fixture", &[], true)?;
-        let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+        let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let address = node.call::<SetAgentsHttp>(AgentsHttpSet { enabled: true, port: Some(port) }).await?;
-        Ok(House { place, node, url: address.url })
+        Ok(Setup { place, node, url: address.url })
     }
 
     async fn profile(&self, name: &str, change: impl FnOnce(&mut Profile)) -> Result<()> {
@@ -127,58 +127,58 @@ fn names(found: &Value) -> Vec<&str> {
 /// a card be found that everybody may not find.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deny_for_everybody_binds_every_profile() -> Result<()> {
-    let house = House::new().await?;
-    let echo = house.tool("echo").await?;
+    let setup = Setup::new().await?;
+    let echo = setup.tool("echo").await?;
     // A profile that was there first, and says that it may.
-    house.profile("zoo", |zoo| zoo.permissions.set(&echo, Permission::Allow)).await?;
-    house.profile("new", |_| {}).await?;
+    setup.profile("zoo", |zoo| zoo.permissions.set(&echo, Permission::Allow)).await?;
+    setup.profile("new", |_| {}).await?;
     for generation in Generation::BOTH {
         let mut agents = Vec::new();
         for profile in ["", "zoo", "new"] {
-            agents.push(Agent::with_profile(&house.place, generation, profile).await?);
-            agents.push(house.over_http(profile, "", generation).await?);
-            agents.push(house.over_http(profile, "zoo", generation).await?);
+            agents.push(Agent::with_profile(&setup.place, generation, profile).await?);
+            agents.push(setup.over_http(profile, "", generation).await?);
+            agents.push(setup.over_http(profile, "zoo", generation).await?);
         }
         for agent in &mut agents {
             ensure!(names(&agent.search("echo").await?).contains(&"echo"));
             ensure!(!agent.use_tool("echo", json!({"text": "hi"})).await?.1);
         }
-        house.profile("", |all| all.permissions.set(&echo, Permission::Deny)).await?;
-        let before = house.calls().await?;
+        setup.profile("", |all| all.permissions.set(&echo, Permission::Deny)).await?;
+        let before = setup.calls().await?;
         for agent in &mut agents {
             let (text, failed) = agent.use_tool("echo", json!({"text": "hi"})).await?;
             ensure!(failed, "{generation:?}: {text}");
             ensure!(!names(&agent.search("echo").await?).contains(&"echo"));
         }
         for profile in ["", "zoo", "new"] {
-            ensure!(!house.by_hand("echo", profile, vec![echo.clone()]).await?, "{profile:?}");
+            ensure!(!setup.by_hand("echo", profile, vec![echo.clone()]).await?, "{profile:?}");
         }
-        ensure!(house.calls().await? == before + 1, "a denied tool was called");
+        ensure!(setup.calls().await? == before + 1, "a denied tool was called");
         // Of the library everybody may find nothing else than this, and so may no profile.
-        let only = Some(Allowlist { providers: Vec::new(), cards: vec![house.id("count").await?] });
-        house.profile("", |all| all.only = only).await?;
+        let only = Some(Allowlist { providers: Vec::new(), cards: vec![setup.id("count").await?] });
+        setup.profile("", |all| all.only = only).await?;
         for agent in &mut agents {
             ensure!(!names(&agent.search("echo").await?).contains(&"echo"));
         }
-        house.profile("", |_| {}).await?;
+        setup.profile("", |_| {}).await?;
         for agent in agents {
             agent.leave().await?;
         }
     }
-    house.node.close().await?;
+    setup.node.close().await?;
     Ok(())
 }
 
 /// A token belongs to a profile; what its bearer names besides can only take rights away.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_belongs_to_one_profile() -> Result<()> {
-    let house = House::new().await?;
-    let echo = house.tool("echo").await?;
+    let setup = Setup::new().await?;
+    let echo = setup.tool("echo").await?;
     let Need::Tool { id, .. } = echo.clone() else { anyhow::bail!("a tool") };
     let asks = Rule { of: id, permission: Permission::Ask, overridable: true };
-    house.profile("", |all| all.permissions.tools.put(asks)).await?;
-    house.profile("open", |open| open.permissions.set(&echo, Permission::Allow)).await?;
-    house.profile("shut", |shut| shut.permissions.set(&echo, Permission::Deny)).await?;
+    setup.profile("", |all| all.permissions.tools.put(asks)).await?;
+    setup.profile("open", |open| open.permissions.set(&echo, Permission::Allow)).await?;
+    setup.profile("shut", |shut| shut.permissions.set(&echo, Permission::Deny)).await?;
     for generation in Generation::BOTH {
         for (token, named, calls) in [
             ("open", "", true),
@@ -189,21 +189,21 @@ async fn a_token_belongs_to_one_profile() -> Result<()> {
             ("shut", "open", false),
             ("open", "shut", false),
         ] {
-            let mut agent = house.over_http(token, named, generation).await?;
+            let mut agent = setup.over_http(token, named, generation).await?;
             let found = names(&agent.search("echo").await?).contains(&"echo");
             let made = found && !agent.use_tool("echo", json!({"text": "hi"})).await?.1;
             ensure!(made == calls, "{generation:?}: {token:?} with ?profile={named}");
             agent.leave().await?;
         }
-        ensure!(house.over_http("open", "nobody", generation).await.is_err(), "nobody was served");
+        ensure!(setup.over_http("open", "nobody", generation).await.is_err(), "nobody was served");
     }
     // The token of a profile that was removed is worth nothing, also when one of its name is added again.
-    let token = house.token("open").await?;
-    house.node.call::<RemoveProfile>(ProfileRef { name: "open".to_owned() }).await?;
-    ensure!(Agent::at(&house.url, &token, Generation::Session).await.is_err());
-    house.profile("open", |_| {}).await?;
-    ensure!(Agent::at(&house.url, &token, Generation::Session).await.is_err());
-    house.node.close().await?;
+    let token = setup.token("open").await?;
+    setup.node.call::<RemoveProfile>(ProfileRef { name: "open".to_owned() }).await?;
+    ensure!(Agent::at(&setup.url, &token, Generation::Session).await.is_err());
+    setup.profile("open", |_| {}).await?;
+    ensure!(Agent::at(&setup.url, &token, Generation::Session).await.is_err());
+    setup.node.close().await?;
     Ok(())
 }
 
@@ -219,13 +219,13 @@ enum Revocation {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revocation_is_seen_at_once() -> Result<()> {
     for revocation in [Revocation::Deny, Revocation::Remove, Revocation::RemoveServer] {
-        let house = House::new().await?;
-        let echo = house.tool("echo").await?;
+        let setup = Setup::new().await?;
+        let echo = setup.tool("echo").await?;
         let mut clients = Vec::new();
         for generation in Generation::BOTH {
-            clients.push((generation, Agent::over_stdio(&house.place, generation).await?));
-            clients.push((generation, house.over_http("", "", generation).await?));
-            clients.push((generation, Agent::over_http(&house.place, generation).await?));
+            clients.push((generation, Agent::over_stdio(&setup.place, generation).await?));
+            clients.push((generation, setup.over_http("", "", generation).await?));
+            clients.push((generation, Agent::over_http(&setup.place, generation).await?));
         }
         let mut subscriptions = Vec::new();
         let mut told = Vec::new();
@@ -240,14 +240,14 @@ async fn a_revocation_is_seen_at_once() -> Result<()> {
         }
         match revocation {
             Revocation::Deny => {
-                house.profile("", |all| all.permissions.set(&echo, Permission::Deny)).await?;
+                setup.profile("", |all| all.permissions.set(&echo, Permission::Deny)).await?;
             }
             Revocation::Remove => {
-                let cards = vec![house.id("echo").await?];
-                house.node.call::<DeleteCards>(CardsDelete { cards, reason: String::new() }).await?;
+                let cards = vec![setup.id("echo").await?];
+                setup.node.call::<DeleteCards>(CardsDelete { cards, reason: String::new() }).await?;
             }
             Revocation::RemoveServer => {
-                house.node.call::<RemoveServer>(ServerRef { name: "fixture".to_owned() }).await?;
+                setup.node.call::<RemoveServer>(ServerRef { name: "fixture".to_owned() }).await?;
             }
         }
         for subscription in &mut subscriptions {
@@ -271,7 +271,7 @@ async fn a_revocation_is_seen_at_once() -> Result<()> {
         for (_, agent) in clients {
             agent.leave().await?;
         }
-        house.node.close().await?;
+        setup.node.close().await?;
     }
     Ok(())
 }
@@ -323,25 +323,25 @@ fn denies(permissions: &Permissions, tool: &str, id: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_call_is_made_that_a_deny_forbids() -> Result<()> {
     const ROUNDS: usize = 60;
-    let house = House::new().await?;
+    let setup = Setup::new().await?;
     let mut ids = BTreeMap::new();
     for tool in TOOLS {
-        ids.insert(tool, house.id(tool).await?);
+        ids.insert(tool, setup.id(tool).await?);
     }
     let mut random = Seeded::new(8);
     for profile in ["one", "two"] {
-        house.profile(profile, |_| {}).await?;
+        setup.profile(profile, |_| {}).await?;
     }
     // Agents that found all tools before any rule was made. What each is bound by, beside everybody's rules.
     let mut agents: Vec<(Vec<&str>, Agent)> = Vec::new();
     for generation in Generation::BOTH {
         for profile in ["", "one"] {
             let bound = if profile.is_empty() { vec![] } else { vec![profile] };
-            agents.push((bound, Agent::with_profile(&house.place, generation, profile).await?));
+            agents.push((bound, Agent::with_profile(&setup.place, generation, profile).await?));
         }
         for (token, named) in [("", ""), ("", "two"), ("one", ""), ("one", "two"), ("two", "")] {
             let bound = [token, named].into_iter().filter(|name| !name.is_empty()).collect();
-            agents.push((bound, house.over_http(token, named, generation).await?));
+            agents.push((bound, setup.over_http(token, named, generation).await?));
         }
     }
     for (_, agent) in &mut agents {
@@ -354,7 +354,7 @@ async fn no_call_is_made_that_a_deny_forbids() -> Result<()> {
         let mut kept = BTreeMap::new();
         for name in ["", "one", "two"] {
             let permissions = rules(&mut random, &ids, name.is_empty());
-            house.profile(name, |profile| profile.permissions = permissions.clone()).await?;
+            setup.profile(name, |profile| profile.permissions = permissions.clone()).await?;
             kept.insert(name, permissions);
         }
         let forbidden = |bound: &[&str], tool: &str| {
@@ -376,18 +376,18 @@ async fn no_call_is_made_that_a_deny_forbids() -> Result<()> {
             denied += u32::from(forbidden(bound, tool));
         }
         let (tool, profile) = (TOOLS[random.below(5) as usize], ["", "one", "two"][random.below(3) as usize]);
-        let granted = vec![house.tool(tool).await?];
-        let called = house.by_hand(tool, profile, granted).await?;
+        let granted = vec![setup.tool(tool).await?];
+        let called = setup.by_hand(tool, profile, granted).await?;
         ensure!(!(called && forbidden(&[profile], tool)), "round {round}: {tool} by hand: {kept:?}");
         made += u32::from(called);
     }
     // Both came about, so that the test could have failed.
     ensure!(made > 50 && denied > 50, "{made} made, {denied} denied");
-    let kept = house.node.call::<ListProfiles>(Nothing {}).await?;
+    let kept = setup.node.call::<ListProfiles>(Nothing {}).await?;
     ensure!(kept.profiles.len() == 3);
     for (_, agent) in agents {
         agent.leave().await?;
     }
-    house.node.close().await?;
+    setup.node.close().await?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use autokit_api::commands::{CancelSession, CreateCard, ListSessions};
 use autokit_api::{CardCreate, Nothing, SessionRef, TurnState};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_tests::agent::{ask, choose, last, rest, start, told};
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
 use autokit_tests::{Workplace, made_up_cards};
@@ -136,7 +136,7 @@ async fn memory_grows_at_most_a_twentieth_over_a_thousand_asks() -> Result<()> {
     let _alone = ALONE.lock().await;
     let place = Workplace::with_model()?;
     let model = ScriptedModel::saying(agreeable).await?;
-    let node = stocked(place.node_with(Vectors::Model, Keep::Memory).await?).await?;
+    let node = stocked(place.node_with(Vectors::Model, KeyStorage::Memory).await?).await?;
     choose(&node, Some(&model), None).await?;
     let mut before = 0;
     for number in 0..WARM_UP + ASKS {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_mcp_client::Limits;
 use autokit_tests::Workplace;
 use autokit_tests::mcp::{Agent, Generation, add_server};
@@ -392,7 +392,7 @@ async fn a_server_that_never_answers_is_given_up() -> Result<()> {
     add_server(&place, "fixture", &[], true)?;
     let engine = EngineOptions {
         vectors: Vectors::StandIn(64),
-        keep: Some(Keep::Memory),
+        keep: Some(KeyStorage::Memory),
         config_dir: place.config_dir(),
         // Long enough for the tool that answers, also on a busy machine.
         servers: Limits { call: Duration::from_secs(5), ..Limits::default() },

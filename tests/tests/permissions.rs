@@ -19,7 +19,7 @@ use autokit_api::{
 };
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_app::{ErrorCode, Need, Permission, Permissions, Policy};
 use autokit_tests::Workplace;
 use autokit_tests::mcp::{Agent, Generation, add_server};
@@ -87,7 +87,7 @@ async fn owner(place: &Workplace, at: SocketAddr) -> Result<Node> {
     let file = place.path("skies.json");
     std::fs::write(&file, specification(at).to_string())?;
     place.json(&["import", &file.display().to_string()])?;
-    let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+    let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
     let mut settings = ProviderSettings::default();
     settings.network.allowed_hosts = vec![at.to_string(), format!("localhost:{}", at.port())];
     node.call::<SetProviders>(settings).await?;
@@ -312,7 +312,7 @@ async fn waiting(node: &Node) -> Result<AgentAsk> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+    let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
     let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
     let found = agent.search("run python code").await?;
     ensure!(found["results"][0]["name"] == "code_exec", "{found}");
@@ -410,7 +410,7 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_read_below_folders_that_were_opened() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+    let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
     let project = place.path("project");
     std::fs::create_dir_all(project.join("private"))?;
     std::fs::write(project.join("notes.txt"), "one\ntwo\nthree\n")?;
@@ -670,7 +670,7 @@ async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
 async fn a_program_has_a_budget_and_arguments_are_written_down_without_secrets() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     add_server(&place, "fixture", &[], true)?;
-    let node = place.node_with(Vectors::StandIn(32), Keep::Memory).await?;
+    let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
     let mut sessions = AgentSessions::default();
     sessions.budgets.insert("test agent".to_owned(), 500);
     node.call::<SetAgentSessions>(sessions.clone()).await?;

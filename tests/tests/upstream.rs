@@ -5,7 +5,7 @@ use std::io::BufRead as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_mcp_client::{Limits, Pool, Reach, Told, UpstreamError};
+use autokit_mcp_client::{Limits, Pool, Progress, Reach, UpstreamError};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -146,7 +146,7 @@ async fn large_answers_many_tools_pictures_and_progress_pass() -> Result<()> {
     ensure!(text(&huge).len() > 49 << 20, "{}", text(&huge).len());
     let picture = call(&pool, &reach, "picture", json!({})).await?;
     ensure!(picture.content[0].as_image().is_some_and(|image| image.mime_type == "image/png"));
-    let (progress, mut told) = mpsc::channel::<Told>(8);
+    let (progress, mut told) = mpsc::channel::<Progress>(8);
     pool.call("s", &reach, "step", Map::new(), &progress, &CancellationToken::new()).await?;
     drop(progress);
     let mut steps = Vec::new();

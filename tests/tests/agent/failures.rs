@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use autokit_agent::ask::{House, LONGEST_SILENCE, Means, Question, Retrieval, Retrieved, Told, Verdict};
+use autokit_agent::ask::{
+    AgentAnswer, AgentDeps, LONGEST_SILENCE, Question, Retrieval, Retrieved, Retriever, Verdict,
+};
 use autokit_llm::prompts::Prompts;
 use autokit_llm::{Ledger, Limits, Model, ModelConfig, Protocol};
 use autokit_search::{Depth, Thresholds};
@@ -17,7 +19,9 @@ use serde_json::json;
 use autokit_tests::calendar::{NEED, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, card, cards, site, stock};
 
 /// Asks for something the library has, and for something only the web has.
-async fn both(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result<(Told, Told)> {
+async fn both(
+    script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+) -> Result<(AgentAnswer, AgentAnswer)> {
     let place = Workplace::with_stand_in()?;
     let (model, site) = (ScriptedModel::saying(script).await?, site().await?);
     // Long vectors: with short ones of the stand-in everything is a little like everything.
@@ -157,7 +161,7 @@ async fn tools_of_its_own() -> Result<()> {
 /// A library of one card.
 struct OneCard;
 
-impl House for OneCard {
+impl Retriever for OneCard {
     fn words_alone(&self) -> Option<String> {
         None
     }
@@ -186,7 +190,7 @@ impl House for OneCard {
 async fn with_patience(
     patience: Duration,
     script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
-) -> Result<(Told, usize)> {
+) -> Result<(AgentAnswer, usize)> {
     let scripted = ScriptedModel::saying(script).await?;
     let hours = Duration::from_hours(3);
     let config = ModelConfig {
@@ -194,7 +198,7 @@ async fn with_patience(
         ..ModelConfig::new(Protocol::Openai, scripted.base.clone(), "slow-1")
     };
     let model = Model::new(config, Ledger::default())?;
-    let means = Means {
+    let means = AgentDeps {
         small: Some(model.clone()),
         large: Some(model),
         web: None,

@@ -8,7 +8,7 @@ use autokit_api::commands::{KeepSecret, NAMES};
 use autokit_api::{KeyName, SetSecret};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_tests::agent::{ask, choose, judge, quiet, rest, start};
 use autokit_tests::log::Log;
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
@@ -214,7 +214,7 @@ async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
     Ok(heard)
 }
 
-async fn planted(keep: Keep, key: &str) -> Result<()> {
+async fn planted(keep: KeyStorage, key: &str) -> Result<()> {
     let log = Log::of_this_process();
     let place = Workplace::with_stand_in()?;
     let node = place.node_with(Vectors::StandIn(64), keep).await?;
@@ -242,10 +242,10 @@ async fn planted(keep: Keep, key: &str) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_in_memory_is_seen_by_its_service_alone() -> Result<()> {
-    Box::pin(planted(Keep::Memory, "sk-planted-in-memory-4711")).await
+    Box::pin(planted(KeyStorage::Memory, "sk-planted-in-memory-4711")).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_in_a_file_is_seen_by_its_service_alone() -> Result<()> {
-    Box::pin(planted(Keep::File, "sk-planted-in-a-file-4712")).await
+    Box::pin(planted(KeyStorage::File, "sk-planted-in-a-file-4712")).await
 }

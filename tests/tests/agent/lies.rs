@@ -1,7 +1,7 @@
 //! A model that lies, and one that obeys what a page tells it: none of it is told as a fact.
 
 use anyhow::{Context, Result, ensure};
-use autokit_agent::ask::Told;
+use autokit_agent::ask::AgentAnswer;
 use autokit_api::PagesFetch;
 use autokit_api::commands::FetchPages;
 use autokit_app::node::Node;
@@ -51,7 +51,7 @@ async fn library(place: &Workplace) -> Result<(Node, Site)> {
 }
 
 /// Asks a model whose answers come from `lie` and who finds everything good.
-async fn answer(lie: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result<Told> {
+async fn answer(lie: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result<AgentAnswer> {
     let place = Workplace::with_stand_in()?;
     let (node, _site) = library(&place).await?;
     let model = ScriptedModel::saying(move |asked| match asked.wanted() {
@@ -68,7 +68,7 @@ async fn answer(lie: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result
 }
 
 /// Everything in an answer that is told as a fact.
-fn facts(told: &Told) -> Value {
+fn facts(told: &AgentAnswer) -> Value {
     let justified: Vec<_> = told.candidates.iter().map(|ranked| &ranked.justification).collect();
     let cited: Vec<_> = told.citations.iter().map(|cited| &cited.url).collect();
     let found: Vec<_> = told
@@ -79,7 +79,7 @@ fn facts(told: &Told) -> Value {
     json!([told.tool, told.name, told.sentence, told.why, told.stub, justified, cited, found])
 }
 
-fn honest(told: &Told) -> Result<()> {
+fn honest(told: &AgentAnswer) -> Result<()> {
     let facts = facts(told).to_string().to_lowercase();
     for lie in LIES {
         ensure!(!facts.contains(lie), "{lie} is told as a fact: {facts}");
@@ -87,7 +87,7 @@ fn honest(told: &Told) -> Result<()> {
     Ok(())
 }
 
-fn is_the_calendar(told: &Told) -> Result<()> {
+fn is_the_calendar(told: &AgentAnswer) -> Result<()> {
     honest(told)?;
     ensure!(told.name.as_deref() == Some("Calendar Kit"), "{told:?}");
     ensure!(told.stub.as_ref().is_some_and(|stub| stub.code.contains("import CalendarTool")), "{told:?}");

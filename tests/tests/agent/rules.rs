@@ -7,7 +7,7 @@ use autokit_api::commands::{AcceptProposal, ProposeFinding};
 use autokit_api::{AddFinding, ProposalAccept, Session};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_tests::agent::{ask, choose, judge, quiet, told};
 use autokit_tests::site::Page;
 use autokit_tests::{Workplace, made_up_cards};
@@ -64,7 +64,7 @@ async fn from_a_question_to_a_card_by_words_alone() -> Result<()> {
     let says = "The Sundial Toolkit computes the shadows of a sundial for a latitude and a day of the year.";
     let shows = "from sundial import SundialToolkit\n\ntoolkit = SundialToolkit()";
     site.put("/docs/python/tools/sundial", Page::new("Sundial Toolkit").says(says).shows("python", shows));
-    let node = place.node_with(Vectors::Off, Keep::Memory).await?;
+    let node = place.node_with(Vectors::Off, KeyStorage::Memory).await?;
     // Words are worth something where there are many cards without them.
     stock(&node, &made_up_cards(120)).await?;
     choose(&node, None, Some(&site)).await?;
@@ -101,7 +101,7 @@ async fn what_was_turned_down_is_not_found_again() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_search_service_the_answer_says_so() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let node = place.node_with(Vectors::Off, Keep::Memory).await?;
+    let node = place.node_with(Vectors::Off, KeyStorage::Memory).await?;
     stock(&node, &cards()).await?;
     let session = ask(&node, QUESTION).await?;
     let answer = told(&session)?;
@@ -122,7 +122,7 @@ async fn without_a_search_service_the_answer_says_so() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_service_that_is_not_there_is_told() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let node = place.node_with(Vectors::Off, Keep::Memory).await?;
+    let node = place.node_with(Vectors::Off, KeyStorage::Memory).await?;
     stock(&node, &cards()).await?;
     let mut settings = autokit_tests::agent::services(None, Some(&site().await?));
     // Nobody listens on the port that nobody can name.

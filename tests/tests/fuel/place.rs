@@ -10,7 +10,7 @@ use autokit_api::{
 };
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_library::Clock;
 use autokit_tests::Workplace;
 use autokit_tests::agent::done;
@@ -41,7 +41,7 @@ impl Ahead {
 pub(crate) async fn open(place: &Workplace, ahead: &Ahead, stays: bool) -> Result<Node> {
     let engine = EngineOptions {
         vectors: Vectors::Off,
-        keep: Some(Keep::Memory),
+        keep: Some(KeyStorage::Memory),
         config_dir: place.config_dir(),
         clock: ahead.clock(),
         ..EngineOptions::new()

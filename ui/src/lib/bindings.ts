@@ -3577,7 +3577,7 @@ network: NetworkSettings,
 /**
  * Where keys are kept.
  */
-keep: Keep, 
+keep: KeyStorage, 
 /**
  * Prompts of the person's own, by name.
  */
@@ -5053,7 +5053,7 @@ events: Array<StepEvent>,
 /**
  * The answer of an ask.
  */
-told: Told | null, 
+told: AgentAnswer | null, 
 /**
  * What was found on the web, when only the web was asked.
  */

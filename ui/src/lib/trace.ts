@@ -41,7 +41,7 @@ const OUTCOMES: Record<Outcome, { name: string; tone: Tone }> = {
   misses: { name: "misses", tone: "warn" },
   rewritten: { name: "rewritten", tone: "plain" },
   exhausted: { name: "no more tries", tone: "warn" },
-  told: { name: "ready", tone: "good" },
+  delivered: { name: "ready", tone: "good" },
   helpful: { name: "helps", tone: "good" },
   unhelpful: { name: "does not help", tone: "warn" },
   wanted: { name: "wanted", tone: "plain" },

@@ -22,10 +22,10 @@ pub enum Error {
     Retrieve(#[from] autokit_search::RetrieveError),
     /// The embedding model.
     #[error("{0}")]
-    Senses(String),
+    Embedding(String),
     /// The library.
     #[error("{0}")]
-    House(String),
+    Library(String),
     /// Time ran out.
     #[error("not done within {0} seconds")]
     Deadline(u64),
@@ -44,7 +44,9 @@ impl From<Error> for ApiError {
             Error::Deadline(_) => {
                 ApiError::new(ErrorCode::Timeout, error.to_string(), "Try again, or choose a quicker model.")
             }
-            Error::Retrieve(_) | Error::Senses(_) | Error::House(_) => ApiError::internal(error.to_string()),
+            Error::Retrieve(_) | Error::Embedding(_) | Error::Library(_) => {
+                ApiError::internal(error.to_string())
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Asking the agent, looking on the web, and what people say about the answers.
 
-use autokit_agent::ask::{StepEvent, Told};
+use autokit_agent::ask::{AgentAnswer, StepEvent};
 use autokit_agent::discover::Discovered;
 use autokit_error::ApiError;
 use serde::{Deserialize, Serialize};
@@ -100,7 +100,7 @@ pub struct Turn {
     /// The trace, in order.
     pub events: Vec<StepEvent>,
     /// The answer of an ask.
-    pub told: Option<Told>,
+    pub told: Option<AgentAnswer>,
     /// What was found on the web, when only the web was asked.
     pub discovered: Option<Discovered>,
     /// What the person said about it.

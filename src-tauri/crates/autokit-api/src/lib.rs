@@ -51,8 +51,8 @@ pub use profiles::{
     AskReply, AsksWait, AuditEntry, AuditLog, AuditQuery, Profile, ProfileChange, ProfileRef, Profiles,
 };
 pub use providers::{
-    Connection, Keep, KeyName, KeyState, LlmKind, LlmSettings, NetworkSettings, ProviderSettings, Providers,
-    SearchKind, SearchSettings, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
+    Connection, KeyName, KeyState, KeyStorage, LlmKind, LlmSettings, NetworkSettings, ProviderSettings,
+    Providers, SearchKind, SearchSettings, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
 };
 pub use review::{
     AcceptPreview, CardDescribe, FieldSide, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,

@@ -9,7 +9,7 @@ use ts_rs::TS;
 /// Where keys are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum Keep {
+pub enum KeyStorage {
     /// The platform's keychain.
     #[default]
     Keychain,
@@ -146,7 +146,7 @@ pub struct ProviderSettings {
     /// What may be reached.
     pub network: NetworkSettings,
     /// Where keys are kept.
-    pub keep: Keep,
+    pub keep: KeyStorage,
     /// Prompts of the person's own, by name.
     pub prompts: BTreeMap<String, String>,
 }

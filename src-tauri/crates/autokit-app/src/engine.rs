@@ -21,6 +21,7 @@ mod incoming;
 mod indexing;
 mod kept;
 mod keys;
+mod library_retriever;
 mod market;
 mod models;
 mod opinions;
@@ -31,7 +32,6 @@ mod review;
 mod serve;
 mod servers;
 mod sessions;
-mod shelf;
 mod subscriptions;
 mod verify;
 
@@ -58,16 +58,17 @@ use autokit_sandbox::Sandbox;
 use autokit_search::{CardIndex, Searcher};
 use tokio::sync::{broadcast, watch};
 
-use crate::door::AgentToken;
 use crate::jobs::Jobs;
+use crate::mcp_http_server::AgentToken;
 
-use crate::secrets::{Keep, Secrets};
+use crate::secrets::{KeyStorage, Secrets};
 use api_keys::ApiKeys;
 use asks::Asks;
 use catalogue::ListCache;
 use import::PlanCache;
 use incoming::SourceCache;
 use indexing::LibraryPassages;
+use library_retriever::DiscoveryCache;
 use market::Market;
 use opinions::Opinions;
 use profiles::ProfileBook;
@@ -76,7 +77,6 @@ use review::Suspects;
 use serve::{CodeRuns, Journal, Outcomes};
 use servers::Servers;
 use sessions::Sessions;
-use shelf::Lore;
 use subscriptions::Subscriptions;
 use verify::Verifying;
 
@@ -111,7 +111,7 @@ pub struct EngineOptions {
     /// Where the time comes from.
     pub clock: Clock,
     /// Where keys are kept; the library's own choice when not given.
-    pub keep: Option<Keep>,
+    pub keep: Option<KeyStorage>,
     /// The person's configuration: the file of keys, if they are kept in one.
     pub config_dir: PathBuf,
     /// What MCP servers may take, in time and in size.
@@ -162,7 +162,7 @@ const STARTER_SETTING: &str = "starter";
 pub struct Engine {
     core: Arc<Core>,
     gateway: Gateway<Serving>,
-    doorway: tokio::sync::Mutex<agents_http::Doorway>,
+    mcp_http: tokio::sync::Mutex<agents_http::McpHttpState>,
 }
 
 /// What jobs share with the commands.
@@ -183,7 +183,7 @@ pub(crate) struct Core {
     spending: Spending,
     memory_keys: Secrets,
     sessions: Sessions,
-    lore: Lore,
+    discovery: DiscoveryCache,
     opinions: Opinions,
     verifying: Verifying,
     /// Proposals that wait, for the status.
@@ -283,9 +283,9 @@ impl Engine {
             embedding: tokio::sync::Mutex::default(),
             services: ArcSwap::from_pointee(Services::none()?),
             spending: Spending::default(),
-            memory_keys: Secrets::open(Keep::Memory, &options.config_dir),
+            memory_keys: Secrets::open(KeyStorage::Memory, &options.config_dir),
             sessions: Sessions::default(),
-            lore: Lore::default(),
+            discovery: DiscoveryCache::default(),
             opinions: Opinions::default(),
             verifying: Verifying::default(),
             waiting: AtomicU32::new(0),
@@ -327,7 +327,7 @@ impl Engine {
             core.start_starter();
         }
         let gateway = Engine::gateway_of(&core);
-        let engine = Engine { core, gateway, doorway: tokio::sync::Mutex::default() };
+        let engine = Engine { core, gateway, mcp_http: tokio::sync::Mutex::default() };
         engine.keep_journal();
         Ok(engine)
     }
@@ -387,7 +387,7 @@ impl Core {
     }
 
     /// The model, as what compares by meaning wants it.
-    fn senses(&self) -> Option<Arc<dyn autokit_search::Senses>> {
+    fn senses(&self) -> Option<Arc<dyn autokit_search::QueryEmbedder>> {
         self.embedder().map(|embedder| Arc::new(crate::eval::Meaning(embedder)) as Arc<_>)
     }
 

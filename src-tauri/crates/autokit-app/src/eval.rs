@@ -2,9 +2,9 @@
 
 mod ask;
 mod discover;
-mod house;
 mod improve;
 mod linkrot;
+mod setup;
 mod tokens;
 
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use autokit_agent::discover::Vocabulary;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_search::Senses;
+use autokit_search::QueryEmbedder;
 use autokit_search::eval::{Embedder as Embeddings, RetrievalReport, RetrievalSet, evaluate_retrieval};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
@@ -49,7 +49,7 @@ fn embedder(vectors: &Vectors) -> Result<Embedder> {
 #[derive(Debug)]
 pub(crate) struct Meaning(pub(crate) Arc<Embedder>);
 
-impl Senses for Meaning {
+impl QueryEmbedder for Meaning {
     fn queries(&self, texts: &[String]) -> std::result::Result<Vec<Vec<f32>>, String> {
         texts.iter().map(|text| self.0.embed_query(text).map_err(|error| error.to_string())).collect()
     }
@@ -95,7 +95,7 @@ pub fn retrieval(dirs: &[PathBuf], vectors: &Vectors) -> Result<Vec<RetrievalRep
 }
 
 /// Words about tools, from the cards AutoKit comes with.
-pub(crate) fn vocabulary(senses: &dyn Senses) -> Result<Vocabulary> {
+pub(crate) fn vocabulary(senses: &dyn QueryEmbedder) -> Result<Vocabulary> {
     let starter = crate::starter::cards()?;
     let texts: Vec<String> = starter
         .cards

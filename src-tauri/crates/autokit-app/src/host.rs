@@ -231,7 +231,7 @@ async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Re
     if !is_local(request.headers()) {
         return (StatusCode::FORBIDDEN, "not this host").into_response();
     }
-    if !bears(request.headers(), &shared.token) {
+    if !is_authorized(request.headers(), &shared.token) {
         return refuse(ApiError::new(
             ErrorCode::Unauthorized,
             "this page has no valid token for the library",
@@ -249,7 +249,7 @@ pub(crate) fn is_local(headers: &HeaderMap) -> bool {
 }
 
 /// Whether a request presents a token.
-pub(crate) fn bears(headers: &HeaderMap, token: &str) -> bool {
+pub(crate) fn is_authorized(headers: &HeaderMap, token: &str) -> bool {
     same(bearer(headers).unwrap_or_default().as_bytes(), token.as_bytes())
 }
 

@@ -10,13 +10,13 @@
 //! | [`secrets`] | keys of services, and where they are kept |
 
 pub mod backups;
-mod door;
 pub mod engine;
 pub mod eval;
 pub mod host;
 pub mod jobs;
 mod listen;
 pub mod mcp;
+mod mcp_http_server;
 pub mod node;
 pub mod paths;
 mod remote;

@@ -227,7 +227,7 @@ impl Node {
                 tracing::info!("stopping jobs and servers");
                 engine.stop_jobs().await;
                 tracing::info!("closing the endpoints");
-                engine.close_door().await;
+                engine.close_mcp_http().await;
                 host.stop().await;
                 tracing::info!("closing the library");
                 engine.close().await
@@ -352,7 +352,7 @@ impl Inner {
             engine.verify_later();
             engine.keep_backups();
             // A process that ends soon would only be in the way of one that stays.
-            engine.open_door().await;
+            engine.open_mcp_http().await;
         }
         *self.state.write().await = State::Owner { engine, host };
         // Nobody listening is fine.

@@ -22,7 +22,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-pub use autokit_api::Keep;
+pub use autokit_api::KeyStorage;
 use autokit_error::{ApiError, ErrorCode, Result};
 pub use autokit_policy::Secret;
 use sha2::{Digest as _, Sha256};
@@ -63,21 +63,21 @@ impl Secrets {
     ///
     /// Nothing is touched before the first key is asked for: a program without keys starts on a
     /// machine without a keychain.
-    pub fn open(keep: Keep, folder: &Path) -> Secrets {
+    pub fn open(keep: KeyStorage, folder: &Path) -> Secrets {
         let place = match keep {
-            Keep::Keychain => Place::Keychain(Keychain::system()),
-            Keep::File => Place::File(SealedFile::new(folder)),
-            Keep::Memory => Place::Memory(Arc::default()),
+            KeyStorage::Keychain => Place::Keychain(Keychain::system()),
+            KeyStorage::File => Place::File(SealedFile::new(folder)),
+            KeyStorage::Memory => Place::Memory(Arc::default()),
         };
         Secrets { place }
     }
 
     /// Where they are kept.
-    pub fn keep(&self) -> Keep {
+    pub fn keep(&self) -> KeyStorage {
         match self.place {
-            Place::Keychain(_) => Keep::Keychain,
-            Place::File(_) => Keep::File,
-            Place::Memory(_) => Keep::Memory,
+            Place::Keychain(_) => KeyStorage::Keychain,
+            Place::File(_) => KeyStorage::File,
+            Place::Memory(_) => KeyStorage::Memory,
         }
     }
 
@@ -178,7 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn memory_keeps_names_apart_and_forgets_what_is_removed() {
-        let secrets = Secrets::open(Keep::Memory, Path::new("unused"));
+        let secrets = Secrets::open(KeyStorage::Memory, Path::new("unused"));
         secrets.set("github", Secret::new("one")).await.unwrap();
         secrets.set("search.tavily", Secret::new("two")).await.unwrap();
         assert_eq!(secrets.get("github").await.unwrap().unwrap().expose(), "one");
@@ -196,10 +196,10 @@ mod tests {
             format!("{:?} {:#?}", Secret::new(planted), Some(Secret::new(planted))),
             "… Some(\n    …,\n)"
         );
-        for keep in [Keep::Keychain, Keep::File, Keep::Memory] {
+        for keep in [KeyStorage::Keychain, KeyStorage::File, KeyStorage::Memory] {
             let folder = tempfile::tempdir().unwrap();
             let secrets = Secrets::open(keep, folder.path());
-            if keep != Keep::Keychain {
+            if keep != KeyStorage::Keychain {
                 secrets.set("llm.anthropic", Secret::new(planted)).await.unwrap();
             }
             assert_eq!(secrets.keep(), keep);
@@ -209,7 +209,7 @@ mod tests {
 
     #[tokio::test]
     async fn odd_names_and_empty_keys_are_refused() {
-        let secrets = Secrets::open(Keep::Memory, Path::new("unused"));
+        let secrets = Secrets::open(KeyStorage::Memory, Path::new("unused"));
         let long = "a".repeat(LONGEST_NAME + 1);
         for name in ["", "../keys", "GitHub", "a b", "a\0", "ä", long.as_str()] {
             let error = secrets.set(name, Secret::new("x")).await.unwrap_err();
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_place_is_written_in_small_letters() {
-        assert_eq!(serde_json::to_string(&Keep::Keychain).unwrap(), "\"keychain\"");
-        assert_eq!(serde_json::from_str::<Keep>("\"file\"").unwrap(), Keep::File);
+        assert_eq!(serde_json::to_string(&KeyStorage::Keychain).unwrap(), "\"keychain\"");
+        assert_eq!(serde_json::from_str::<KeyStorage>("\"file\"").unwrap(), KeyStorage::File);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use autokit_app::ErrorCode;
-use autokit_app::secrets::{self, Keep, Secret, Secrets};
+use autokit_app::secrets::{self, KeyStorage, Secret, Secrets};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
@@ -39,7 +39,7 @@ async fn a_real_keychain_keeps_keys() {
     let planted = format!("sk-planted-{}", autokit_app::token(16));
 
     assert!(secrets::available().await, "no Secret Service answers on this bus");
-    let secrets = Secrets::open(Keep::Keychain, data.path());
+    let secrets = Secrets::open(KeyStorage::Keychain, data.path());
     assert_eq!(text(&secrets, &name).await, None);
     secrets.set(&name, Secret::new(planted.as_str())).await.expect("a new key is taken");
     secrets.set(&other, Secret::new("another, with ä and \"")).await.expect("a second key is taken");
@@ -49,7 +49,7 @@ async fn a_real_keychain_keeps_keys() {
     let longer = format!("{planted}-{}", "x".repeat(5000));
     secrets.set(&name, Secret::new(longer.as_str())).await.expect("a key is replaced");
     drop(secrets);
-    let secrets = Secrets::open(Keep::Keychain, data.path());
+    let secrets = Secrets::open(KeyStorage::Keychain, data.path());
     assert_eq!(text(&secrets, &name).await.as_deref(), Some(longer.as_str()));
 
     let shown = format!("{secrets:?} {:?}", secrets.get(&name).await);
@@ -123,7 +123,7 @@ fn a_machine_without_a_bus_has_no_keychain() {
     runtime.block_on(async {
         assert!(!secrets::available().await);
         let folder = tempfile::tempdir().expect("a folder");
-        let secrets = Secrets::open(Keep::Keychain, folder.path());
+        let secrets = Secrets::open(KeyStorage::Keychain, folder.path());
         let error = secrets.get("github").await.expect_err("there is no keychain");
         assert_eq!(error.code, ErrorCode::NoKeychain, "{error:?}");
         assert_eq!(error.message, "no keychain service runs here");

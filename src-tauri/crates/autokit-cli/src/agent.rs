@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use autokit_agent::ask::graph::Step;
-use autokit_agent::ask::{Phase, StepEvent, Told};
+use autokit_agent::ask::{AgentAnswer, Phase, StepEvent};
 use autokit_agent::discover::{Finding, Trace};
 use autokit_api::commands::{
     CancelSession, FetchPages, GetPage, GetSession, GiveFeedback, ListSessions, ProposeFinding,
@@ -94,7 +94,11 @@ fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
 
 /// What follows the recommendation: lines left out, tools from the web, how to go on. A library that
 /// takes no changes, for the reason given, did not save the session.
-pub(crate) fn write_after(out: &mut dyn Write, told: &Told, read_only: Option<&str>) -> io::Result<()> {
+pub(crate) fn write_after(
+    out: &mut dyn Write,
+    told: &AgentAnswer,
+    read_only: Option<&str>,
+) -> io::Result<()> {
     for line in &told.removed {
         writeln!(out, "{} {}", "left out, because nothing supports it:".yellow(), printable(line))?;
     }

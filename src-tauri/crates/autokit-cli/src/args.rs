@@ -295,7 +295,7 @@ pub(crate) enum ProvidersCommand {
     Keys {
         /// The system's keychain, or an encrypted file.
         #[arg(long, value_enum)]
-        keep: KeepChoice,
+        keep: KeyStorageChoice,
     },
     /// Try a connection with one real request.
     Test {
@@ -348,7 +348,7 @@ pub(crate) enum KeyChoice {
 
 /// Where keys are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeepChoice {
+pub(crate) enum KeyStorageChoice {
     /// The system's keychain.
     Keychain,
     /// An encrypted file in the configuration folder.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use autokit_agent::ask::{StepEvent, Told};
+use autokit_agent::ask::{AgentAnswer, StepEvent};
 use autokit_api::commands::{GetCard, GetStatus, Search, StartAsk};
 use autokit_api::{
     AgentQuestion, Answer, Candidate, CardRef, Nothing, SearchRequest, SearchResponse, Verdict,
@@ -26,7 +26,7 @@ struct Asked<'a> {
     #[serde(flatten)]
     answer: &'a Answer,
     session: &'a str,
-    told: &'a Told,
+    told: &'a AgentAnswer,
     events: &'a [StepEvent],
 }
 
@@ -62,7 +62,7 @@ pub(crate) async fn ask(
 }
 
 /// The candidates of an answer with their cards, in its order: the recommended one first.
-async fn candidates(node: &Node, told: &Told) -> Result<Vec<Candidate>> {
+async fn candidates(node: &Node, told: &AgentAnswer) -> Result<Vec<Candidate>> {
     let mut all = Vec::with_capacity(told.candidates.len());
     for ranked in &told.candidates {
         let recommended = told.tool.as_ref() == Some(&ranked.id);
@@ -106,7 +106,7 @@ pub(crate) async fn search(
     Ok(if response.results.is_empty() { End::Nothing } else { End::Done })
 }
 
-fn write_answer(out: &mut dyn Write, answer: &Answer, told: &Told) -> io::Result<()> {
+fn write_answer(out: &mut dyn Write, answer: &Answer, told: &AgentAnswer) -> io::Result<()> {
     match (answer.verdict, answer.candidates.split_first()) {
         (Verdict::Nothing, _) | (_, None) => {
             writeln!(out, "{}", "No suitable tool in this library.".bold())?;
@@ -151,7 +151,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &Told) -> io::Result
     )
 }
 
-fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &Told) -> io::Result<()> {
+fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &AgentAnswer) -> io::Result<()> {
     let card = &best.card;
     let badge = if card.verified {
         "✓ verified".green().to_string()

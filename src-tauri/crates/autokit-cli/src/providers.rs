@@ -7,11 +7,13 @@ use autokit_api::{
     Connection, KeyName, LlmKind, Nothing, ProviderSettings, Providers, SearchKind, SetSecret, TestRequest,
 };
 use autokit_app::node::Node;
-use autokit_app::secrets::Keep;
+use autokit_app::secrets::KeyStorage;
 use autokit_app::{ApiError, ErrorCode, is_web_address};
 use owo_colors::OwoColorize;
 
-use crate::args::{Dollars, KeepChoice, KeyChoice, LlmChoice, ProvidersCommand, SearchChoice, TestChoice};
+use crate::args::{
+    Dollars, KeyChoice, KeyStorageChoice, LlmChoice, ProvidersCommand, SearchChoice, TestChoice,
+};
 use crate::output::{Output, printable, write_error};
 use crate::places::in_terminal;
 use crate::{End, Result};
@@ -127,8 +129,8 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
         ProvidersCommand::Allow { hosts } => settings.network.allowed_hosts = hosts,
         ProvidersCommand::Keys { keep } => {
             settings.keep = match keep {
-                KeepChoice::Keychain => Keep::Keychain,
-                KeepChoice::File => Keep::File,
+                KeyStorageChoice::Keychain => KeyStorage::Keychain,
+                KeyStorageChoice::File => KeyStorage::File,
             };
         }
     }

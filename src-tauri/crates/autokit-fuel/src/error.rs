@@ -9,16 +9,16 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The embedding model failed.
     #[error("{0}")]
-    Senses(String),
+    Embedding(String),
 }
 
 /// Does what takes a while, the model's work above all, where it holds nobody up.
 ///
 /// # Errors
-/// [`Error::Senses`].
+/// [`Error::Embedding`].
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> std::result::Result<T, String> + Send + 'static,
 ) -> Result<T> {
     let ended = tokio::task::spawn_blocking(work).await;
-    ended.map_err(|error| Error::Senses(format!("it broke off: {error}")))?.map_err(Error::Senses)
+    ended.map_err(|error| Error::Embedding(format!("it broke off: {error}")))?.map_err(Error::Embedding)
 }

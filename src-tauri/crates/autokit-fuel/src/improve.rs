@@ -3,7 +3,7 @@
 use autokit_facts::sentences;
 use autokit_llm::Request;
 use autokit_llm::prompts;
-use autokit_search::{Senses, dot};
+use autokit_search::{QueryEmbedder, dot};
 use autokit_toolcard::Toolcard;
 use autokit_web::Block;
 use regex::Regex;
@@ -74,7 +74,7 @@ static ABILITY: LazyLock<Regex> = LazyLock::new(|| {
 pub(crate) fn by_rules(
     subject: &Subject,
     page: &Reading,
-    senses: Option<&dyn Senses>,
+    senses: Option<&dyn QueryEmbedder>,
 ) -> Result<Option<Improved>, String> {
     if subject.content.len() >= ENOUGH {
         return Ok(None);

@@ -24,7 +24,7 @@ mod subject;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autokit_search::Senses;
+use autokit_search::QueryEmbedder;
 use autokit_web::Fetcher;
 use autokit_web::search::Provider;
 use tokio::sync::Semaphore;
@@ -54,7 +54,7 @@ pub struct Fuel {
     /// Whose turn it is to search: the services let only so many through.
     pub searching: Arc<Semaphore>,
     /// Vectors, if there is a model.
-    pub senses: Option<Arc<dyn Senses>>,
+    pub senses: Option<Arc<dyn QueryEmbedder>>,
     /// Pages seen lately; shared by the cards of one run.
     pub pages: Pages,
     /// How long a page may take in all.

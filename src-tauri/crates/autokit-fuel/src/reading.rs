@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autokit_facts::{Facts, opening};
-use autokit_search::Senses;
+use autokit_search::QueryEmbedder;
 use autokit_web::{Document, Fetched, Fetcher, extract};
 use lru::LruCache;
 use sha2::{Digest, Sha256};
@@ -76,11 +76,11 @@ impl Pages {
     /// Visits an address, unless that was done lately.
     ///
     /// # Errors
-    /// [`Error::Senses`]; what the site does is part of the [`Visit`].
+    /// [`Error::Embedding`]; what the site does is part of the [`Visit`].
     pub(crate) async fn visit(
         &self,
         fetcher: &Fetcher,
-        senses: Option<&Arc<dyn Senses>>,
+        senses: Option<&Arc<dyn QueryEmbedder>>,
         url: &str,
         patience: Duration,
     ) -> Result<Visit> {
@@ -96,10 +96,10 @@ impl Pages {
 /// Visits an address now.
 ///
 /// # Errors
-/// [`Error::Senses`].
+/// [`Error::Embedding`].
 pub(crate) async fn read(
     fetcher: &Fetcher,
-    senses: Option<&Arc<dyn Senses>>,
+    senses: Option<&Arc<dyn QueryEmbedder>>,
     url: &str,
     patience: Duration,
 ) -> Result<Visit> {

@@ -22,7 +22,7 @@ impl Fuel {
     /// Holds the card's fields against its page, or against the page found for it (`moved`).
     ///
     /// # Errors
-    /// [`Error::Senses`].
+    /// [`Error::Embedding`].
     pub(crate) async fn settle(
         &self,
         case: &Case<'_>,

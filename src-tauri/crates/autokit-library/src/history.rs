@@ -9,7 +9,7 @@ use surrealdb::types::RecordId;
 use crate::error::{LibraryError, Result};
 use crate::rows::{ChangeRow, RevisionRow, key_text};
 use crate::store::Library;
-use crate::write::{Beside, Committed, Meta, Undoes, Undone, Write};
+use crate::write::{CommitExtras, Committed, Meta, Undoes, Undone, Write};
 
 /// Cards above which reading the whole journal is quicker than asking for each.
 pub(crate) const MANY: usize = 500;
@@ -255,7 +255,7 @@ impl Library {
         let undoes =
             Undoes { change, whole: only.is_none() && (reopens || kept.is_empty()), proposals: &proposals };
         let rows = |_: Option<&str>| Ok(rows.clone());
-        let beside = Beside { undoes: Some(undoes), also: Some(&rows), ..Beside::default() };
+        let beside = CommitExtras { undoes: Some(undoes), also: Some(&rows), ..CommitExtras::default() };
         self.commit_with(&meta, &writes, beside).await?;
         Ok(Undone { change: change.to_owned(), reason, cards, kept })
     }

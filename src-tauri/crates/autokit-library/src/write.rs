@@ -326,7 +326,7 @@ pub(crate) struct Undoes<'a> {
 
 /// What belongs to a commit beside its cards.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct CommitExtras<'a> {
     /// The change this one takes back.
     pub(crate) undoes: Option<Undoes<'a>>,
     /// Rows of other tables.
@@ -352,7 +352,7 @@ impl Library {
     /// # Errors
     /// The first write that cannot be done refuses the whole batch; nothing is stored.
     pub async fn commit(&self, meta: &Meta, writes: &[Write]) -> Result<Committed> {
-        self.commit_with(meta, writes, Beside::default()).await
+        self.commit_with(meta, writes, CommitExtras::default()).await
     }
 
     /// As [`Library::commit`], with what belongs to it beside its cards.
@@ -360,9 +360,9 @@ impl Library {
         &self,
         meta: &Meta,
         writes: &[Write],
-        beside: Beside<'_>,
+        beside: CommitExtras<'_>,
     ) -> Result<Committed> {
-        let Beside { undoes, also, merged, part_of } = beside;
+        let CommitExtras { undoes, also, merged, part_of } = beside;
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
         if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {

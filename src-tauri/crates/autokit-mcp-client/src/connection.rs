@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use super::error::{begin_in_words, in_words, is_closed};
 use super::program::Program;
 use super::progress::{InOrder, Listeners, Listening};
-use super::{Limits, Reach, Told, UpstreamError};
+use super::{Limits, Progress, Reach, UpstreamError};
 
 /// A server that runs.
 pub(super) struct Connection {
@@ -183,7 +183,7 @@ impl Connection {
         self.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner).elapsed()
     }
 
-    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Told>) -> Listening {
+    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> Listening {
         self.listeners.listen(token, to)
     }
 

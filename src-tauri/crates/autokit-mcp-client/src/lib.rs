@@ -97,7 +97,7 @@ impl Default for Limits {
 }
 
 /// A word of a server on how far a call has come.
-pub type Told = rmcp::model::ProgressNotificationParam;
+pub type Progress = rmcp::model::ProgressNotificationParam;
 
 /// The servers that run.
 #[derive(Debug)]
@@ -164,7 +164,7 @@ impl Pool {
         reach: &Reach,
         tool: &str,
         arguments: Map<String, Value>,
-        progress: &mpsc::Sender<Told>,
+        progress: &mpsc::Sender<Progress>,
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, UpstreamError> {
         let connecting = self.connect(name, reach);

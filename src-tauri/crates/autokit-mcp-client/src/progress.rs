@@ -14,15 +14,15 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::mpsc;
 
-use super::Told;
+use super::Progress;
 
 /// Who wants to hear of which call.
 #[derive(Clone, Default)]
-pub(super) struct Listeners(Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Told>>>>);
+pub(super) struct Listeners(Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>);
 
 impl Listeners {
     /// Passes on what is said of a call, for as long as the result is kept.
-    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Told>) -> Listening {
+    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> Listening {
         self.lock().insert(token.clone(), to);
         Listening { token, listeners: self.clone() }
     }
@@ -32,11 +32,11 @@ impl Listeners {
         self.lock().len()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<Told>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<Progress>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: Progress) {
         let to = self.lock().get(&told.progress_token).cloned();
         if let Some(to) = to {
             // Nobody may read so fast; the server is not held up for that.

@@ -11,7 +11,7 @@ use autokit_embed::Embedder;
 use lru::LruCache;
 
 use crate::index::Hit;
-use crate::senses::dot;
+use crate::query_embedder::dot;
 
 /// Questions less alike than this (cosine) say nothing about each other.
 const ALIKE: f32 = 0.5;

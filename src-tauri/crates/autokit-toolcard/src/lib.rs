@@ -4,7 +4,7 @@
 //! fields, key order, `null` against missing), with typed accessors over the fields AutoKit knows.
 //! Around it: its identity ([`CardKey`], [`CardId`]), the rules a card has to meet ([`check`]),
 //! differences between two versions ([`diff_cards`]), proposed changes ([`Proposal`]), what in a text is not meant for
-//! people ([`poison_in`]) and the AutoKit JSON file format ([`read_cards`], [`write_cards`]).
+//! people ([`injections_in`]) and the AutoKit JSON file format ([`read_cards`], [`write_cards`]).
 //!
 //! ```
 //! use autokit_toolcard::{read_cards, write_cards};
@@ -27,7 +27,7 @@ mod identity;
 mod lineage;
 mod match_key;
 mod names;
-mod poison;
+mod prompt_injection;
 mod proposal;
 mod revision;
 mod risk;
@@ -49,8 +49,9 @@ pub use format::{
 pub use identity::{CardId, CardKey};
 pub use lineage::{Named, RevisionId, lineage};
 pub use match_key::MatchKey;
-pub use poison::{
-    MarkSort, MarkedText, TextMark, is_flagged, is_poisoned, marks_in_field, poison_in, poison_in_value,
+pub use prompt_injection::{
+    MarkSort, MarkedText, TextMark, has_injection, injections_in, injections_in_value, is_flagged,
+    marks_in_field,
 };
 pub use proposal::{
     Arrived, Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit,

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::card::fields;
-use crate::poison::{MarkSort, MarkedText, TextMark};
+use crate::prompt_injection::{MarkSort, MarkedText, TextMark};
 
 /// A language in which names are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use ts_rs::TS;
 
 use crate::card::fields;
-use crate::poison::is_poisoned;
+use crate::prompt_injection::has_injection;
 use crate::proposal::ProposedField;
 
 /// How much a reviewer should look before accepting. Ordered: low is least.
@@ -49,7 +49,7 @@ pub fn risk(field: &ProposedField, before: Option<&Value>) -> Risk {
     let identity = [fields::NAME, fields::PROVIDER].contains(&field.field.as_str());
     let replaced = before.is_some() && before != field.value.as_ref();
     let removed = before.is_some() && field.value.as_ref().is_none_or(Value::is_null);
-    let poisoned = field.value.as_ref().is_some_and(is_poisoned);
+    let poisoned = field.value.as_ref().is_some_and(has_injection);
     if removed || (identity && replaced) || field.confidence < DOUBTFUL || poisoned {
         return Risk::High;
     }

@@ -13,7 +13,7 @@ const KEPT: usize = 32 << 20;
 
 /// A page as it came.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CachedPage {
     pub(crate) text: Arc<Text>,
     pub(crate) validators: Validators,
     pub(crate) at: Instant,
@@ -21,7 +21,7 @@ pub(crate) struct Kept {
 
 #[derive(Debug)]
 struct Inner {
-    pages: LruCache<String, Kept>,
+    pages: LruCache<String, CachedPage>,
     bytes: usize,
 }
 
@@ -36,11 +36,11 @@ impl Default for PageCache {
 }
 
 impl PageCache {
-    pub(crate) fn get(&self, url: &str) -> Option<Kept> {
+    pub(crate) fn get(&self, url: &str) -> Option<CachedPage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pages.get(url).cloned()
     }
 
-    pub(crate) fn put(&self, url: &str, kept: Kept) {
+    pub(crate) fn put(&self, url: &str, kept: CachedPage) {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         inner.bytes += kept.text.text.len();
         if let Some((_, old)) = inner.pages.push(url.to_owned(), kept) {

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::body::{Text, decode, not_text};
-use crate::cache::{Kept, PageCache};
+use crate::cache::{CachedPage, PageCache};
 use crate::error::{Error, Result};
 use crate::guard::{GuardedNames, chain, explain};
 use crate::hosts::Hosts;
@@ -73,7 +73,7 @@ impl Default for Limits {
     }
 }
 
-/// One request on the way to a page.
+/// One request on the options to a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hop {
     /// The address asked.
@@ -196,8 +196,13 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn get_if_changed(&self, url: &str, validators: &Validators) -> Result<Fetched> {
-        self.follow(Method::GET, url, validators, Way { total: self.0.limits.total, anew: false, open: None })
-            .await
+        self.follow(
+            Method::GET,
+            url,
+            validators,
+            FetchOptions { total: self.0.limits.total, anew: false, open: None },
+        )
+        .await
     }
 
     /// Reads a page with less patience than [`Limits::total`], asking the site even if the page was read a
@@ -206,18 +211,18 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`].
     pub async fn get_within(&self, url: &str, patience: Duration) -> Result<Fetched> {
-        let way = Way { total: patience.min(self.0.limits.total), anew: true, open: None };
-        self.follow(Method::GET, url, &Validators::default(), way).await
+        let options = FetchOptions { total: patience.min(self.0.limits.total), anew: true, open: None };
+        self.follow(Method::GET, url, &Validators::default(), options).await
     }
 
-    /// Reads a page for somebody to whom not every host is open: each address on the way is asked about
+    /// Reads a page for somebody to whom not every host is open: each address on the options is asked about
     /// before it is.
     ///
     /// # Errors
     /// As [`Fetcher::get`], and [`Error::Closed`] for a host that is not open.
     pub async fn get_where(&self, url: &str, open: &(dyn Fn(&Url) -> bool + Send + Sync)) -> Result<Fetched> {
-        let way = Way { total: self.0.limits.total, anew: false, open: Some(open) };
-        self.follow(Method::GET, url, &Validators::default(), way).await
+        let options = FetchOptions { total: self.0.limits.total, anew: false, open: Some(open) };
+        self.follow(Method::GET, url, &Validators::default(), options).await
     }
 
     /// Whether any host answered this recently: what fails now fails at its own end, not at ours.
@@ -235,7 +240,7 @@ impl Fetcher {
                 Method::HEAD,
                 url,
                 &Validators::default(),
-                Way { total: self.0.limits.total, anew: true, open: None },
+                FetchOptions { total: self.0.limits.total, anew: true, open: None },
             )
             .await?;
         // Some sites refuse HEAD or answer it wrongly; only a read tells then.
@@ -285,24 +290,24 @@ impl Fetcher {
         method: Method,
         given: &str,
         validators: &Validators,
-        way: Way<'_>,
+        options: FetchOptions<'_>,
     ) -> Result<Fetched> {
-        let total = way.total;
+        let total = options.total;
         let mut url = parse(given)?;
         url.set_fragment(None);
         let mut hops: Vec<Hop> = Vec::new();
         let mut spent = Duration::ZERO;
         loop {
             self.0.state.load().policy.check(&url)?;
-            if way.open.is_some_and(|open| !open(&url)) {
+            if options.open.is_some_and(|open| !open(&url)) {
                 return Err(Error::Closed { host: url.host_str().unwrap_or_default().to_owned() });
             }
-            let rules = self.rules(&url, way.open).await;
+            let rules = self.rules(&url, options.open).await;
             if let Some(reason) = rules.refusal(url.as_str()) {
                 return Err(Error::Robots { url: url.to_string(), reason });
             }
             if method == Method::GET
-                && !way.anew
+                && !options.anew
                 && let Some(kept) = self.0.cache.get(url.as_str())
                 && kept.at.elapsed() < FRESH
             {
@@ -333,7 +338,7 @@ impl Fetcher {
                     }
                     url = to;
                 }
-                Step::Kept(kept) => {
+                Step::CachedPage(kept) => {
                     hops.push(Hop { url: url.to_string(), status: 304 });
                     return Ok(delivered(&url, hops, &kept, validators, spent));
                 }
@@ -387,7 +392,7 @@ impl Fetcher {
             if let Some(mut kept) = kept {
                 kept.at = Instant::now();
                 self.0.cache.put(url.as_str(), kept.clone());
-                return Ok(Step::Kept(kept));
+                return Ok(Step::CachedPage(kept));
             }
             answer.unchanged = true;
             if answer.validators.is_empty() {
@@ -417,7 +422,7 @@ impl Fetcher {
         answer.text = decode(&body, content_type.as_deref());
         if !found.is_empty() {
             let text = Arc::new(Text { text: answer.text.clone(), content_type });
-            self.0.cache.put(url.as_str(), Kept { text, validators: found, at: Instant::now() });
+            self.0.cache.put(url.as_str(), CachedPage { text, validators: found, at: Instant::now() });
         }
         Ok(Step::Answer(answer))
     }
@@ -446,7 +451,7 @@ type Open<'a> = &'a (dyn Fn(&Url) -> bool + Send + Sync);
 
 /// How a page is asked for.
 #[derive(Clone, Copy)]
-struct Way<'a> {
+struct FetchOptions<'a> {
     /// For everything.
     total: Duration,
     /// The site is asked even if the page was read a moment ago.
@@ -457,7 +462,7 @@ struct Way<'a> {
 
 enum Step {
     Redirect { status: u16, to: Url },
-    Kept(Kept),
+    CachedPage(CachedPage),
     Answer(Fetched),
 }
 
@@ -545,7 +550,7 @@ fn redirected(response: &Response, url: &Url) -> Result<Option<Url>> {
 }
 
 /// A page out of the cache, for a caller with these validators.
-fn delivered(url: &Url, hops: Vec<Hop>, kept: &Kept, theirs: &Validators, spent: Duration) -> Fetched {
+fn delivered(url: &Url, hops: Vec<Hop>, kept: &CachedPage, theirs: &Validators, spent: Duration) -> Fetched {
     let unchanged = !theirs.is_empty() && *theirs == kept.validators;
     Fetched {
         url: url.to_string(),

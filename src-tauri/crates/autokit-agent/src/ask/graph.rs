@@ -53,7 +53,8 @@ pub enum Outcome {
     /// No tries are left, or no other words.
     Exhausted,
     /// The answer was handed over.
-    Told,
+    #[serde(alias = "told")]
+    Delivered,
     /// The person finds it helpful.
     Helpful,
     /// The person does not.
@@ -90,7 +91,7 @@ pub const EDGES: &[(Step, Outcome, Next)] = &[
     (Step::Rewrite, Outcome::Exhausted, Do(Step::Web)),
     (Step::Web, Outcome::Found, Do(Step::Finalize)),
     (Step::Web, Outcome::Nothing, Do(Step::Finalize)),
-    (Step::Finalize, Outcome::Told, Wait),
+    (Step::Finalize, Outcome::Delivered, Wait),
     (Step::Feedback, Outcome::Helpful, Wait),
     (Step::Feedback, Outcome::Unhelpful, Do(Step::Search)),
     (Step::Feedback, Outcome::Wanted, Do(Step::Add)),

@@ -4,13 +4,13 @@
 //! Every step that a language model would do but rephrasing the question has a counterpart by rules, which also takes
 //! over when the model fails or is silent for too long; what ran where is told with every step.
 
+mod answer;
 pub mod graph;
 pub mod ground;
 mod local;
 mod model;
 mod plain;
 mod run;
-mod told;
 
 use std::future::Future;
 use std::time::Duration;
@@ -23,13 +23,13 @@ use crate::error::Result;
 use autokit_llm::prompts::Prompts;
 use ground::Sources;
 
+pub use answer::{AgentAnswer, Citation, Phase, Ranked, Retrieval, Retrieved, StepEvent};
 pub use autokit_search::Verdict;
 pub(crate) use local::OUTLIER;
 pub use run::CANDIDATES as MOST_CANDIDATES;
-pub use told::{Citation, Phase, Ranked, Retrieval, Retrieved, StepEvent, Told};
 
 /// The library as the agent sees it.
-pub trait House: Send + Sync {
+pub trait Retriever: Send + Sync {
     /// Cards that `query` finds, without those excluded by id, scored against `question` and best first by it.
     /// The two are the same unless a model rephrased the question. A card that has nothing of the question has
     /// the score 0.
@@ -50,7 +50,7 @@ pub trait House: Send + Sync {
 
 /// What the agent works with.
 #[derive(Clone, Debug)]
-pub struct Means {
+pub struct AgentDeps {
     /// Grades, reranks and rewrites.
     pub small: Option<Model>,
     /// Writes answers and looks on the web.

@@ -11,8 +11,8 @@ use autokit_toolcard::Stub;
 
 use super::graph::{Next, Outcome, RETRIES, Step, next};
 use super::{
-    House, Means, OnStep, Phase, Question, Ranked, Retrieved, StepEvent, Told, Verdict, local, model,
-    with_patience,
+    AgentAnswer, AgentDeps, OnStep, Phase, Question, Ranked, Retrieved, Retriever, StepEvent, Verdict, local,
+    model, with_patience,
 };
 use crate::discover::{Discovered, Discovery, Trace};
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ pub(super) struct Draft {
 /// An ask under way.
 struct Run<'a, H> {
     house: &'a H,
-    means: &'a Means,
+    means: &'a AgentDeps,
     question: &'a Question,
     on: OnStep<'a>,
     now: &'a (dyn Fn() -> String + Send + Sync),
@@ -104,7 +104,7 @@ impl Done {
     }
 }
 
-impl Means {
+impl AgentDeps {
     /// Answers a question.
     ///
     /// Dropping the future stops it at once; nothing is left behind.
@@ -112,13 +112,13 @@ impl Means {
     /// # Errors
     /// [`Error::Deadline`]; the library's own failure. A model or a search that fails is told as a note,
     /// and rules take over.
-    pub async fn ask<H: House>(
+    pub async fn ask<H: Retriever>(
         &self,
         house: &H,
         question: &Question,
         now: &(dyn Fn() -> String + Send + Sync),
         on: OnStep<'_>,
-    ) -> Result<Told> {
+    ) -> Result<AgentAnswer> {
         let began = tokio::time::Instant::now();
         let run = Run {
             house,
@@ -153,8 +153,8 @@ impl Means {
     }
 }
 
-impl<H: House> Run<'_, H> {
-    async fn finish(mut self) -> Result<Told> {
+impl<H: Retriever> Run<'_, H> {
+    async fn finish(mut self) -> Result<AgentAnswer> {
         let mut step = Step::Search;
         loop {
             let began = Instant::now();
@@ -166,7 +166,7 @@ impl<H: House> Run<'_, H> {
                 Step::GradeAnswers => self.grade_answers().await?,
                 Step::Rewrite => self.rewrite().await?,
                 Step::Web => self.web().await?,
-                Step::Finalize | Step::Feedback | Step::Add => Done::here(Outcome::Told, "Answer ready"),
+                Step::Finalize | Step::Feedback | Step::Add => Done::here(Outcome::Delivered, "Answer ready"),
             };
             self.event(
                 step,
@@ -426,7 +426,7 @@ impl<H: House> Run<'_, H> {
         }
     }
 
-    fn told(self) -> Told {
+    fn told(self) -> AgentAnswer {
         let findings = self.found.map(|found| found.findings).unwrap_or_default();
         let web = !findings.is_empty();
         let mut notes = self.notes;
@@ -445,7 +445,7 @@ impl<H: House> Run<'_, H> {
         }
         candidates.truncate(self.question.candidates.unwrap_or(KEPT));
         let Some(draft) = draft else {
-            return Told {
+            return AgentAnswer {
                 verdict: Verdict::Nothing,
                 tool: None,
                 name: None,
@@ -465,7 +465,7 @@ impl<H: House> Run<'_, H> {
         };
         let card = draft.card;
         let sure = draft.by_model || card.score >= self.thresholds.sure;
-        Told {
+        AgentAnswer {
             verdict: if sure { Verdict::Answered } else { Verdict::Unsure },
             tool: Some(card.id.clone()),
             name: Some(card.name.clone()),

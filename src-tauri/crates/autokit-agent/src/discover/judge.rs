@@ -1,7 +1,7 @@
 //! Whether a page documents a tool for a need.
 
 use autokit_facts::{alike, distinctive, opening, words};
-use autokit_search::{Hit, Senses};
+use autokit_search::{Hit, QueryEmbedder};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -44,7 +44,7 @@ pub struct Marks {
 /// abbreviations of common things (JWT, CRM), and several common words after "the" or before "of"
 /// mostly name an institution; neither tells which product is meant, and taking them for one would
 /// turn right pages away.
-pub(super) fn names_in(need: &str, senses: Option<&dyn Senses>) -> Vec<Vec<String>> {
+pub(super) fn names_in(need: &str, senses: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>> {
     let mut names: Vec<Vec<String>> = Vec::new();
     let mut run: Vec<String> = Vec::new();
     let mut start = true;
@@ -85,7 +85,7 @@ pub(super) fn names_in(need: &str, senses: Option<&dyn Senses>) -> Vec<Vec<Strin
 
 /// Whether all names in a need are single common words, such as "Linear" or "Turtle": products, or
 /// things of a trade.
-pub(super) fn doubtful(names: &[Vec<String>], senses: Option<&dyn Senses>) -> bool {
+pub(super) fn doubtful(names: &[Vec<String>], senses: Option<&dyn QueryEmbedder>) -> bool {
     names.iter().all(|name| name.len() == 1 && senses.is_some_and(|senses| senses.is_word(&name[0])))
 }
 
@@ -119,7 +119,7 @@ const LANGUAGES: &[&str] = &[
 /// Letters by which the same word may be longer in another place.
 const ENDING: usize = 3;
 
-fn is_name(word: &str, start: bool, senses: Option<&dyn Senses>) -> bool {
+fn is_name(word: &str, start: bool, senses: Option<&dyn QueryEmbedder>) -> bool {
     let letters: Vec<char> = word.chars().filter(|c| c.is_alphabetic()).collect();
     let lower = word.to_lowercase();
     if letters.len() < 2 || word.contains(['\'', '’', '/']) || LANGUAGES.contains(&lower.as_str()) {
@@ -233,7 +233,7 @@ mod tests {
     #[derive(Debug)]
     struct Few;
 
-    impl Senses for Few {
+    impl QueryEmbedder for Few {
         fn queries(&self, _: &[String]) -> Result<Vec<Vec<f32>>, String> {
             Ok(Vec::new())
         }

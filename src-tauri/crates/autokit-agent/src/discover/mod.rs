@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use autokit_facts::{Facts, distinctive, opening};
 use autokit_search::eval::ToolText;
-use autokit_search::{Document as IndexDocument, Mode, Query, QueryPlan, SearchIndex, Senses};
+use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex};
 use autokit_toolcard::{Draft, fields};
 use autokit_web::search::{GitHub, Hit, Provider};
 use autokit_web::{ChunkOptions, Document, Fetched, Fetcher, chunks, extract};
@@ -59,7 +59,7 @@ pub struct Discovery {
     /// Reads pages.
     pub fetcher: Fetcher,
     /// Vectors, if there is a model.
-    pub senses: Option<Arc<dyn Senses>>,
+    pub senses: Option<Arc<dyn QueryEmbedder>>,
     /// Words about tools, with vectors of the same model.
     pub vocabulary: Arc<Vocabulary>,
     /// Cards of the library: what is known already, and what common words are worth.
@@ -229,13 +229,15 @@ impl Discovery {
     async fn embed(
         &self,
         texts: Vec<String>,
-        how: impl FnOnce(&dyn Senses, &[String]) -> std::result::Result<Vec<Vec<f32>>, String> + Send + 'static,
+        how: impl FnOnce(&dyn QueryEmbedder, &[String]) -> std::result::Result<Vec<Vec<f32>>, String>
+        + Send
+        + 'static,
     ) -> Result<Vec<Vec<f32>>> {
         let Some(senses) = self.senses.clone() else { return Ok(Vec::new()) };
         tokio::task::spawn_blocking(move || how(&*senses, &texts))
             .await
-            .map_err(|error| Error::Senses(format!("the model broke off: {error}")))?
-            .map_err(Error::Senses)
+            .map_err(|error| Error::Embedding(format!("the model broke off: {error}")))?
+            .map_err(Error::Embedding)
     }
 
     /// Asks every service every query and adds what they find to the pool.

@@ -18,8 +18,8 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Feedback;
 use autokit_toolcard::{Author, CardId};
 
+use super::library_retriever::{Asker, DEADLINE, LibraryRetriever};
 use super::sessions::{Entry, running};
-use super::shelf::{Asker, DEADLINE, Shelf};
 use super::{Core, Engine};
 
 /// How long an answer to `session_wait` may take before it says that nothing changed.
@@ -68,11 +68,11 @@ impl Core {
         }
         let mut question = question_of(&session.turns[..=at]);
         question.candidates = asker.candidates;
-        let mut means = self.means(&entry.readings).await?;
+        let mut means = self.deps(&entry.readings).await?;
         if !asker.web {
             means.web = None;
         }
-        let shelf = Shelf { core: self, asker };
+        let shelf = LibraryRetriever { core: self, asker };
         let mut told = means.ask(&shelf, &question, &now, &mut on).await?;
         // What was chosen and could not take part is said with the answer, not only in Settings.
         for missing in &self.services.load().missing {

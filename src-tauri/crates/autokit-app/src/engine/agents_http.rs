@@ -14,12 +14,12 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::door::{AgentToken, Door, PATH};
+use crate::mcp_http_server::{AgentToken, McpHttpServer, PATH};
 use crate::secrets::Secret;
 
 use super::profiles::no_profile;
 use super::{Core, Engine};
-use sessions::KeptSessions;
+use sessions::SavedSessions;
 
 /// Name of the token for everybody's profile among the keys; those of other profiles begin with it.
 pub(super) const AGENTS_TOKEN: &str = "agents-http";
@@ -28,22 +28,22 @@ const PORT: u16 = 8427;
 
 /// The address as it is kept.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Kept {
+struct SavedAddress {
     enabled: bool,
     port: u16,
 }
 
 /// The address in this process.
 #[derive(Debug, Default)]
-pub(super) struct Doorway {
-    door: Option<Door>,
+pub(super) struct McpHttpState {
+    server: Option<McpHttpServer>,
     problem: Option<String>,
 }
 
 impl Core {
-    async fn agents_http(&self) -> Result<Kept> {
+    async fn agents_http(&self) -> Result<SavedAddress> {
         let kept = self.kept(Setting::AgentsHttp).await?;
-        Ok(kept.unwrap_or(Kept { enabled: false, port: PORT }))
+        Ok(kept.unwrap_or(SavedAddress { enabled: false, port: PORT }))
     }
 
     /// The token of a profile; a new one if there is none yet, or if one is wanted.
@@ -91,64 +91,69 @@ impl Core {
 
 impl Engine {
     /// Opens the address if it is switched on; what keeps it from opening is told when somebody asks.
-    pub(crate) async fn open_door(&self) {
-        let mut doorway = self.doorway.lock().await;
+    pub(crate) async fn open_mcp_http(&self) {
+        let mut mcp_http = self.mcp_http.lock().await;
         let opened = async {
             let kept = self.core.agents_http().await?;
-            if kept.enabled { self.door_at(kept.port).await.map(Some) } else { Ok(None) }
+            if kept.enabled { self.serve_mcp_http_at(kept.port).await.map(Some) } else { Ok(None) }
         };
         match opened.await {
-            Ok(door) => doorway.door = door,
+            Ok(server) => mcp_http.server = server,
             Err(error) => {
                 tracing::warn!(%error, "the address for agents is not open");
-                doorway.problem = Some(error.sentence());
+                mcp_http.problem = Some(error.sentence());
             }
         }
     }
 
     /// Closes the address for as long as this process lives.
-    pub(crate) async fn close_door(&self) {
-        let door = self.doorway.lock().await.door.take();
-        if let Some(door) = door {
-            door.close().await;
+    pub(crate) async fn close_mcp_http(&self) {
+        let server = self.mcp_http.lock().await.server.take();
+        if let Some(server) = server {
+            server.close().await;
         }
     }
 
-    async fn door_at(&self, port: u16) -> Result<Door> {
+    async fn serve_mcp_http_at(&self, port: u16) -> Result<McpHttpServer> {
         self.core.agents_token("", false).await?;
         self.core.load_agents_tokens().await?;
-        let sessions = Arc::new(KeptSessions::new(Arc::clone(&self.core)));
-        Door::open(port, Arc::clone(&self.core.agents_tokens), self.gateway.clone(), sessions).await
+        let sessions = Arc::new(SavedSessions::new(Arc::clone(&self.core)));
+        McpHttpServer::open(port, Arc::clone(&self.core.agents_tokens), self.gateway.clone(), sessions).await
     }
 
     /// Opens or closes the address as it shall be, and only then keeps that.
-    async fn change_door(&self, wanted: Kept, renew: Option<&str>) -> Result<AgentsHttp> {
-        let mut doorway = self.doorway.lock().await;
+    async fn change_mcp_http(&self, wanted: SavedAddress, renew: Option<&str>) -> Result<AgentsHttp> {
+        let mut mcp_http = self.mcp_http.lock().await;
         let before = self.core.agents_http().await?;
-        if let Some(door) = doorway.door.take() {
-            door.close().await;
+        if let Some(server) = mcp_http.server.take() {
+            server.close().await;
         }
         if let Some(profile) = renew {
             self.core.agents_token(profile, true).await?;
         }
         if wanted.enabled {
-            match self.door_at(wanted.port).await {
-                Ok(door) => doorway.door = Some(door),
+            match self.serve_mcp_http_at(wanted.port).await {
+                Ok(server) => mcp_http.server = Some(server),
                 Err(error) => {
                     // What was open before stays what it was.
                     if before.enabled {
-                        doorway.door = self.door_at(before.port).await.ok();
+                        mcp_http.server = self.serve_mcp_http_at(before.port).await.ok();
                     }
                     return Err(error);
                 }
             }
         }
-        doorway.problem = None;
+        mcp_http.problem = None;
         self.core.keep_as(Setting::AgentsHttp, &wanted).await?;
-        self.door_view(wanted, &doorway, renew.unwrap_or_default()).await
+        self.mcp_http_view(wanted, &mcp_http, renew.unwrap_or_default()).await
     }
 
-    async fn door_view(&self, kept: Kept, doorway: &Doorway, profile: &str) -> Result<AgentsHttp> {
+    async fn mcp_http_view(
+        &self,
+        kept: SavedAddress,
+        mcp_http: &McpHttpState,
+        profile: &str,
+    ) -> Result<AgentsHttp> {
         let url = format!("http://127.0.0.1:{}{PATH}", kept.port);
         let lines = if kept.enabled {
             let token = self.core.agents_token(profile, false).await?;
@@ -162,11 +167,11 @@ impl Engine {
         Ok(AgentsHttp {
             enabled: kept.enabled,
             port: kept.port,
-            open: doorway.door.is_some(),
+            open: mcp_http.server.is_some(),
             url,
             profile: profile.to_owned(),
             lines,
-            problem: doorway.problem.clone().filter(|_| kept.enabled),
+            problem: mcp_http.problem.clone().filter(|_| kept.enabled),
         })
     }
 }
@@ -174,8 +179,8 @@ impl Engine {
 impl Handle<GetAgentsHttp> for Engine {
     async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
         self.core.policy(&request.profile).ok_or_else(|| no_profile(&request.profile))?;
-        let doorway = self.doorway.lock().await;
-        self.door_view(self.core.agents_http().await?, &doorway, &request.profile).await
+        let mcp_http = self.mcp_http.lock().await;
+        self.mcp_http_view(self.core.agents_http().await?, &mcp_http, &request.profile).await
     }
 }
 
@@ -190,7 +195,7 @@ impl Handle<SetAgentsHttp> for Engine {
                 "Give a port from 1024 to 65535.",
             ));
         }
-        self.change_door(Kept { enabled: request.enabled, port }, None).await
+        self.change_mcp_http(SavedAddress { enabled: request.enabled, port }, None).await
     }
 }
 
@@ -205,6 +210,6 @@ impl Handle<RenewAgentsHttp> for Engine {
                 "Switch it on; what it asks for is made then.",
             ));
         }
-        self.change_door(kept, Some(&request.profile)).await
+        self.change_mcp_http(kept, Some(&request.profile)).await
     }
 }

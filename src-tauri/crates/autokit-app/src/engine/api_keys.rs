@@ -19,7 +19,7 @@ use super::{Core, Engine};
 
 /// A key that is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct SavedKey {
     origin: String,
     scheme: String,
     place: String,
@@ -30,7 +30,7 @@ struct Kept {
 /// Which keys there are, read once.
 #[derive(Debug)]
 pub(super) struct ApiKeys {
-    list: Remembered<Vec<Kept>>,
+    list: Remembered<Vec<SavedKey>>,
     /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
 }
@@ -93,12 +93,12 @@ fn key_of(secret: ApiSecret) -> Key {
 }
 
 impl Core {
-    async fn kept_api_keys(&self) -> Result<Arc<Vec<Kept>>> {
+    async fn kept_api_keys(&self) -> Result<Arc<Vec<SavedKey>>> {
         self.api_keys.list.read(self).await
     }
 
     /// Changes the list; the caller holds `writing`.
-    async fn keep_api_keys(&self, list: Vec<Kept>) -> Result<()> {
+    async fn keep_api_keys(&self, list: Vec<SavedKey>) -> Result<()> {
         self.api_keys.list.write(self, list).await
     }
 
@@ -107,7 +107,7 @@ impl Core {
         let mut keys = Keys::new();
         let Some(origin) = origin_of(call) else { return Ok(keys) };
         let list = self.kept_api_keys().await?;
-        let asked = |kept: &&Kept| {
+        let asked = |kept: &&SavedKey| {
             call.security.iter().flatten().any(|one| {
                 one.key == kept.scheme && wanted(&one.scheme).is_some_and(|wanted| wanted.place == kept.place)
             })
@@ -249,7 +249,7 @@ impl Handle<SetApiKey> for Engine {
         secrets.set(&secret_name(&origin, &scheme, &place), Secret::new(text)).await?;
         let mut list = core.kept_api_keys().await?.to_vec();
         list.retain(|kept| kept.origin != origin || kept.scheme != scheme || kept.place != place);
-        list.push(Kept { origin, scheme, place, sort: sort.to_owned(), token_url });
+        list.push(SavedKey { origin, scheme, place, sort: sort.to_owned(), token_url });
         core.keep_api_keys(list).await?;
         core.api_key_list().await
     }
@@ -262,12 +262,12 @@ impl Handle<RemoveApiKey> for Engine {
         let list = core.kept_api_keys().await?;
         // As it is kept, however it was written.
         let origin = origin(&request.origin)?;
-        let ours = |kept: &&Kept| {
+        let ours = |kept: &&SavedKey| {
             kept.origin == origin
                 && kept.scheme == request.scheme
                 && (request.place.is_empty() || kept.place == request.place)
         };
-        let gone: Vec<&Kept> = list.iter().filter(ours).collect();
+        let gone: Vec<&SavedKey> = list.iter().filter(ours).collect();
         if gone.is_empty() {
             return Err(ApiError::new(
                 ErrorCode::NotFound,

@@ -113,7 +113,7 @@ impl Core {
             self.index_cards(&touched).await?;
             touched
         };
-        self.look_for(&touched).await?;
+        self.request_rescan(&touched).await?;
         self.tell_library();
         Ok(touched)
     }

@@ -284,7 +284,7 @@ impl Handle<StartImport> for Engine {
         Ok(self.core.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
             let outcome = core.bring_in(incoming, wishes, key, &progress).await?;
             let of_key = |key: &CardKey| core.library.read(|replica| Some(replica.by_key(key)?.id.clone()));
-            core.look_for(&keys.iter().filter_map(of_key).collect::<Vec<_>>()).await?;
+            core.request_rescan(&keys.iter().filter_map(of_key).collect::<Vec<_>>()).await?;
             Ok(outcome)
         }))
     }

@@ -17,7 +17,7 @@ use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
 use autokit_web::search::{GitHub, Provider, Service};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
-use crate::secrets::{Keep, Secret, Secrets};
+use crate::secrets::{KeyStorage, Secret, Secrets};
 
 use super::{Core, Engine};
 pub(super) use spending::Spending;
@@ -131,7 +131,7 @@ impl Core {
     /// Where keys are kept now.
     pub(super) fn secrets(&self, settings: &ProviderSettings) -> Secrets {
         let keep = self.options.keep.unwrap_or(settings.keep);
-        if keep == Keep::Memory {
+        if keep == KeyStorage::Memory {
             return self.memory_keys.clone();
         }
         Secrets::open(keep, &self.options.config_dir)
@@ -244,9 +244,9 @@ impl Core {
             settings: services.settings.clone(),
             keys,
             keys_in: match secrets.keep() {
-                Keep::Keychain => "the system's keychain".to_owned(),
-                Keep::File => format!("an encrypted file in {}", self.options.config_dir.display()),
-                Keep::Memory => "the memory of this process".to_owned(),
+                KeyStorage::Keychain => "the system's keychain".to_owned(),
+                KeyStorage::File => format!("an encrypted file in {}", self.options.config_dir.display()),
+                KeyStorage::Memory => "the memory of this process".to_owned(),
             },
             keys_error,
             missing: services.missing.clone(),

@@ -103,7 +103,7 @@ impl Serving {
         if let Some(upstream) = Upstream::of(&card) {
             self.core.server(&upstream.server).await.ok()?;
             // What a card says of itself is anybody's word.
-            self.core.stands_for(&record.id, &upstream).await.ok().filter(|stands| *stands)?;
+            self.core.is_bound(&record.id, &upstream).await.ok().filter(|stands| *stands)?;
         } else {
             // A call of a later version, or one that is none, is for reading only.
             let operation = openapi::Call::from_card(&card).ok().flatten()?;

@@ -52,7 +52,7 @@ fn proposer(server: &str) -> String {
 
 /// A server as it is kept; what is secret is kept elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct SavedServer {
     pub(super) name: String,
     pub(super) reach: ServerReach,
     pub(super) secrets: Vec<String>,
@@ -64,7 +64,7 @@ pub(super) struct Kept {
     skipped: Vec<String>,
 }
 
-impl Kept {
+impl SavedServer {
     /// How it is reached, without what is secret.
     pub(super) fn reach(&self) -> &ServerReach {
         &self.reach
@@ -76,12 +76,12 @@ impl Kept {
 pub(super) struct Servers {
     pub(super) pool: Pool,
     changes: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
-    list: Remembered<Vec<Kept>>,
+    list: Remembered<Vec<SavedServer>>,
     /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
     /// Of each server that was looked at in this process, what its tools say.
     live: Mutex<HashMap<String, Arc<HashMap<String, String>>>>,
-    vouched: Remembered<vouched::Vouched>,
+    vouched: Remembered<vouched::ToolBindings>,
 }
 
 impl Servers {
@@ -115,7 +115,7 @@ fn digest_of(tool: &Tool) -> String {
 }
 
 /// The card of a tool.
-fn card_of(server: &Kept, tool: &Tool) -> Map<String, Value> {
+fn card_of(server: &SavedServer, tool: &Tool) -> Map<String, Value> {
     let mut card = Map::new();
     let mut put = |field: &str, value: Value| card.insert(field.to_owned(), value);
     put(fields::NAME, tool.name.as_ref().into());
@@ -149,11 +149,11 @@ impl Upstream {
 
 impl Core {
     /// The servers.
-    pub(super) async fn servers(&self) -> Result<Arc<Vec<Kept>>> {
+    pub(super) async fn servers(&self) -> Result<Arc<Vec<SavedServer>>> {
         self.servers.list.read(self).await
     }
 
-    async fn change_servers(&self, change: impl FnOnce(&mut Vec<Kept>) -> Result<()>) -> Result<()> {
+    async fn change_servers(&self, change: impl FnOnce(&mut Vec<SavedServer>) -> Result<()>) -> Result<()> {
         let _turn = self.servers.writing.lock().await;
         let mut list = self.servers().await?.to_vec();
         change(&mut list)?;
@@ -162,13 +162,13 @@ impl Core {
         Ok(())
     }
 
-    pub(super) async fn server(&self, name: &str) -> Result<Kept> {
+    pub(super) async fn server(&self, name: &str) -> Result<SavedServer> {
         let list = self.servers().await?;
         list.iter().find(|server| server.name == name).cloned().ok_or_else(|| no_server(name))
     }
 
     /// How a server is reached, with what is secret filled in.
-    pub(super) async fn reach(&self, server: &Kept) -> Result<Reach> {
+    pub(super) async fn reach(&self, server: &SavedServer) -> Result<Reach> {
         let secrets: Secrets = if server.secrets.is_empty() {
             Secrets::new()
         } else {
@@ -239,7 +239,7 @@ impl Core {
             };
             let position = item.position as u32;
             let stands = match Upstream::of(&ours.card()) {
-                Some(upstream) => self.stands_for(&ours.id, &upstream).await?,
+                Some(upstream) => self.is_bound(&ours.id, &upstream).await?,
                 None => false,
             };
             choices.insert(position, choice(position, &ours, &item.card, stands));
@@ -271,7 +271,7 @@ impl Core {
         self.library.read(|replica| replica.containing(quoted).cloned().collect())
     }
 
-    async fn list_tools(&self, server: &Kept) -> Result<ServerTools> {
+    async fn list_tools(&self, server: &SavedServer) -> Result<ServerTools> {
         let reach = self.reach(server).await?;
         let tools = self.servers.pool.tools(&server.name, &reach).await.map_err(|error| {
             ApiError::new(
@@ -286,7 +286,7 @@ impl Core {
     }
 
     /// What a server's tool says now; none if the server has it no more.
-    pub(super) async fn live_digest(&self, server: &Kept, tool: &str) -> Result<Option<String>> {
+    pub(super) async fn live_digest(&self, server: &SavedServer, tool: &str) -> Result<Option<String>> {
         let known = self.servers.live.lock().expect("no holder panics").get(&server.name).cloned();
         if let Some(known) = known {
             return Ok(known.get(tool).cloned());
@@ -310,7 +310,7 @@ fn no_server(name: &str) -> ApiError {
 }
 
 /// The cards of a server's tools; what cannot be one is told.
-fn read_tools(server: &Kept, tools: &[Tool]) -> ReadCards {
+fn read_tools(server: &SavedServer, tools: &[Tool]) -> ReadCards {
     let mut read = ReadCards::default();
     for (index, tool) in tools.iter().enumerate() {
         let position = index + 1;
@@ -357,7 +357,7 @@ impl Engine {
             let by = proposer(name);
             proposals.iter().filter(|proposal| proposal.proposed_by == by).count() as u32
         };
-        let view = |kept: &Kept| Server {
+        let view = |kept: &SavedServer| Server {
             name: kept.name.clone(),
             reach: kept.reach.clone(),
             secrets: kept.secrets.clone(),
@@ -432,7 +432,7 @@ impl Handle<AddServer> for Engine {
         }
         let (reach, trusted) = (request.reach, request.trusted);
         let (checked_at, failed, skipped) = (None, None, Vec::new());
-        let new = Kept { name: name.clone(), reach, secrets, trusted, checked_at, failed, skipped };
+        let new = SavedServer { name: name.clone(), reach, secrets, trusted, checked_at, failed, skipped };
         core.change_servers(|list| {
             match list.iter_mut().find(|kept| kept.name == new.name) {
                 Some(kept) => *kept = new,

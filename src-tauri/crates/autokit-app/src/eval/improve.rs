@@ -10,7 +10,7 @@ use autokit_toolcard::fields;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::house::House;
+use super::setup::Setup;
 use super::{embedder, unreadable};
 use crate::engine::Vectors;
 
@@ -51,14 +51,14 @@ pub async fn improve(
             *tool = ToolText::from_card(tool.id.clone(), card);
         }
     }
-    let house = House::open(site, vectors).await?;
+    let setup = Setup::open(site, vectors).await?;
     let mut housed = Vec::with_capacity(objects.len());
     for card in &objects {
-        housed.push(house.add(card.clone()).await?);
+        housed.push(setup.add(card.clone()).await?);
     }
-    house.verify(&housed, true).await?;
-    let proposed = house.proposed(&housed).await?;
-    house.close().await?;
+    setup.verify(&housed, true).await?;
+    let proposed = setup.proposed(&housed).await?;
+    setup.close().await?;
 
     let embedder = embedder(vectors)?;
     let measure = |set: &AskSet| {

@@ -7,7 +7,7 @@ use autokit_toolcard::fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::house::House;
+use super::setup::Setup;
 use crate::engine::Vectors;
 
 /// A card as the person has it.
@@ -49,7 +49,7 @@ pub async fn linkrot(cases: &Path, site: &str, vectors: &Vectors, explain: bool)
         let remedy = "The file holds an array of objects with id and card.";
         ApiError::new(ErrorCode::BadRequest, error.to_string(), remedy)
     })?;
-    let house = House::open(site, vectors).await?;
+    let setup = Setup::open(site, vectors).await?;
     let mut cards = Vec::with_capacity(cases.len());
     let mut names: Vec<Option<Value>> = Vec::new();
     for case in &cases {
@@ -60,13 +60,13 @@ pub async fn linkrot(cases: &Path, site: &str, vectors: &Vectors, explain: bool)
             card.insert(fields::PROVIDER.to_owned(), Value::from(case.id.as_str()));
         }
         names.push(name);
-        cards.push(house.add(card).await?);
+        cards.push(setup.add(card).await?);
     }
-    house.verify(&cards, false).await?;
-    let proposed = house.proposed(&cards).await?;
+    setup.verify(&cards, false).await?;
+    let proposed = setup.proposed(&cards).await?;
     let mut lines = Vec::with_capacity(cards.len());
     for ((case, card), after) in cases.into_iter().zip(&cards).zip(proposed) {
-        let checked = house.verification(card).await?.checked;
+        let checked = setup.verification(card).await?.checked;
         let repaired = [fields::DOCUMENTATION, fields::MODULE, fields::CLASS]
             .iter()
             .any(|field| after.get(*field) != card.card.get(*field));
@@ -86,6 +86,6 @@ pub async fn linkrot(cases: &Path, site: &str, vectors: &Vectors, explain: bool)
             report: report.transpose().map_err(|error| ApiError::internal(error.to_string()))?,
         });
     }
-    house.close().await?;
+    setup.close().await?;
     Ok(lines)
 }

@@ -20,7 +20,7 @@ use serde::Serialize;
 use tokio::sync::broadcast;
 
 use crate::engine::{Engine, EngineOptions, Vectors};
-use crate::secrets::Keep;
+use crate::secrets::KeyStorage;
 
 use corpus::{Offered, draw, lot};
 
@@ -98,7 +98,7 @@ pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u
     let options = EngineOptions {
         vectors: vectors.clone(),
         starter: false,
-        keep: Some(Keep::Memory),
+        keep: Some(KeyStorage::Memory),
         ..EngineOptions::new()
     };
     let (events, _) = broadcast::channel(1024);

@@ -24,4 +24,4 @@ pub use self::error::FormatError;
 pub use self::html::write_html;
 pub use self::markdown::write_markdown;
 pub use self::mcp::read_mcp_servers;
-pub use self::registry::{Start, StartInput, Way, read_server_json, starts_of};
+pub use self::registry::{Start, StartInput, Transport, read_server_json, starts_of};

@@ -8,7 +8,7 @@
 mod package;
 mod start;
 
-pub use self::start::{Start, StartInput, Way, starts_of};
+pub use self::start::{Start, StartInput, Transport, starts_of};
 
 use std::collections::HashMap;
 use std::io::Read;

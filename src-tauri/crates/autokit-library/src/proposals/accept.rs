@@ -13,7 +13,7 @@ use super::{Note, rejections, row};
 use crate::error::{LibraryError, Result};
 use crate::store::Library;
 use crate::vectors::PackedVectors;
-use crate::write::{Beside, Committed, Meta, PutMode, Write};
+use crate::write::{CommitExtras, Committed, Meta, PutMode, Write};
 
 /// What a reviewer wants of a proposal.
 #[derive(Clone, Debug, Default)]
@@ -197,7 +197,7 @@ impl Library {
             merged.extend(state.before);
         }
         let part_of = arrived.map(|arrived| arrived.import.as_str());
-        let beside = Beside { also: Some(&rows), merged: &merged, part_of, ..Beside::default() };
+        let beside = CommitExtras { also: Some(&rows), merged: &merged, part_of, ..CommitExtras::default() };
         Ok(Accepted::Written(self.commit_with(&meta, &[write], beside).await?))
     }
 

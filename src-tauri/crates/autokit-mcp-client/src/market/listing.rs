@@ -1,7 +1,7 @@
 //! One server as a registry lists it.
 
-use autokit_bundle::formats::{Start, Way, starts_of};
-use autokit_toolcard::{poison_in_value, visible};
+use autokit_bundle::formats::{Start, Transport, starts_of};
+use autokit_toolcard::{injections_in_value, visible};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -121,7 +121,7 @@ impl Listing {
             starts.iter().map(words_of).collect::<Vec<_>>(),
             published,
         ]);
-        let marks = poison_in_value(&said);
+        let marks = injections_in_value(&said);
         let suspect = marks.first().and_then(|text| text.marks.first()).map(|mark| mark.why.clone());
         let page = ["websiteUrl", "website_url"].iter().find_map(|key| text(server, key, TEXT));
         let repository = server.get("repository").and_then(Value::as_object);
@@ -150,9 +150,9 @@ fn is_web(url: &str) -> bool {
 fn words_of(start: &Start) -> Value {
     let inputs: Vec<_> =
         start.inputs.iter().map(|one| json!([one.name, one.description, one.default])).collect();
-    match &start.way {
-        Way::Program { command, args } => json!([command, args, inputs]),
-        Way::Address(url) => json!([url, inputs]),
+    match &start.transport {
+        Transport::Program { command, args } => json!([command, args, inputs]),
+        Transport::Address(url) => json!([url, inputs]),
     }
 }
 
@@ -164,17 +164,19 @@ fn unusable(start: &Start) -> Option<String> {
     if start.inputs.len() > INPUTS || !start.inputs.iter().all(|input| name_of_variable(&input.name)) {
         return Some("it asks for what no program can be given".to_owned());
     }
-    match &start.way {
-        Way::Program { command, .. } if !RUNNERS.contains(&command.as_str()) => {
+    match &start.transport {
+        Transport::Program { command, .. } if !RUNNERS.contains(&command.as_str()) => {
             Some(format!("it would start {:?}, which is not known to fetch packages", short(command, 80)))
         }
-        Way::Program { args, .. } if args.len() > WORDS.0 || args.iter().any(|word| word.len() > WORDS.1) => {
+        Transport::Program { args, .. }
+            if args.len() > WORDS.0 || args.iter().any(|word| word.len() > WORDS.1) =>
+        {
             Some("the line that starts it is too long to be read".to_owned())
         }
-        Way::Address(url) if url.len() > WORDS.1 || !is_web(url) => {
+        Transport::Address(url) if url.len() > WORDS.1 || !is_web(url) => {
             Some(format!("{:?} is no address it can be reached at", short(url, 80)))
         }
-        Way::Program { .. } | Way::Address(_) => None,
+        Transport::Program { .. } | Transport::Address(_) => None,
     }
 }
 

@@ -20,7 +20,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use url::Url;
 
-pub use autokit_bundle::formats::{Start, StartInput, Way};
+pub use autokit_bundle::formats::{Start, StartInput, Transport};
 pub use error::MarketError;
 pub use listing::{Facts, Listing};
 

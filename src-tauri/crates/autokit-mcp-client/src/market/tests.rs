@@ -63,7 +63,7 @@ async fn servers_are_found_page_by_page() {
             "/v0.1/servers?version=latest&limit=10&search=ma%20il&cursor=a%20b%26c",
         ]
     );
-    let Way::Program { command, args } = &listed.listings[0].starts[0].way else { panic!() };
+    let Transport::Program { command, args } = &listed.listings[0].starts[0].transport else { panic!() };
     assert_eq!((command.as_str(), args.join(" ")), ("npx", "-y @acme/mail@1.0.0".to_owned()));
     assert!(listed.listings[0].suspect.is_none());
 }

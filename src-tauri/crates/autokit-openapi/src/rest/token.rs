@@ -33,14 +33,14 @@ struct Use {
     scopes: Vec<String>,
 }
 
-struct Kept {
+struct CachedToken {
     token: Secret,
     until: Instant,
 }
 
 /// The tokens of a process.
 #[derive(Default)]
-pub(super) struct Tokens(Mutex<HashMap<Use, Kept>>);
+pub(super) struct Tokens(Mutex<HashMap<Use, CachedToken>>);
 
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -100,11 +100,11 @@ impl Tokens {
                 kept.remove(&first);
             }
         }
-        kept.insert(of, Kept { token: token.clone(), until: now + lasts.saturating_sub(MARGIN) });
+        kept.insert(of, CachedToken { token: token.clone(), until: now + lasts.saturating_sub(MARGIN) });
         Ok(Token { secret: token, kept: false })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Use, Kept>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Use, CachedToken>> {
         // What panicked while it held the lock left whole entries.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

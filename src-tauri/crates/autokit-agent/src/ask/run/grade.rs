@@ -8,10 +8,10 @@ use super::{Done, Run};
 use crate::ask::graph::{Outcome, RETRIES};
 use crate::ask::ground::Sources;
 use crate::ask::local;
-use crate::ask::{House, Retrieved, model};
+use crate::ask::{Retrieved, Retriever, model};
 use crate::error::Result;
 
-impl<H: House> Run<'_, H> {
+impl<H: Retriever> Run<'_, H> {
     /// What supports claims about a card: itself and its page, not its neighbours.
     pub(super) fn sources(&self, card: &Retrieved) -> Sources {
         let stub = card.stub.as_ref().map(|stub| stub.code.as_str());

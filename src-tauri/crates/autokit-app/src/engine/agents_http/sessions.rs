@@ -13,7 +13,7 @@ use rmcp::transport::streamable_http_server::session::{SessionState, SessionStor
 use crate::engine::Core;
 
 /// Greetings, in the library beside the sessions they began.
-pub(super) struct KeptSessions {
+pub(super) struct SavedSessions {
     core: Arc<Core>,
 }
 
@@ -24,9 +24,9 @@ fn row(session: &str) -> String {
     format!("greeting_{session}")
 }
 
-impl KeptSessions {
-    pub(super) fn new(core: Arc<Core>) -> KeptSessions {
-        KeptSessions { core }
+impl SavedSessions {
+    pub(super) fn new(core: Arc<Core>) -> SavedSessions {
+        SavedSessions { core }
     }
 
     async fn keep(&self, session: &str, record: String) -> Result<(), SessionStoreError> {
@@ -35,7 +35,7 @@ impl KeptSessions {
     }
 }
 
-impl SessionStore for KeptSessions {
+impl SessionStore for SavedSessions {
     fn load<'a, 'b, 'c>(&'a self, session: &'b str) -> Answer<'c, Option<SessionState>>
     where
         'a: 'c,

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use autokit_api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerReach};
 use autokit_error::Result;
-use autokit_mcp_client::market::{Listing, Registry, Way};
+use autokit_mcp_client::market::{Listing, Registry, Transport};
 use autokit_search::{dot, is_generic_word, is_stop_word};
 use autokit_toolcard::CardKey;
 use futures_util::future::join_all;
 
 use crate::engine::Core;
 use crate::engine::background::in_background;
-use crate::engine::servers::Kept;
+use crate::engine::servers::SavedServer;
 
 use super::shared;
 
@@ -115,12 +115,12 @@ fn fits(words: &[String], offer: &MarketOffer) -> f32 {
 }
 
 /// How a server would be reached, as servers here are.
-pub(super) fn reach_of(way: &Way) -> ServerReach {
-    match way {
-        Way::Program { command, args } => {
+pub(super) fn reach_of(transport: &Transport) -> ServerReach {
+    match transport {
+        Transport::Program { command, args } => {
             ServerReach::Stdio { command: command.clone(), args: args.clone(), folder: String::new() }
         }
-        Way::Address(url) => ServerReach::Http { url: url.clone() },
+        Transport::Address(url) => ServerReach::Http { url: url.clone() },
     }
 }
 
@@ -204,7 +204,7 @@ impl Core {
     }
 
     /// Whether something is here already.
-    fn has_offered(&self, servers: &[Kept], offered: &Offered) -> bool {
+    fn has_offered(&self, servers: &[SavedServer], offered: &Offered) -> bool {
         let among_cards = |key: &CardKey| self.library.read(|replica| replica.by_key(key).is_some());
         offered.key.as_ref().is_some_and(among_cards)
             || servers.iter().any(|kept| offered.reaches.iter().any(|reach| same_server(kept.reach(), reach)))
@@ -241,7 +241,7 @@ fn by_score(offers: &mut [MarketOffer]) {
 }
 
 fn offer_of(source: &MarketSource, listing: Listing) -> Offered {
-    let reaches = listing.starts.iter().map(|start| reach_of(&start.way)).collect();
+    let reaches = listing.starts.iter().map(|start| reach_of(&start.transport)).collect();
     let (provider, name) = listing.name.split_once('/').unwrap_or(("", &listing.name));
     let offer = MarketOffer {
         source: source.id.clone(),

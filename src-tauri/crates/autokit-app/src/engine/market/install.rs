@@ -8,8 +8,8 @@ use autokit_api::{
     MarketRef, MarketSource, ServerAdd,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_mcp_client::market::{Registry, Start, Way};
-use autokit_toolcard::is_poisoned;
+use autokit_mcp_client::market::{Registry, Start, Transport};
+use autokit_toolcard::has_injection;
 use serde_json::Value;
 
 use crate::engine::{Core, Engine};
@@ -45,9 +45,9 @@ impl Core {
         if listing.deprecated {
             notes.push("Its registry advises against it.".to_owned());
         }
-        let (runner, line) = match &start.way {
-            Way::Program { command, args } => (Some(command.clone()), args.join(" ")),
-            Way::Address(url) => (None, url.clone()),
+        let (runner, line) = match &start.transport {
+            Transport::Program { command, args } => (Some(command.clone()), args.join(" ")),
+            Transport::Address(url) => (None, url.clone()),
         };
         let runner_here = runner.as_deref().is_none_or(is_on_path);
         if let Some(runner) = runner.as_ref().filter(|_| !runner_here) {
@@ -59,7 +59,7 @@ impl Core {
         Ok(MarketInstall::Server {
             add: ServerAdd {
                 name: self.free_name(id).await?,
-                reach: reach_of(&start.way),
+                reach: reach_of(&start.transport),
                 secrets: defaults(start),
                 trusted: false,
             },
@@ -91,7 +91,7 @@ impl Core {
                 "Search for it again: it may have been taken back.",
             ));
         };
-        let suspect = is_poisoned(&Value::Object(card.card.object().clone()));
+        let suspect = has_injection(&Value::Object(card.card.object().clone()));
         let notes = if suspect { vec![NOT_TRUSTED.to_owned()] } else { Vec::new() };
         let others = incoming.entries.iter().filter(|entry| entry.position != card.position);
         let leave = |entry: &autokit_bundle::Entry| ItemChoice {

@@ -2,7 +2,7 @@
 
 use autokit_api::{MarketOffer, MarketSource};
 use autokit_error::Result;
-use autokit_toolcard::{Author, Toolcard, fields, is_poisoned, poison_in_value, visible};
+use autokit_toolcard::{Author, Toolcard, fields, has_injection, injections_in_value, visible};
 use autokit_web::Validators;
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn offer_of(source: &MarketSource, card: &Toolcard) -> Offered {
     let told = |field: &str| card.text(field).map(|text| shorten(&visible(text), TEXT));
     let whole = Value::Object(card.object().clone());
     // Most cards are clean, and that is told faster.
-    let texts = if is_poisoned(&whole) { poison_in_value(&whole) } else { Vec::new() };
+    let texts = if has_injection(&whole) { injections_in_value(&whole) } else { Vec::new() };
     let offer = MarketOffer {
         source: source.id.clone(),
         id: key.id().to_string(),

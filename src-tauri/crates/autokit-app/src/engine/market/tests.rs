@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 
 use crate::engine::{EngineOptions, Vectors};
-use crate::secrets::Keep;
+use crate::secrets::KeyStorage;
 
 use super::*;
 
@@ -53,7 +53,7 @@ async fn engine() -> Engine {
 }
 
 async fn engine_waiting(market: Duration) -> Engine {
-    let keep = Some(Keep::Memory);
+    let keep = Some(KeyStorage::Memory);
     let options = EngineOptions { vectors: Vectors::Off, keep, market, ..EngineOptions::new() };
     let (events, _) = broadcast::channel(64);
     let engine = Engine::open(Place::Memory, &options, events).await.unwrap();

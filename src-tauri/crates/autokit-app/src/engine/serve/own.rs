@@ -10,9 +10,9 @@ use autokit_toolcard::{Author, CardId};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
+use crate::engine::library_retriever::Asker;
 use crate::engine::profiles::no_profile;
 use crate::engine::sessions::running;
-use crate::engine::shelf::Asker;
 
 use super::{Serving, refused};
 

@@ -19,7 +19,7 @@ const READABLE: usize = 50_000;
 
 /// A call before it is made: what it is of, what it needs.
 #[derive(Clone, Debug)]
-pub(super) struct Petition {
+pub(super) struct CallRequest {
     /// Id of the tool's card, or of a tool of AutoKit's own.
     pub(super) id: String,
     pub(super) name: String,
@@ -30,9 +30,9 @@ pub(super) struct Petition {
     noted: Value,
 }
 
-impl Petition {
-    pub(super) fn new(id: &str, name: &str, provider: &str) -> Petition {
-        Petition {
+impl CallRequest {
+    pub(super) fn new(id: &str, name: &str, provider: &str) -> CallRequest {
+        CallRequest {
             id: id.to_owned(),
             name: name.to_owned(),
             provider: provider.to_owned(),
@@ -46,7 +46,7 @@ impl Petition {
         needs: Vec<Need>,
         schema: &Map<String, Value>,
         arguments: &Map<String, Value>,
-    ) -> Petition {
+    ) -> CallRequest {
         self.needs = needs;
         self.noted = redacted(schema, arguments, &may_be_secret);
         self
@@ -108,11 +108,11 @@ fn not_made(words: String) -> Refusal {
 
 impl Core {
     /// Lets a call be made, or says why not; and who decided.
-    pub(super) async fn permit(&self, petition: &Petition, call: &Call) -> (Decided, Result<(), Refusal>) {
+    pub(super) async fn permit(&self, request: &CallRequest, call: &Call) -> (Decided, Result<(), Refusal>) {
         let Some(policy) = self.policy(&call.profile) else {
             return (Decided::Rules, Err(refused(&no_profile(&call.profile))));
         };
-        let decision = policy.decide(&petition.all());
+        let decision = policy.decide(&request.all());
         let because = decision.because;
         match decision.permission {
             Permission::Allow => return (Decided::Rules, Ok(())),
@@ -146,9 +146,9 @@ impl Core {
             session: call.session.clone(),
             client: call.client.clone(),
             profile: call.profile.clone(),
-            tool: petition.id.clone(),
-            name: petition.name.clone(),
-            provider: petition.provider.clone(),
+            tool: request.id.clone(),
+            name: request.name.clone(),
+            provider: request.provider.clone(),
             words: because.iter().map(Need::words).collect(),
             can_always: self.decided_if_allowed(&call.profile, &because) == Some(Permission::Allow),
             needs: because,
@@ -169,7 +169,7 @@ impl Core {
         match reply {
             Some(AskReply::Once | AskReply::Session | AskReply::Always) => {
                 // The rules may be others by now.
-                let now = self.policy(&call.profile).map(|policy| policy.decide(&petition.all()));
+                let now = self.policy(&call.profile).map(|policy| policy.decide(&request.all()));
                 match now {
                     Some(decision) if decision.permission != Permission::Deny => (Decided::Person, Ok(())),
                     _ => (Decided::Rules, Err(not_made(format!("It is not permitted {words}.")))),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use autokit_api::ServerReach;
 use autokit_error::ApiError;
 use autokit_gateway::{Audit, Call, Definition, Refusal, Target};
-use autokit_mcp_client::{Told, UpstreamError};
+use autokit_mcp_client::{Progress, UpstreamError};
 use autokit_openapi as openapi;
 use autokit_openapi::rest::{Keys, needs};
 use autokit_policy::{Need, Permission};
@@ -17,20 +17,20 @@ use rmcp::model::CallToolResult;
 use tokio::sync::mpsc;
 
 use crate::engine::profiles::{Scoped, no_profile};
-use crate::engine::servers::{Kept, Upstream};
+use crate::engine::servers::{SavedServer, Upstream};
 use crate::engine::{Core, since};
 
-use super::permit::{Decided, Petition, not_permitted};
+use super::permit::{CallRequest, Decided, not_permitted};
 use super::{Serving, arguments, builtin, capped, outward, own, refused, rest};
 
 /// How a call is carried out.
-enum Way {
+enum Executor {
     /// One of AutoKit's own that every session has.
     Own(String),
     /// One of AutoKit's own that a search finds.
     Builtin(&'static Definition, Arc<Scoped>),
     /// A tool of an MCP server.
-    Upstream(Box<Kept>, Upstream),
+    Upstream(Box<SavedServer>, Upstream),
     /// An operation of a web API.
     Rest(Box<openapi::Call>, Keys),
 }
@@ -45,16 +45,16 @@ pub(super) enum ByHand {
 
 /// A call that is ready to be decided on.
 struct Plan {
-    way: Way,
-    petition: Petition,
+    executor: Executor,
+    request: CallRequest,
 }
 
 /// What is called, as far as that is known without looking.
-fn called(target: &Target) -> Petition {
+fn called(target: &Target) -> CallRequest {
     match target {
-        Target::Own(name) => Petition::new(name, name, "AutoKit"),
+        Target::Own(name) => CallRequest::new(name, name, "AutoKit"),
         Target::Discovered(definition) => {
-            Petition::new(&definition.id, &definition.name, &definition.provider)
+            CallRequest::new(&definition.id, &definition.name, &definition.provider)
         }
     }
 }
@@ -62,13 +62,13 @@ fn called(target: &Target) -> Petition {
 impl Serving {
     /// Decides on a call, makes it if it is permitted, and writes it down.
     pub(super) async fn carry_out(&self, call: Call) -> Result<CallToolResult, Refusal> {
-        let Plan { way, petition } = self.prepared(&call).await?;
-        let mut note = Note::begin(self, &call, petition.audit(&call, Decided::Nobody));
-        let (decided, permitted) = self.core.permit(&petition, &call).await;
+        let Plan { executor, request } = self.prepared(&call).await?;
+        let mut note = Note::begin(self, &call, request.audit(&call, Decided::Nobody));
+        let (decided, permitted) = self.core.permit(&request, &call).await;
         decided.as_str().clone_into(&mut note.audit.decided);
         match permitted {
             Ok(()) => {
-                let result = self.go(way, call).await;
+                let result = self.execute(executor, call).await;
                 note.end(result)
             }
             Err(refusal) => Err(note.refused(refusal)),
@@ -85,9 +85,9 @@ impl Serving {
             Target::Own(name) => own::named(name).map(|tool| tool.schema),
             Target::Discovered(definition) => Some(definition.schema.clone()),
         };
-        let petition = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
+        let request = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
         let decided = if self.is_closed(call) { Decided::Rules } else { Decided::Nobody };
-        let note = Note::begin(self, call, petition.audit(call, decided));
+        let note = Note::begin(self, call, request.audit(call, decided));
         Err(note.refused(refusal))
     }
 
@@ -102,50 +102,50 @@ impl Serving {
     /// Makes a call as a person wants it made by hand, by the rules of a profile. What these ask a person
     /// for has to be among what was granted; where it is not, nothing is done.
     pub(super) async fn by_hand(&self, call: Call, granted: &[Need]) -> Result<ByHand, Refusal> {
-        let Plan { way, petition } = self.prepared(&call).await?;
+        let Plan { executor, request } = self.prepared(&call).await?;
         let policy = self.core.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
-        let decision = policy.decide(&petition.all());
+        let decision = policy.decide(&request.all());
         let decided = match decision.permission {
             Permission::Allow => Decided::Rules,
             Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => Decided::Person,
             Permission::Ask => return Ok(ByHand::Asks(decision.because)),
             Permission::Deny => {
-                let note = Note::begin(self, &call, petition.audit(&call, Decided::Rules));
+                let note = Note::begin(self, &call, request.audit(&call, Decided::Rules));
                 return Err(note.refused(not_permitted(&decision.because)));
             }
         };
-        let note = Note::begin(self, &call, petition.audit(&call, decided));
+        let note = Note::begin(self, &call, request.audit(&call, decided));
         let serving = self.clone();
         Ok(ByHand::Ready(Box::pin(async move {
-            let result = serving.go(way, call).await;
+            let result = serving.execute(executor, call).await;
             note.end(result)
         })))
     }
 
     async fn plan(&self, call: &Call) -> Result<Plan, Refusal> {
-        let (mut petition, given) = (called(&call.tool), &call.arguments);
+        let (mut request, given) = (called(&call.tool), &call.arguments);
         let definition = match &call.tool {
             Target::Own(name) => {
                 let tool =
                     own::named(name).ok_or_else(|| Refusal::NotMade(format!("there is no tool `{name}`")))?;
                 arguments::check(&tool.schema, given).map_err(Refusal::NotMade)?;
                 let needs = outward::own_needs(&self.core, name);
-                let petition = petition.with(needs, &tool.schema, given);
-                return Ok(Plan { way: Way::Own(name.clone()), petition });
+                let request = request.with(needs, &tool.schema, given);
+                return Ok(Plan { executor: Executor::Own(name.clone()), request });
             }
             Target::Discovered(definition) => definition,
         };
         arguments::check(&definition.schema, given).map_err(Refusal::NotMade)?;
         let scoped = self.scoped(&call.profile)?;
-        let (way, needs) = if let Some(builtin) = builtin::find(&definition.id) {
+        let (executor, needs) = if let Some(builtin) = builtin::find(&definition.id) {
             let needs = outward::needs(&self.core, scoped.policy(), &builtin.name, given);
-            (Way::Builtin(builtin, scoped), needs)
+            (Executor::Builtin(builtin, scoped), needs)
         } else {
             let gone = || Refusal::NotMade(format!("`{}` can no longer be called", definition.name));
             let record = self.record(definition, &scoped).ok_or_else(gone)?;
             let card = record.card();
             if let Some(upstream) = Upstream::of(&card) {
-                let stands = self.core.stands_for(&record.id, &upstream).await;
+                let stands = self.core.is_bound(&record.id, &upstream).await;
                 if !stands.map_err(|error| refused(&error))? {
                     return Err(Refusal::NotMade(format!(
                         "`{}` says of itself that it is a tool of the server {:?}; a person has to look at what that says in Review first",
@@ -154,32 +154,32 @@ impl Serving {
                 }
                 let server = self.core.server(&upstream.server).await.map_err(|error| refused(&error))?;
                 // What is decided on is the server's tool, whatever its card is called.
-                petition.provider.clone_from(&upstream.server);
+                request.provider.clone_from(&upstream.server);
                 let needs = server_needs(&server);
-                (Way::Upstream(Box::new(server), upstream), needs)
+                (Executor::Upstream(Box::new(server), upstream), needs)
             } else {
                 let operation = openapi::Call::from_card(&card)
                     .map_err(|error| Refusal::NotMade(error.to_string()))?
                     .ok_or_else(gone)?;
-                if self.core.imitates(&petition.provider).await {
-                    petition.provider = format!("{} (as its card says)", petition.provider);
+                if self.core.imitates(&request.provider).await {
+                    request.provider = format!("{} (as its card says)", request.provider);
                 }
                 let keys = self.core.keys_for(&operation).await.map_err(|error| refused(&error))?;
                 let needs = needs(&operation, &keys);
-                (Way::Rest(Box::new(operation), keys), needs)
+                (Executor::Rest(Box::new(operation), keys), needs)
             }
         };
-        Ok(Plan { way, petition: petition.with(needs, &definition.schema, given) })
+        Ok(Plan { executor, request: request.with(needs, &definition.schema, given) })
     }
 
-    async fn go(&self, way: Way, call: Call) -> Result<CallToolResult, Refusal> {
-        match way {
-            Way::Own(name) => self.call_own(&name, call).await,
-            Way::Builtin(builtin, scoped) => {
+    async fn execute(&self, executor: Executor, call: Call) -> Result<CallToolResult, Refusal> {
+        match executor {
+            Executor::Own(name) => self.call_own(&name, call).await,
+            Executor::Builtin(builtin, scoped) => {
                 builtin::call(&self.core, &scoped, builtin, &call.arguments, &call.cancel).await
             }
-            Way::Upstream(server, upstream) => self.call_upstream(&server, &upstream, call).await,
-            Way::Rest(operation, keys) => {
+            Executor::Upstream(server, upstream) => self.call_upstream(&server, &upstream, call).await,
+            Executor::Rest(operation, keys) => {
                 rest::call(&self.core, &operation, &keys, &call.arguments, &call.cancel)
                     .await
                     .map(capped::capped)
@@ -189,7 +189,7 @@ impl Serving {
 
     async fn call_upstream(
         &self,
-        server: &Kept,
+        server: &SavedServer,
         upstream: &Upstream,
         call: Call,
     ) -> Result<CallToolResult, Refusal> {
@@ -212,7 +212,7 @@ impl Serving {
             }
         }
         let reach = core.reach(server).await.map_err(|error| refused(&error))?;
-        let (told, mut telling) = mpsc::channel::<Told>(UNHEARD);
+        let (told, mut telling) = mpsc::channel::<Progress>(UNHEARD);
         let to = call.progress;
         let passing = async move {
             while let Some(told) = telling.recv().await {
@@ -252,7 +252,7 @@ impl Core {
 }
 
 /// What calling a tool of a server needs. A program was started by the person who added it.
-fn server_needs(server: &Kept) -> Vec<Need> {
+fn server_needs(server: &SavedServer) -> Vec<Need> {
     let mut needs = Vec::new();
     if let ServerReach::Http { url } = &server.reach {
         needs.extend(outward::host_need(url));
@@ -263,7 +263,7 @@ fn server_needs(server: &Kept) -> Vec<Need> {
     needs
 }
 
-/// Words of a server on its way to an answer that wait to be passed on.
+/// Words of a server on its executor to an answer that wait to be passed on.
 const UNHEARD: usize = 64;
 
 /// Characters of a reason that are written down.

@@ -13,7 +13,7 @@ use crate::engine::incoming::Incoming;
 use crate::engine::{Core, Engine};
 use crate::jobs::{Outcome, Progress};
 
-use super::{Kept, read_tools};
+use super::{SavedServer, read_tools};
 
 impl Core {
     async fn take_up_offered(
@@ -25,7 +25,7 @@ impl Core {
         for (name, tools) in &servers {
             let reach =
                 ServerReach::Stdio { command: String::new(), args: Vec::new(), folder: String::new() };
-            let kept = Kept {
+            let kept = SavedServer {
                 name: name.clone(),
                 reach,
                 secrets: Vec::new(),

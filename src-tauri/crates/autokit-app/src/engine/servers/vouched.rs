@@ -26,7 +26,7 @@ const REMOVED: usize = 10_000;
 
 /// Of each card, for which tool it stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Vouched {
+pub(super) struct ToolBindings {
     /// Of cards that stood for a tool when they were removed, what they were.
     #[serde(default)]
     removed: BTreeMap<String, Removed>,
@@ -66,19 +66,19 @@ fn agree(ours: &Toolcard, theirs: &Toolcard) -> bool {
 }
 
 impl Core {
-    async fn vouched(&self) -> Result<Arc<Vouched>> {
+    async fn vouched(&self) -> Result<Arc<ToolBindings>> {
         self.servers.vouched.read(self).await
     }
 
     /// Whether a card stands for the tool it names.
-    pub(in crate::engine) async fn stands_for(&self, card: &CardId, upstream: &Upstream) -> Result<bool> {
+    pub(in crate::engine) async fn is_bound(&self, card: &CardId, upstream: &Upstream) -> Result<bool> {
         Ok(self.vouched().await?.cards.get(card.as_str()).is_some_and(|seal| *seal == upstream.seal()))
     }
 
     async fn vouch(&self, new: Vec<(CardId, Upstream)>) -> Result<()> {
         let _turn = self.servers.writing.lock().await;
         let before = self.vouched().await?;
-        let mut vouched = Vouched::clone(&before);
+        let mut vouched = ToolBindings::clone(&before);
         vouched.cards.extend(new.iter().map(|(card, upstream)| (card.to_string(), upstream.seal())));
         if vouched == *before {
             return Ok(());
@@ -89,7 +89,7 @@ impl Core {
         self.keep_vouched(vouched).await
     }
 
-    async fn keep_vouched(&self, vouched: Vouched) -> Result<()> {
+    async fn keep_vouched(&self, vouched: ToolBindings) -> Result<()> {
         self.servers.vouched.write(self, vouched).await?;
         self.tools_changed();
         Ok(())
@@ -131,7 +131,7 @@ impl Core {
         {
             let _turn = self.servers.writing.lock().await;
             let before = self.vouched().await?;
-            let mut vouched = Vouched::clone(&before);
+            let mut vouched = ToolBindings::clone(&before);
             vouched.cards.retain(|card, _| !cards.iter().any(|gone| gone.as_str() == card));
             for card in cards {
                 let Some(removed) = vouched.removed.remove(card.as_str()) else { continue };
@@ -146,14 +146,14 @@ impl Core {
             }
             self.keep_vouched(vouched).await?;
         }
-        self.look_for(cards).await
+        self.request_rescan(cards).await
     }
 
     /// Remembers what cards were that stood for a tool and were removed just now.
     pub(in crate::engine) async fn vouch_for_removed(&self, cards: &[Arc<CardRecord>]) -> Result<()> {
         let _turn = self.servers.writing.lock().await;
         let before = self.vouched().await?;
-        let mut vouched = Vouched::clone(&before);
+        let mut vouched = ToolBindings::clone(&before);
         for record in cards {
             if let Some(seal) = vouched.cards.remove(record.id.as_str()) {
                 let body = digest(&record.body);
@@ -168,7 +168,7 @@ impl Core {
 
     /// Has the servers looked at whose tools some cards name and do not stand for yet: where a card says what
     /// its server says it can be called from then on, and else that waits in Review.
-    pub(in crate::engine) async fn look_for(&self, cards: &[CardId]) -> Result<()> {
+    pub(in crate::engine) async fn request_rescan(&self, cards: &[CardId]) -> Result<()> {
         let named = |record: &Arc<CardRecord>| record.body.contains("\"upstream\"");
         let records: Vec<Arc<CardRecord>> = self.library.read(|replica| {
             cards.iter().filter_map(|id| replica.get(id)).filter(|record| named(record)).cloned().collect()
@@ -176,7 +176,7 @@ impl Core {
         let mut servers = Vec::new();
         for record in records {
             let Some(upstream) = Upstream::of(&record.card()) else { continue };
-            if !servers.contains(&upstream.server) && !self.stands_for(&record.id, &upstream).await? {
+            if !servers.contains(&upstream.server) && !self.is_bound(&record.id, &upstream).await? {
                 servers.push(upstream.server);
             }
         }

@@ -10,14 +10,14 @@ use crate::formats::json;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
     /// Where it leads.
-    pub way: Way,
+    pub transport: Transport,
     /// What it has to be given: variables of a program, headers of an address.
     pub inputs: Vec<StartInput>,
 }
 
 /// Where a server is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Transport {
     /// A program on this machine that speaks over its input and output; it fetches the package.
     Program {
         /// The program, e.g. `npx`.
@@ -50,14 +50,17 @@ pub fn starts_of(server: &Map<String, Value>) -> Vec<Start> {
     let packages = json::list(server, &["packages"]).iter().filter_map(Value::as_object).map(Package);
     let programs = packages.filter(|package| package.transport() == "stdio").filter_map(|package| {
         let mut words = package.words()?.into_iter();
-        let way = Way::Program { command: words.next()?, args: words.collect() };
-        Some(Start { way, inputs: inputs(package.variables()) })
+        let transport = Transport::Program { command: words.next()?, args: words.collect() };
+        Some(Start { transport, inputs: inputs(package.variables()) })
     });
     let remotes = json::list(server, &["remotes"]).iter().filter_map(Value::as_object);
     let addresses = remotes.filter_map(|remote| {
         let kind = json::text(remote, &["type", "transport_type", "transport"])?;
         let url = json::text(remote, &["url"]).filter(|_| matches!(kind, "streamable-http" | "http"))?;
-        Some(Start { way: Way::Address(url.to_owned()), inputs: inputs(json::list(remote, &["headers"])) })
+        Some(Start {
+            transport: Transport::Address(url.to_owned()),
+            inputs: inputs(json::list(remote, &["headers"])),
+        })
     });
     programs.chain(addresses).collect()
 }
@@ -110,11 +113,11 @@ mod tests {
         let starts = starts_of(&server);
         let [npm, remote] = starts.as_slice() else { panic!("{starts:?}") };
         let args = vec!["-y".to_owned(), "@acme/mail@1.2.0".to_owned()];
-        assert_eq!(npm.way, Way::Program { command: "npx".to_owned(), args });
+        assert_eq!(npm.transport, Transport::Program { command: "npx".to_owned(), args });
         let told: Vec<_> =
             npm.inputs.iter().map(|one| (one.name.as_str(), one.secret, one.default.as_deref())).collect();
         assert_eq!(told, [("KEY", true, None), ("HOST", false, Some("mail.example.org"))]);
-        assert_eq!(remote.way, Way::Address("https://a.example.org/mcp".to_owned()));
+        assert_eq!(remote.transport, Transport::Address("https://a.example.org/mcp".to_owned()));
         assert_eq!(remote.inputs[0].name, "X-Key");
     }
 }

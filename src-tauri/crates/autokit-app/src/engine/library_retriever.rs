@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autokit_agent::ask::{Citation, House, LONGEST_SILENCE, Means, Retrieval, Retrieved};
+use autokit_agent::ask::{AgentDeps, Citation, LONGEST_SILENCE, Retrieval, Retrieved, Retriever};
 use autokit_agent::discover::{Discovery, Known, Readings, Vocabulary};
 use autokit_error::{ApiError, Result};
 use autokit_search::eval::ToolText;
@@ -19,7 +19,7 @@ pub(super) const DEADLINE: Duration = Duration::from_mins(5);
 
 /// What discovery needs of the library and is not made anew for every question.
 #[derive(Debug, Default)]
-pub(crate) struct Lore {
+pub(crate) struct DiscoveryCache {
     vocabulary: tokio::sync::Mutex<Option<(String, Arc<Vocabulary>)>>,
     known: Mutex<Option<(u64, Arc<Vec<Known>>)>>,
 }
@@ -45,12 +45,12 @@ impl Asker {
 }
 
 /// The library as the agent sees it, for one who asks.
-pub(super) struct Shelf<'a> {
+pub(super) struct LibraryRetriever<'a> {
     pub(super) core: &'a Arc<Core>,
     pub(super) asker: Asker,
 }
 
-impl House for Shelf<'_> {
+impl Retriever for LibraryRetriever<'_> {
     async fn search(
         &self,
         query: &str,
@@ -58,7 +58,7 @@ impl House for Shelf<'_> {
         exclude: &[String],
         limit: usize,
     ) -> autokit_agent::Result<Retrieval> {
-        let failed = |error: ApiError| autokit_agent::Error::House(error.message);
+        let failed = |error: ApiError| autokit_agent::Error::Library(error.message);
         let Asker { taste, allowed, .. } = &self.asker;
         let ranking = self.core.search(SearchRequest {
             query: query.to_owned(),
@@ -120,7 +120,7 @@ impl Core {
     /// Words about tools with vectors of the present model.
     async fn vocabulary(&self) -> Result<Arc<Vocabulary>> {
         let Some(embedder) = self.embedder() else { return Ok(Arc::default()) };
-        let mut kept = self.lore.vocabulary.lock().await;
+        let mut kept = self.discovery.vocabulary.lock().await;
         if let Some((model, vocabulary)) = &*kept
             && model == embedder.id()
         {
@@ -135,7 +135,7 @@ impl Core {
     /// The cards of the library as discovery wants them.
     fn known(&self) -> Arc<Vec<Known>> {
         let cursor = self.library.read(autokit_library::Replica::cursor);
-        let mut kept = self.lore.known.lock().expect("no holder panics");
+        let mut kept = self.discovery.known.lock().expect("no holder panics");
         if let Some((at, known)) = &*kept
             && *at == cursor
         {
@@ -172,9 +172,9 @@ impl Core {
         }))
     }
 
-    pub(super) async fn means(&self, readings: &Readings) -> Result<Means> {
+    pub(super) async fn deps(&self, readings: &Readings) -> Result<AgentDeps> {
         let services = self.services.load_full();
-        Ok(Means {
+        Ok(AgentDeps {
             small: services.small.clone(),
             large: services.large.clone(),
             web: self.web(readings).await?,

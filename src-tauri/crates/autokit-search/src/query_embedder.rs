@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Turns texts into vectors. Calls compute; callers make them off the async threads.
-pub trait Senses: fmt::Debug + Send + Sync {
+pub trait QueryEmbedder: fmt::Debug + Send + Sync {
     /// Vectors of texts that are searched for.
     ///
     /// # Errors

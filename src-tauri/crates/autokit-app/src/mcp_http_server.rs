@@ -48,12 +48,12 @@ impl std::fmt::Debug for AgentToken {
 
 /// An address that is open; it closes when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct McpHttpServer {
     stop: DropGuard,
     served: tokio::task::JoinHandle<()>,
 }
 
-impl Door {
+impl McpHttpServer {
     /// Opens the address.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Door {
         tokens: Arc<ArcSwap<Vec<AgentToken>>>,
         gateway: Gateway<Serving>,
         sessions: Arc<dyn SessionStore>,
-    ) -> Result<Door> {
+    ) -> Result<McpHttpServer> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await;
         let listener = listener.map_err(|error| match error.kind() {
             std::io::ErrorKind::AddrInUse => ApiError::new(
@@ -93,12 +93,12 @@ impl Door {
             .layer(middleware::from_fn_with_state(manager, strict))
             .layer(middleware::from_fn_with_state(tokens, admit));
         let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
-        Ok(Door { stop: stop.drop_guard(), served })
+        Ok(McpHttpServer { stop: stop.drop_guard(), served })
     }
 
     /// Takes no more requests and lets go of the port.
     pub(crate) async fn close(self) {
-        let Door { stop, served } = self;
+        let McpHttpServer { stop, served } = self;
         drop(stop);
         if let Err(error) = served.await {
             tracing::error!(%error, "the address for agents broke off");

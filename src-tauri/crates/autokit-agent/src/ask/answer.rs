@@ -72,7 +72,7 @@ pub struct Retrieval {
 
 /// An answer. Name, sentence, code and citations are those of one card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-pub struct Told {
+pub struct AgentAnswer {
     /// How sure it is.
     pub verdict: Verdict,
     /// Id of the recommended card.

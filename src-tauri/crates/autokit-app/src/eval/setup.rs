@@ -1,4 +1,4 @@
-//! A house for measuring: the very engine, a library in memory, a search that answers as SearXNG does, a
+//! A setup for measuring: the very engine, a library in memory, a search that answers as SearXNG does, a
 //! clock that can be moved on.
 
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
 use crate::engine::{Engine, EngineOptions, Vectors};
-use crate::secrets::Keep;
+use crate::secrets::KeyStorage;
 
 /// Times a page is tried again before the clock is moved no further.
 const ROUNDS: usize = 10;
 
-/// The house.
+/// The setup.
 #[derive(Debug)]
-pub(super) struct House {
+pub(super) struct Setup {
     engine: Engine,
     context: Context,
     clock: Clock,
@@ -35,19 +35,19 @@ pub(super) struct House {
     site: String,
 }
 
-/// A card in the house: its id there, and the card as it was given, its address made whole.
+/// A card in the setup: its id there, and the card as it was given, its address made whole.
 #[derive(Clone, Debug)]
 pub(super) struct Housed {
     pub(super) id: String,
     pub(super) card: Map<String, Value>,
 }
 
-impl House {
+impl Setup {
     /// An empty library beside a site. Addresses without a host are taken to be of the site.
     ///
     /// # Errors
     /// `bad_request` when the site is no address; what kept the engine from opening.
-    pub(super) async fn open(site: &str, vectors: &Vectors) -> Result<House> {
+    pub(super) async fn open(site: &str, vectors: &Vectors) -> Result<Setup> {
         let site = site.trim_end_matches('/').to_owned();
         let host = url::Url::parse(&site).ok().and_then(|url| url.host_str().map(str::to_owned));
         let host = host.ok_or_else(|| {
@@ -70,7 +70,7 @@ impl House {
             vectors: vectors.clone(),
             starter: false,
             clock: clock.clone(),
-            keep: Some(Keep::Memory),
+            keep: Some(KeyStorage::Memory),
             ..EngineOptions::new()
         };
         let (events, _) = broadcast::channel(1024);
@@ -81,7 +81,7 @@ impl House {
         settings.search.base.clone_from(&site);
         settings.network.allowed_hosts = vec![host];
         Handle::<SetProviders>::handle(&engine, &context, settings).await?;
-        Ok(House { engine, context, clock, ahead, site })
+        Ok(Setup { engine, context, clock, ahead, site })
     }
 
     /// Adds a card.
