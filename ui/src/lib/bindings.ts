@@ -1,7 +1,7 @@
-// Written by `cargo xtask bindings` from the list of commands in autokit-app. Do not edit.
+// Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 5;
+export const PROTOCOL = 6;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -202,6 +202,55 @@ session: string,
  * Its page.
  */
 url: string, };
+
+/**
+ * An answer. Name, sentence, code and citations are those of one card.
+ */
+export type AgentAnswer = { 
+/**
+ * How sure it is.
+ */
+verdict: Verdict, 
+/**
+ * Id of the recommended card.
+ */
+tool: string | null, 
+/**
+ * Its name.
+ */
+name: string | null, 
+/**
+ * One sentence on what it is.
+ */
+sentence: string, 
+/**
+ * Why it serves the question.
+ */
+why: string, 
+/**
+ * Import-and-call lines.
+ */
+stub: Stub | null, 
+/**
+ * Lines a model wrote that nothing supports; not part of the stub.
+ */
+removed: Array<string>, 
+/**
+ * What the answer rests on.
+ */
+citations: Array<Citation>, 
+/**
+ * The candidates: the recommended one first, then best first.
+ */
+candidates: Array<Ranked>, 
+/**
+ * Tools found on the web.
+ */
+findings: Array<Finding>, 
+/**
+ * What ran and what did not, in words for the person.
+ */
+notes: Array<string>, };
 
 /**
  * A call that waits for a person's word.
@@ -2253,11 +2302,6 @@ score: number,
 marks: PageMarks, };
 
 /**
- * Where keys are kept.
- */
-export type Keep = "keychain" | "file" | "memory";
-
-/**
  * A key, by what it is for.
  */
 export type KeyName = "anthropic" | "openai" | "tavily" | "brave" | "github";
@@ -2283,6 +2327,11 @@ name: KeyName,
  * There is one.
  */
 set: boolean, };
+
+/**
+ * Where keys are kept.
+ */
+export type KeyStorage = "keychain" | "file" | "memory";
 
 /**
  * Says whether a key counts.
@@ -2927,7 +2976,7 @@ export type Origin = "discovery" | "description" | "repair" | "refresh" | "impro
 /**
  * How a step ended.
  */
-export type Outcome = "found" | "nothing" | "written" | "grounded" | "ungrounded" | "answers" | "misses" | "rewritten" | "exhausted" | "told" | "helpful" | "unhelpful" | "wanted" | "proposed";
+export type Outcome = "found" | "nothing" | "written" | "grounded" | "ungrounded" | "answers" | "misses" | "rewritten" | "exhausted" | "delivered" | "helpful" | "unhelpful" | "wanted" | "proposed";
 
 /**
  * A page that was considered and not taken.
@@ -4743,55 +4792,6 @@ searches: number,
  * How long they took.
  */
 latency: Latency, };
-
-/**
- * An answer. Name, sentence, code and citations are those of one card.
- */
-export type Told = { 
-/**
- * How sure it is.
- */
-verdict: Verdict, 
-/**
- * Id of the recommended card.
- */
-tool: string | null, 
-/**
- * Its name.
- */
-name: string | null, 
-/**
- * One sentence on what it is.
- */
-sentence: string, 
-/**
- * Why it serves the question.
- */
-why: string, 
-/**
- * Import-and-call lines.
- */
-stub: Stub | null, 
-/**
- * Lines a model wrote that nothing supports; not part of the stub.
- */
-removed: Array<string>, 
-/**
- * What the answer rests on.
- */
-citations: Array<Citation>, 
-/**
- * The candidates: the recommended one first, then best first.
- */
-candidates: Array<Ranked>, 
-/**
- * Tools found on the web.
- */
-findings: Array<Finding>, 
-/**
- * What ran and what did not, in words for the person.
- */
-notes: Array<string>, };
 
 /**
  * A part of what a tool answered.
