@@ -170,7 +170,7 @@ fn checks_beside(options: &Options) -> Result<()> {
             crate::features::alike()
         })?;
         quiet_step(UNUSED, "Remove them from the crate's Cargo.toml.", || {
-            exec_quietly(&mut crate::shell::command(tool("cargo-machete")))
+            exec_quietly(cargo(&["machete"]).env("PATH", path_with_tools()?))
         })?;
     }
     if !options.no_lints {
