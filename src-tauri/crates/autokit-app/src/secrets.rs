@@ -194,7 +194,7 @@ mod tests {
         let planted = "sk-planted-0123456789";
         assert_eq!(
             format!("{:?} {:#?}", Secret::new(planted), Some(Secret::new(planted))),
-            "… Some(\n    …,\n)"
+            "Secret(…) Some(\n    Secret(…),\n)"
         );
         for keep in [KeyStorage::Keychain, KeyStorage::File, KeyStorage::Memory] {
             let folder = tempfile::tempdir().unwrap();
