@@ -6,7 +6,7 @@
 //! | [`commands`] | the list, dispatch by name, TypeScript |
 //! | the others | requests and responses, by area |
 //!
-//! Errors are [`autokit_error::ApiError`]s. There is no database and no model below this crate.
+//! Errors are [`autokit_error::ApiError`]s. No database is below this crate, and no candle.
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -1,6 +1,6 @@
 //! Keys of the services AutoKit talks to: kept in one of three places, and seen in no other.
 //!
-//! | [`Keep`] | where | what it takes to read them |
+//! | [`KeyStorage`] | where | what it takes to read them |
 //! |---|---|---|
 //! | `Keychain` | Secret Service, macOS keychain, Windows Credential Manager | the person's session, unlocked |
 //! | `File` | `keys.sealed` in the configuration folder | that folder; see below |

@@ -73,7 +73,7 @@ impl Default for Limits {
     }
 }
 
-/// One request on the options to a page.
+/// One request on the way to a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hop {
     /// The address asked.
@@ -215,7 +215,7 @@ impl Fetcher {
         self.follow(Method::GET, url, &Validators::default(), options).await
     }
 
-    /// Reads a page for somebody to whom not every host is open: each address on the options is asked about
+    /// Reads a page for somebody to whom not every host is open: each address on the way is asked about
     /// before it is.
     ///
     /// # Errors

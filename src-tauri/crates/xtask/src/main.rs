@@ -28,7 +28,7 @@ struct Cli {
 enum Command {
     /// Install what is missing, build, and open the window on the starter cards.
     Run(run::Options),
-    /// Install what is missing and run every check and test.
+    /// Install what is missing and run every test; `--ci` checks dependencies as well.
     Test(test::Options),
     /// Install what is missing and stop there.
     Setup,

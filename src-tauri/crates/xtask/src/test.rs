@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every check and every test, from formatting to the real window.
+//! `cargo xtask test`: every test, from formatting to the real window; with `--ci` dependencies as well.
 
 use std::env;
 use std::fs;
@@ -32,7 +32,7 @@ const BINDINGS: &str = "ui/src/lib/bindings.ts";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Leave out formatting, lints and licences.
+    /// Leave out formatting and lints.
     #[arg(long)]
     no_lints: bool,
     /// Leave out the tests in a browser and in the real window.

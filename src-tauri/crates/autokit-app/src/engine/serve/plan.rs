@@ -263,7 +263,7 @@ fn server_needs(server: &SavedServer) -> Vec<Need> {
     needs
 }
 
-/// Words of a server on its executor to an answer that wait to be passed on.
+/// Words of a server on its way to an answer that wait to be passed on.
 const UNHEARD: usize = 64;
 
 /// Characters of a reason that are written down.
