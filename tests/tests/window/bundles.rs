@@ -178,9 +178,9 @@ async fn markup_and_hidden_characters_stay_text_in_every_field() -> Result<()> {
     nothing_hides(&window, "65-hostile-review").await?;
     window.press("a").await?;
     // Text that hides something is asked about once more.
-    window.wait_for_text("[role=alertdialog], [role=dialog]", "Accept it all the same").await?;
+    window.wait_for_text("[role=alertdialog], [role=dialog]", "Accept anyway").await?;
     nothing_hides(&window, "66-hostile-asked").await?;
-    window.click("[role=alertdialog] button, [role=dialog] button", "Accept it all the same").await?;
+    window.click("[role=alertdialog] button, [role=dialog] button", "Accept anyway").await?;
     window.wait_for_text("[role=status]", "was accepted").await?;
     nothing_hides(&window, "66-hostile-accepted").await?;
     window.click("nav button", "Ask").await?;

@@ -113,22 +113,21 @@ describe("activity", () => {
     );
     expect(figure(BUSY, "Calls")).toMatchObject({ value: "30", about: "4 failed" });
     expect(figure({ ...BUSY, failed_calls: 0 }, "Calls")?.about).toBe("none failed");
-    expect(figure(BUSY, "Tools bound")).toMatchObject({ value: "40", about: "7 let go" });
-    expect([0, 1, 2].map((loops) => figure({ ...BUSY, loops }, "Loops broken")?.about)).toEqual([
-      "no agent went in circles",
-      "an agent went in circles",
-      "agents went in circles",
+    expect(figure(BUSY, "Tools loaded")).toMatchObject({ value: "40", about: "7 evicted" });
+    expect([0, 2].map((loops) => figure({ ...BUSY, loops }, "Loops stopped")?.about)).toEqual([
+      "none",
+      "same calls again and again",
     ]);
-    expect(figure(BUSY, "Discovery accuracy")?.value).toBe("26 %");
+    expect(figure(BUSY, "Discovery accuracy")?.value).toBe("26%");
     expect(figure(NOTHING, "Discovery accuracy")?.value).toBe("–");
   });
 
   it("tells what is saved, also where nothing is", () => {
-    expect(figure(BUSY, "Tokens saved")).toMatchObject({ value: "95 %", about: "19,000 a session" });
+    expect(figure(BUSY, "Tokens saved")).toMatchObject({ value: "95%", about: "19,000 a session" });
     expect(figure({ ...BUSY, static_tokens: 500 }, "Tokens saved")?.value).toBe("none");
     expect([savedShare(NOTHING), savedShare({ ...BUSY, static_tokens: 500 })]).toEqual([null, -1]);
     expect(tokensSaid(BUSY)).toBe(
-      "Every tool at once would cost a session 20,000 tokens; with AutoKit it costs 1,000 tokens, 95 % less.",
+      "Every tool at once would cost a session 20,000 tokens; with AutoKit it costs 1,000 tokens, 95% less.",
     );
     expect(tokensSaid({ ...BUSY, static_tokens: 500 })).toMatch(/it costs 1,000 tokens\.$/);
     expect(tokensSaid(NOTHING)).toBe("A session costs 600 tokens; no tool can be called yet.");

@@ -117,16 +117,16 @@ export function figuresOf(report: ActivityReport): Figure[] {
       value: number(report.calls),
       about: !report.calls ? "" : report.failed_calls ? `${number(report.failed_calls)} failed` : "none failed",
     },
-    { name: "Tools bound", value: number(report.bound), about: `${number(report.evicted)} let go` },
+    { name: "Tools loaded", value: number(report.bound), about: `${number(report.evicted)} evicted` },
     {
-      name: "Loops broken",
+      name: "Loops stopped",
       value: number(report.loops),
-      about: `${["no agent", "an agent"][report.loops] ?? "agents"} went in circles`,
+      about: report.loops ? "same calls again and again" : "none",
     },
     {
       name: "Discovery accuracy",
       value: report.accuracy === null ? "–" : percent(report.accuracy),
-      about: report.accuracy === null ? "no tool was bound yet" : "of the tools bound were called",
+      about: report.accuracy === null ? "no tool was loaded yet" : "of the loaded tools were called",
     },
     { name: "Tokens saved", ...savedFigure(report) },
   ];

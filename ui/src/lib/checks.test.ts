@@ -144,7 +144,7 @@ describe("a report", () => {
     expect(soughtOf(report({ search: { kind: "unsure" } }))?.word).toBe("Some pages may be it, none clearly");
     const marks = {} as never;
     const page = { url: "https://a.b", title: "A", score: 0.87, marks, why: "" };
-    expect(soughtOf(report({ search: { kind: "found", page } }))?.word).toBe("Another page documents it, 87 % sure");
+    expect(soughtOf(report({ search: { kind: "found", page } }))?.word).toBe("Another page documents it, 87% sure");
   });
 
   it("tells when a page is tried again", () => {

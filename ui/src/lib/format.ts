@@ -46,9 +46,9 @@ export function took(ms: number): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);
 }
 
-/** "84 %". */
+/** "84%". */
 export function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
+  return `${Math.round(share * 100)}%`;
 }
 
 /** "86.7 MB". */

@@ -53,7 +53,7 @@ describe("sessions", () => {
   it("tell the defaults as they are typed", () => {
     const told = FIELDS.map((field) => `${field.name} ${defaultOf(field)}`);
     expect(told).toContain("Minutes until an unused tool goes 30");
-    expect(told).toContain("Least score of a result 0.2");
+    expect(told).toContain("Minimum match score 0.2");
     expect(told).toContain("Tokens a model can read 128,000");
   });
 });

@@ -406,7 +406,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await page.getByText("This is not JSON").waitFor();
       await box.fill('{ "text": "tea" }');
       await box.press("Control+Enter");
-      const asks = page.getByRole("group", { name: "Needs your word" });
+      const asks = page.getByRole("group", { name: "Needs your approval" });
       await asks.getByText("to call echo of Fixture").waitFor();
       await show(page, "59-browser-call-asks.png");
       await asks.getByRole("button", { name: "Allow once and call" }).click();

@@ -323,7 +323,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await page.locator("#proposal-title", { hasText: "Letter Opener" }).waitFor();
       for (const name of ["Description", "Parameters"]) await page.getByRole("checkbox", { name, exact: true }).check();
       await page.getByRole("button", { name: "Accept", exact: true }).click();
-      await question.getByRole("button", { name: "Accept it all the same" }).click();
+      await question.getByRole("button", { name: "Accept anyway" }).click();
       await page.getByText(/Letter Opener was accepted/).waitFor();
       await page.getByLabel("Filter proposals").fill("");
     },

@@ -187,14 +187,14 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await form.getByLabel("Address of the API").fill("https://API.example.org/v1/things");
       await form.getByLabel("Name in the API's description").fill("apiKey");
       await form.getByLabel("Where it is sent").fill("header X-Key");
-      await form.getByRole("button", { name: "Keep" }).click();
+      await form.getByRole("button", { name: "Save key" }).click();
       await form.getByRole("alert").getByText("Give the key.").waitFor();
       await form.getByLabel("Key", { exact: true }).last().fill(SECRET);
       await form.getByText("It is sent to https://api.example.org and nowhere else").waitFor();
       await portraits(page, 63, "api-key", "api-keys");
-      await form.getByRole("button", { name: "Keep" }).click();
+      await form.getByRole("button", { name: "Save key" }).click();
       const entry = keys.getByRole("list", { name: "Keys for web APIs" }).getByRole("listitem");
-      await entry.getByText("kept", { exact: true }).waitFor();
+      await entry.getByText("Saved", { exact: true }).waitFor();
       await entry.getByText("https://api.example.org", { exact: true }).waitFor();
       // As user and password, it takes the place of the one before.
       await entry.getByRole("button", { name: "Replace apiKey for https://api.example.org" }).click();
@@ -202,7 +202,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await again.getByLabel("User and password").check();
       await again.getByLabel("User", { exact: true }).fill("me");
       await again.getByLabel("Password", { exact: true }).fill(SECRET);
-      await again.getByRole("button", { name: "Keep" }).click();
+      await again.getByRole("button", { name: "Save key" }).click();
       await entry.getByText("User and password").waitFor();
       await portraits(page, 64, "api-keys", "api-keys");
       const held = await page.evaluate((secret) => {

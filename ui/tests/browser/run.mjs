@@ -342,8 +342,8 @@ const tests = {
     await llm.getByLabel("Address").fill(`${web.base}/v1`);
     await llm.getByLabel("Model", { exact: true }).fill("tea");
     await llm.locator("#key-openai").fill(SECRET);
-    await llm.getByRole("button", { name: "Keep" }).click();
-    await llm.getByText("kept", { exact: true }).waitFor();
+    await llm.getByRole("button", { name: "Save key" }).click();
+    await llm.getByText("Saved", { exact: true }).waitFor();
     assert.equal(await llm.locator("#key-openai").inputValue(), "");
     await llm.getByRole("button", { name: "Save and test" }).click();
     await llm.getByText("tea answers").waitFor();
@@ -356,7 +356,7 @@ const tests = {
     );
     await page.reload();
     await page.keyboard.press("Control+6");
-    await llm.getByText("kept", { exact: true }).waitFor();
+    await llm.getByText("Saved", { exact: true }).waitFor();
     await page.screenshot({ path: join(artifacts, "24-browser-settings.png"), fullPage: true });
     const held = await page.evaluate((secret) => {
       const boxes = [...document.querySelectorAll("input, textarea")].map((box) => box.value);

@@ -135,7 +135,7 @@ fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
             "{:>3}. {}  {}{again}",
             at + 1,
             printable(&finding.name).bold(),
-            format!("{:.0} %", finding.score * 100.0).dimmed()
+            format!("{:.0}%", finding.score * 100.0).dimmed()
         )?;
         writeln!(out, "     {}", printable(&finding.url).cyan())?;
         if !finding.description.is_empty() {

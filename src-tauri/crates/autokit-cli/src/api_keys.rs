@@ -87,7 +87,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> R
 }
 
 fn write(text: &mut dyn io::Write, key: &ApiKey) -> io::Result<()> {
-    let state = if key.here { "kept".green().to_string() } else { "wanted".yellow().to_string() };
+    let state = if key.here { "saved".green().to_string() } else { "not set".yellow().to_string() };
     writeln!(
         text,
         "{}  {} ({})  {state}, {}",

@@ -132,7 +132,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &AgentAnswer) -> io:
                     writeln!(
                         out,
                         "  {} {}  {}",
-                        format!("{:>3.0} %", candidate.score * 100.0).dimmed(),
+                        format!("{:>3.0}%", candidate.score * 100.0).dimmed(),
                         printable(&candidate.card.name).bold(),
                         one_line(&candidate.sentence, 64).dimmed()
                     )?;
@@ -172,7 +172,7 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &Ag
     if verdict == Verdict::Unsure {
         writeln!(out, "{}", "This may not be what you mean; see the other candidates.".yellow())?;
     }
-    writeln!(out, "\n  {} {:.0} %: {}", "Why ".cyan(), best.score * 100.0, why(&best.parts))?;
+    writeln!(out, "\n  {} {:.0}%: {}", "Why ".cyan(), best.score * 100.0, why(&best.parts))?;
     if let Some(url) = &card.documentation {
         writeln!(out, "  {} {}", "Docs".cyan(), printable(url))?;
     }

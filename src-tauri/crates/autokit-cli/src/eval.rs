@@ -92,7 +92,7 @@ fn write_retrieval(out: &mut dyn Write, report: &RetrievalReport) -> io::Result<
         out,
         "{}\n",
         format!(
-            "hybrid NDCG@10 {} [{}, {}]; hybrid − {:?} {:+.1} [{:+.1}, {:+.1}] (95 %, paired bootstrap)",
+            "hybrid NDCG@10 {} [{}, {}]; hybrid − {:?} {:+.1} [{:+.1}, {:+.1}] (95%, paired bootstrap)",
             percent(report.hybrid_ndcg10.mean),
             percent(report.hybrid_ndcg10.low),
             percent(report.hybrid_ndcg10.high),

@@ -32,11 +32,11 @@ const PLACES: &[(&str, &str)] = &[
     ("in Settings, Network", "with `autokit providers allow HOST`"),
     ("in Settings, Embedding model", "with `autokit models pull`"),
     (
-        "go on without what is missing in Settings, State",
+        "go on without what is missing in Settings, Diagnostics",
         "go on without what is missing with `autokit doctor --accept-missing`",
     ),
-    ("look into Settings, State", "run `autokit doctor`"),
-    ("See what is wrong in Settings, State", "Run `autokit doctor`"),
+    ("look into Settings, Diagnostics", "run `autokit doctor`"),
+    ("See what is wrong in Settings, Diagnostics", "Run `autokit doctor`"),
     (
         "Save what it gives as a file first",
         "Save what it gives as a file first, or pipe it into `autokit import -`",

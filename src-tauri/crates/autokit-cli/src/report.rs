@@ -77,7 +77,7 @@ fn write_tokens(text: &mut dyn std::io::Write, report: &TokensReport) -> std::io
     let header = ["tools", "static", "dynamic", "own", "answer", "p95", "listed", "saved", "found"];
     let paper = ["paper static", "paper dynamic", "paper saved"];
     let mut shown = table(&[header.as_slice(), paper.as_slice()].concat());
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let percent = |share: f64| format!("{:.1}%", share * 100.0);
     let or_nothing = |figure: Option<u64>| figure.map_or_else(|| "–".to_owned(), grouped);
     for row in &report.rows {
         let paper_saved = row
@@ -93,10 +93,10 @@ fn write_tokens(text: &mut dyn std::io::Write, report: &TokensReport) -> std::io
             grouped(row.reply_p95),
             grouped(row.listed_tokens),
             percent(row.saved),
-            format!("{:.0} %", row.found * 100.0),
+            format!("{:.0}%", row.found * 100.0),
             or_nothing(row.paper_static),
             or_nothing(row.paper_dynamic),
-            paper_saved.map_or_else(|| "–".to_owned(), |saved| format!("{:.0} %", saved * 100.0)),
+            paper_saved.map_or_else(|| "–".to_owned(), |saved| format!("{:.0}%", saved * 100.0)),
         ]);
     }
     writeln!(text, "{shown}")?;
@@ -208,7 +208,7 @@ fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Res
     )?;
     row("calls", format!("{} ({} gave an error)", report.calls, report.failed_calls))?;
     if let Some(accuracy) = report.accuracy {
-        row("used of found", format!("{:.0} %", accuracy * 100.0))?;
+        row("used of found", format!("{:.0}%", accuracy * 100.0))?;
     }
     let dynamic = report.own_tokens + report.search_tokens;
     row(
@@ -220,7 +220,7 @@ fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Res
     )?;
     if report.static_tokens > dynamic {
         let saved = 100.0 * (1.0 - dynamic as f64 / report.static_tokens as f64);
-        row("instead of", format!("{} for all tools at once: {saved:.0} % saved", report.static_tokens))?;
+        row("instead of", format!("{} for all tools at once: {saved:.0}% saved", report.static_tokens))?;
     }
     if !report.tools.is_empty() {
         writeln!(text, "Tools")?;

@@ -106,7 +106,7 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
         writeln!(out, "  {} {}", "·".dimmed(), printable(&page.why))?;
     } else if let Some(page) = &report.page {
         let mark = if page.about { "✓".green().to_string() } else { "✗".red().to_string() };
-        let sure = format!("{:.0} %", page.score * 100.0);
+        let sure = format!("{:.0}%", page.score * 100.0);
         writeln!(out, "  {mark} {} {}", printable(&page.why), sure.dimmed())?;
         if !page.about && !page.quote.is_empty() {
             writeln!(out, "    “{}”", printable(&one_line(&page.quote, 90)).dimmed())?;
@@ -118,7 +118,7 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
             "  {} {}  {}",
             "found".green(),
             printable(&page.url).cyan(),
-            format!("{:.0} %: {}", page.score * 100.0, page.why).dimmed()
+            format!("{:.0}%: {}", page.score * 100.0, page.why).dimmed()
         )?,
         Some(Sought::Gone) => writeln!(out, "  {}", "no page documents this tool any more".red())?,
         Some(Sought::Unsure) => writeln!(out, "  {}", "pages that may be it, none clearly:".yellow())?,
@@ -135,7 +135,7 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
     }
     if matches!(report.search, Some(Sought::Unsure | Sought::Gone)) {
         for page in &report.candidates {
-            let sure = format!("{:>3.0} %", page.score * 100.0);
+            let sure = format!("{:>3.0}%", page.score * 100.0);
             writeln!(
                 out,
                 "    {} {}  {}",

@@ -101,7 +101,7 @@ impl ApiError {
         ApiError::new(
             ErrorCode::Internal,
             message,
-            "Try again; if it stays, look into Settings, State and report it.",
+            "Try again; if it stays, look into Settings, Diagnostics and report it.",
         )
     }
 

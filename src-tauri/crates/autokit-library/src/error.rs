@@ -195,7 +195,7 @@ impl LibraryError {
     pub fn remedy(&self) -> &'static str {
         match self {
             LibraryError::Incomplete { .. } => {
-                return "Restore a backup, or go on without what is missing in Settings, State.";
+                return "Restore a backup, or go on without what is missing in Settings, Diagnostics.";
             }
             LibraryError::BadBackup { .. } => return "Choose another one in the list of backups.",
             LibraryError::NoBackup { .. } => return "See which there are in the list of backups.",
@@ -218,7 +218,7 @@ impl LibraryError {
             Code::Conflict => "Look at the newer version and make the edit again.",
             Code::Duplicate => "Edit the existing card, or give this one another name or provider.",
             Code::Invalid => "Correct the field and try again.",
-            Code::Database => "Try again; if it stays, look into Settings, State.",
+            Code::Database => "Try again; if it stays, look into Settings, Diagnostics.",
         }
     }
 

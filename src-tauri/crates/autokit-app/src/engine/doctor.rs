@@ -41,7 +41,7 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
     // Looking for a backup that is good loads one after the other.
     let mut remedy = if search_backups { remedy(root).await } else { "Restore a backup.".to_owned() };
     if library.has_losses() {
-        remedy.push_str(" Or go on without what is missing in Settings, State.");
+        remedy.push_str(" Or go on without what is missing in Settings, Diagnostics.");
     }
     check("Integrity", CheckState::Bad, detail, Some(&remedy))
 }

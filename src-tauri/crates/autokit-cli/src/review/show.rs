@@ -61,7 +61,7 @@ fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
         one_line(&row.title, width().saturating_sub(38).max(20)).bold(),
         state(row.state),
         risk(row.risk),
-        format!("{:.0} %", row.confidence * 100.0).dimmed()
+        format!("{:.0}%", row.confidence * 100.0).dimmed()
     )?;
     if row.suspect {
         write!(out, " · {}", "suspect text".red())?;
@@ -104,7 +104,7 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
             Some(diff) => write_diff(out, diff)?,
             None => writeln!(out, "  = {} as it is", printable(&proposed.field).cyan())?,
         }
-        let sure = format!("{:.0} % sure", proposed.confidence * 100.0);
+        let sure = format!("{:.0}% sure", proposed.confidence * 100.0);
         match detail.risks.get(&proposed.field) {
             Some(Risk::Low) | None => writeln!(out, "      {}", sure.dimmed())?,
             Some(more) => writeln!(out, "      {} · {}", sure.dimmed(), risk(*more))?,
