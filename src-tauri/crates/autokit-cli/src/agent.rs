@@ -15,13 +15,40 @@ use autokit_api::{
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
+use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 
-use crate::args::{PagesCommand, YesNo};
 use crate::cards::one_line;
+use crate::outcome::{End, Result};
 use crate::output::{Output, count, moment, printable};
 use crate::places::in_terminal;
-use crate::{End, Result, jobs, review};
+use crate::{jobs, review};
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum YesNo {
+    /// It helps.
+    Yes,
+    /// It does not.
+    No,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PagesCommand {
+    /// Read documentation pages, so that answers can cite them.
+    Fetch {
+        /// Cards by name or id; all when none is given.
+        cards: Vec<String>,
+        /// Also those read lately.
+        #[arg(long)]
+        again: bool,
+    },
+    /// The page of a card as last read.
+    Show {
+        /// The card, by name or id.
+        card: String,
+    },
+}
 
 /// Follows a session to the end of what it is at, with its trace on stderr. Interrupting stops the
 /// agent, not only the view of it.

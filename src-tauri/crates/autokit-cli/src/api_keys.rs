@@ -8,8 +8,8 @@ use autokit_app::node::Node;
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
+use crate::outcome::{End, Result};
 use crate::output::{Output, count, printable};
-use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApiKeysCommand {

@@ -10,15 +10,26 @@ use autokit_api::{
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode, Field, Mode, ScoreParts};
+use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::agent;
-use crate::args::Ranking;
 use crate::cards::one_line;
+use crate::outcome::{End, Failure, Result};
 use crate::output::{Output, count, printable};
 use crate::places::in_terminal;
-use crate::{End, Failure, Result};
+
+/// Which ranking to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ranking {
+    /// Words and meaning fused.
+    Hybrid,
+    /// Words alone.
+    Keyword,
+    /// Meaning alone.
+    Vector,
+}
 
 /// What `autokit ask --json` prints: the agent's answer with its candidates as cards, and how it came about.
 #[derive(Serialize)]

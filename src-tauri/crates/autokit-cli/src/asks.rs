@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use owo_colors::OwoColorize as _;
 use tokio::sync::mpsc;
 
+use crate::outcome::{End, Result};
 use crate::output::{Output, printable};
 use crate::serve::interrupted;
-use crate::{End, Result};
 
 /// A person's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

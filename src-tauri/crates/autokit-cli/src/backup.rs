@@ -8,8 +8,8 @@ use autokit_app::backups;
 use autokit_app::node::Node;
 use clap::Subcommand;
 
+use crate::outcome::{End, Result};
 use crate::output::{Output, count, moment, printable};
-use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BackupCommand {

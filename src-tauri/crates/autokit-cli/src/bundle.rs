@@ -18,11 +18,12 @@ use clap::{Args, Subcommand};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use crate::args::Filter;
 use crate::cards::query_of;
+use crate::filter::Filter;
+use crate::jobs;
+use crate::outcome::{End, Result};
 use crate::output::{Output, count, printable};
 use crate::transfer::{preview_all, source_of, write_item};
-use crate::{End, Result, jobs};
 
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one, and it is read once")]

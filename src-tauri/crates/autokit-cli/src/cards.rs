@@ -12,13 +12,83 @@ use autokit_api::{
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ChangeKind, ErrorCode, FieldDiff, Kind, SpanOp};
+use clap::{Args, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
 
-use crate::args::{CardsCommand, FieldChanges, Filter};
+use crate::filter::Filter;
+use crate::outcome::{End, Result};
 use crate::output::{Output, count, moment, printable};
-use crate::{End, Result};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CardsCommand {
+    /// List cards.
+    List {
+        #[command(flatten)]
+        filter: Filter,
+        /// How many rows; all when not given.
+        #[arg(short, long)]
+        limit: Option<u32>,
+    },
+    /// Show a card.
+    Show {
+        /// Id or name.
+        card: String,
+    },
+    /// Add a card from `--set`, from a file, or from standard input (`-`).
+    Add {
+        /// File with one card as JSON, `-` for standard input.
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        change: FieldChanges,
+    },
+    /// Change fields of a card; without `--set` or `--unset`, opens `$EDITOR`.
+    Edit {
+        /// Id or name.
+        card: String,
+        #[command(flatten)]
+        change: FieldChanges,
+    },
+    /// Remove cards; their history stays.
+    Rm {
+        /// Ids or names.
+        #[arg(required = true)]
+        cards: Vec<String>,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Show the revisions of a card with what each changed.
+    History {
+        /// Id or name.
+        card: String,
+    },
+    /// Bring a revision of a card back.
+    Restore {
+        /// Id or name.
+        card: String,
+        /// Number of the revision.
+        revision: u32,
+    },
+}
+
+/// Fields to set and to remove.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct FieldChanges {
+    /// Set a field: `name=Value`; a value that is JSON is taken as JSON.
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Remove a field.
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) unset: Vec<String>,
+    /// Save it although texts in it are flagged: hidden text, orders to a model, code in the place of a name.
+    #[arg(long)]
+    pub(crate) flagged: bool,
+    /// Why.
+    #[arg(long, default_value = "")]
+    pub(crate) reason: String,
+}
 
 /// Rows asked for at a time.
 const WINDOW: u32 = 1000;

@@ -7,8 +7,8 @@ use autokit_app::node::Node;
 use clap::builder::BoolishValueParser;
 use clap::{ArgGroup, Subcommand, ValueEnum};
 
+use crate::outcome::{End, Result};
 use crate::output::Output;
-use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChecksCommand {

@@ -9,8 +9,8 @@ use autokit_app::{ApiError, ErrorCode};
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
+use crate::outcome::{End, Result};
 use crate::output::{Output, printable};
-use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClientsCommand {

@@ -6,7 +6,7 @@ use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::Result;
+use crate::outcome::Result;
 use crate::output::{Output, printable};
 
 /// How following a job ended.

@@ -11,11 +11,14 @@ mod cards;
 mod checks;
 mod clients;
 mod eval;
+mod filter;
+mod global;
 mod jobs;
 mod market;
 mod mcp;
 mod mcp_http;
 mod models;
+mod outcome;
 mod output;
 mod places;
 mod profiles;
@@ -32,62 +35,22 @@ use std::process::ExitCode;
 
 use autokit_api::commands::{AcceptMissingChanges, GetStatus, ListJobs, RunDoctor, Undo};
 use autokit_api::{CheckState, Doctor, DoctorRequest, VerifyScope};
-use autokit_app::engine::{EngineOptions, Vectors};
+use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
-use autokit_app::{ApiError, ErrorCode, paths};
+use autokit_app::{ApiError, ErrorCode};
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command, Global};
+use args::{Cli, Command};
+use global::Global;
+use outcome::{End, Failure, Result};
 use output::{Output, printable};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
-/// How a command ended.
-pub(crate) enum End {
-    /// It did what was asked.
-    Done,
-    /// It looked and found nothing.
-    Nothing,
-    /// Nothing of what was given could be taken, or the tool that was called says it failed.
-    Refused,
-    /// Something of the installation does not work.
-    Unwell,
-}
-
-/// What ends a command early.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// An error with a remedy.
-    Api(ApiError),
-    /// The reader of the output went away.
-    ClosedPipe,
-}
-
-impl From<ApiError> for Failure {
-    fn from(error: ApiError) -> Failure {
-        Failure::Api(error)
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
-        match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::Api(ApiError::new(
-                ErrorCode::Internal,
-                format!("the output cannot be written: {error}"),
-                "See that there is room where it goes.",
-            )),
-        }
-    }
-}
-
 /// What is logged to the terminal unless `AUTOKIT_LOG` asks for more: failures of AutoKit itself. Lines of libraries
 /// explain nothing to a person; what fails because of them ends in an error of a command.
 const LOGGED: &str = "off,autokit=error";
-
-type Result<T, E = Failure> = std::result::Result<T, E>;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -182,7 +145,7 @@ async fn run(cli: Cli) -> Result<End> {
         }
         command => command,
     };
-    let data_dir = data_dir(&cli.global);
+    let data_dir = cli.global.data_dir();
     if let Command::Backup(command) = &command
         && let Some(ended) = Box::pin(backup::without_library(&data_dir, &out, command)).await
     {
@@ -215,28 +178,11 @@ async fn run(cli: Cli) -> Result<End> {
     Ok(end)
 }
 
-/// Where the options say vectors come from.
-pub(crate) fn vectors(global: &Global) -> Vectors {
-    if let Some(dim) = global.stand_in {
-        Vectors::StandIn(dim)
-    } else if global.no_model {
-        Vectors::Off
-    } else if let Some(folder) = &global.model_folder {
-        Vectors::Folder { model: autokit_app::default_model().to_owned(), folder: folder.clone() }
-    } else {
-        Vectors::Model
-    }
-}
-
-fn data_dir(global: &Global) -> std::path::PathBuf {
-    global.data_dir.clone().unwrap_or_else(paths::data_dir)
-}
-
 async fn open(global: &Global, standby: bool) -> Result<Node> {
     let options = NodeOptions {
-        data_dir: data_dir(global),
+        data_dir: global.data_dir(),
         engine: EngineOptions {
-            vectors: vectors(global),
+            vectors: global.vectors(),
             // A folder someone names starts empty; the person's own library starts useful.
             starter: global.starter || global.data_dir.is_none(),
             ..EngineOptions::new()

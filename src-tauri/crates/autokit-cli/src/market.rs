@@ -17,9 +17,10 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::cards::one_line;
+use crate::jobs;
 use crate::mcp::{looked, pair};
+use crate::outcome::{End, Result};
 use crate::output::{Output, confirmed, printable};
-use crate::{End, Result, jobs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MarketCommand {

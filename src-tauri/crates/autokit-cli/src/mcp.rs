@@ -12,9 +12,10 @@ use autokit_app::mcp::serve_stdio;
 use autokit_app::node::Node;
 use clap::{ArgGroup, Subcommand};
 
+use crate::jobs;
+use crate::outcome::{End, Result};
 use crate::output::{Output, confirmed, count, moment, printable};
 use crate::serve::interrupted;
-use crate::{End, Result, jobs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServersCommand {

@@ -5,8 +5,8 @@ use autokit_api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet};
 use autokit_app::node::Node;
 use clap::Subcommand;
 
+use crate::outcome::{End, Result};
 use crate::output::{Output, printable};
-use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpHttpCommand {

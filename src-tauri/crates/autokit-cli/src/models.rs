@@ -1,13 +1,35 @@
 //! `autokit models`.
 
+use std::path::PathBuf;
+
 use autokit_api::commands::{ListModels, PullModel, UseModel};
 use autokit_api::{ModelChoice, Nothing};
 use autokit_app::node::Node;
+use clap::Subcommand;
 use owo_colors::OwoColorize;
 
-use crate::args::ModelsCommand;
+use crate::jobs;
+use crate::outcome::{End, Result};
 use crate::output::Output;
-use crate::{End, Result, jobs};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List the models on offer.
+    List,
+    /// Fetch a model's files.
+    Pull {
+        /// Name; the default model when not given.
+        name: Option<String>,
+    },
+    /// Switch this library to a model.
+    Use {
+        /// Name.
+        name: String,
+        /// Folder with the model's files, instead of downloading.
+        #[arg(long)]
+        folder: Option<PathBuf>,
+    },
+}
 
 pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Result<End> {
     match command {

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use crate::Result;
+use crate::outcome::Result;
 use crate::places::in_terminal;
 
 /// Where a command's results go.

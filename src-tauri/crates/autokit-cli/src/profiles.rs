@@ -12,8 +12,8 @@ use autokit_app::{ApiError, BUILT_IN, ErrorCode, Permission, Rule, Rules, file_p
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
+use crate::outcome::{End, Result};
 use crate::output::{Output, printable, warn};
-use crate::{End, Result};
 
 /// What is spoken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

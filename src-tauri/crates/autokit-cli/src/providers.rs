@@ -9,14 +9,163 @@ use autokit_api::{
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
 use autokit_app::{ApiError, ErrorCode, is_web_address};
+use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 
-use crate::args::{
-    Dollars, KeyChoice, KeyStorageChoice, LlmChoice, ProvidersCommand, SearchChoice, TestChoice,
-};
+use crate::outcome::{End, Result};
 use crate::output::{Output, printable, write_error};
 use crate::places::in_terminal;
-use crate::{End, Result};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProvidersCommand {
+    /// What is chosen, and which keys are kept.
+    Show,
+    /// Choose a language model.
+    Llm {
+        /// Which protocol.
+        #[arg(value_enum)]
+        kind: LlmChoice,
+        /// Address of the service; the service's own when not given.
+        #[arg(long)]
+        url: Option<String>,
+        /// The model that writes.
+        #[arg(long)]
+        model: Option<String>,
+        /// The model that grades, reranks and rewrites.
+        #[arg(long)]
+        small: Option<String>,
+        /// US dollars for a million tokens read; the list price of known models if never given, `list` goes
+        /// back to it.
+        #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+        price_in: Option<Dollars>,
+        /// US dollars for a million tokens written, likewise.
+        #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+        price_out: Option<Dollars>,
+        /// US dollars after which nothing is asked any more; `none` for no limit.
+        #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+        cap: Option<Dollars>,
+        /// The model cannot call tools as such.
+        #[arg(long)]
+        no_tools: bool,
+    },
+    /// Begin the count of what language models cost anew; the spending limit starts from zero.
+    ResetSpending,
+    /// Choose a search service.
+    Search {
+        /// Which.
+        #[arg(value_enum)]
+        kind: SearchChoice,
+        /// Its address; needed for SearXNG.
+        #[arg(long)]
+        url: Option<String>,
+        /// The source looked at first, in words.
+        #[arg(long)]
+        preferred: Option<String>,
+        /// Ask GitHub for facts about repositories too.
+        #[arg(long)]
+        github: bool,
+    },
+    /// Hosts on this machine or a private network whose pages may be read.
+    Allow {
+        /// `host` or `host:port`; none takes all back.
+        hosts: Vec<String>,
+    },
+    /// Keep a key, read from standard input so that it stands in no history; an empty one takes it away.
+    Key {
+        /// What it is for.
+        #[arg(value_enum)]
+        name: KeyChoice,
+    },
+    /// Where keys are kept.
+    Keys {
+        /// The system's keychain, or an encrypted file.
+        #[arg(long, value_enum)]
+        keep: KeyStorageChoice,
+    },
+    /// Try a connection with one real request.
+    Test {
+        /// Which.
+        #[arg(value_enum)]
+        what: TestChoice,
+    },
+}
+
+/// Protocols of language models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LlmChoice {
+    /// No language model.
+    None,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// OpenAI-compatible: OpenAI, Ollama, LM Studio, llama.cpp, vLLM, OpenRouter.
+    Openai,
+}
+
+/// Search services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchChoice {
+    /// No search service.
+    None,
+    /// tavily.com.
+    Tavily,
+    /// Brave Search.
+    Brave,
+    /// A SearXNG instance.
+    Searxng,
+    /// DuckDuckGo.
+    Duckduckgo,
+}
+
+/// What a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyChoice {
+    /// Anthropic.
+    Anthropic,
+    /// The OpenAI-compatible service.
+    Openai,
+    /// Tavily.
+    Tavily,
+    /// Brave Search.
+    Brave,
+    /// GitHub.
+    Github,
+}
+
+/// Where keys are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyStorageChoice {
+    /// The system's keychain.
+    Keychain,
+    /// An encrypted file in the configuration folder.
+    File,
+}
+
+/// Which connection to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestChoice {
+    /// The model that writes.
+    Llm,
+    /// The model that grades.
+    Small,
+    /// The search service.
+    Search,
+    /// GitHub.
+    Github,
+}
+
+/// An amount in US dollars; none for `none` and `list`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Dollars(pub(crate) Option<f64>);
+
+fn dollars(text: &str) -> Result<Dollars, String> {
+    if matches!(text, "none" | "list") {
+        return Ok(Dollars(None));
+    }
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(amount) if (0.0..=1e6).contains(&amount) => Ok(Dollars(Some(amount))),
+        _ => Err("give an amount such as 2.50".to_owned()),
+    }
+}
 
 pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) -> Result<End> {
     let mut settings = node.call::<GetProviders>(Nothing {}).await?.settings;

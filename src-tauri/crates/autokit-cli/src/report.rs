@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use owo_colors::OwoColorize as _;
 
-use crate::args::Global;
 use crate::eval::table;
+use crate::global::Global;
+use crate::outcome::{End, Result};
 use crate::output::{Output, moment, printable};
-use crate::{End, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
@@ -49,7 +49,7 @@ pub(crate) async fn measure(global: &Global, out: &Output, sizes: &[usize]) -> R
     if let Ok(style) = ProgressStyle::with_template("Reading tools {bar:24.cyan/dim} {pos}/{len} eta {eta}") {
         bar.set_style(style);
     }
-    let vectors = crate::vectors(global);
+    let vectors = global.vectors();
     let told = |done, total| {
         bar.set_length(total);
         bar.set_position(done);

@@ -5,8 +5,8 @@ use autokit_app::ApiError;
 use autokit_app::node::Node;
 use serde::Serialize;
 
+use crate::outcome::{End, Result};
 use crate::output::{Output, count};
-use crate::{End, Result};
 
 #[derive(Serialize)]
 struct Serving<'a> {

@@ -13,8 +13,9 @@ use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 use serde_json::{Map, Value};
 
+use crate::jobs;
+use crate::outcome::{End, Result};
 use crate::output::{Output, confirmed, printable};
-use crate::{End, Result, jobs};
 
 /// Tools asked for at a time.
 const WINDOW: u32 = 1_000;

@@ -13,11 +13,12 @@ use autokit_app::{ApiError, ErrorCode, file_problem};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use crate::args::Filter;
 use crate::bundle::counts;
 use crate::cards::{query_of, write_diff};
+use crate::filter::Filter;
+use crate::jobs;
+use crate::outcome::{End, Result};
 use crate::output::{Output, count, printable};
-use crate::{End, Result, jobs};
 
 /// Items asked for at a time.
 const WINDOW: u32 = 1000;

@@ -11,9 +11,9 @@ use owo_colors::OwoColorize;
 
 use crate::cards::one_line;
 use crate::jobs::{self, Followed};
+use crate::outcome::{End, Result};
 use crate::output::{Output, moment, printable};
 use crate::places::in_terminal;
-use crate::{End, Result};
 
 /// How often a run is begun again because the process that was at it ended.
 const RESTARTS: u32 = 9;

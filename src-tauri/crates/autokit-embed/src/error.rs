@@ -210,7 +210,8 @@ impl From<Error> for ApiError {
             Error::Cancelled => ErrorCode::Cancelled,
             _ => ErrorCode::BadModel,
         };
-        let remedy = error.remedy().unwrap_or_else(|| "See what is wrong in Settings, Diagnostics.".to_owned());
+        let remedy =
+            error.remedy().unwrap_or_else(|| "See what is wrong in Settings, Diagnostics.".to_owned());
         ApiError::new(code, error.to_string(), remedy)
     }
 }

@@ -21,8 +21,8 @@ use serde_json::{Map, Value};
 
 use crate::cards::in_editor;
 use crate::jobs::watch;
+use crate::outcome::{End, Result};
 use crate::output::{Output, confirmed, printable};
-use crate::{End, Result};
 
 pub(crate) use show::write_detail;
 

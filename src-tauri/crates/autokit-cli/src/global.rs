@@ -1,0 +1,50 @@
+//! Options every command takes.
+
+use std::path::PathBuf;
+
+use autokit_app::engine::Vectors;
+use autokit_app::paths;
+use clap::Args;
+
+/// Options every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Print JSON instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Keep the library in this folder (a new folder is an empty library).
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Load the starter cards if the library is new; without --data-dir they are loaded anyway.
+    #[arg(long, global = true)]
+    pub(crate) starter: bool,
+    /// Use the default model from this folder instead of the store of models.
+    #[arg(long, global = true, value_name = "DIR", env = "AUTOKIT_MODEL_FOLDER")]
+    pub(crate) model_folder: Option<PathBuf>,
+    /// Search by keywords alone.
+    #[arg(long, global = true)]
+    pub(crate) no_model: bool,
+    /// Use the deterministic stand-in of tests instead of a model, with vectors of this length.
+    #[arg(long, global = true, hide = true, value_name = "N")]
+    pub(crate) stand_in: Option<usize>,
+}
+
+impl Global {
+    /// Where the options say vectors come from.
+    pub(crate) fn vectors(&self) -> Vectors {
+        if let Some(dim) = self.stand_in {
+            Vectors::StandIn(dim)
+        } else if self.no_model {
+            Vectors::Off
+        } else if let Some(folder) = &self.model_folder {
+            Vectors::Folder { model: autokit_app::default_model().to_owned(), folder: folder.clone() }
+        } else {
+            Vectors::Model
+        }
+    }
+
+    /// The folder of the library.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.data_dir.clone().unwrap_or_else(paths::data_dir)
+    }
+}
