@@ -38,7 +38,7 @@ mod verify;
 pub use doctor::bytes;
 pub use import::BATCH;
 pub(crate) use profiles::no_profile;
-pub use serve::Serving;
+pub use serve::{Searched, Serving};
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -388,7 +388,7 @@ impl Core {
 
     /// The model, as what compares by meaning wants it.
     fn senses(&self) -> Option<Arc<dyn autokit_search::QueryEmbedder>> {
-        self.embedder().map(|embedder| Arc::new(crate::eval::Meaning(embedder)) as Arc<_>)
+        self.embedder().map(|embedder| embedder as Arc<_>)
     }
 
     /// The model once it is loaded, missing or failed.

@@ -11,7 +11,6 @@
 
 pub mod backups;
 pub mod engine;
-pub mod eval;
 pub mod host;
 pub mod jobs;
 mod listen;

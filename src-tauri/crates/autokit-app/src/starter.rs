@@ -3,7 +3,9 @@
 //! Written from public facts; each names its documentation page and where the facts came from.
 //! None is marked verified: that is for FUEL to decide when it has seen the page.
 
+use autokit_agent::discover::Vocabulary;
 use autokit_error::{ApiError, Result};
+use autokit_search::QueryEmbedder;
 use autokit_toolcard::{ReadCards, read_cards};
 
 const FILES: &[(&str, &str)] = &[
@@ -26,6 +28,22 @@ pub fn cards() -> Result<ReadCards> {
         all.rejected.extend(read.rejected);
     }
     Ok(all)
+}
+
+/// Words about tools, from the cards AutoKit comes with.
+///
+/// # Errors
+/// When the cards cannot be read or the model fails.
+pub fn vocabulary(embedder: &dyn QueryEmbedder) -> Result<Vocabulary> {
+    let starter = cards()?;
+    let texts: Vec<String> = starter
+        .cards
+        .iter()
+        .map(|item| format!("{} {}", item.card.name(), item.card.description()))
+        .collect();
+    let words = Vocabulary::words_of(texts.iter().map(String::as_str));
+    let vectors = embedder.passages(&words).map_err(autokit_error::ApiError::internal)?;
+    Ok(Vocabulary::new(words, vectors))
 }
 
 #[cfg(test)]

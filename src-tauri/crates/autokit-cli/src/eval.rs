@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use autokit_app::eval::{AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation};
 use autokit_app::{ApiError, Depth, ErrorCode, RetrievalReport, Thresholds};
+use autokit_eval::{AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation};
 use clap::Subcommand;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
@@ -100,15 +100,15 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
     // Embedding takes every core for a while; the runtime has nothing else to do.
     match command {
         EvalCommand::Retrieval { dirs } => {
-            let reports = tokio::task::block_in_place(|| autokit_app::eval::retrieval(&dirs, &vectors))?;
+            let reports = tokio::task::block_in_place(|| autokit_eval::retrieval(&dirs, &vectors))?;
             out.show(&reports, |text| reports.iter().try_for_each(|report| write_retrieval(text, report)))?;
         }
         EvalCommand::Ask { cards, questions, site, misses } => {
-            let evaluation = autokit_app::eval::ask(&cards, &questions, &vectors, site.as_deref()).await?;
+            let evaluation = autokit_eval::ask(&cards, &questions, &vectors, site.as_deref()).await?;
             out.show(&evaluation, |text| write_ask(text, &evaluation, misses))?;
         }
         EvalCommand::Calibrate { cards, questions, out: file } => {
-            let measured = autokit_app::eval::calibrate(&cards, &questions, &vectors)?;
+            let measured = autokit_eval::calibrate(&cards, &questions, &vectors)?;
             if let Some(file) = file {
                 let text = serde_json::to_string_pretty(&measured)
                     .map_err(|error| ApiError::internal(error.to_string()))?;
@@ -125,7 +125,7 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
         EvalCommand::Discover { cards, needs, search_url, explain } => {
             let progress = |_, _| {};
             let report =
-                autokit_app::eval::discover(&cards, &needs, &search_url, &vectors, explain, progress).await?;
+                autokit_eval::discover(&cards, &needs, &search_url, &vectors, explain, progress).await?;
             if out.json() {
                 Output::lines(&report.lines)?;
             } else {
@@ -134,11 +134,11 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
         }
         EvalCommand::Improve { cards, questions, site, thin, explain } => {
             let evaluation =
-                autokit_app::eval::improve(&cards, &questions, &site, &vectors, thin, explain).await?;
+                autokit_eval::improve(&cards, &questions, &site, &vectors, thin, explain).await?;
             out.show(&evaluation, |text| write_improve(text, &evaluation))?;
         }
         EvalCommand::Linkrot { cases, site, explain } => {
-            let lines = autokit_app::eval::linkrot(&cases, &site, &vectors, explain).await?;
+            let lines = autokit_eval::linkrot(&cases, &site, &vectors, explain).await?;
             Output::lines(&lines)?;
         }
     }
@@ -281,9 +281,8 @@ fn write_discover(out: &mut dyn Write, report: &DiscoverReport) -> io::Result<()
         "unnamed: nothing",
     ]);
     for (way, m) in [("discovery", &report.discovery), ("first search hit", &report.baseline)] {
-        let cell = |share: autokit_app::eval::Share| {
-            format!("{} ({}/{})", percent(share.share()), share.good, share.of)
-        };
+        let cell =
+            |share: autokit_eval::Share| format!("{} ({}/{})", percent(share.share()), share.good, share.of);
         let mut row = vec![way.to_owned()];
         row.extend(
             [

@@ -2,8 +2,8 @@
 
 use autokit_api::commands::{GetActivity, GetAudit};
 use autokit_api::{ActivityQuery, ActivityReport, AuditQuery};
-use autokit_app::eval::{TokensReport, TokensRow};
 use autokit_app::node::Node;
+use autokit_eval::{TokensReport, TokensRow};
 use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -54,7 +54,7 @@ pub(crate) async fn measure(global: &Global, out: &Output, sizes: &[usize]) -> R
         bar.set_length(total);
         bar.set_position(done);
     };
-    let report = autokit_app::eval::tokens(sizes, &vectors, told).await?;
+    let report = autokit_eval::tokens(sizes, &vectors, told).await?;
     bar.finish_and_clear();
     out.show(&report, |text| write_tokens(text, &report))?;
     Ok(End::Done)

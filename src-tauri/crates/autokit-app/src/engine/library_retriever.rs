@@ -126,8 +126,8 @@ impl Core {
         {
             return Ok(Arc::clone(vocabulary));
         }
-        let senses = crate::eval::Meaning(Arc::clone(&embedder));
-        let vocabulary = Arc::new(in_background(move || crate::eval::vocabulary(&senses)).await?);
+        let model = Arc::clone(&embedder);
+        let vocabulary = Arc::new(in_background(move || crate::starter::vocabulary(&*model)).await?);
         *kept = Some((embedder.id().to_owned(), Arc::clone(&vocabulary)));
         Ok(vocabulary)
     }

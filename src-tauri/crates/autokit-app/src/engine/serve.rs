@@ -57,6 +57,7 @@ use super::servers::Upstream;
 use super::{Core, Engine, since};
 pub(super) use hand::Outcomes;
 pub(super) use journal::Journal;
+pub use measure::Searched;
 pub(super) use outward::CodeRuns;
 
 /// Characters of a description as an agent gets it: longer ones are for people.

@@ -11,28 +11,29 @@ use crate::engine::Engine;
 use super::report::own_tokens;
 
 /// What an agent got for one search.
-pub(crate) struct Searched {
+#[derive(Clone, Debug)]
+pub struct Searched {
     /// Tokens of the answer.
-    pub(crate) reply_tokens: u32,
+    pub reply_tokens: u32,
     /// Tokens of the definitions that are in the list of tools since.
-    pub(crate) listed_tokens: u64,
+    pub listed_tokens: u64,
     /// Provider and name of each result.
-    pub(crate) names: BTreeSet<(String, String)>,
+    pub names: BTreeSet<(String, String)>,
 }
 
 impl Engine {
     /// Tokens of the tools every session has.
-    pub(crate) fn own_tokens(&self) -> u64 {
+    pub fn own_tokens(&self) -> u64 {
         own_tokens(&self.gateway.own_tools(""))
     }
 
     /// Why there is no meaning to rank by, if there is none.
-    pub(crate) fn words_alone(&self) -> Option<String> {
+    pub fn words_alone(&self) -> Option<String> {
         self.core.words_alone()
     }
 
     /// One search of a session of its own.
-    pub(crate) async fn search_as_agent(&self, query: &str) -> Result<Searched> {
+    pub async fn search_as_agent(&self, query: &str) -> Result<Searched> {
         let session = self.gateway.session(&crate::token(8), "", "report", "").await;
         let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
         let answered = self.gateway.search(&session, &arguments, false).await;

@@ -195,7 +195,7 @@ pub(super) fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
 
 impl Engine {
     /// What it would cost to give an agent every tool that can be called, as without a search.
-    pub(crate) async fn static_tokens(&self) -> u64 {
+    pub async fn static_tokens(&self) -> u64 {
         let serving = self.gateway.toolbox();
         let mut tokens = 0;
         for record in self.core.callable_cards() {

@@ -69,7 +69,7 @@ impl Core {
 impl Engine {
     /// Puts the tools of servers into the library in the background, as if they were trusted. The servers
     /// are known from then on and never started.
-    pub(crate) fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
+    pub fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
         let core = Arc::clone(&self.core);
         self.core.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {
             core.take_up_offered(servers, &progress).await

@@ -19,8 +19,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
-use crate::engine::{Engine, EngineOptions, Vectors};
-use crate::secrets::KeyStorage;
+use autokit_app::engine::{Engine, EngineOptions, Vectors};
+use autokit_app::secrets::KeyStorage;
 
 /// Times a page is tried again before the clock is moved no further.
 const ROUNDS: usize = 10;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-const PACKED: &[u8] = include_bytes!("../../../tools/tools.jsonl.br");
+const PACKED: &[u8] = include_bytes!("../../tools/tools.jsonl.br");
 /// Of an unpacked file that was compiled in no more than this is read.
 const MOST_BYTES: u64 = 64 << 20;
 /// Decides which tools are drawn first; another number draws others.

@@ -7,8 +7,8 @@ use autokit_toolcard::fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::setup::Setup;
-use crate::engine::Vectors;
+use crate::setup::Setup;
+use autokit_app::engine::Vectors;
 
 /// A card as the person has it.
 #[derive(Clone, Debug, Deserialize)]

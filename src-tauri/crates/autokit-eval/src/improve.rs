@@ -10,9 +10,9 @@ use autokit_toolcard::fields;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::setup::Setup;
-use super::{embedder, unreadable};
-use crate::engine::Vectors;
+use crate::inputs::{embedder, unreadable};
+use crate::setup::Setup;
+use autokit_app::engine::Vectors;
 
 /// What `autokit eval improve` prints: the same questions over the cards as they are and as they would be.
 #[derive(Clone, Debug, Serialize)]

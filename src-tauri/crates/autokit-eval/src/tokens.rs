@@ -19,8 +19,8 @@ use rmcp::model::Tool;
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-use crate::engine::{Engine, EngineOptions, Vectors};
-use crate::secrets::KeyStorage;
+use autokit_app::engine::{Engine, EngineOptions, Vectors};
+use autokit_app::secrets::KeyStorage;
 
 use corpus::{Offered, draw, lot};
 

@@ -10,8 +10,10 @@ use autokit_search::eval as retrieve;
 use autokit_web::search::{Provider, Service};
 use serde::{Deserialize, Serialize};
 
-use super::{Meaning, embedder, fetcher_for, unreadable, vocabulary};
-use crate::engine::Vectors;
+use autokit_app::starter::vocabulary;
+
+use crate::inputs::{embedder, fetcher_for, unreadable};
+use autokit_app::engine::Vectors;
 
 /// A need with the pages that answer it.
 #[derive(Clone, Debug, Deserialize)]
@@ -163,7 +165,7 @@ pub async fn discover(
     let fetcher = fetcher_for(&site)?;
     let provider =
         Provider::new(fetcher.clone(), Service::Searxng, Some(base), None).map_err(|error| bad(&error))?;
-    let senses = Arc::new(Meaning(Arc::new(embedder(vectors)?)));
+    let senses = Arc::new(embedder(vectors)?);
     let vocabulary = tokio::task::block_in_place(|| vocabulary(&*senses))?;
     let discovery = Discovery {
         providers: vec![provider.clone()],

@@ -15,8 +15,8 @@ use autokit_web::{Chunk, ChunkOptions, chunks, extract};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{embedder, fetcher_for, unreadable};
-use crate::engine::Vectors;
+use crate::inputs::{embedder, fetcher_for, unreadable};
+use autokit_app::engine::Vectors;
 
 /// hit@1, hit@3 and hit@5 of one way to rank.
 #[derive(Clone, Debug, Serialize)]

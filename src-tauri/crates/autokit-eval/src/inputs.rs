@@ -1,0 +1,54 @@
+//! What measurements are given: the model, files of judged sets, a site.
+
+use autokit_app::engine::Vectors;
+use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_search::eval::Embedder as Embeddings;
+use autokit_web::{Fetcher, Limits, NetworkPolicy};
+
+/// The model that was chosen.
+pub(crate) fn embedder(vectors: &Vectors) -> Result<Embedder> {
+    let store = ModelStore::new(autokit_app::paths::models_dir());
+    let (model, folder) = match vectors {
+        Vectors::Model => (autokit_app::default_model().to_owned(), None),
+        Vectors::Folder { model, folder } => (model.clone(), Some(folder.as_path())),
+        Vectors::StandIn(dim) => return Ok(Embedder::stand_in(*dim)),
+        Vectors::Off => {
+            return Err(ApiError::new(
+                ErrorCode::NoModel,
+                "ranking by meaning cannot be measured without a model",
+                "Leave --no-model out.",
+            ));
+        }
+    };
+    let files = store.resolve(&model, folder)?;
+    let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
+    Ok(Embedder::load(&files, &options)?)
+}
+
+/// What is told of a file that cannot be read as a judged set.
+pub(crate) fn unreadable(error: &autokit_search::EvalError) -> ApiError {
+    ApiError::new(
+        ErrorCode::UnreadableFile,
+        error.to_string(),
+        "See `autokit eval --help` for what the files hold.",
+    )
+}
+
+/// Runs `measure` with the product's embedder.
+pub(crate) fn with<T>(
+    vectors: &Vectors,
+    measure: impl FnOnce(&Embeddings<'_, autokit_embed::Error>) -> Result<T, autokit_search::EvalError>,
+) -> Result<T> {
+    let embedder = embedder(vectors)?;
+    let passages = |texts: &[String]| embedder.embed_passages(texts);
+    let queries = |texts: &[String]| texts.iter().map(|text| embedder.embed_query(text)).collect();
+    measure(&Embeddings { passages: &passages, queries: &queries }).map_err(|error| unreadable(&error))
+}
+
+/// A client that may read the host the person named, wherever it is.
+pub(crate) fn fetcher_for(site: &url::Url) -> Result<Fetcher> {
+    let host = site.host_str().unwrap_or_default();
+    let host = site.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    Ok(Fetcher::new(NetworkPolicy::default().allowing(host), Limits::default())?)
+}

@@ -1,0 +1,29 @@
+//! Measuring on judged sets with the model the product uses.
+//!
+//! | module | what it measures |
+//! |---|---|
+//! | `ask` | answers to questions, and the thresholds of their verdicts |
+//! | `discover` | what is found on the web |
+//! | `linkrot`, `improve` | repaired links, better descriptions, by the engine itself (`setup`) |
+//! | `retrieval` | ranking alone |
+//! | `tokens` | what tools cost an agent |
+
+mod ask;
+mod discover;
+mod improve;
+mod inputs;
+mod linkrot;
+mod retrieval;
+mod setup;
+mod tokens;
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
+
+pub use ask::{AskEvaluation, AskRow, ask, calibrate};
+pub use autokit_search::Calibrations;
+pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Share, discover};
+pub use improve::{ImproveEvaluation, improve};
+pub use linkrot::{LinkrotLine, linkrot};
+pub use retrieval::retrieval;
+pub use tokens::{TokensReport, TokensRow, tokens};

@@ -1,0 +1,21 @@
+//! Ranking alone, on judged sets.
+
+use std::path::PathBuf;
+
+use autokit_app::engine::Vectors;
+use autokit_error::Result;
+use autokit_search::eval::{RetrievalReport, RetrievalSet, evaluate_retrieval};
+
+use crate::inputs::{unreadable, with};
+
+/// Measures each folder's set.
+///
+/// # Errors
+/// When a file cannot be read or there is no model.
+pub fn retrieval(dirs: &[PathBuf], vectors: &Vectors) -> Result<Vec<RetrievalReport>> {
+    let sets = dirs
+        .iter()
+        .map(|dir| RetrievalSet::load(dir).map_err(|error| unreadable(&error)))
+        .collect::<Result<Vec<_>>>()?;
+    with(vectors, |embeddings| sets.iter().map(|set| evaluate_retrieval(set, embeddings)).collect())
+}
