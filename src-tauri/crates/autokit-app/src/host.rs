@@ -38,7 +38,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Engine, Serving};
-use crate::listen::{ListenLimits, bearer, same, serve};
+use crate::listen::{Listening, bearer, same};
 use crate::mcp::MESSAGE_BYTES;
 use crate::mcp::http::strict;
 
@@ -115,8 +115,7 @@ pub struct Hello {
 pub struct Host {
     /// How to reach it.
     pub endpoint: Endpoint,
-    stop: CancellationToken,
-    served: tokio::task::JoinHandle<()>,
+    listening: Listening,
 }
 
 #[derive(Clone)]
@@ -168,18 +167,15 @@ impl Host {
             .layer(DefaultBodyLimit::max(MAX_BODY))
             .layer(middleware::from_fn_with_state(shared.clone(), admit))
             .with_state(shared);
-        let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
+        let listening = Listening::start(listener, app, stop);
         // Published only now: whoever reads the file finds someone answering.
         endpoint.publish(file).map_err(|error| failed("the endpoint file cannot be written", error))?;
-        Ok(Host { endpoint, stop, served })
+        Ok(Host { endpoint, listening })
     }
 
     /// Stops taking requests and finishes those begun.
     pub async fn stop(self) {
-        self.stop.cancel();
-        if let Err(error) = self.served.await {
-            tracing::error!(%error, "the loopback host broke off");
-        }
+        self.listening.end().await;
     }
 }
 

@@ -17,19 +17,19 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// What one listener takes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ListenLimits {
+struct ListenLimits {
     /// How long a connection may take for the header of its next request.
-    pub(crate) header: Duration,
+    header: Duration,
     /// Connections at a time.
-    pub(crate) connections: usize,
+    connections: usize,
     /// How long requests that are on their way may take once the listener was asked to stop. Without an end,
     /// one reader that takes nothing more of its answer would keep the process from ending.
-    pub(crate) grace: Duration,
+    grace: Duration,
 }
 
 impl Default for ListenLimits {
@@ -101,9 +101,32 @@ impl Drop for Place {
     }
 }
 
+/// An address that is being served, until it is ended or dropped.
+#[derive(Debug)]
+pub(crate) struct Listening {
+    stop: DropGuard,
+    served: JoinHandle<()>,
+}
+
+impl Listening {
+    /// Serves `app`. What in it goes on by itself has to end with `stop`.
+    pub(crate) fn start(listener: TcpListener, app: Router, stop: CancellationToken) -> Listening {
+        let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
+        Listening { stop: stop.drop_guard(), served }
+    }
+
+    /// Takes no more requests, lets go of the port and finishes what was begun.
+    pub(crate) async fn end(self) {
+        drop(self.stop);
+        if let Err(error) = self.served.await {
+            tracing::error!(%error, "a listener broke off");
+        }
+    }
+}
+
 /// Serves until `stop` is cancelled, then finishes the requests that are on their way, for as long as `limits`
 /// gives them.
-pub(crate) async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limits: ListenLimits) {
+async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limits: ListenLimits) {
     let connections = Arc::new(Connections::default());
     let mut serving = JoinSet::new();
     loop {

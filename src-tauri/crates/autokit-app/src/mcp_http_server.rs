@@ -19,11 +19,11 @@ use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::Serving;
 use crate::host::is_local;
-use crate::listen::{ListenLimits, bearer, same, serve};
+use crate::listen::{Listening, bearer, same};
 use crate::mcp::MESSAGE_BYTES;
 use crate::mcp::http::strict;
 
@@ -49,8 +49,7 @@ impl std::fmt::Debug for AgentToken {
 /// An address that is open; it closes when it is dropped.
 #[derive(Debug)]
 pub(crate) struct McpHttpServer {
-    stop: DropGuard,
-    served: tokio::task::JoinHandle<()>,
+    listening: Listening,
 }
 
 impl McpHttpServer {
@@ -92,17 +91,13 @@ impl McpHttpServer {
             .route_service(PATH, agents)
             .layer(middleware::from_fn_with_state(manager, strict))
             .layer(middleware::from_fn_with_state(tokens, admit));
-        let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
-        Ok(McpHttpServer { stop: stop.drop_guard(), served })
+        let listening = Listening::start(listener, app, stop);
+        Ok(McpHttpServer { listening })
     }
 
     /// Takes no more requests and lets go of the port.
     pub(crate) async fn close(self) {
-        let McpHttpServer { stop, served } = self;
-        drop(stop);
-        if let Err(error) = served.await {
-            tracing::error!(%error, "the address for agents broke off");
-        }
+        self.listening.end().await;
     }
 }
 

@@ -143,7 +143,7 @@ mod tests {
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
 
-    use crate::listen::{ListenLimits, serve};
+    use crate::listen::Listening;
 
     use super::*;
 
@@ -154,7 +154,7 @@ mod tests {
         let app = app.layer(from_fn_with_state(Arc::clone(&sessions), strict));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/", listener.local_addr().expect("an address"));
-        tokio::spawn(serve(listener, app, CancellationToken::new(), ListenLimits::default()));
+        let listening = Listening::start(listener, app, CancellationToken::new());
         let client = reqwest::Client::new();
         let ask = async |method: &str| {
             let body = json!({"jsonrpc": "2.0", "id": 7, "method": method}).to_string();
@@ -171,5 +171,6 @@ mod tests {
         assert_eq!(ask("tools/list").await.0, 200);
         sessions.close_session(&open[0].0).await.expect("it ends");
         assert_eq!(ask("initialize").await.0, 200);
+        listening.end().await;
     }
 }
