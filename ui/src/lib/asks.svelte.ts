@@ -1,4 +1,4 @@
-// Calls of agents that wait for a person's word. While this watches, agents are told to be patient.
+// Calls of agents that wait for a person's approval. While this watches, agents are told to be patient.
 
 import { pauseAfter } from "./asks";
 import type { AgentAsk, AskReply } from "./bindings";

@@ -65,7 +65,7 @@ describe("calls that wait for a person", () => {
 
   it("are told in a sentence that cannot pretend", () => {
     expect(askSaid(ask("a", { profile: "shop" }))).toBe(
-      "test agent (profile shop) wants to call code_exec of AutoKit and needs your word to run code in python. Press F6 to answer.",
+      "test agent (profile shop) wants to call code_exec of AutoKit and needs your approval to run code in python. Press F6 to answer.",
     );
     expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }))).toMatch(
       /^A program without a name wants to call x‹U\+202E›y and/,

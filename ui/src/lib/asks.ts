@@ -51,7 +51,7 @@ export function whomOf(profile: string): string {
 /** A call in a sentence, for who does not see the card. */
 export function askSaid(ask: AgentAsk): string {
   const of = ask.provider ? ` of ${visibleLine(ask.provider)}` : "";
-  return `${askerOf(ask)} wants to call ${visibleLine(ask.name)}${of} and needs your word ${ask.words.map(visibleLine).join(" and ")}. Press F6 to answer.`;
+  return `${askerOf(ask)} wants to call ${visibleLine(ask.name)}${of} and needs your approval ${ask.words.map(visibleLine).join(" and ")}. Press F6 to answer.`;
 }
 
 /** A part of the arguments, to be shown as a block of its own. */

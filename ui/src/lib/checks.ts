@@ -59,7 +59,7 @@ export function verdictOf(report: Report): string {
         : "Its page is about this tool, but does not say enough of what the card says.";
     case "unreachable":
       if (isEmpty(report)) return "The page has next to no text without a browser's help; it was not judged.";
-      return "Couldn't reach the page, so the card wasn't judged. AutoKit will retry.";
+      return "Couldn't reach the page, so the card wasn't judged.";
     case "broken":
       if (report.link.state === "missing") return "The card names no documentation page.";
       return report.link.state === "delivered"

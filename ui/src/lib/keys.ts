@@ -20,7 +20,7 @@ export const KEYS: { keys: string; does: string }[] = [
   { keys: "e", does: "Edit the open card" },
   { keys: "x", does: "Library: select the card; with Shift, all from the one selected before" },
   { keys: "n", does: "Add a card (in the library)" },
-  { keys: "F6", does: "To the call of an agent that waits for your word, and back; Esc leaves it unanswered" },
+  { keys: "F6", does: "To the call of an agent that waits for your approval, and back; Esc leaves it unanswered" },
   { keys: "Ctrl Z", does: "Undo the newest change to the library" },
   { keys: "t", does: "Review: take theirs or keep mine, where two libraries disagree" },
   { keys: "Space / Enter, f", does: "Import: take the card or not, open it; show only one kind" },

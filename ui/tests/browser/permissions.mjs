@@ -233,7 +233,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await card(page).getByText('"code": "print(6*7)"').waitFor();
       await page
         .getByText(
-          /^test agent.* wants to call code_exec of AutoKit and needs your word to run code in python. Press F6 to answer.$/,
+          /^test agent.* wants to call code_exec of AutoKit and needs your approval to run code in python. Press F6 to answer.$/,
         )
         .waitFor({ state: "attached" });
       await page.keyboard.type("12");

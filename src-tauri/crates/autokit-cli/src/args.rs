@@ -182,7 +182,7 @@ pub(crate) enum Command {
     /// What agents find first, may find, may do.
     #[command(subcommand)]
     Profiles(crate::profiles::ProfilesCommand),
-    /// Calls of agents that need a person's word.
+    /// Calls of agents that need a person's approval.
     #[command(subcommand)]
     Asks(crate::asks::AsksCommand),
     /// Keys for web APIs whose operations agents call.

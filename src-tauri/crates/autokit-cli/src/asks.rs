@@ -1,4 +1,4 @@
-//! `autokit asks`: calls of agents that need a person's word, where there is no window to give it in.
+//! `autokit asks`: calls of agents that need a person's approval, where there is no window to give it in.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -14,7 +14,7 @@ use crate::outcome::{End, Result};
 use crate::output::{Output, printable};
 use crate::serve::interrupted;
 
-/// A person's word.
+/// A person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReplyChoice {
     /// This time.

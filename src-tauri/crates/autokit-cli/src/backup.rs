@@ -77,7 +77,7 @@ async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<End
                 count(verified.commits, "change")
             );
         }
-        writeln!(text, "{}: {} problems", printable(&name), verified.problem_count)?;
+        writeln!(text, "{}: {}", printable(&name), count(verified.problem_count, "problem"))?;
         for problem in &verified.problems {
             writeln!(text, "  {}", printable(&problem.to_string()))?;
         }

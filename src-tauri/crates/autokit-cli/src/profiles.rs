@@ -205,7 +205,7 @@ async fn say(
         Some(of) => thing(node, word.scope, of).await.unwrap_or_else(|_| of.clone()),
         None => String::new(),
     };
-    let mut profiles = change(node, &word.profile, |profile| {
+    change(node, &word.profile, |profile| {
         let rules = rules(profile, word.scope);
         match (&word.of, permission) {
             (None, permission) => {
@@ -225,25 +225,26 @@ async fn say(
         }
         Ok(())
     })
-    .await?;
-    if permission == Some(Permission::Allow) && !word.profile.is_empty() {
-        warn_of_deny(&mut profiles, word.scope, &named)?;
-    }
-    Ok(profiles)
+    .await
 }
 
 /// Says so where what a profile allows stays denied to everybody.
-fn warn_of_deny(profiles: &mut Profiles, scope: ScopeChoice, named: &str) -> Result<()> {
+async fn warn_of_deny(node: &Node, profiles: &mut Profiles, word: &Word) -> Result<()> {
+    let named = match &word.of {
+        Some(of) => thing(node, word.scope, of).await?,
+        None => String::new(),
+    };
     let Some(everybody) = profiles.profiles.iter_mut().find(|profile| profile.name.is_empty()) else {
         return Ok(());
     };
-    let rules = rules(everybody, scope);
-    let denied = rules.rules.iter().any(|rule| rule.of == named && rule.permission == Permission::Deny);
-    if denied || rules.otherwise == Some(Permission::Deny) {
-        warn(
+    let rules = rules(everybody, word.scope);
+    let said = rules.rules.iter().find(|rule| rule.of == named).map(|rule| rule.permission);
+    if said.or(rules.otherwise) == Some(Permission::Deny) {
+        // The rule is kept, whoever reads this.
+        let _ = warn(
             "It stays denied: what is denied to everybody no profile can allow.",
             "Remove that rule with `autokit profiles forget`, or see it with `autokit profiles list`.",
-        )?;
+        );
     }
     Ok(())
 }
@@ -266,7 +267,14 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
             }
         }
         ProfilesCommand::Remove { name } => node.call::<RemoveProfile>(ProfileRef { name }).await?,
-        ProfilesCommand::Allow(word) => say(node, &word, Some(Permission::Allow), false).await?,
+        ProfilesCommand::Allow(word) => {
+            let mut profiles = say(node, &word, Some(Permission::Allow), false).await?;
+            // With --json, standard error holds nothing but an error.
+            if !out.json() && !word.profile.is_empty() {
+                warn_of_deny(node, &mut profiles, &word).await?;
+            }
+            profiles
+        }
         ProfilesCommand::Ask(Question { word, overridable }) => {
             say(node, &word, Some(Permission::Ask), overridable).await?
         }

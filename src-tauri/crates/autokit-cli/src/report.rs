@@ -203,8 +203,8 @@ fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Res
         row(&format!("  {}", tier.tier), latency)?;
     }
     row(
-        "tools bound",
-        format!("{}, {} let go, {} loops broken", report.bound, report.evicted, report.loops),
+        "tools loaded",
+        format!("{}, {} evicted, {} loops stopped", report.bound, report.evicted, report.loops),
     )?;
     row("calls", format!("{} ({} gave an error)", report.calls, report.failed_calls))?;
     if let Some(accuracy) = report.accuracy {

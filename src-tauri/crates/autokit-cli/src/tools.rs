@@ -111,7 +111,7 @@ fn write_list(out: &mut dyn Write, list: &ToolList) -> io::Result<()> {
         write!(out, "  {}", format!("{} · {}", printable(&tool.provider), source(tool.source)).dimmed())?;
         match tool.permission {
             Permission::Allow => writeln!(out)?,
-            Permission::Ask => writeln!(out, "  {}", "needs your word".yellow())?,
+            Permission::Ask => writeln!(out, "  {}", "needs your approval".yellow())?,
             Permission::Deny => writeln!(out, "  {}", "denied".red())?,
         }
         writeln!(out, "  {}", printable(&tool.line))?;

@@ -52,12 +52,12 @@ pub async fn improve(
         }
     }
     let setup = Setup::open(site, vectors).await?;
-    let mut housed = Vec::with_capacity(objects.len());
+    let mut added = Vec::with_capacity(objects.len());
     for card in &objects {
-        housed.push(setup.add(card.clone()).await?);
+        added.push(setup.add(card.clone()).await?);
     }
-    setup.verify(&housed, true).await?;
-    let proposed = setup.proposed(&housed).await?;
+    setup.verify(&added, true).await?;
+    let proposed = setup.proposed(&added).await?;
     setup.close().await?;
 
     let embedder = embedder(vectors)?;

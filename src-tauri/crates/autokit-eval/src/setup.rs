@@ -1,4 +1,4 @@
-//! A setup for measuring: the very engine, a library in memory, a search that answers as SearXNG does, a
+//! An engine set up for measuring: a library in memory, a search that answers as SearXNG does, a
 //! clock that can be moved on.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use autokit_app::secrets::KeyStorage;
 /// Times a page is tried again before the clock is moved no further.
 const ROUNDS: usize = 10;
 
-/// The setup.
+/// An engine set up for measuring.
 #[derive(Debug)]
 pub(super) struct Setup {
     engine: Engine,
@@ -37,7 +37,7 @@ pub(super) struct Setup {
 
 /// A card in the setup: its id there, and the card as it was given, its address made whole.
 #[derive(Clone, Debug)]
-pub(super) struct Housed {
+pub(super) struct AddedCard {
     pub(super) id: String,
     pub(super) card: Map<String, Value>,
 }
@@ -88,7 +88,7 @@ impl Setup {
     ///
     /// # Errors
     /// When it is none.
-    pub(super) async fn add(&self, mut card: Map<String, Value>) -> Result<Housed> {
+    pub(super) async fn add(&self, mut card: Map<String, Value>) -> Result<AddedCard> {
         let given = card.get(fields::DOCUMENTATION).and_then(Value::as_str);
         if let Some(url) = given.filter(|url| url.starts_with('/')).map(|path| format!("{}{path}", self.site))
         {
@@ -97,14 +97,14 @@ impl Setup {
         let create =
             CardCreate { fields: card.clone(), reason: "A card of the set".to_owned(), flagged_too: false };
         let made = Handle::<CreateCard>::handle(&self.engine, &self.context, create).await?;
-        Ok(Housed { id: made.summary.id, card })
+        Ok(AddedCard { id: made.summary.id, card })
     }
 
     /// Checks all cards, moving the clock on where a page has to be tried again.
     ///
     /// # Errors
     /// When the job fails.
-    pub(super) async fn verify(&self, cards: &[Housed], improve: bool) -> Result<()> {
+    pub(super) async fn verify(&self, cards: &[AddedCard], improve: bool) -> Result<()> {
         self.run(VerifyScope::All, improve).await?;
         for _ in 0..ROUNDS {
             let mut next = None;
@@ -139,7 +139,7 @@ impl Setup {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) async fn verification(&self, card: &Housed) -> Result<CardVerification> {
+    pub(super) async fn verification(&self, card: &AddedCard) -> Result<CardVerification> {
         let asked = CardRef { card: card.id.clone() };
         Handle::<GetVerification>::handle(&self.engine, &self.context, asked).await
     }
@@ -148,7 +148,7 @@ impl Setup {
     ///
     /// # Errors
     /// When the queue cannot be read.
-    pub(super) async fn proposed(&self, cards: &[Housed]) -> Result<Vec<Map<String, Value>>> {
+    pub(super) async fn proposed(&self, cards: &[AddedCard]) -> Result<Vec<Map<String, Value>>> {
         let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
         let waiting = Handle::<ListProposals>::handle(&self.engine, &self.context, waiting).await?;
         let mut all = Vec::with_capacity(cards.len());

@@ -1,4 +1,4 @@
-//! Calls of agents that wait for a person's word.
+//! Calls of agents that wait for a person's approval.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -91,7 +91,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The person's word; none if nobody gave one in time.
+    /// The person's answer; none if nobody gave one in time.
     pub(super) async fn answer(&mut self) -> Option<AskReply> {
         match tokio::time::timeout(PATIENCE, &mut self.answer).await {
             Ok(Ok(reply)) => Some(reply),
@@ -166,7 +166,7 @@ impl Core {
             )
         };
         let ask = self.asks.list().asks.into_iter().find(|ask| ask.id == answer.id).ok_or_else(gone)?;
-        // Kept first: the agent must not go on by a word that could not be kept.
+        // Kept first: the agent must not go on by an approval that could not be kept.
         match answer.reply {
             AskReply::Always if ask.can_always => {
                 self.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?;
@@ -188,7 +188,7 @@ impl Core {
         answered
     }
 
-    /// Answers the calls that wait for a word that has been given meanwhile.
+    /// Answers the calls that wait for an approval that was given meanwhile.
     fn settle(&self) {
         for ask in self.asks.list().asks {
             let Some(policy) = self.policy(&ask.profile) else { continue };

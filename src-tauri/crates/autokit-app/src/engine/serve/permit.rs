@@ -1,4 +1,4 @@
-//! Whether a call may be made: by the rules of the agent's profile, or by a person's word.
+//! Whether a call may be made: by the rules of the agent's profile, or by a person's approval.
 
 use autokit_api::{AgentAsk, AskReply};
 use autokit_bundle::may_be_secret;
