@@ -1,17 +1,23 @@
 //! Serving HTTP on a loopback port so that nobody who only holds connections open keeps others out.
 //!
-//! Each listener has bounds of its own. A connection that does not send a complete request header in time is
-//! closed, also one that is idle between two requests. Where all places are taken, the connection that has
-//! waited longest without a request gives way to a new one.
+//! Each listener has bounds of its own. A connection that does not send a complete first request header in
+//! time is closed. One that is idle between two requests is kept longer than clients keep theirs: whoever sends
+//! a request just when it is closed cannot know whether it was carried out. Where all places are taken, the
+//! oldest connection that never sent a request gives way to a new one; if there is none, the one that has been
+//! idle longest.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -23,8 +29,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 /// What one listener takes.
 #[derive(Clone, Copy, Debug)]
 struct ListenLimits {
-    /// How long a connection may take for the header of its next request.
+    /// How long a connection may take for the header of its first request.
     header: Duration,
+    /// How long a connection may take for the header of each further request.
+    idle: Duration,
     /// Connections at a time.
     connections: usize,
     /// How long requests that are on their way may take once the listener was asked to stop. Without an end,
@@ -34,8 +42,14 @@ struct ListenLimits {
 
 impl Default for ListenLimits {
     fn default() -> ListenLimits {
-        // Far below the 1,024 files a process may have open by default on Linux.
-        ListenLimits { header: Duration::from_secs(10), connections: 256, grace: Duration::from_secs(5) }
+        ListenLimits {
+            header: Duration::from_secs(10),
+            // The HTTP libraries of agents give idle connections up after 90 seconds at most.
+            idle: Duration::from_mins(2),
+            // Far below the 1,024 files a process may have open by default on Linux.
+            connections: 256,
+            grace: Duration::from_secs(5),
+        }
     }
 }
 
@@ -54,6 +68,8 @@ struct ConnectionState {
     next: u64,
     /// Those that have not sent a request yet, the oldest first.
     silent: VecDeque<(u64, CancellationToken)>,
+    /// Those between two requests, the one that has been longest first.
+    idle: VecDeque<(u64, CancellationToken)>,
 }
 
 /// A place among the connections of a listener; free again when it is dropped.
@@ -69,7 +85,7 @@ impl Connections {
     fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
         let mut state = self.state.lock().expect("no holder panics");
         if state.open >= most {
-            let (_, oldest) = state.silent.pop_front()?;
+            let (_, oldest) = state.silent.pop_front().or_else(|| state.idle.pop_front())?;
             oldest.cancel();
         }
         state.open += 1;
@@ -90,7 +106,54 @@ impl Connections {
     /// Notes that a connection has sent a request.
     fn spoke(&self, number: u64) {
         let mut state = self.state.lock().expect("no holder panics");
-        state.silent.retain(|(silent, _)| *silent != number);
+        let ConnectionState { silent, idle, .. } = &mut *state;
+        for waiting in [silent, idle] {
+            waiting.retain(|(waits, _)| *waits != number);
+        }
+    }
+
+    /// Notes that a connection waits for its next request.
+    fn waits(&self, number: u64, evicted: CancellationToken) {
+        self.state.lock().expect("no holder panics").idle.push_back((number, evicted));
+    }
+}
+
+/// A request under way; its connection waits for the next one when this is dropped.
+struct UnderWay {
+    connections: Arc<Connections>,
+    number: u64,
+    evicted: CancellationToken,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.connections.waits(self.number, self.evicted.clone());
+    }
+}
+
+/// The body of an answer, whose request is under way until it is sent or given up.
+struct AnswerBody {
+    body: Body,
+    _under_way: UnderWay,
+}
+
+impl HttpBody for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -139,7 +202,7 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
             Ok((stream, _)) => {
                 // Where there is no place the connection is closed, which the other side sees at once.
                 let Some(place) = connections.take(limits.connections) else { continue };
-                serving.spawn(serve_one(stream, app.clone(), place, stop.clone(), limits.header));
+                serving.spawn(serve_one(stream, app.clone(), place, stop.clone(), limits));
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
@@ -157,21 +220,35 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
     }
 }
 
-async fn serve_one(stream: TcpStream, app: Router, place: Place, stop: CancellationToken, header: Duration) {
+async fn serve_one(
+    stream: TcpStream,
+    app: Router,
+    place: Place,
+    stop: CancellationToken,
+    limits: ListenLimits,
+) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection is served without TCP_NODELAY");
     }
-    let (app, number) = (TowerToHyperService::new(app), place.number);
-    let connections = Arc::clone(&place.connections);
-    let service = service_fn(move |request: Request<Incoming>| {
-        connections.spoke(number);
-        app.call(request)
+    let app = TowerToHyperService::new(app);
+    let began = CancellationToken::new();
+    let service = service_fn(|request: Request<Incoming>| {
+        place.connections.spoke(place.number);
+        began.cancel();
+        let under_way = UnderWay {
+            connections: Arc::clone(&place.connections),
+            number: place.number,
+            evicted: place.evicted.clone(),
+        };
+        let answer = app.call(request);
+        async move { Ok::<_, Infallible>(answer.await?.map(|body| AnswerBody { body, _under_way: under_way })) }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(header);
+    http.timer(TokioTimer::new()).header_read_timeout(limits.idle);
     let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
     let mut connection = std::pin::pin!(connection);
-    let mut stopping = false;
+    let mut first = std::pin::pin!(tokio::time::timeout(limits.header, began.cancelled()));
+    let (mut asked, mut stopping) = (false, false);
     loop {
         tokio::select! {
             ended = &mut connection => {
@@ -181,6 +258,12 @@ async fn serve_one(stream: TcpStream, app: Router, place: Place, stop: Cancellat
                 return;
             }
             () = place.evicted.cancelled() => return,
+            in_time = &mut first, if !asked => {
+                if in_time.is_err() {
+                    return;
+                }
+                asked = true;
+            }
             () = stop.cancelled(), if !stopping => {
                 stopping = true;
                 connection.as_mut().graceful_shutdown();
@@ -268,22 +351,43 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn those_that_are_idle_after_a_request_give_way_as_well() {
+        let limits =
+            ListenLimits { header: Duration::from_mins(10), connections: 2, ..ListenLimits::default() };
+        let (at, _stop) = start(limits).await;
+        let mut first = TcpStream::connect(at).await.expect("connected");
+        asked(&mut first).await;
+        let mut second = TcpStream::connect(at).await.expect("connected");
+        asked(&mut second).await;
+        let mut third = TcpStream::connect(at).await.expect("connected");
+        assert!(asked(&mut third).await.starts_with("HTTP/1.1 200"));
+        assert!(closed(&mut first).await);
+        assert!(asked(&mut second).await.starts_with("HTTP/1.1 200"));
+    }
+
+    #[tokio::test]
     async fn a_connection_without_a_complete_header_is_closed() {
-        assert_eq!(ListenLimits::default().header, Duration::from_secs(10));
         let mut header = Duration::from_millis(20);
-        let (at, _stop) = start(ListenLimits { header, ..ListenLimits::default() }).await;
-        let mut half = TcpStream::connect(at).await.expect("connected");
-        half.write_all(b"GET / HTTP/1.1\r\nhost: lo").await.expect("written");
-        assert!(closed(&mut half).await);
-        // So is one that is idle after its request, which a busy machine may need more time for.
-        let mut idle = loop {
-            let (at, _stop) = start(ListenLimits { header, ..ListenLimits::default() }).await;
-            let mut stream = TcpStream::connect(at).await.expect("connected");
-            if answer(&mut stream).await.is_ok() {
-                break stream;
+        let limits = ListenLimits::default();
+        assert_eq!((limits.header, limits.idle), (Duration::from_secs(10), Duration::from_mins(2)));
+        // One that has sent a request has more time for its next, also on a busy machine.
+        loop {
+            let (at, _stop) = start(ListenLimits { header, ..limits }).await;
+            let mut asking = TcpStream::connect(at).await.expect("connected");
+            if answer(&mut asking).await.is_err() {
+                header *= 4;
+                continue;
             }
-            header *= 4;
-        };
+            let mut half = TcpStream::connect(at).await.expect("connected");
+            half.write_all(b"GET / HTTP/1.1\r\nhost: lo").await.expect("written");
+            assert!(closed(&mut half).await);
+            assert!(asked(&mut asking).await.starts_with("HTTP/1.1 200"));
+            break;
+        }
+        // But not for ever; the answer may be late on a busy machine.
+        let (at, _stop) = start(ListenLimits { idle: Duration::from_millis(20), ..limits }).await;
+        let mut idle = TcpStream::connect(at).await.expect("connected");
+        let _ = answer(&mut idle).await;
         assert!(closed(&mut idle).await);
     }
 
