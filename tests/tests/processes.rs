@@ -1,6 +1,6 @@
 //! Several processes, one library: whoever owns it may end in any way, the others go on.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use autokit_api::commands::PROTOCOL;
@@ -38,19 +38,13 @@ async fn names(node: &Node) -> Result<Vec<String>> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owner_is_killed_and_a_client_takes_over() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let began = Instant::now();
     let owner = place.serve()?;
-    let starting = began.elapsed();
     let node = Node::open(options(&place, true)).await?;
     assert_eq!(node.role().await, Role::Client);
     node.call::<CreateCard>(card("before")).await?;
     owner.kill()?;
-    let began = Instant::now();
+    // The call is answered by whoever takes over; `cargo xtask bench` tells how long that takes.
     assert_eq!(names(&node).await?, ["before"]);
-    let took = began.elapsed();
-    // A hand-over is opening the library, and so is starting to serve: against a step of the same run, because
-    // the machine may be busy.
-    assert!(took < 4 * starting, "the hand-over took {took:?}, the first start {starting:?}");
     assert_eq!(node.role().await, Role::Owner);
     node.call::<CreateCard>(card("after")).await?;
     // A newcomer finds the new owner.
