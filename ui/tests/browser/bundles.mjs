@@ -330,7 +330,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await show(page, "47-browser-subscriptions.png");
       await page.getByRole("button", { name: "Check now" }).waitFor();
       await list.getByRole("button", { name: /^Remove/ }).click();
-      await page.getByRole("button", { name: "Remove", exact: true }).click();
+      await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
       await page.getByText("No bundle is followed.").waitFor();
       await page.keyboard.press("Escape");
     },
