@@ -1,18 +1,20 @@
-// What agents did, as last read: it stays while one looks at something else.
+// What agents did and called. It stays while one looks at something else.
 
 import { DAYS, type Days } from "./activity";
-import type { ActivityReport } from "./bindings";
-import { engine } from "./engine.svelte";
-import { CommandError } from "./host";
+import { LATEST } from "./audit";
+import type { ActivityReport, AuditLog } from "./bindings";
+import type { CommandError } from "./host";
+import { sharedResource } from "./resource.svelte";
+import { route } from "./route.svelte";
 
 const KEY = "autokit.days";
+// Agents work without being told of: who comes back sees what is new.
+const OPTIONS = { when: () => route.pane === "activity", refreshWhenShown: true };
 
 class Activity {
-  report = $state.raw<ActivityReport | null>(null);
-  error = $state.raw<CommandError | null>(null);
-  busy = $state(false);
   #days = $state<Days>(DAYS.find((days) => String(days) === localStorage.getItem(KEY)) ?? 30);
-  #asked = 0;
+  #report = sharedResource("activity", () => ({ days: this.#days }), OPTIONS);
+  #calls = sharedResource("audit", () => ({ days: this.#days, limit: LATEST }), OPTIONS);
 
   /** How far back one looks; remembered. */
   get days(): Days {
@@ -24,18 +26,30 @@ class Activity {
     localStorage.setItem(KEY, String(days));
   }
 
-  async read(): Promise<void> {
-    // Of several that are under way the last one counts.
-    const mine = ++this.#asked;
-    this.busy = true;
-    try {
-      const report = await engine.call("activity", { days: this.#days });
-      if (mine === this.#asked) [this.report, this.error] = [report, null];
-    } catch (reason) {
-      if (mine === this.#asked) this.error = CommandError.from(reason);
-    } finally {
-      if (mine === this.#asked) this.busy = false;
-    }
+  get report(): ActivityReport | null {
+    return this.#report.value;
+  }
+
+  get error(): CommandError | null {
+    return this.#report.error;
+  }
+
+  get loading(): boolean {
+    return this.#report.loading;
+  }
+
+  /** Every call of an agent, newest first. */
+  get calls(): AuditLog | null {
+    return this.#calls.value;
+  }
+
+  get callsError(): CommandError | null {
+    return this.#calls.error;
+  }
+
+  refresh(): void {
+    void this.#report.refresh();
+    void this.#calls.refresh();
   }
 }
 

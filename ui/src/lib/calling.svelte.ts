@@ -1,6 +1,6 @@
 // A tool as a person calls it: what it takes, what it needs, what it answered.
 
-import type { Need, ToolOutcome, ToolView } from "./bindings";
+import type { Need, ToolOutcome } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 
@@ -17,7 +17,6 @@ export function argumentsOf(typed: string): { value: Record<string, unknown> } |
 }
 
 export class Calling {
-  view = $state.raw<ToolView | null>(null);
   typed = $state("");
   error = $state.raw<CommandError | null>(null);
   /** What has to be allowed before it is called. */
@@ -35,14 +34,9 @@ export class Calling {
     this.#tool = tool;
   }
 
-  async read(): Promise<void> {
-    try {
-      this.view = await engine.call("tool_get", { tool: this.#tool, profile: "" });
-      this.error = null;
-      this.typed ||= JSON.stringify(this.view.example, null, 2);
-    } catch (reason) {
-      this.error = CommandError.from(reason);
-    }
+  /** Something to begin with, where nothing was typed yet. */
+  suggest(example: unknown): void {
+    this.typed ||= JSON.stringify(example, null, 2);
   }
 
   /** Calls it; where something has to be allowed first, `asks` says what. */

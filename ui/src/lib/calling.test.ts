@@ -4,7 +4,6 @@ import { engine } from "./engine.svelte";
 import { CommandError, type Host } from "./host";
 
 const NEED = { scope: "code", language: "python" } as const;
-const VIEW = { entry: { name: "code_exec" }, description: "", schema: {}, example: { code: "" } };
 const OUTCOME = { failed: false, blocks: [{ kind: "text", text: "42" }], structured: null, took_ms: 3 };
 
 /** An engine that asks before code runs; `job` is what its jobs come to. */
@@ -12,7 +11,6 @@ function stage(job: unknown = { state: "done" }) {
   const asked: { name: string; request: Record<string, unknown> }[] = [];
   const call = async (name: string, request: Record<string, unknown>) => {
     asked.push({ name, request });
-    if (name === "tool_get") return VIEW;
     if (name === "tool_outcome") return OUTCOME;
     if (name === "job_wait") return job;
     const granted = request.granted as unknown[];
@@ -34,7 +32,7 @@ describe("a tool called by hand", () => {
   it("is called once what it needs was granted, and shows what it answers", async () => {
     const asked = stage();
     const calling = new Calling("autokit:code_exec");
-    await calling.read();
+    calling.suggest({ code: "" });
     expect(calling.typed).toBe('{\n  "code": ""\n}');
     await calling.run();
     expect([calling.asks?.words, calling.outcome, calling.busy]).toEqual([["to run code in python"], null, false]);

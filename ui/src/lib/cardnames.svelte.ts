@@ -47,8 +47,11 @@ class CardNames {
         } catch (reason) {
           if (CommandError.from(reason).code === "not_found")
             this.#known = { ...this.#known, [id]: { name: id, provider: "", there: false } };
-          // Asked again when it is shown again.
-          else this.#asked.delete(id);
+          else {
+            engine.complain(reason);
+            // Asked again when it is shown again.
+            this.#asked.delete(id);
+          }
         }
       }),
     );

@@ -4,6 +4,7 @@ import type { CardsQuery, ExportPreview, ExportRequest, Format, Kind } from "./b
 import { isBundle } from "./bundles";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
+import { resource } from "./resource.svelte";
 
 export const EVERYTHING: CardsQuery = {
   text: null,
@@ -68,10 +69,9 @@ export class Exporting {
   path = $state("");
   /** Cards left out because of what is in them. */
   without = $state.raw<{ id: string; name: string }[]>([]);
-  preview = $state.raw<ExportPreview | null>(null);
-  error = $state.raw<CommandError | null>(null);
-  busy = $state(false);
-  #asked = 0;
+  #preview = resource("export_preview", () => this.wanted, { when: () => true });
+  #failed = $state.raw<CommandError | null>(null);
+  #writing = $state(false);
 
   constructor(given: { query?: CardsQuery; cards?: string[] }) {
     this.given = given;
@@ -98,8 +98,23 @@ export class Exporting {
     note: "",
   }));
 
+  /** What would leave. */
+  get preview(): ExportPreview | null {
+    return this.#preview.value;
+  }
+
+  get error(): CommandError | null {
+    return this.#failed ?? this.#preview.error;
+  }
+
+  get busy(): boolean {
+    return this.#writing || this.#preview.loading;
+  }
+
   /** Whether it can be carried out as it stands. */
-  ready = $derived(!!this.preview?.cards && !this.preview.secrets.length && !this.busy);
+  get ready(): boolean {
+    return !!this.preview?.cards && !this.preview.secrets.length && !this.busy && !this.#preview.error;
+  }
 
   leaveOut(cards: { id: string; name: string }[]): void {
     const more = cards.filter((card, at) => cards.findIndex(({ id }) => id === card.id) === at);
@@ -110,23 +125,15 @@ export class Exporting {
     this.without = this.without.filter((card) => card.id !== id);
   }
 
-  async look(): Promise<void> {
-    const mine = ++this.#asked;
-    this.busy = true;
-    try {
-      const preview = await engine.call("export_preview", this.wanted);
-      if (mine === this.#asked) [this.preview, this.error] = [preview, null];
-    } catch (reason) {
-      if (mine === this.#asked) [this.preview, this.error] = [null, CommandError.from(reason)];
-    } finally {
-      if (mine === this.#asked) this.busy = false;
-    }
+  async refresh(): Promise<void> {
+    this.#failed = null;
+    await this.#preview.refresh();
   }
 
   /** Writes it to `path`, or gives it as text; nothing where it failed. */
   async write(path: string | null) {
-    this.busy = true;
-    this.error = null;
+    this.#writing = true;
+    this.#failed = null;
     try {
       return await engine.call("export", {
         ...this.wanted,
@@ -136,10 +143,10 @@ export class Exporting {
         note: this.note.trim(),
       });
     } catch (reason) {
-      this.error = CommandError.from(reason);
+      this.#failed = CommandError.from(reason);
       return null;
     } finally {
-      this.busy = false;
+      this.#writing = false;
     }
   }
 }

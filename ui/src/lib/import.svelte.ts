@@ -6,6 +6,7 @@ import { isBundle, isSuspicious, STATUSES } from "./bundles";
 import { choiceOf, NOTHING_CHOSEN, sumOf, type Chosen, type Pick } from "./choices";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
+import { Pages } from "./pages.svelte";
 
 /** Items read at a time while scrolling. */
 export const PAGE = 200;
@@ -23,8 +24,8 @@ export class Importing {
   filter = $state<ItemStatus | null>(null);
   /** Items of the filter in all. */
   total = $state(0);
-  /** Pages of the filter as far as they were read. */
-  pages = $state.raw(new Map<number, ImportItem[]>());
+  /** Items of the filter as far as they were read. */
+  #pages = new Pages<ImportItem>(PAGE, async (offset, limit) => (await this.#ask(offset, limit, this.filter)).items);
   /** What was chosen, by position in the source. */
   picks = new SvelteMap<number, Pick>();
   /** Items that are open, by their place in the list. */
@@ -36,8 +37,8 @@ export class Importing {
   #given = $state(0);
   /** The kind of cards that is read for: keys act on what is shown until it is there. */
   #wanted: ItemStatus | null = null;
-  #asked = new Set<number>();
-  #generation = 0;
+  /** Of several looks under way the last one counts: a look is a choice of the person, and may take long. */
+  #look = 0;
 
   plain = $derived(!!this.preview && !isBundle(this.preview.about.format));
   suspicious = $derived(!!this.preview && isSuspicious(this.preview.about.signature.trust));
@@ -54,7 +55,7 @@ export class Importing {
 
   /** The item at a place of the list, if it was read. */
   at(place: number): ImportItem | undefined {
-    return this.pages.get(Math.floor(place / PAGE))?.[place % PAGE];
+    return this.#pages.at(place);
   }
 
   chosen(item: ImportItem): Chosen {
@@ -113,19 +114,11 @@ export class Importing {
 
   /** Reads what is between two places of the list, if it was not. */
   async ensure(from: number, to: number): Promise<void> {
-    if (!this.source || !this.preview) return;
-    const generation = this.#generation;
-    for (let page = Math.floor(from / PAGE); page * PAGE < Math.min(to, this.total); page++) {
-      if (this.pages.has(page) || this.#asked.has(page)) continue;
-      this.#asked.add(page);
-      try {
-        const { items } = await this.#ask(page * PAGE, PAGE, this.filter);
-        if (generation === this.#generation) this.pages = new Map(this.pages).set(page, items);
-      } catch (reason) {
-        if (generation === this.#generation) this.error = CommandError.from(reason);
-      } finally {
-        if (generation === this.#generation) this.#asked.delete(page);
-      }
+    if (!this.source || !this.preview || from >= this.total) return;
+    try {
+      await this.#pages.ensure(from, Math.min(to, this.total));
+    } catch (reason) {
+      this.error = CommandError.from(reason);
     }
   }
 
@@ -176,26 +169,25 @@ export class Importing {
   }
 
   async #read(): Promise<boolean> {
-    const generation = ++this.#generation;
+    const look = ++this.#look;
     const wanted = this.#wanted;
     this.busy = true;
     this.error = null;
     try {
       const preview = await this.#ask(0, PAGE, wanted);
       // Another filter was chosen meanwhile: that one is shown.
-      if (generation !== this.#generation) return true;
-      this.#asked.clear();
+      if (look !== this.#look) return true;
       this.open.clear();
       this.filter = wanted;
       this.preview = preview;
       this.total = preview.total;
-      this.pages = new Map([[0, preview.items]]);
+      this.#pages.reset(preview.items);
       return true;
     } catch (reason) {
-      if (generation === this.#generation) [this.error, this.#wanted] = [CommandError.from(reason), this.filter];
+      if (look === this.#look) [this.error, this.#wanted] = [CommandError.from(reason), this.filter];
       return false;
     } finally {
-      if (generation === this.#generation) this.busy = false;
+      if (look === this.#look) this.busy = false;
     }
   }
 }

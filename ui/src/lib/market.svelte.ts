@@ -2,8 +2,10 @@
 
 import type { MarketFound, MarketRef, MarketSource } from "./bindings";
 import { engine } from "./engine.svelte";
-import { CommandError } from "./host";
+import type { CommandError } from "./host";
 import { offerKey } from "./market";
+import { sharedResource } from "./resource.svelte";
+import { route } from "./route.svelte";
 
 /** A server that was added from here. */
 export interface Added {
@@ -14,42 +16,55 @@ export interface Added {
 }
 
 class Market {
-  sources = $state.raw<MarketSource[] | null>(null);
-  found = $state.raw<MarketFound | null>(null);
+  #sources = sharedResource("market_sources", () => ({}), {
+    invalidatedBy: ["setting:market_sources"],
+    when: () => route.pane === "discover" || route.pane === "settings",
+  });
   /** What was searched for last. */
   asked = $state("");
-  searching = $state(false);
-  error = $state.raw<CommandError | null>(null);
+  #search = sharedResource("market_search", () => (this.asked ? { query: this.asked } : null));
   /** What was added, by [`offerKey`]. */
   added = $state.raw<Record<string, Added>>({});
-  /** Of several searches under way the last one counts. */
-  #search = 0;
 
-  async load(): Promise<void> {
-    this.sources = await engine.call("market_sources", {});
+  get sources(): MarketSource[] | null {
+    return this.#sources.value;
+  }
+
+  get sourcesError(): CommandError | null {
+    return this.#sources.error;
+  }
+
+  get found(): MarketFound | null {
+    return this.#search.value;
+  }
+
+  get searching(): boolean {
+    return this.#search.loading;
+  }
+
+  get error(): CommandError | null {
+    return this.#search.error;
+  }
+
+  refreshSources(): Promise<void> {
+    return this.#sources.refresh();
   }
 
   async add(url: string): Promise<void> {
-    this.sources = await engine.call("market_source_add", { url });
+    this.#sources.value = await engine.call("market_source_add", { url });
   }
 
   async remove(id: string): Promise<void> {
-    this.sources = await engine.call("market_source_remove", { id });
+    this.#sources.value = await engine.call("market_source_remove", { id });
     // What it offered cannot be installed any more.
-    if (this.found) this.found = { ...this.found, offers: this.found.offers.filter((offer) => offer.source !== id) };
+    if (this.found)
+      this.#search.value = { ...this.found, offers: this.found.offers.filter((offer) => offer.source !== id) };
   }
 
-  async search(query: string): Promise<void> {
-    const mine = ++this.#search;
-    [this.asked, this.searching, this.error] = [query, true, null];
-    try {
-      const found = await engine.call("market_search", { query });
-      if (mine === this.#search) this.found = found;
-    } catch (reason) {
-      if (mine === this.#search) [this.found, this.error] = [null, CommandError.from(reason)];
-    } finally {
-      if (mine === this.#search) this.searching = false;
-    }
+  /** Asks the sources, also for the same words again: they may have something else by now. */
+  search(query: string): void {
+    this.asked = query;
+    void this.#search.refresh();
   }
 
   source(id: string): MarketSource | undefined {

@@ -4,18 +4,28 @@ import type { AgentSessions, Permissions, Profile, Profiles } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 import { newProfile } from "./permissions";
+import { sharedResource } from "./resource.svelte";
+import { route } from "./route.svelte";
 
 class ProfileBook {
-  /** As the engine last told them. Replaced as a whole, never changed inside. */
-  all = $state.raw<Profiles | null>(null);
-  error = $state.raw<CommandError | null>(null);
   #last: Promise<unknown> = Promise.resolve();
   /** Changes made here that the engine has not answered yet. */
-  #under = 0;
-  /** Grows with every change made here. */
-  #changes = 0;
-  /** Whether they were changed elsewhere meanwhile. */
-  #missed = false;
+  #under = $state(0);
+  // An agent's call may be answered for good, or the terminal used. Not read over a change that is under way,
+  // which would seem refused.
+  #read = sharedResource("profiles", () => ({}), {
+    invalidatedBy: ["setting:profiles"],
+    when: () => route.pane === "settings" && !this.#under,
+  });
+
+  /** As the engine last told them. Replaced as a whole, never changed inside. */
+  get all(): Profiles | null {
+    return this.#read.value;
+  }
+
+  get error(): CommandError | null {
+    return this.#read.error;
+  }
 
   /** The rules every profile inherits. */
   get everybody(): Permissions | undefined {
@@ -26,21 +36,8 @@ class ProfileBook {
     return this.all?.profiles ?? [];
   }
 
-  async load(): Promise<void> {
-    const before = this.#changes;
-    try {
-      const read = await engine.call("profiles", {});
-      // What was changed here meanwhile is newer, and answered by itself.
-      if (before === this.#changes) [this.all, this.error] = [read, null];
-    } catch (reason) {
-      this.error = CommandError.from(reason);
-    }
-  }
-
-  /** Reads them anew where they may be others; not over a change that is under way, which would seem refused. */
-  async heard(): Promise<void> {
-    if (this.#under) this.#missed = true;
-    else await this.load();
+  refresh(): Promise<void> {
+    return this.#read.refresh();
   }
 
   /** Changes one profile. Throws what the engine refuses; then what is shown is what is kept. */
@@ -55,15 +52,16 @@ class ProfileBook {
             message: `the profile ${name} is not there any more`,
             remedy: "Add it again.",
           });
-        this.all = await engine.call("profile_set", change(kept));
+        this.#read.value = await engine.call("profile_set", change(kept));
       } catch (reason) {
-        await this.load();
+        await this.refresh();
         throw reason;
       }
     };
+    this.#under++;
     // Shown at once: a choice that jumps back for a moment looks refused.
     if (this.all)
-      this.all = {
+      this.#read.value = {
         ...this.all,
         profiles: this.list.map((profile) => (profile.name === name ? change(profile) : profile)),
       };
@@ -72,27 +70,21 @@ class ProfileBook {
 
   /** One after another: of two changes made at once neither is lost. */
   #queue(work: () => Promise<void>): Promise<void> {
-    this.#under++;
-    this.#changes++;
-    const done = this.#last.then(work, work).finally(() => {
-      if (--this.#under || !this.#missed) return;
-      this.#missed = false;
-      void this.load();
-    });
+    const done = this.#last.then(work, work).finally(() => this.#under--);
     this.#last = done;
     return done;
   }
 
   async add(name: string, about: string): Promise<void> {
-    this.all = await engine.call("profile_set", newProfile(name, about));
+    this.#read.value = await engine.call("profile_set", newProfile(name, about));
   }
 
   async remove(name: string): Promise<void> {
-    this.all = await engine.call("profile_remove", { name });
+    this.#read.value = await engine.call("profile_remove", { name });
   }
 
   async keepSessions(sessions: AgentSessions): Promise<void> {
-    this.all = await engine.call("agent_sessions_set", sessions);
+    this.#read.value = await engine.call("agent_sessions_set", sessions);
   }
 }
 

@@ -55,6 +55,11 @@ export function providePaneShown(shown: () => boolean): void {
 
 const always = () => true;
 
+/** Whether the pane of the component that is being created is shown. */
+export function paneShown(): () => boolean {
+  return getContext<(() => boolean) | undefined>(SHOWN) ?? always;
+}
+
 /** A value of the engine, kept up to date while somebody looks at it. Replaced as a whole, never changed inside. */
 export class Resource<Q, T> {
   #value = $state.raw<T | null>(null);
@@ -102,7 +107,10 @@ export class Resource<Q, T> {
       known = version;
       untrack(() => this.#invalidate());
     });
-    $effect(() => () => this.#abandon());
+    $effect(() => () => {
+      this.#shown = false;
+      this.#abandon();
+    });
   }
 
   /** The newest answer; the one before while the next is on its way. */
@@ -224,7 +232,7 @@ export function resource<C extends Command>(
   request: () => Commands[C]["request"] | null,
   options: ResourceOptions = {},
 ): Resource<Commands[C]["request"], Commands[C]["response"]> {
-  const shown = options.when ?? getContext<(() => boolean) | undefined>(SHOWN) ?? always;
+  const shown = options.when ?? paneShown();
   return new Resource((given) => engine.call(command, given), request, shown, options);
 }
 

@@ -2,12 +2,19 @@
 
 import type { ApiError, KeyName, Providers, ProviderSettings } from "./bindings";
 import { engine } from "./engine.svelte";
-import { CommandError } from "./host";
+import type { CommandError } from "./host";
+import { sharedResource } from "./resource.svelte";
 
 class Services {
-  /** As the engine last told them. Replaced as a whole, never changed inside. */
-  providers = $state.raw<Providers | null>(null);
-  error = $state<CommandError | null>(null);
+  #read = sharedResource("providers_get", () => (engine.status ? {} : null), { invalidatedBy: ["providers"] });
+
+  get providers(): Providers | null {
+    return this.#read.value;
+  }
+
+  get error(): CommandError | null {
+    return this.#read.error;
+  }
 
   get missing(): ApiError[] {
     return this.providers?.missing ?? [];
@@ -17,29 +24,26 @@ class Services {
     return !!this.providers?.keys.some((key) => key.name === name && key.set);
   }
 
-  async load(): Promise<void> {
-    try {
-      [this.providers, this.error] = [await engine.call("providers_get", {}), null];
-    } catch (reason) {
-      this.error = CommandError.from(reason);
-    }
+  /** Reads them now: what was spent grows without an event. */
+  refresh(): Promise<void> {
+    return this.#read.refresh();
   }
 
   /** Chooses part of the services anew; the rest stays. Throws what the engine refuses. */
   async save(part: Partial<ProviderSettings>): Promise<void> {
     // Read again first: another window or the terminal may have chosen since.
     const { settings } = await engine.call("providers_get", {});
-    this.providers = await engine.call("providers_set", { ...settings, ...part });
+    this.#read.value = await engine.call("providers_set", { ...settings, ...part });
   }
 
   /** Begins the count of what language models cost anew. */
   async resetSpending(): Promise<void> {
-    this.providers = await engine.call("spending_reset", {});
+    this.#read.value = await engine.call("spending_reset", {});
   }
 
   /** Hands a key over, or takes it away when it is empty. It is not kept on this side. */
   async keep(name: KeyName, value: string): Promise<void> {
-    this.providers = await engine.call("set_secret", { name, value });
+    this.#read.value = await engine.call("set_secret", { name, value });
   }
 }
 
