@@ -5,11 +5,11 @@ import { LATEST } from "./audit";
 import type { ActivityReport, AuditLog } from "./bindings";
 import type { CommandError } from "./host";
 import { sharedResource } from "./resource.svelte";
-import { route } from "./route.svelte";
+import { navigation } from "./navigation.svelte";
 
 const KEY = "autokit.days";
 // Agents work without being told of: who comes back sees what is new.
-const OPTIONS = { when: () => route.pane === "activity", refreshWhenShown: true };
+const OPTIONS = { when: () => navigation.pane === "activity", refreshWhenShown: true };
 
 class Activity {
   #days = $state<Days>(DAYS.find((days) => String(days) === localStorage.getItem(KEY)) ?? 30);

@@ -2,11 +2,11 @@
 
 import type { ImportView } from "./bindings";
 import { sharedResource } from "./resource.svelte";
-import { route } from "./route.svelte";
+import { navigation } from "./navigation.svelte";
 
 const imports = sharedResource("imports_list", () => ({}), {
   invalidatedBy: ["jobs:import"],
-  when: () => route.pane === "review",
+  when: () => navigation.pane === "review",
 });
 
 /** An import by its id, once it is known. */

@@ -5,7 +5,7 @@ import { engine } from "./engine.svelte";
 import type { CommandError } from "./host";
 import { offerKey } from "./market";
 import { sharedResource } from "./resource.svelte";
-import { route } from "./route.svelte";
+import { navigation } from "./navigation.svelte";
 
 /** A server that was added from here. */
 export interface Added {
@@ -18,7 +18,7 @@ export interface Added {
 class Market {
   #sources = sharedResource("market_sources", () => ({}), {
     invalidatedBy: ["setting:market_sources"],
-    when: () => route.pane === "discover" || route.pane === "settings",
+    when: () => navigation.pane === "discover" || navigation.pane === "settings",
   });
   /** What was searched for last. */
   asked = $state("");

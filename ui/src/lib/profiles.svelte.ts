@@ -5,7 +5,7 @@ import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 import { newProfile } from "./permissions";
 import { sharedResource } from "./resource.svelte";
-import { route } from "./route.svelte";
+import { navigation } from "./navigation.svelte";
 
 class ProfileBook {
   #last: Promise<unknown> = Promise.resolve();
@@ -15,7 +15,7 @@ class ProfileBook {
   // which would seem refused.
   #read = sharedResource("profiles", () => ({}), {
     invalidatedBy: ["setting:profiles"],
-    when: () => route.pane === "settings" && !this.#under,
+    when: () => navigation.pane === "settings" && !this.#under,
   });
 
   /** As the engine last told them. Replaced as a whole, never changed inside. */
