@@ -1,0 +1,90 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it } from "vitest";
+import { COMMANDS } from "./commandList";
+import { handleKey, handleMouse, hint, paletteCommands, shortcutList } from "./commands";
+import { navigation } from "./navigation.svelte";
+import { overlays } from "./overlays.svelte";
+
+/** Presses a key in the page, or in a field of it. */
+function press(key: string, held: KeyboardEventInit = {}, field?: HTMLElement) {
+  const target = field ?? document.body;
+  const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...held });
+  addEventListener("keydown", handleKey, { once: true });
+  target.dispatchEvent(event);
+  return event.defaultPrevented;
+}
+
+beforeEach(() => {
+  navigation.go("ask");
+  [overlays.palette, overlays.shortcuts] = [false, false];
+  document.body.innerHTML = "";
+});
+
+describe("the commands", () => {
+  it("have names and shortcuts of their own", () => {
+    const ids = COMMANDS.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { scope } of COMMANDS) {
+      const shortcuts = COMMANDS.filter((one) => one.scope === scope).flatMap((one) => one.shortcuts ?? []);
+      expect(new Set(shortcuts).size, scope).toBe(shortcuts.length);
+    }
+    // What works everywhere is not taken away by a part of the window.
+    const everywhere = COMMANDS.filter(({ scope }) => scope === "everywhere").flatMap((one) => one.shortcuts ?? []);
+    const others = COMMANDS.filter(({ scope }) => scope !== "everywhere").flatMap((one) => one.shortcuts ?? []);
+    expect(others.filter((shortcut) => everywhere.includes(shortcut))).toEqual([]);
+  });
+
+  it("are carried out by their shortcuts", () => {
+    expect(press("4", { ctrlKey: true })).toBe(true);
+    expect(navigation.pane).toBe("library");
+    press("ArrowLeft", { altKey: true });
+    expect(navigation.pane).toBe("ask");
+    press("ArrowRight", { altKey: true });
+    expect(navigation.pane).toBe("library");
+    press("?");
+    expect(overlays.shortcuts).toBe(true);
+    expect(press("q")).toBe(false);
+  });
+
+  it("leave letters to who types, and what lies over the pane alone", () => {
+    const field = document.body.appendChild(document.createElement("input"));
+    expect(press("?", {}, field)).toBe(false);
+    press("k", { ctrlKey: true }, field);
+    expect(overlays.palette).toBe(true);
+    navigation.go("review");
+    press("ArrowLeft", { altKey: true });
+    expect(navigation.pane).toBe("review");
+    press("k", { ctrlKey: true }, field);
+    expect(overlays.palette).toBe(false);
+    expect(press("z", { ctrlKey: true }, field)).toBe(false);
+  });
+
+  it("go back and forward by the buttons of a mouse", () => {
+    navigation.go("library");
+    const click = (button: number) => {
+      const event = new MouseEvent("mouseup", { button, cancelable: true });
+      handleMouse(event);
+      return event.defaultPrevented;
+    };
+    expect([click(3), navigation.pane]).toEqual([true, "ask"]);
+    expect([click(4), navigation.pane]).toEqual([true, "library"]);
+    expect(click(0)).toBe(false);
+  });
+
+  it("are offered by the palette where they mean something", () => {
+    const titles = (words: string) => paletteCommands(words).map(({ title }) => title);
+    expect(titles("LIGHT dark")).toEqual(["Switch between light and dark"]);
+    expect(titles("answer an agent")).toEqual([]);
+    // Nobody shows a proposal here.
+    expect(titles("reject")).toEqual([]);
+    expect(titles("")).toContain("Add a card");
+  });
+
+  it("are listed with their shortcuts by where they mean something", () => {
+    const [first] = shortcutList();
+    expect(first?.name).toBe("Everywhere");
+    expect(first?.commands).toContainEqual({ title: "Go back", keys: "Alt ←" });
+    expect(hint("Add a card", "card.add")).toBe("Add a card (n)");
+    expect(hint("Export", "export")).toBe("Export");
+  });
+});
