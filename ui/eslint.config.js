@@ -25,7 +25,7 @@ export default ts.config(
     languageOptions: { parserOptions: { parser: ts.parser } },
   },
   {
-    files: ["tests/**", "*.config.*"],
+    files: ["tests/**", "scripts/**", "*.config.*"],
     languageOptions: { globals: { ...globals.node, ...globals.browser } },
   },
 );
