@@ -1,0 +1,110 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, render, screen } from "@testing-library/svelte";
+import { createRawSnippet } from "svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { engine } from "../../lib/engine.svelte";
+import CopyButton from "./CopyButton.svelte";
+import RadioGroup from "./RadioGroup.svelte";
+import Tabs from "./Tabs.svelte";
+
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+});
+
+const checked = () =>
+  screen
+    .getAllByRole("radio")
+    .filter((radio) => radio.getAttribute("aria-checked") === "true")
+    .map((radio) => radio.getAttribute("data-value"));
+
+describe("a group of choices", () => {
+  const options = [
+    { value: "", name: "Everybody" },
+    { value: "shop", name: "shop", about: "agents of the shop" },
+    { value: "x", name: "Not now", disabled: true },
+  ];
+
+  it("names itself and its choices, and shows which one holds", () => {
+    render(RadioGroup, { label: "Profile", options, value: "" });
+    expect(screen.getByRole("radiogroup", { name: "Profile" })).toBeTruthy();
+    expect(screen.getByRole("radio", { name: "Everybody" }).getAttribute("aria-checked")).toBe("true");
+    expect(screen.getByRole("radio", { name: "shop agents of the shop" })).toBeTruthy();
+    expect((screen.getByRole("radio", { name: "Not now" }) as HTMLButtonElement).disabled).toBe(true);
+  });
+
+  it("is chosen from by its words and by keys, also from and to an empty value", async () => {
+    render(RadioGroup, { label: "Profile", options, value: "" });
+    await fireEvent.click(screen.getByText("agents of the shop"));
+    expect(checked()).toEqual(["1"]);
+    const shop = screen.getByRole("radio", { name: /^shop/ });
+    shop.focus();
+    await fireEvent.keyDown(shop, { key: "ArrowUp" });
+    expect(checked()).toEqual(["0"]);
+    await fireEvent.keyDown(screen.getByRole("radio", { name: "Everybody" }), { key: "ArrowRight" });
+    expect(checked()).toEqual(["1"]);
+    // What is barred is passed over.
+    await fireEvent.keyDown(shop, { key: "ArrowDown" });
+    expect(checked()).toEqual(["0"]);
+  });
+
+  it("takes values that are no text", async () => {
+    const days = [7, 30].map((value) => ({ value, name: `${value} days` }));
+    render(RadioGroup, { label: "How far back", look: "segments", options: days, value: 30 });
+    await fireEvent.click(screen.getByText("7 days"));
+    expect(checked()).toEqual(["0"]);
+  });
+});
+
+describe("tabs", () => {
+  const tabs = [
+    { value: "fields", name: "Fields" },
+    { value: "history", name: "History (3)" },
+  ];
+  const children = createRawSnippet((value: () => string) => ({ render: () => `<p>what is in ${value()}</p>` }));
+
+  it("lead to their panels, by a click and by keys", async () => {
+    render(Tabs, { label: "Parts of the card", tabs, value: "fields", children });
+    expect(screen.getByRole("tablist", { name: "Parts of the card" })).toBeTruthy();
+    const shown = () => screen.getAllByRole("tabpanel").map((panel) => panel.textContent?.trim());
+    expect(shown()).toEqual(["what is in fields"]);
+    const history = screen.getByRole("tab", { name: "History (3)" });
+    await fireEvent.click(history);
+    expect([history.getAttribute("aria-selected"), ...shown()]).toEqual(["true", "what is in history"]);
+    expect(screen.getByRole("tabpanel").getAttribute("aria-labelledby")).toBe(history.id);
+    history.focus();
+    await fireEvent.keyDown(history, { key: "ArrowLeft" });
+    expect(shown()).toEqual(["what is in fields"]);
+  });
+});
+
+describe("a button that copies", () => {
+  const write = vi.fn<(text: string) => Promise<void>>();
+
+  beforeEach(() => {
+    write.mockReset();
+    Object.defineProperty(navigator, "clipboard", { value: { writeText: write }, configurable: true });
+  });
+
+  it("says for a moment that it did", async () => {
+    vi.useFakeTimers();
+    write.mockResolvedValue();
+    render(CopyButton, { text: "autokit mcp", label: "the command" });
+    await fireEvent.click(screen.getByRole("button", { name: "Copy the command" }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(write).toHaveBeenCalledWith("autokit mcp");
+    expect(screen.getByRole("button", { name: "Copied the command" }).textContent?.trim()).toBe("Copied");
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(screen.getByRole("button", { name: "Copy the command" })).toBeTruthy();
+  });
+
+  it("says why it could not", async () => {
+    vi.useFakeTimers();
+    engine.toasts = [];
+    write.mockRejectedValue(new Error("no permission"));
+    render(CopyButton, { text: "x" });
+    await fireEvent.click(screen.getByRole("button", { name: "Copy" }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(engine.toasts.map(({ text }) => text)).toEqual(["The text could not be copied: Error: no permission"]);
+  });
+});
