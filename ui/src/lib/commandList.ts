@@ -27,6 +27,8 @@ export interface Command {
   overAll?: boolean;
   /** Its shortcut means something else while one types. */
   notWhileTyping?: boolean;
+  /** It moves the focus: from the palette only once that gave the focus back. */
+  movesFocus?: boolean;
   /** Not in the palette: it only makes sense by key. */
   keyOnly?: boolean;
 }
@@ -154,6 +156,7 @@ export const COMMANDS: Command[] = [
     run: () => asks.focus(),
     when: () => asks.waiting.length > 0,
     overAll: true,
+    movesFocus: true,
   },
   toSettings("permissions", "Settings: permissions of agents"),
   toSettings("sessions", "Settings: sessions of agents"),

@@ -1,0 +1,114 @@
+// @vitest-environment jsdom
+import { fireEvent, render, screen } from "@testing-library/svelte";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Answer, Session } from "../lib/bindings";
+import { navigation } from "../lib/navigation.svelte";
+import { asking } from "../lib/talk.svelte";
+import { asked, cardOf, clear, stage, wait } from "../testing/stage";
+import Ask from "./Ask.svelte";
+
+afterEach(() => {
+  clear();
+  asking.clear();
+});
+
+const PARTS = { keyword: 0.8, vector: 0, name: 0, feedback: 0, rerank: 0, bm25: 0, coverage: 1 };
+
+function answerTo(question: string, more: Partial<Answer> = {}): Answer {
+  const parts = { ...PARTS, matched_terms: [{ word: "mail", field: "description" as never, term: "mail" }] };
+  const candidate = (id: string) => ({
+    card: cardOf(id, `${question} ${id}`),
+    score: 0.9,
+    parts,
+    sentence: `What ${id} does.`,
+    stub: id === "one" ? { language: "python", code: "import one" } : null,
+  });
+  return {
+    question,
+    verdict: "sure" as never,
+    candidates: [candidate("one"), candidate("two")],
+    notes: ["Ranked by words alone"],
+    searched: 100,
+    took_ms: 3,
+    ...more,
+  };
+}
+
+/** Types a text at once, and waits until it would be asked. */
+async function type(text: string) {
+  await fireEvent.input(screen.getByLabelText("What should the tool do?"), { target: { value: text } });
+  await wait(200);
+}
+
+describe("an answer while one types", () => {
+  it("is the best tool with its lines, and the others below it", async () => {
+    const calls = stage({ ask: ({ question }) => answerTo(question), sessions_list: () => [] });
+    render(Ask);
+    await type("send mail");
+    expect(screen.getByRole("heading", { level: 1, name: "send mail one" })).toBeTruthy();
+    expect(screen.getByText("import one")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Copy the code" })).toBeTruthy();
+    expect(screen.getByRole("region", { name: "Other candidates" }).textContent).toContain("send mail two");
+    expect(screen.getByRole("status").textContent).toBe("Best match: send mail one");
+    expect(screen.getByText("Ranked by words alone")).toBeTruthy();
+    expect(asked(calls, "ask").map(({ question }) => question)).toEqual(["send mail"]);
+    await fireEvent.click(screen.getByRole("button", { name: "send mail one" }));
+    expect([navigation.pane, navigation.card]).toEqual(["library", "one"]);
+  });
+
+  it("is the one to the newest question, however late an earlier one comes", async () => {
+    const late: (() => void)[] = [];
+    stage({
+      ask: ({ question }) =>
+        question === "slow" ? new Promise((done) => late.push(() => done(answerTo(question)))) : answerTo(question),
+      sessions_list: () => [],
+    });
+    render(Ask);
+    await type("slow");
+    await type("quick");
+    late.forEach((answer) => answer());
+    await wait();
+    expect(screen.getByRole("heading", { level: 1, name: "quick one" })).toBeTruthy();
+    // Too short to be a question: nothing stands there that was not asked.
+    await type("qu");
+    expect(screen.queryByRole("heading", { level: 1 })).toBeNull();
+    expect(screen.getByRole("heading", { name: "For example" })).toBeTruthy();
+  });
+
+  it("says that nothing fits, and why it failed", async () => {
+    stage({
+      ask: ({ question }) => {
+        if (question === "broken") throw new Error("no index");
+        return answerTo(question, { verdict: "nothing" as never, candidates: [] });
+      },
+      sessions_list: () => [],
+    });
+    render(Ask);
+    await type("nothing like it");
+    expect(screen.getByRole("heading", { name: "No suitable tool in this library" })).toBeTruthy();
+    await type("broken");
+    expect(screen.getByRole("alert").textContent).toContain("no index");
+    expect(screen.getByRole("button", { name: "Try again" })).toBeTruthy();
+  });
+
+  it("stays below the agent's work once it is asked", async () => {
+    const running = { kind: "ask", asked: "send mail", state: "running", events: [], told: null, said: null } as never;
+    const session: Session = { id: "s", at: "", version: 1, turns: [running] };
+    const calls = stage({
+      ask: ({ question }) => answerTo(question),
+      agent_ask: () => ({ session: "s" }),
+      session_wait: ({ after }) => (after ? new Promise(() => {}) : session),
+      sessions_list: () => [],
+      session_cancel: () => session,
+    });
+    render(Ask);
+    await type("send mail");
+    await fireEvent.submit(screen.getByRole("search"));
+    await wait();
+    expect(asked(calls, "agent_ask")).toEqual([{ question: "send mail" }]);
+    expect(screen.getByText("First look, by ranking alone:")).toBeTruthy();
+    expect(screen.getAllByRole("status")[0]?.textContent).toBe("The agent is at work");
+    // It was asked while typing, and is not asked again.
+    expect(asked(calls, "ask").length).toBe(1);
+  });
+});

@@ -1,0 +1,190 @@
+// @vitest-environment jsdom
+import { fireEvent, render, screen } from "@testing-library/svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { ProposalDetail, ProposalRow } from "../lib/bindings";
+import { handleKey } from "../lib/commands";
+import { engine } from "../lib/engine.svelte";
+import { navigation } from "../lib/navigation.svelte";
+import { diffOf } from "../lib/words";
+import { asked, clear, stage, wait } from "../testing/stage";
+import Review from "./Review.svelte";
+
+const row = (id: number): ProposalRow => ({
+  id,
+  title: `Kit ${id}`,
+  origin: "discovery",
+  group: "New card",
+  risk: "low",
+  suspect: false,
+  conflicts: 0,
+  approvals: 0,
+  needed: 1,
+  state: "pending",
+  card: null,
+  fields: ["name", "description"],
+  confidence: 0.9,
+  created_at: "2026-01-01T00:00:00Z",
+  reason: "found on a page",
+});
+
+function detail(id: number, state: ProposalDetail["proposal"]["state"] = "pending"): ProposalDetail {
+  const fields = { name: `Kit ${id}`, description: "Counts things." };
+  return {
+    proposal: {
+      id,
+      draft: {
+        card: null,
+        base: null,
+        origin: "discovery",
+        reason: "found on a page",
+        similar: [],
+        basis: null,
+        candidates: [],
+        arrived: null,
+        fields: Object.entries(fields).map(([field, value]) => ({ field, value, evidence: [], confidence: 0.9 })),
+      },
+      proposed_by: "Discovery",
+      created_at: "2026-01-01T00:00:00Z",
+      state,
+      decided_at: null,
+      decided_by: null,
+      decision: null,
+      accepted: [],
+      decisions: [],
+      approvals: [],
+      rebased: {},
+      conflicts: [],
+      risk: "low",
+    },
+    title: `Kit ${id}`,
+    card: null,
+    diff: Object.entries(fields).map(([field, value]) => diffOf(field, undefined, value)),
+    revision: null,
+    unchanged: {},
+    risks: {},
+    suspect: [],
+    needed: 1,
+    similar: [],
+    events: [],
+  };
+}
+
+/** Three proposals; what is accepted leaves the queue at the engine, too. */
+function open() {
+  let rows = [1, 2, 3].map(row);
+  const slow = { held: [] as (() => void)[], on: false };
+  const calls = stage({
+    proposals_list: () => ({ rows, waiting: rows.length, groups: ["New card"] }),
+    proposal_get: ({ id }) => (slow.on ? new Promise((done) => slow.held.push(() => done(detail(id)))) : detail(id)),
+    proposal_accept: ({ id }) => {
+      rows = rows.filter((one) => one.id !== id);
+      return detail(id, "accepted");
+    },
+    proposal_reject: ({ id }) => {
+      rows = rows.filter((one) => one.id !== id);
+      return detail(id, "rejected");
+    },
+    library_health: () => ({
+      total: 0,
+      verified: 0,
+      stale: 0,
+      broken: 0,
+      unreachable: 0,
+      changed: 0,
+      never_checked: 0,
+      trend: [],
+    }),
+  });
+  navigation.visit({ pane: "review", proposal: null });
+  render(Review);
+  return { calls, slow };
+}
+
+const title = () => document.getElementById("proposal-title")?.textContent;
+const press = (key: string) => fireEvent.keyDown(document.body, { key });
+
+beforeEach(() => addEventListener("keydown", handleKey));
+afterEach(() => {
+  removeEventListener("keydown", handleKey);
+  clear();
+});
+
+describe("a proposal in review", () => {
+  it("is the first of the queue, with its fields and what would change", async () => {
+    open();
+    await wait();
+    expect([title(), navigation.proposal]).toEqual(["Kit 1", 1]);
+    expect(screen.getByText("3 waiting")).toBeTruthy();
+    expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "Description" }).checked).toBe(true);
+    expect(screen.getByRole("list", { name: "Fields" }).textContent).toContain("Counts things.");
+    expect(screen.getByRole("button", { name: "Accept" }).title).toBe("Accept (a)");
+  });
+
+  it("is accepted by a key, in part where a field was not ticked, and the next one follows", async () => {
+    const { calls } = open();
+    await wait();
+    await press("J");
+    await press(" ");
+    expect(screen.getByRole("button", { name: "Accept 1 of 2 fields" })).toBeTruthy();
+    await press("a");
+    await wait();
+    expect(asked(calls, "proposal_accept")).toMatchObject([{ id: 1, fields: ["name"] }]);
+    expect([title(), screen.getByText("2 waiting").textContent?.trim()]).toEqual(["Kit 2", "2 waiting"]);
+    expect(engine.toasts.map(({ text }) => text)).toEqual(["1 field of Kit 1 accepted"]);
+  });
+
+  it("gets the keys that were pressed for it while it was being read", async () => {
+    const { calls, slow } = open();
+    await wait();
+    slow.on = true;
+    await press("j");
+    await press("a");
+    expect(asked(calls, "proposal_accept")).toEqual([]);
+    slow.on = false;
+    slow.held.forEach((answer) => answer());
+    await wait();
+    expect(asked(calls, "proposal_accept")).toMatchObject([{ id: 2 }]);
+  });
+
+  it("is rejected with a reason, and letters typed there decide nothing", async () => {
+    const { calls } = open();
+    await wait();
+    await press("r");
+    await wait(50);
+    const box = screen.getByLabelText("Why (optional)");
+    await fireEvent.input(box, { target: { value: "we have one" } });
+    await fireEvent.keyDown(box, { key: "a" });
+    await fireEvent.submit(box);
+    await wait();
+    expect(asked(calls, "proposal_accept")).toEqual([]);
+    expect(asked(calls, "proposal_reject")).toMatchObject([{ id: 1, reason: "we have one" }]);
+  });
+
+  it("is looked at step by step as one place to go back from, and by a click as one of its own", async () => {
+    open();
+    await wait();
+    await press("j");
+    await press("j");
+    expect(navigation.proposal).toBe(3);
+    await fireEvent.click(screen.getByRole("button", { name: /Kit 1/ }));
+    navigation.back();
+    expect(navigation.proposal).toBe(3);
+    navigation.back();
+    expect(navigation.pane).toBe("ask");
+  });
+
+  it("says why it could not be accepted", async () => {
+    const { calls } = open();
+    await wait();
+    const call = engine.call.bind(engine);
+    const refuse = vi.spyOn(engine, "call").mockImplementation((name, request) => {
+      if (name === "proposal_accept") return Promise.reject(new Error("it was changed meanwhile"));
+      return call(name, request);
+    });
+    await press("a");
+    await wait();
+    refuse.mockRestore();
+    expect(screen.getByRole("alert").textContent).toContain("it was changed meanwhile");
+    expect([title(), asked(calls, "proposal_accept").length]).toEqual(["Kit 1", 0]);
+  });
+});

@@ -1,0 +1,87 @@
+// What tests of components need: an engine that answers as the test says, and what a document without layout lacks.
+
+import { cleanup } from "@testing-library/svelte";
+import { vi } from "vitest";
+import type { CardSummary, Commands, Job, Status } from "../lib/bindings";
+import { engine } from "../lib/engine.svelte";
+import { CommandError, type Host } from "../lib/host";
+import { navigation } from "../lib/navigation.svelte";
+import { overlays } from "../lib/overlays.svelte";
+
+type Answers = {
+  [C in keyof Commands]?: (
+    request: Commands[C]["request"],
+  ) => Commands[C]["response"] | Promise<Commands[C]["response"]>;
+};
+
+const STATUS = { cards: 2, cursor: 1, checks: 0, proposals: 0, search: null, llm: null, first_run: false };
+
+/** Begins a test: this engine, an empty document, time that only the test moves. Gives every call as it comes. */
+export function stage(answers: Answers): { name: keyof Commands; request: unknown }[] {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "requestAnimationFrame"] });
+  const calls: { name: keyof Commands; request: unknown }[] = [];
+  engine.use({
+    desktop: false,
+    call: async (name, request) => {
+      calls.push({ name, request });
+      const answer = answers[name] as ((request: unknown) => unknown) | undefined;
+      if (!answer) throw new CommandError({ code: "not_found", message: `nobody answers ${name}`, remedy: "" });
+      return (await answer(request)) as never;
+    },
+    save: async (name) => name,
+    listen: async () => () => {},
+    links: async () => () => {},
+  } satisfies Host);
+  engine.status = STATUS as Status;
+  [engine.jobs, engine.toasts] = [[] as Job[], []];
+  navigation.go("ask");
+  [overlays.palette, overlays.shortcuts] = [false, false];
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    },
+  );
+  Element.prototype.scrollTo = () => {};
+  Element.prototype.scrollIntoView = () => {};
+  return calls;
+}
+
+/** Ends a test. */
+export function clear(): void {
+  cleanup();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+}
+
+/** Lets answers arrive, and time pass. */
+export const wait = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+/** Requests of one command, in order. */
+export function asked<C extends keyof Commands>(
+  calls: { name: keyof Commands; request: unknown }[],
+  command: C,
+): Commands[C]["request"][] {
+  return calls.filter(({ name }) => name === command).map(({ request }) => request as Commands[C]["request"]);
+}
+
+export function cardOf(id: string, name: string): CardSummary {
+  return {
+    id,
+    name,
+    provider: "vendor",
+    kind: "class",
+    language: "python",
+    description: `Does what ${name} does.`,
+    documentation: null,
+    verified: false,
+    health: null,
+    checked_at: null,
+    changed: false,
+    tags: [],
+    number: 1,
+    updated_at: "2026-01-01T00:00:00Z",
+  };
+}
