@@ -1,0 +1,192 @@
+// @vitest-environment jsdom
+import { fireEvent, render, screen, within } from "@testing-library/svelte";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Providers } from "../lib/bindings";
+import { engine } from "../lib/engine.svelte";
+import { navigation } from "../lib/navigation.svelte";
+import { newProfile } from "../lib/permissions";
+import { DEFAULTS } from "../lib/sessions";
+import SettingsInPane from "../testing/SettingsInPane.svelte";
+import { asked, clear, stage, wait } from "../testing/stage";
+
+afterEach(() => {
+  navigation.go("ask");
+  clear();
+});
+
+const PROVIDERS: Providers = {
+  settings: {
+    llm: { kind: "none", base: "", large: "", small: "", tools: true, price_in: null, price_out: null, cap: null },
+    search: { kind: "none", base: "", preferred: "", github: false },
+    network: { allowed_hosts: [], proxy: null },
+    keep: "keychain",
+    prompts: {},
+  },
+  keys: [{ name: "tavily", set: true }],
+  keys_in: "the keychain",
+  keys_error: null,
+  missing: [],
+  spent: 0,
+  tokens: [0, 0],
+  price: null,
+  prompts: [],
+};
+const server = (name: string) => ({
+  name,
+  reach: { transport: "http" as const, url: "https://mcp.example.org" },
+  secrets: [],
+  trusted: false,
+  running: false,
+  tools: 1,
+  waiting: 0,
+  checked_at: null,
+  failed: null,
+  skipped: [],
+});
+
+function open() {
+  const kept = {
+    policy: { approvals: 1, reviewer: "" },
+    checks: { every_days: 30, new_cards: true },
+    profiles: [newProfile("", ""), newProfile("shop", "agents of the shop")],
+    servers: [server("files"), server("mail")],
+    address: { enabled: true, port: 4040, open: true, url: "http://127.0.0.1:4040/mcp", problem: null },
+  };
+  const calls = stage({
+    providers_get: () => PROVIDERS,
+    providers_set: (settings) => ({ ...PROVIDERS, settings }),
+    profiles: () => ({ profiles: kept.profiles, sessions: DEFAULTS }),
+    profile_set: (profile) => {
+      kept.profiles = kept.profiles.map((one) => (one.name === profile.name ? profile : one));
+      return { profiles: kept.profiles, sessions: DEFAULTS };
+    },
+    clients: () => [],
+    agents_http: ({ profile }) => ({ ...kept.address, profile: profile ?? "", lines: `for ${profile}` }),
+    servers: () => kept.servers,
+    server_remove: ({ name }) => (kept.servers = kept.servers.filter((one) => one.name !== name)),
+    market_sources: () => [],
+    api_keys: () => [],
+    checks_get: () => kept.checks,
+    checks_set: (checks) => (kept.checks = checks),
+    review_policy_get: () => kept.policy,
+    review_policy_set: (policy) => (kept.policy = policy),
+    bundle_keys: () => ({ own: null, own_fingerprint: null, known: [] }),
+    models_list: () => ({ models: [], store: "/models" }),
+    doctor: () => ({
+      checks: [{ name: "Store", state: "good", detail: "in order", remedy: null }],
+      can_accept_losses: false,
+    }),
+    backups_list: () => [],
+    tools: () => ({ tools: [] }) as never,
+  });
+  navigation.go("settings");
+  render(SettingsInPane);
+  return { calls, kept };
+}
+
+const section = (name: string) => within(screen.getByRole("region", { name }));
+
+/** An event of the engine: a stored setting was changed, by whomever. */
+async function changed(setting: "checks" | "review" | "profiles" | "mcp_servers") {
+  engine.news.settings[setting] = (engine.news.settings[setting] ?? 0) + 1;
+  await wait(1000);
+}
+
+describe("settings", () => {
+  it("show every part, each read once and without an error", async () => {
+    const { calls } = open();
+    await wait(1000);
+    expect(screen.queryAllByRole("alert").map((alert) => alert.textContent)).toEqual([]);
+    expect(engine.toasts).toEqual([]);
+    expect(screen.queryAllByText("Reading…")).toEqual([]);
+    const names = [...new Set(calls.map(({ name }) => name))].filter(
+      (name) => name !== "servers" && name !== "api_keys",
+    );
+    // What is shown by two parts is read by each of them; the services also whenever Settings are opened.
+    for (const name of names) {
+      expect(asked(calls, name).length, name).toBeLessThanOrEqual(
+        name === "providers_get" || name === "bundle_keys" ? 2 : 1,
+      );
+    }
+  });
+
+  it("take over what is changed elsewhere, but not over what a person has begun to change", async () => {
+    const { kept } = open();
+    await wait(1000);
+    const days = section("Checks").getByLabelText<HTMLInputElement>("Check cards every");
+    const reviewer = section("Review policy").getByLabelText<HTMLInputElement>("Your name as a reviewer");
+    expect([days.value, reviewer.value]).toEqual(["30", ""]);
+    kept.checks = { every_days: 7, new_cards: true };
+    await changed("checks");
+    expect(days.value).toBe("7");
+    await fireEvent.input(reviewer, { target: { value: "Ann" } });
+    kept.policy = { approvals: 2, reviewer: "Bob" };
+    await changed("review");
+    expect(reviewer.value).toBe("Ann");
+  });
+
+  it("save what is typed, once", async () => {
+    const { calls } = open();
+    await wait(1000);
+    const policy = section("Review policy");
+    await fireEvent.input(policy.getByLabelText("Reviewers who have to accept a proposal"), { target: { value: "2" } });
+    expect(policy.getByText("Not saved yet")).toBeTruthy();
+    await fireEvent.submit(policy.getByRole("button", { name: "Save" }).closest("form")!);
+    await wait();
+    expect(asked(calls, "review_policy_set")).toEqual([{ approvals: 2, reviewer: "" }]);
+    expect(policy.getByText("Saved, in use from now on")).toBeTruthy();
+    const days = section("Checks").getByLabelText<HTMLInputElement>("Check cards every");
+    for (const value of ["9", "90"]) await fireEvent.input(days, { target: { value } });
+    await wait(1000);
+    expect(asked(calls, "checks_set")).toEqual([{ every_days: 90, new_cards: true }]);
+  });
+
+  it("show a changed rule at once, and are not read while it is being kept", async () => {
+    const { calls } = open();
+    await wait(1000);
+    const permissions = section("Permissions");
+    await fireEvent.click(permissions.getByRole("radio", { name: /^shop/ }));
+    const hosts = () => permissions.getByRole("radiogroup", { name: "Hosts that no rule names" });
+    await fireEvent.click(within(hosts()).getByText("Deny"));
+    expect(within(hosts()).getByRole("radio", { name: "Deny" }).getAttribute("aria-checked")).toBe("true");
+    await changed("profiles");
+    expect(asked(calls, "profile_set")).toMatchObject([
+      { name: "shop", permissions: { hosts: { otherwise: "deny" } } },
+    ]);
+    expect(within(hosts()).getByRole("radio", { name: "Deny" }).getAttribute("aria-checked")).toBe("true");
+  });
+
+  it("show the lines for the profile that is chosen", async () => {
+    const { calls } = open();
+    await wait(1000);
+    const address = within(screen.getByRole("group", { name: /^For programs/ }));
+    await fireEvent.click(within(address.getByRole("radiogroup", { name: "Token for" })).getByText("shop"));
+    await wait();
+    expect(asked(calls, "agents_http").map(({ profile }) => profile)).toEqual(["", "shop"]);
+    expect(address.getByText("for shop")).toBeTruthy();
+  });
+
+  it("go to the part that is asked for, and back", async () => {
+    open();
+    await wait(1000);
+    navigation.settings("servers");
+    await wait();
+    expect(document.activeElement?.textContent).toBe("MCP servers");
+    await fireEvent.click(screen.getByRole("button", { name: "Marketplace" }));
+    expect(document.activeElement?.textContent).toBe("Marketplace");
+    navigation.back();
+    await wait();
+    expect(document.activeElement?.textContent).toBe("MCP servers");
+  });
+
+  it("show what removing a server answered", async () => {
+    open();
+    await wait(1000);
+    const servers = section("MCP servers");
+    await fireEvent.click(servers.getByRole("button", { name: "Remove files" }));
+    await fireEvent.click(screen.getByRole("button", { name: "Remove" }));
+    await wait();
+    expect(servers.queryByRole("button", { name: "Remove files" })).toBeNull();
+    expect(servers.getByRole("button", { name: "Remove mail" })).toBeTruthy();
+  });
+});
