@@ -1,0 +1,94 @@
+// @vitest-environment jsdom
+import { fireEvent, render, screen } from "@testing-library/svelte";
+import { afterEach, describe, expect, it } from "vitest";
+import App from "./App.svelte";
+import type { Status } from "./lib/bindings";
+import { asked, clear, stage, wait } from "./testing/stage";
+
+afterEach(clear);
+
+const STATUS = {
+  cards: 2,
+  cursor: 1,
+  checks: 0,
+  proposals: 3,
+  search: null,
+  llm: null,
+  first_run: false,
+  undoable: null,
+  data_dir: "/library",
+  model_state: "ready",
+  model: "small",
+} as Status;
+
+async function open() {
+  const calls = stage({
+    status: () => STATUS,
+    jobs_list: () => [],
+    asks_wait: () => new Promise(() => {}),
+    providers_get: () => ({ missing: [], keys: [] }) as never,
+    sessions_list: () => [],
+    proposals_list: () => ({ rows: [], waiting: 0, groups: [] }),
+    library_health: () => ({
+      total: 0,
+      verified: 0,
+      stale: 0,
+      broken: 0,
+      unreachable: 0,
+      changed: 0,
+      never_checked: 0,
+      trend: [],
+    }),
+    cards_list: () => ({ total: 0, offset: 0, rows: [] }),
+    cards_facets: () => ({ kinds: [], languages: [], health: [], total: 0 }) as never,
+    market_sources: () => [],
+  });
+  render(App);
+  await wait();
+  return calls;
+}
+
+const press = (key: string, held: KeyboardEventInit = {}) => fireEvent.keyDown(document.body, { key, ...held });
+const current = () => document.querySelector("nav [aria-current=page]")?.textContent?.trim();
+
+describe("the window", () => {
+  it("begins with Ask, and reads nothing for panes that nobody looked at", async () => {
+    const calls = await open();
+    expect(current()).toBe("Ask");
+    await wait(5000);
+    const reads = new Set(calls.map(({ name }) => name));
+    expect([...reads].sort()).toEqual(["asks_wait", "jobs_list", "providers_get", "sessions_list", "status"]);
+    await fireEvent.click(screen.getByRole("button", { name: /^Library/ }));
+    await wait(500);
+    expect(asked(calls, "cards_facets").length).toBe(1);
+    expect(asked(calls, "proposals_list").length).toBe(0);
+  });
+
+  it("goes from pane to pane by keys, back by Alt and an arrow or a mouse's button, forward again", async () => {
+    await open();
+    await press("4", { ctrlKey: true });
+    await press("3", { ctrlKey: true });
+    expect(current()).toMatch(/^Review/);
+    await press("ArrowLeft", { altKey: true });
+    expect(current()).toBe("Library");
+    await fireEvent.mouseUp(document.body, { button: 3 });
+    expect(current()).toBe("Ask");
+    await fireEvent.mouseUp(document.body, { button: 4 });
+    expect(current()).toBe("Library");
+  });
+
+  it("lists the shortcuts, which Escape closes and going back does not", async () => {
+    await open();
+    await press("4", { ctrlKey: true });
+    await press("?");
+    await wait(200);
+    const dialog = screen.getByRole("dialog", { name: "Keyboard shortcuts" });
+    expect(screen.getByRole("region", { name: "Review" }).textContent).toContain("Accept the ticked fields");
+    await press("ArrowLeft", { altKey: true });
+    expect(dialog.isConnected).toBe(true);
+    expect(current()).toBe("Library");
+    await fireEvent.keyDown(dialog, { key: "Escape" });
+    await wait(500);
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+});
