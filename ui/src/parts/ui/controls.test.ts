@@ -4,6 +4,7 @@ import { createRawSnippet } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { engine } from "../../lib/engine.svelte";
 import CopyButton from "./CopyButton.svelte";
+import Field from "./Field.svelte";
 import RadioGroup from "./RadioGroup.svelte";
 import Tabs from "./Tabs.svelte";
 
@@ -106,5 +107,16 @@ describe("a button that copies", () => {
     await fireEvent.click(screen.getByRole("button", { name: "Copy" }));
     await vi.advanceTimersByTimeAsync(0);
     expect(engine.toasts.map(({ text }) => text)).toEqual(["The text could not be copied: Error: no permission"]);
+  });
+});
+
+describe("a field", () => {
+  it("is named by its label and told by its hint, and takes what an input takes", async () => {
+    render(Field, { id: "llm", label: "Model", hint: "Writes answers", type: "password", maxlength: 40, value: "a" });
+    const box = screen.getByLabelText<HTMLInputElement>("Model");
+    expect([box.type, box.value, box.maxLength, box.autocomplete]).toEqual(["password", "a", 40, "off"]);
+    expect(document.getElementById(box.getAttribute("aria-describedby") ?? "")?.textContent).toBe("Writes answers");
+    await fireEvent.input(box, { target: { value: "b" } });
+    expect(box.value).toBe("b");
   });
 });
