@@ -26,8 +26,10 @@ export function matches(event: KeyboardEvent, shortcut: string): boolean {
     ? event.ctrlKey || event.metaKey
     : event.ctrlKey === has("Ctrl") && event.metaKey === has("Meta");
   if (!command || event.altKey !== has("Alt")) return false;
-  // Shift is part of what a letter is; with other keys held it makes another shortcut of it.
-  if (modifiers.length) return !event.shiftKey && event.key.toLowerCase() === key.toLowerCase();
+  // Shift is part of what a letter is; with other keys held it makes another shortcut of it. What some keyboards
+  // type with Shift, as digits in France, is still the same.
+  const sign = /^[^a-z]$/i.test(key);
+  if (modifiers.length) return (sign || !event.shiftKey) && event.key.toLowerCase() === key.toLowerCase();
   return event.key === (key === "Space" ? " " : key);
 }
 
