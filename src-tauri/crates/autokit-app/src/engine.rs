@@ -14,146 +14,71 @@ mod doctor;
 mod duplicates;
 mod edit;
 mod export;
-mod find;
 mod health;
 mod import;
 mod incoming;
 mod indexing;
-mod kept;
 mod keys;
 mod library_retriever;
 mod market;
 mod models;
-mod opinions;
+mod options;
+mod page_vectors;
 mod pages;
 mod profiles;
 mod providers;
 mod review;
+mod routes;
+mod search;
 mod serve;
 mod servers;
 mod sessions;
 mod subscriptions;
 mod verify;
+mod workspace;
 
 pub use doctor::bytes;
-pub use import::BATCH;
+pub use models::BATCH;
+pub use options::{EngineOptions, Vectors};
 pub(crate) use profiles::no_profile;
 pub use serve::{Searched, Serving};
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use autokit_api::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, PauseJob, WaitJob};
-use autokit_api::{Event, Job, JobPause, JobRef, JobWait, ModelState, Nothing, Status};
-use autokit_embed::{Embedder, ModelStore};
+use autokit_api::{Event, Job, JobPause, JobRef, JobWait, Nothing, Status};
 use autokit_error::{ApiError, Result};
 use autokit_gateway::Gateway;
-use autokit_library::{Clock, DataDir, Library, Ownership, Place};
-use autokit_mcp_client::Limits;
+use autokit_library::{DataDir, Library, Ownership, Place, Replica};
 use autokit_openapi::rest::Rest;
 use autokit_sandbox::Sandbox;
-use autokit_search::{CardIndex, Searcher};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::broadcast;
+use tokio_util::sync::DropGuard;
 
-use crate::jobs::Jobs;
 use crate::mcp_http_server::AgentToken;
 
-use crate::secrets::{KeyStorage, Secrets};
 use api_keys::ApiKeys;
 use asks::Asks;
 use catalogue::ListCache;
 use import::PlanCache;
 use incoming::SourceCache;
-use indexing::LibraryPassages;
 use library_retriever::DiscoveryCache;
 use market::Market;
-use opinions::Opinions;
+use models::Models;
+use pages::Pages;
 use profiles::ProfileBook;
-use providers::{Services, Spending};
+use providers::Providers;
 use review::Suspects;
+use search::Search;
 use serve::{CodeRuns, Journal, Outcomes};
 use servers::Servers;
 use sessions::Sessions;
 use subscriptions::Subscriptions;
 use verify::Verifying;
+use workspace::Workspace;
 
-/// Where vectors come from.
-#[derive(Clone, Debug, Default)]
-pub enum Vectors {
-    /// The model the library names, from the store of models.
-    #[default]
-    Model,
-    /// A model in a folder, whatever the library names.
-    Folder {
-        /// Name in the manifest.
-        model: String,
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// The deterministic stand-in of tests, with vectors of this length.
-    StandIn(usize),
-    /// None: keywords only.
-    Off,
-}
-
-/// What an engine needs to start.
-#[derive(Clone, Debug)]
-pub struct EngineOptions {
-    /// Folder of downloaded models.
-    pub models_dir: PathBuf,
-    /// Where vectors come from.
-    pub vectors: Vectors,
-    /// Load the starter cards into a library that is new.
-    pub starter: bool,
-    /// Where the time comes from.
-    pub clock: Clock,
-    /// Where keys are kept; the library's own choice when not given.
-    pub keep: Option<KeyStorage>,
-    /// The person's configuration: the file of keys, if they are kept in one.
-    pub config_dir: PathBuf,
-    /// What MCP servers may take, in time and in size.
-    pub servers: Limits,
-    /// How long an agent that searches waits for the sources of tools.
-    pub market: Duration,
-}
-
-impl EngineOptions {
-    /// The person's models, the library's own choice of one, the system's clock, no starter cards.
-    pub fn new() -> EngineOptions {
-        EngineOptions {
-            models_dir: crate::paths::models_dir(),
-            vectors: Vectors::default(),
-            starter: false,
-            clock: Clock::system(),
-            keep: None,
-            config_dir: crate::paths::config_dir(),
-            servers: Limits::default(),
-            market: market::DEADLINE,
-        }
-    }
-}
-
-impl Default for EngineOptions {
-    fn default() -> EngineOptions {
-        EngineOptions::new()
-    }
-}
-
-/// The embedding model's standing.
-#[derive(Clone, Debug)]
-struct Model {
-    name: String,
-    state: ModelState,
-    error: Option<ApiError>,
-}
-
-/// Setting: name of the model.
-const MODEL_SETTING: &str = "model";
-/// Setting: folder of the model's files, empty for the store of models.
-const MODEL_FOLDER_SETTING: &str = "model_folder";
 /// Setting: whether starter cards were offered to this library.
 const STARTER_SETTING: &str = "starter";
 
@@ -163,31 +88,26 @@ pub struct Engine {
     core: Arc<Core>,
     gateway: Gateway<Serving>,
     mcp_http: tokio::sync::Mutex<agents_http::McpHttpState>,
+    /// Ends what goes on in the background when nobody needs the engine any more.
+    _background: DropGuard,
 }
 
 /// What jobs share with the commands.
 #[derive(Debug)]
 pub(crate) struct Core {
-    library: Library,
+    workspace: Workspace,
+    models: Models,
+    providers: Providers,
+    search: Search,
+    pages: Pages,
     options: EngineOptions,
-    models: ModelStore,
-    searcher: Arc<Searcher>,
-    model: watch::Sender<Model>,
-    jobs: Jobs,
-    events: broadcast::Sender<Event>,
-    /// A commit and its way into the index are one step.
-    writing: tokio::sync::Mutex<()>,
-    /// One embedding job at a time.
-    embedding: tokio::sync::Mutex<()>,
-    services: ArcSwap<Services>,
-    spending: Spending,
-    memory_keys: Secrets,
+    /// One undo at a time: which change is the newest depends on the one before.
+    undoing: tokio::sync::Mutex<()>,
+    /// One proposal is taken up again at a time.
+    reopening: tokio::sync::Mutex<()>,
     sessions: Sessions,
     discovery: DiscoveryCache,
-    opinions: Opinions,
     verifying: Verifying,
-    /// Proposals that wait, for the status.
-    waiting: AtomicU32,
     suspects: Suspects,
     list: Mutex<ListCache>,
     sources: Mutex<SourceCache>,
@@ -195,8 +115,6 @@ pub(crate) struct Core {
     subscribed: Subscriptions,
     servers: Servers,
     profiles: ProfileBook,
-    /// Grows whenever the tools agents may call may be others.
-    tools: watch::Sender<u64>,
     asks: Asks,
     api_keys: ApiKeys,
     /// The tokens that let agents in over HTTP.
@@ -258,37 +176,21 @@ impl Engine {
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
     ) -> Result<Engine> {
-        let models = ModelStore::new(&options.models_dir);
-        let name = match &options.vectors {
-            Vectors::Folder { model, .. } => model.clone(),
-            Vectors::StandIn(_) => "stand-in".to_owned(),
-            Vectors::Off => "none".to_owned(),
-            Vectors::Model => {
-                library.setting(MODEL_SETTING).await?.unwrap_or_else(|| models.manifest().default.clone())
-            }
-        };
         let first_run = library.read_only().is_none()
             && library.read(|replica| replica.cursor() == 0)
             && library.setting(STARTER_SETTING).await?.is_none();
-        let passages = Arc::new(LibraryPassages(library.cards()));
+        let workspace = Workspace::new(library, options.clock.clone(), events);
+        let models = Models::open(workspace.clone(), options).await?;
+        let providers = Providers::new(workspace.clone(), options)?;
         let core = Arc::new(Core {
-            model: watch::Sender::new(Model { name, state: ModelState::Loading, error: None }),
-            searcher: Arc::new(Searcher::new(CardIndex::new(None), passages)),
-            jobs: Jobs::new(events.clone()),
-            library,
+            search: Search::new(workspace.clone(), models.clone()),
+            pages: Pages::new(workspace.clone(), models.clone(), providers.clone()),
             options: options.clone(),
-            models,
-            events,
-            writing: tokio::sync::Mutex::default(),
-            embedding: tokio::sync::Mutex::default(),
-            services: ArcSwap::from_pointee(Services::none()?),
-            spending: Spending::default(),
-            memory_keys: Secrets::open(KeyStorage::Memory, &options.config_dir),
+            undoing: tokio::sync::Mutex::default(),
+            reopening: tokio::sync::Mutex::default(),
             sessions: Sessions::default(),
             discovery: DiscoveryCache::default(),
-            opinions: Opinions::default(),
             verifying: Verifying::default(),
-            waiting: AtomicU32::new(0),
             suspects: Suspects::default(),
             list: Mutex::default(),
             sources: Mutex::default(),
@@ -296,7 +198,6 @@ impl Engine {
             subscribed: Subscriptions::default(),
             servers: Servers::new(options.servers.clone()),
             profiles: ProfileBook::default(),
-            tools: watch::Sender::default(),
             asks: Asks::default(),
             api_keys: ApiKeys::default(),
             agents_tokens: Arc::default(),
@@ -307,40 +208,48 @@ impl Engine {
             outcomes: Outcomes::default(),
             market: Market::default(),
             first_run,
+            workspace,
+            models,
+            providers,
         });
-        core.load_spending().await?;
-        core.keep_spending();
-        core.load_services().await?;
+        core.providers.load_spending().await?;
+        core.providers.keep_spending();
+        core.providers.load().await?;
         core.load_profiles().await?;
-        core.tell_proposals().await?;
-        let loading = Arc::clone(&core);
-        tokio::spawn(async move { loading.load_model().await });
+        core.workspace.tell_proposals().await?;
+        let loading = core.models.clone();
+        tokio::spawn(async move { loading.load().await });
         // Read ahead: the first list or answer shall not wait for what many checks left behind.
-        let warming = Arc::clone(&core);
+        let library = Arc::clone(&core.workspace.library);
         tokio::spawn(async move {
-            if let Err(error) = warming.library.checks().await {
+            if let Err(error) = library.checks().await {
                 tracing::warn!(%error, "the checks of cards could not be read ahead");
             }
         });
         if options.starter && first_run {
-            core.library.set_setting(STARTER_SETTING, "loaded").await?;
+            core.workspace.library.set_setting(STARTER_SETTING, "loaded").await?;
             core.start_starter();
         }
         let gateway = Engine::gateway_of(&core);
-        let engine = Engine { core, gateway, mcp_http: tokio::sync::Mutex::default() };
+        let engine = Engine {
+            _background: core.workspace.guard(),
+            core,
+            gateway,
+            mcp_http: tokio::sync::Mutex::default(),
+        };
         engine.keep_journal();
         Ok(engine)
     }
 
     /// News of this library.
     pub fn events(&self) -> &broadcast::Sender<Event> {
-        &self.core.events
+        self.core.workspace.events()
     }
 
     /// Asks jobs and the agent to stop and waits until they have.
     pub async fn stop_jobs(&self) {
         self.core.sessions.stop_all().await;
-        self.core.jobs.stop_all().await;
+        self.core.workspace.jobs.stop_all().await;
         self.core.servers.pool.stop_all().await;
     }
 
@@ -350,14 +259,14 @@ impl Engine {
     /// When it could not be flushed.
     pub async fn close(&self) -> Result<()> {
         // The model may still be loading; it holds on to the library until it is done.
-        self.core.model_settled().await;
-        if self.core.library.read_only().is_none() {
-            if let Err(error) = self.core.save_spending().await {
+        self.core.models.settled().await;
+        if self.core.workspace.library.read_only().is_none() {
+            if let Err(error) = self.core.providers.save_spending().await {
                 tracing::error!(%error, "what was spent on language models could not be saved");
             }
-            self.core.journal.close(&self.core.library, &self.core.options.clock).await?;
+            self.core.journal.close(&self.core.workspace.library, &self.core.workspace.clock).await?;
         }
-        self.core.library.close().await.map_err(ApiError::from)
+        self.core.workspace.library.close().await.map_err(ApiError::from)
     }
 }
 
@@ -366,64 +275,34 @@ fn since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 
-impl Core {
-    pub(crate) fn tell(&self, event: Event) {
-        // Nobody listening is fine.
-        let _ = self.events.send(event);
-    }
-
-    pub(crate) fn tell_library(&self) {
-        self.tell(Event::Library { cursor: self.library.read(autokit_library::Replica::cursor) });
-        self.tools_changed();
-    }
-
-    /// Has the tools of all agents' sessions looked at again, now that what they depend on has changed.
-    fn tools_changed(&self) {
-        self.tools.send_modify(|version| *version += 1);
-    }
-
-    fn embedder(&self) -> Option<Arc<Embedder>> {
-        self.searcher.embedder()
-    }
-
-    /// The model, as what compares by meaning wants it.
-    fn senses(&self) -> Option<Arc<dyn autokit_search::QueryEmbedder>> {
-        self.embedder().map(|embedder| embedder as Arc<_>)
-    }
-
-    /// The model once it is loaded, missing or failed.
-    async fn model_settled(&self) -> Model {
-        let mut model = self.model.subscribe();
-        // The sender lives as long as `self`.
-        let settled = model.wait_for(|model| model.state != ModelState::Loading).await;
-        settled.map_or_else(|_| self.model.borrow().clone(), |model| model.clone())
-    }
-}
-
 impl Handle<GetStatus> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Status> {
         let core = &self.core;
-        let model = core.model.borrow().clone();
-        let undoable = core.library.undoable().await?.map(|(_, reason)| reason);
+        let model = core.models.model();
+        let undoable = core.workspace.library.undoable().await?.map(|(_, reason)| reason);
         Ok(Status {
             version: crate::VERSION.to_owned(),
-            data_dir: core.library.dir().map_or_else(String::new, |dir| dir.root().display().to_string()),
+            data_dir: core
+                .workspace
+                .library
+                .dir()
+                .map_or_else(String::new, |dir| dir.root().display().to_string()),
             owner_pid: std::process::id(),
-            cards: core.library.read(|replica| replica.len() as u32),
-            embedded: core.searcher.index().embedded() as u32,
+            cards: core.workspace.library.read(|replica| replica.len() as u32),
+            embedded: core.models.searcher().index().embedded() as u32,
             model: model.name,
             model_state: model.state,
             model_error: model.error.map(|error| error.message),
             damage: core.damage(),
             read_only: core.why_read_only().map(str::to_owned),
             first_run: core.first_run,
-            proposals: core.waiting.load(Ordering::Relaxed),
-            search: core.services.load().search_name(),
-            llm: core.services.load().llm_name(),
+            proposals: core.workspace.proposals_waiting(),
+            search: core.providers.services().search_name(),
+            llm: core.providers.services().llm_name(),
             undoable,
-            cursor: core.library.read(autokit_library::Replica::cursor),
-            checks: core.library.checks_version(),
-            migrated_from: core.library.migrated_from().map(|path| path.display().to_string()),
+            cursor: core.workspace.library.read(Replica::cursor),
+            checks: core.workspace.library.checks_version(),
+            migrated_from: core.workspace.library.migrated_from().map(|path| path.display().to_string()),
         })
     }
 }
@@ -433,24 +312,24 @@ const JOB_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Handle<ListJobs> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Job>> {
-        Ok(self.core.jobs.list())
+        Ok(self.core.workspace.jobs.list())
     }
 }
 
 impl Handle<WaitJob> for Engine {
     async fn handle(&self, _: &Context, request: JobWait) -> Result<Job> {
-        self.core.jobs.wait(&request.job, request.after, JOB_PATIENCE).await
+        self.core.workspace.jobs.wait(&request.job, request.after, JOB_PATIENCE).await
     }
 }
 
 impl Handle<PauseJob> for Engine {
     async fn handle(&self, _: &Context, request: JobPause) -> Result<Job> {
-        self.core.jobs.pause(&request.job, request.paused)
+        self.core.workspace.jobs.pause(&request.job, request.paused)
     }
 }
 
 impl Handle<CancelJob> for Engine {
     async fn handle(&self, _: &Context, request: JobRef) -> Result<Job> {
-        self.core.jobs.cancel(&request.job)
+        self.core.workspace.jobs.cancel(&request.job)
     }
 }

@@ -51,6 +51,6 @@ pub use pages::{Page, PageChunk, PageVectors};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
 pub use replica::{CardRecord, Cards, Replica};
 pub use restore::Restored;
-pub use store::{Clock, Library, Place, stamp};
+pub use store::{Clock, Follower, Library, Place, stamp};
 pub use vectors::{PackedVectors, StoredVectors};
 pub use write::{Committed, Meta, PutMode, Undone, Write};

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{Duration, Instant};
 
 use autokit_toolcard::{CardId, Toolcard};
@@ -73,6 +74,17 @@ pub enum Place {
     Disk(Ownership),
 }
 
+/// Somebody who has to be up to date whenever a change is answered, as the search index has.
+pub trait Follower: Send + Sync {
+    /// Told of the cards a change touched, in the order of changes. The change is stored and can be read; no
+    /// other is made, and the change is not answered, before this is done. It must not change the library.
+    fn follow<'a>(
+        &'a self,
+        library: &'a Library,
+        touched: &'a [CardId],
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+}
+
 /// An open library.
 pub struct Library {
     pub(crate) database: Database,
@@ -103,6 +115,7 @@ pub struct Library {
     /// When everything was last compared, and what came of it.
     pub(crate) verified: Mutex<Option<(Timestamp, Verified)>>,
     migrated_from: Option<PathBuf>,
+    pub(crate) follower: OnceLock<Arc<dyn Follower>>,
 }
 
 impl fmt::Debug for Library {
@@ -213,6 +226,7 @@ impl Library {
             checked_in: Mutex::default(),
             verified: Mutex::default(),
             migrated_from,
+            follower: OnceLock::new(),
         };
         match library.read_store(&path, head.as_ref()).await {
             Ok(()) => Ok(library),
@@ -239,6 +253,13 @@ impl Library {
         *self.found.lock().expect("no holder panics") = found;
         // On the heap: opening is a part of much that waits for other things.
         Box::pin(self.load_queue()).await
+    }
+
+    /// Has `follower` told of every change from now on. The first who asks is it.
+    pub fn be_followed_by(&self, follower: Arc<dyn Follower>) {
+        if self.follower.set(follower).is_err() {
+            tracing::error!("a library that is followed already was to be followed by another");
+        }
     }
 
     /// How long opening took to compare the newest changes, and the number of cards, with the head.

@@ -491,7 +491,10 @@ impl Library {
         let newest = self.newest_revision().await?;
         let mut next = self.read(Replica::cursor) + 1;
         while next <= newest {
-            self.follow(self.journal(next..next + WINDOW).await?)?;
+            let touched = self.follow(self.journal(next..next + WINDOW).await?)?;
+            if let Some(follower) = self.follower.get() {
+                follower.follow(self, &touched).await;
+            }
             next += WINDOW;
         }
         Ok(())
@@ -510,10 +513,11 @@ impl Library {
         response.take(0).map_err(|error| self.failed(&error))
     }
 
-    /// Brings the replica up to the last of these revisions.
-    fn follow(&self, rows: Vec<RevisionRow>) -> Result<()> {
+    /// Brings the replica up to the last of these revisions; gives the cards they touched, each once.
+    fn follow(&self, rows: Vec<RevisionRow>) -> Result<Vec<CardId>> {
         // Of several revisions of one card only the last is read in full.
         let newest: HashMap<String, i64> = rows.iter().map(|row| (row.card.clone(), row.number)).collect();
+        let touched = newest.keys().map(CardId::new).collect();
         let mut replica = self.replica.write().expect("no reader panics");
         for row in rows {
             let passed = newest.get(&row.card).is_some_and(|number| *number != row.number);
@@ -546,6 +550,6 @@ impl Library {
             }
             replica.cursor = key_text(&row.id).parse().unwrap_or(replica.cursor);
         }
-        Ok(())
+        Ok(touched)
     }
 }

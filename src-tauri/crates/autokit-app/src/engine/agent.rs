@@ -58,7 +58,7 @@ impl Core {
     async fn turn(self: &Arc<Self>, entry: &Entry, at: usize, asker: Asker) -> Result<()> {
         let session = entry.state.borrow().clone();
         let turn = &session.turns[at];
-        let clock = self.options.clock.clone();
+        let clock = self.workspace.clock.clone();
         let now = move || clock.stamp();
         let mut on = |event: StepEvent| self.change(entry, |session| session.turns[at].events.push(event));
         if turn.kind == TurnKind::Discover {
@@ -75,7 +75,7 @@ impl Core {
         let shelf = LibraryRetriever { core: self, asker };
         let mut told = means.ask(&shelf, &question, &now, &mut on).await?;
         // What was chosen and could not take part is said with the answer, not only in Settings.
-        for missing in &self.services.load().missing {
+        for missing in &self.providers.services().missing {
             told.notes.push(format!("Not used, although chosen: {} {}", missing.sentence(), missing.remedy));
         }
         self.change(entry, |session| session.turns[at].told = Some(told));
@@ -90,7 +90,7 @@ impl Core {
         on: &mut (dyn FnMut(StepEvent) + Send),
     ) -> Result<Discovered> {
         let Some(web) = self.web(&entry.readings).await? else {
-            let services = self.services.load();
+            let services = self.providers.services();
             if let Some(missing) =
                 services.missing.last().filter(|_| services.settings.search.kind.is_chosen())
             {
@@ -102,7 +102,7 @@ impl Core {
                 "Choose one in Settings, Web search; DuckDuckGo needs no key.",
             ));
         };
-        let services = self.services.load_full();
+        let services = self.providers.services();
         let began = Instant::now();
         let event = |phase: Phase, text: String, model: Option<String>, tokens: (u32, u32)| StepEvent {
             step: Step::Web,
@@ -130,13 +130,16 @@ impl Core {
     /// Starter code for a use case: by the model with what it cannot support left out, else the card's
     /// own lines.
     async fn starter(&self, card: &CardId, question: &str, use_case: &str) -> Result<Option<Starter>> {
-        let record = self.library.card(card)?;
+        let record = self.workspace.library.card(card)?;
         let own = record.card().stub();
-        let page = self.library.page(card).await?;
-        let services = self.services.load_full();
+        let page = self.workspace.library.page(card).await?;
+        let services = self.providers.services();
         if let Some(large) = &services.large {
-            let passages: Vec<String> =
-                page.iter().flat_map(|page| page.chunks.iter().take(12)).map(super::pages::passage).collect();
+            let passages: Vec<String> = page
+                .iter()
+                .flat_map(|page| page.chunks.iter().take(12))
+                .map(super::page_vectors::passage)
+                .collect();
             let wanted = format!("{question}: {use_case}");
             let body = record.body.to_string();
             let asked = autokit_agent::ask::starter(
@@ -265,7 +268,7 @@ impl Handle<GetSession> for Engine {
 
 impl Handle<ListSessions> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<SessionNote>> {
-        let notes = self.core.library.sessions(LISTED).await?;
+        let notes = self.core.workspace.library.sessions(LISTED).await?;
         Ok(notes
             .into_iter()
             .map(|note| SessionNote { id: note.id, at: note.at, question: note.question })
@@ -300,15 +303,15 @@ impl Handle<GiveFeedback> for Engine {
         let question = question_of(&session.turns);
         if let Some(tool) = &tool {
             let feedback = Feedback {
-                at: core.options.clock.stamp(),
+                at: core.workspace.clock.stamp(),
                 profile: context.author.clone(),
                 question: question.text.clone(),
                 card: CardId::new(tool),
                 helpful: request.helpful,
                 said: request.said.clone(),
             };
-            core.library.remember(&feedback, context.request.as_deref()).await?;
-            core.opinions.forget();
+            core.workspace.library.remember(&feedback, context.request.as_deref()).await?;
+            core.search.forget_opinions();
         }
         let began = Instant::now();
         let starter = match &tool {

@@ -42,13 +42,13 @@ pub(super) struct McpHttpState {
 
 impl Core {
     async fn agents_http(&self) -> Result<SavedAddress> {
-        let kept = self.kept(Setting::AgentsHttp).await?;
+        let kept = self.workspace.saved(Setting::AgentsHttp).await?;
         Ok(kept.unwrap_or(SavedAddress { enabled: false, port: PORT }))
     }
 
     /// The token of a profile; a new one if there is none yet, or if one is wanted.
     async fn agents_token(&self, profile: &str, renew: bool) -> Result<String> {
-        let keys = self.secrets(&self.services.load().settings);
+        let keys = self.providers.secrets();
         let name = match self.token_key(profile) {
             _ if profile.is_empty() => AGENTS_TOKEN.to_owned(),
             Some(name) => name,
@@ -65,7 +65,7 @@ impl Core {
 
     /// Makes the tokens known to the address that are valid now: those of profiles that exist.
     async fn load_agents_tokens(&self) -> Result<()> {
-        let keys = self.secrets(&self.services.load().settings);
+        let keys = self.providers.secrets();
         let everybody = (String::new(), AGENTS_TOKEN.to_owned());
         let mut tokens = Vec::new();
         for (profile, name) in std::iter::once(everybody).chain(self.token_keys()) {
@@ -83,7 +83,7 @@ impl Core {
             tokens.iter().filter(|token| token.profile != profile).cloned().collect::<Vec<_>>()
         });
         // Nobody asks for it by this name again, so that it opens nothing if it stays.
-        if let Err(error) = self.secrets(&self.services.load().settings).remove(key).await {
+        if let Err(error) = self.providers.secrets().remove(key).await {
             tracing::warn!(%error, "the token of a removed profile is still among the keys");
         }
     }
@@ -144,7 +144,7 @@ impl Engine {
             }
         }
         mcp_http.problem = None;
-        self.core.keep_as(Setting::AgentsHttp, &wanted).await?;
+        self.core.workspace.save(Setting::AgentsHttp, &wanted).await?;
         self.mcp_http_view(wanted, &mcp_http, renew.unwrap_or_default()).await
     }
 

@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::secrets::{Secret, name_for};
 
-use super::kept::Remembered;
+use super::workspace::Cached;
 use super::{Core, Engine};
 
 /// A key that is kept.
@@ -30,14 +30,14 @@ struct SavedKey {
 /// Which keys there are, read once.
 #[derive(Debug)]
 pub(super) struct ApiKeys {
-    list: Remembered<Vec<SavedKey>>,
+    list: Cached<Vec<SavedKey>>,
     /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
 }
 
 impl Default for ApiKeys {
     fn default() -> ApiKeys {
-        ApiKeys { list: Remembered::new(Setting::ApiKeys), writing: tokio::sync::Mutex::default() }
+        ApiKeys { list: Cached::new(Setting::ApiKeys), writing: tokio::sync::Mutex::default() }
     }
 }
 
@@ -94,12 +94,12 @@ fn key_of(secret: ApiSecret) -> Key {
 
 impl Core {
     async fn kept_api_keys(&self) -> Result<Arc<Vec<SavedKey>>> {
-        self.api_keys.list.read(self).await
+        self.api_keys.list.read(&self.workspace).await
     }
 
     /// Changes the list; the caller holds `writing`.
     async fn keep_api_keys(&self, list: Vec<SavedKey>) -> Result<()> {
-        self.api_keys.list.write(self, list).await
+        self.api_keys.list.write(&self.workspace, list).await
     }
 
     /// The keys an operation can be called with.
@@ -112,7 +112,7 @@ impl Core {
                 one.key == kept.scheme && wanted(&one.scheme).is_some_and(|wanted| wanted.place == kept.place)
             })
         };
-        let secrets = self.secrets(&self.services.load().settings);
+        let secrets = self.providers.secrets();
         for kept in list.iter().filter(|kept| kept.origin == origin).filter(asked) {
             let Some(secret) = secrets.get(&secret_name(&origin, &kept.scheme, &kept.place)).await? else {
                 continue;
@@ -243,7 +243,7 @@ impl Handle<SetApiKey> for Engine {
         }
         let place = core.place_of(&origin, &scheme, request.place.trim()).await?;
         let _turn = core.api_keys.writing.lock().await;
-        let secrets = core.secrets(&core.services.load().settings);
+        let secrets = core.providers.secrets();
         let text =
             serde_json::to_string(&request.secret).map_err(|error| ApiError::internal(error.to_string()))?;
         secrets.set(&secret_name(&origin, &scheme, &place), Secret::new(text)).await?;
@@ -275,7 +275,7 @@ impl Handle<RemoveApiKey> for Engine {
                 "See which there are in Settings, Permissions.",
             ));
         }
-        let secrets = core.secrets(&core.services.load().settings);
+        let secrets = core.providers.secrets();
         for kept in gone {
             secrets.remove(&secret_name(&origin, &kept.scheme, &kept.place)).await?;
         }

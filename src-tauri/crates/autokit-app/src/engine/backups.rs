@@ -23,14 +23,14 @@ const DUE_AFTER: SignedDuration = SignedDuration::from_hours(24);
 impl Core {
     /// What is known to be missing or altered, in a sentence.
     pub(crate) fn damage(&self) -> Option<String> {
-        let problems = self.library.known_problems();
+        let problems = self.workspace.library.known_problems();
         (!problems.is_empty()).then(|| summary(&problems, problems.len() as u64))
     }
 
     /// Why nothing can be changed now, in a sentence: also while the disk of a library that is open has no
     /// room for the smallest change.
     pub(crate) fn why_read_only(&self) -> Option<&'static str> {
-        match self.library.writable() {
+        match self.workspace.library.writable() {
             Ok(()) => None,
             Err(LibraryError::DiskFull { .. }) => Some("the disk is full: nothing can be changed"),
             Err(_) => Some("it cannot be written: nothing can be changed"),
@@ -39,17 +39,17 @@ impl Core {
 
     /// Makes a backup if the newest one is a day old and there were changes since.
     async fn back_up_if_due(&self) -> Result<Option<Backup>> {
-        if self.library.dir().is_none() || self.library.read_only().is_some() {
+        if self.workspace.library.dir().is_none() || self.workspace.library.read_only().is_some() {
             return Ok(None);
         }
-        let now = self.options.clock.now();
-        let newest = self.library.newest_backup();
+        let now = self.workspace.clock.now();
+        let newest = self.workspace.library.newest_backup();
         let made_at = newest.as_ref().and_then(|backup| backup.created_at.parse::<Timestamp>().ok());
         let due = made_at.is_none_or(|made| now.duration_since(made) >= DUE_AFTER);
-        if !due || !self.library.changed_since(newest.as_ref()) {
+        if !due || !self.workspace.library.changed_since(newest.as_ref()) {
             return Ok(None);
         }
-        Ok(Some(shown(self.library.back_up().await?)))
+        Ok(Some(shown(self.workspace.library.back_up().await?)))
     }
 }
 
@@ -59,7 +59,7 @@ impl Engine {
     /// # Errors
     /// `disk_full` or `read_only`.
     pub fn writable(&self) -> Result<()> {
-        Ok(self.core.library.writable()?)
+        Ok(self.core.workspace.library.writable()?)
     }
 
     /// Compares everything in the library with the log of changes, once.
@@ -68,12 +68,12 @@ impl Engine {
         tokio::spawn(async move {
             tokio::time::sleep(VERIFIED_AFTER).await;
             let Some(core) = core.upgrade() else { return };
-            match core.library.verify().await {
+            match core.workspace.library.verify().await {
                 Ok(found) if found.is_well() => {}
                 Ok(found) => tracing::error!(problems = found.problem_count, "the library is damaged"),
                 Err(error) => tracing::warn!(%error, "the library could not be verified"),
             }
-            core.tell_library();
+            core.workspace.tell_library();
         });
     }
 
@@ -99,19 +99,19 @@ impl Engine {
 
 impl Handle<CreateBackup> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Backup> {
-        Ok(shown(self.core.library.back_up().await?))
+        Ok(shown(self.core.workspace.library.back_up().await?))
     }
 }
 
 impl Handle<AcceptMissingChanges> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Nothing> {
-        self.core.library.accept_missing_changes().await?;
+        self.core.workspace.library.accept_missing_changes().await?;
         Ok(Nothing {})
     }
 }
 
 impl Handle<ListBackups> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Backup>> {
-        Ok(self.core.library.dir().map(|dir| list(dir.root())).unwrap_or_default())
+        Ok(self.core.workspace.library.dir().map(|dir| list(dir.root())).unwrap_or_default())
     }
 }

@@ -1,14 +1,12 @@
 //! Cards as people see them: rows, details, and the words that name one.
 
-use std::sync::Arc;
-
 use autokit_api::commands::{CheckCard, Context, GetCard, Handle};
 use autokit_api::{CardCheck, CardDetail, CardRef, CardSummary};
-use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, Checks, Replica};
-use autokit_toolcard::{CardId, Problem, Severity, Toolcard, check, fields};
+use autokit_error::Result;
+use autokit_library::{CardRecord, Checks};
+use autokit_toolcard::{Problem, Severity, Toolcard, check, fields};
 
-use super::{Core, Engine};
+use super::Engine;
 
 /// Characters of a description in a row.
 const DESCRIPTION_CHARS: usize = 240;
@@ -77,44 +75,10 @@ pub(crate) fn detail(record: &CardRecord, checks: &Checks) -> CardDetail {
     }
 }
 
-/// The card a person means: by id, or by name when one card alone has it.
-pub(crate) fn find(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
-    if let Some(record) = replica.get(&CardId::new(text)) {
-        return Ok(Arc::clone(record));
-    }
-    let same = |record: &&Arc<CardRecord>| {
-        record.key.name.eq_ignore_ascii_case(text) || record.key.to_string().eq_ignore_ascii_case(text)
-    };
-    let mut named: Vec<&Arc<CardRecord>> = replica.iter().filter(same).collect();
-    named.sort_by(|a, b| a.id.cmp(&b.id));
-    match named.as_slice() {
-        [one] => Ok(Arc::clone(one)),
-        [] => Err(ApiError::new(
-            ErrorCode::NotFound,
-            format!("there is no card {text:?}"),
-            "See what there is in the Library.",
-        )),
-        several => {
-            let ids: Vec<String> = several.iter().map(|record| record.id.to_string()).collect();
-            Err(ApiError::new(
-                ErrorCode::NotFound,
-                format!("{} cards are named {text:?}", several.len()),
-                format!("Use one of the ids: {}", ids.join(", ")),
-            ))
-        }
-    }
-}
-
-impl Core {
-    pub(crate) fn find(&self, text: &str) -> Result<Arc<CardRecord>> {
-        self.library.read(|replica| find(replica, text))
-    }
-}
-
 impl Handle<GetCard> for Engine {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardDetail> {
-        let record = self.core.find(&request.card)?;
-        Ok(detail(&record, &*self.core.library.checks().await?))
+        let record = self.core.workspace.find(&request.card)?;
+        Ok(detail(&record, &*self.core.workspace.library.checks().await?))
     }
 }
 

@@ -28,13 +28,13 @@ impl Core {
     pub(crate) async fn select(&self, query: &CardsQuery) -> Result<Arc<Vec<Arc<CardRecord>>>> {
         let by_checks = query.health.is_some() || query.sort == Sort::Health;
         // Read before the checks themselves: one that comes in between is looked at again, not missed.
-        let version = if by_checks { self.library.checks_version() } else { 0 };
-        let checks = self.library.checks().await?;
-        let cursor = self.library.read(Replica::cursor);
+        let version = if by_checks { self.workspace.library.checks_version() } else { 0 };
+        let checks = self.workspace.library.checks().await?;
+        let cursor = self.workspace.library.read(Replica::cursor);
         let key = (query.clone(), cursor, version);
         let mut cache = self.list.lock().expect("no holder panics");
         if cache.key.as_ref() != Some(&key) {
-            let mut rows: Vec<Arc<CardRecord>> = self.library.read(|replica| {
+            let mut rows: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
                 replica.iter().filter(|record| matches(query, record, &checks)).cloned().collect()
             });
             sort(&mut rows, query, &checks);
@@ -111,7 +111,7 @@ impl Handle<ListCards> for Engine {
             ));
         }
         let selected = self.core.select(&request.query).await?;
-        let checks = self.core.library.checks().await?;
+        let checks = self.core.workspace.library.checks().await?;
         let rows = selected.iter().skip(request.offset as usize).take(request.limit as usize);
         Ok(CardsPage {
             total: selected.len() as u32,
@@ -124,7 +124,7 @@ impl Handle<ListCards> for Engine {
 impl Handle<GetFacets> for Engine {
     async fn handle(&self, _: &Context, query: CardsQuery) -> Result<Facets> {
         let selected = self.core.select(&query).await?;
-        let checks = self.core.library.checks().await?;
+        let checks = self.core.workspace.library.checks().await?;
         let mut counts: [HashMap<String, u32>; 4] = Default::default();
         let mut found = [0; HealthFilter::ALL.len()];
         let (mut verified, mut documented) = (0, 0);

@@ -32,7 +32,7 @@ impl Core {
             ));
         }
         let mut args = Vec::new();
-        let root = self.library.dir().map(|dir| dir.root().to_owned());
+        let root = self.workspace.library.dir().map(|dir| dir.root().to_owned());
         if let Some(root) = root.filter(|root| *root != paths::data_dir()) {
             args.extend(["--data-dir".to_owned(), root.display().to_string()]);
         }
@@ -179,7 +179,7 @@ impl Core {
                 "See which there are in the list of programs.",
             )
         })?;
-        let (start, stamp) = (self.start()?, self.options.clock.stamp());
+        let (start, stamp) = (self.start()?, self.workspace.clock.stamp());
         in_background(move || {
             let folders = paths::client_folders();
             let now = look(client, &folders, &start);

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::jobs::{Outcome, Progress};
 
-use super::import::BATCH;
+use super::models::BATCH;
 use super::{Core, Engine};
 
 /// More reviewers than this for one field is a mistake in the setting.
@@ -34,7 +34,7 @@ type Looked = (Proposal, std::result::Result<Acceptance, String>);
 
 impl Core {
     pub(super) async fn review_policy(&self) -> Result<ReviewPolicy> {
-        Ok(self.kept(Setting::Review).await?.unwrap_or_default())
+        Ok(self.workspace.saved(Setting::Review).await?.unwrap_or_default())
     }
 
     /// The name a decision is signed with: the one given, the policy's, or that of who asks.
@@ -48,7 +48,7 @@ impl Core {
     /// What a reviewer is told whose acceptance came to nothing: which fields are in the way, or who was
     /// quicker.
     async fn refused(&self, id: u32, error: LibraryError) -> ApiError {
-        let Ok(now) = self.library.proposal(id).await else { return error.into() };
+        let Ok(now) = self.workspace.library.proposal(id).await else { return error.into() };
         match (&error, now.state) {
             (LibraryError::Conflict { .. }, _) if !now.conflicts.is_empty() => ApiError::new(
                 ErrorCode::Conflict,
@@ -74,18 +74,18 @@ impl Core {
 
     /// Writes an acceptance, or keeps a yes; gives the cards it touched.
     async fn take_over(&self, context: &Context, request: &ProposalAccept) -> Result<Vec<CardId>> {
-        let proposal = self.library.proposal(request.id).await?;
+        let proposal = self.workspace.library.proposal(request.id).await?;
         let selection = Selection {
             fields: request.fields.clone(),
             edits: request.edits.clone(),
             rejected: request.rejected.clone(),
             seen: request.seen,
         };
-        let acceptance = match self.library.acceptance(&proposal, &selection).await {
+        let acceptance = match self.workspace.library.acceptance(&proposal, &selection).await {
             Ok(acceptance) => acceptance,
             Err(error) => return Err(self.refused(request.id, error).await),
         };
-        let vectors = self.embed_card(&acceptance.card).await?;
+        let vectors = self.models.embed_card(&acceptance.card).await?;
         let policy = self.review_policy().await?;
         let reason = match request.reason.trim() {
             "" => format!("Accepted proposal {} for {}", proposal.id, self.title(&proposal)),
@@ -98,23 +98,18 @@ impl Core {
             change: None,
             request: context.request.clone(),
         };
-        let touched = {
-            let _turn = self.writing.lock().await;
-            let accepted = self.library.accept(&proposal, acceptance, vectors, &meta, policy.approvals).await;
-            let accepted = match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => return Err(self.refused(request.id, error).await),
-            };
-            let Accepted::Written(committed) = accepted else { return Ok(Vec::new()) };
-            let touched = [committed.added, committed.changed].concat();
-            let accepted: Vec<_> = touched.iter().map(|id| (&proposal, id.clone())).collect();
-            self.vouch_for_accepted(&accepted).await?;
-            // Searchable at once: the index is brought up before the answer goes out.
-            self.index_cards(&touched).await?;
-            touched
+        let accepted =
+            self.workspace.library.accept(&proposal, acceptance, vectors, &meta, policy.approvals).await;
+        let accepted = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => return Err(self.refused(request.id, error).await),
         };
+        let Accepted::Written(committed) = accepted else { return Ok(Vec::new()) };
+        let touched = [committed.added, committed.changed].concat();
+        let accepted: Vec<_> = touched.iter().map(|id| (&proposal, id.clone())).collect();
+        self.vouch_for_accepted(&accepted).await?;
         self.request_rescan(&touched).await?;
-        self.tell_library();
+        self.workspace.tell_library();
         Ok(touched)
     }
 
@@ -122,7 +117,7 @@ impl Core {
     async fn safe_among(&self, ids: &[u32]) -> Result<Vec<Looked>> {
         let mut looked = Vec::with_capacity(ids.len());
         for id in ids {
-            let proposal = self.library.proposal(*id).await?;
+            let proposal = self.workspace.library.proposal(*id).await?;
             let verdict = if proposal.state != ProposalState::Pending {
                 Err("decided already".to_owned())
             } else if !proposal.conflicts.is_empty() {
@@ -133,7 +128,7 @@ impl Core {
             } else if proposal.risk != Risk::Low {
                 Err(format!("{} risk", if proposal.risk == Risk::High { "high" } else { "medium" }))
             } else {
-                match self.library.acceptance(&proposal, &Selection::default()).await {
+                match self.workspace.library.acceptance(&proposal, &Selection::default()).await {
                     Ok(acceptance) => Ok(acceptance),
                     Err(error @ LibraryError::Database(_)) => return Err(error.into()),
                     Err(error) => Err(error.to_string()),
@@ -160,9 +155,8 @@ impl Core {
         for batch in safe.chunks(BATCH) {
             progress.check()?;
             let cards: Vec<_> = batch.iter().map(|(_, acceptance)| acceptance.card.clone()).collect();
-            let vectors = self.embed_cards(&cards).await?;
-            let (mut touched, mut vouched) = (Vec::new(), Vec::new());
-            let turn = self.writing.lock().await;
+            let vectors = self.models.embed_cards(&cards).await?;
+            let mut accepted = Vec::new();
             for ((proposal, acceptance), vectors) in batch.iter().zip(vectors) {
                 let meta = Meta {
                     operation: Operation::Accept,
@@ -171,12 +165,16 @@ impl Core {
                     change: tally.change.clone(),
                     request: None,
                 };
-                match self.library.accept(proposal, acceptance.clone(), vectors, &meta, approvals).await {
+                match self
+                    .workspace
+                    .library
+                    .accept(proposal, acceptance.clone(), vectors, &meta, approvals)
+                    .await
+                {
                     Ok(Accepted::Written(committed)) => {
                         tally.change = tally.change.take().or(committed.change);
                         tally.changed += 1;
-                        vouched.extend(committed.changed.iter().map(|id| (proposal, id.clone())));
-                        touched.extend(committed.changed);
+                        accepted.extend(committed.changed.into_iter().map(|id| (proposal, id)));
                     }
                     Ok(Accepted::Approved(_)) => approved += 1,
                     // Somebody was quicker: it waits, or is decided, as they left it.
@@ -190,11 +188,9 @@ impl Core {
                 done += 1;
                 progress.at(done, total);
             }
-            self.vouch_for_accepted(&vouched).await?;
-            self.index_cards(&touched).await?;
-            drop(turn);
-            self.tell_library();
-            self.tell_proposals().await?;
+            self.vouch_for_accepted(&accepted).await?;
+            self.workspace.tell_library();
+            self.workspace.tell_proposals().await?;
         }
         let mut summary = format!("{} accepted", tally.changed);
         for (count, what) in [(approved, "approved, others have to agree"), (late, "changed meanwhile, left")]
@@ -239,13 +235,14 @@ fn seen(looked: &[Looked]) -> String {
 impl Handle<AcceptProposal> for Engine {
     async fn handle(&self, context: &Context, request: ProposalAccept) -> Result<ProposalDetail> {
         // Asked again after a lost answer: what was done stays done.
-        if self.core.library.outcome_of(context.request.as_deref()).await?.is_none() {
+        if self.core.workspace.library.outcome_of(context.request.as_deref()).await?.is_none() {
             let touched = self.core.take_over(context, &request).await?;
-            self.core.tell_proposals().await?;
+            self.core.workspace.tell_proposals().await?;
             // Its page is read in the background, for answers to cite.
-            let documented = |id: &CardId| self.core.library.card(id).is_ok_and(|record| record.documented);
+            let documented =
+                |id: &CardId| self.core.workspace.library.card(id).is_ok_and(|record| record.documented);
             if touched.iter().any(documented) {
-                self.core.start_pages(touched, false);
+                self.core.pages.start(touched, false);
             }
         }
         self.core.proposal_detail(request.id).await
@@ -257,13 +254,14 @@ impl Handle<RejectProposal> for Engine {
         let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by)?;
         let rejected = self
             .core
+            .workspace
             .library
             .reject(request.id, &by, request.reason.trim(), context.request.as_deref())
             .await;
         if let Err(error) = rejected {
             return Err(self.core.refused(request.id, error).await);
         }
-        self.core.tell_proposals().await?;
+        self.core.workspace.tell_proposals().await?;
         self.core.proposal_detail(request.id).await
     }
 }
@@ -275,8 +273,12 @@ impl Handle<CommentProposal> for Engine {
             let remedy = "Write what others should know before they decide.";
             return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
         }
-        self.core.library.comment(request.id, &by, &request.words, context.request.as_deref()).await?;
-        self.core.tell_proposals().await?;
+        self.core
+            .workspace
+            .library
+            .comment(request.id, &by, &request.words, context.request.as_deref())
+            .await?;
+        self.core.workspace.tell_proposals().await?;
         self.core.proposal_detail(request.id).await
     }
 }
@@ -284,24 +286,23 @@ impl Handle<CommentProposal> for Engine {
 impl Handle<ReopenProposal> for Engine {
     async fn handle(&self, context: &Context, request: ProposalRef) -> Result<ProposalDetail> {
         let by = Core::reviewer(context, &self.core.review_policy().await?, "")?;
-        if self.core.library.change_of_proposal(request.id).await?.is_some() {
+        if self.core.workspace.library.change_of_proposal(request.id).await?.is_some() {
             let undone = {
-                let _turn = self.core.writing.lock().await;
+                let _one = self.core.reopening.lock().await;
                 let request_key = context.request.clone();
-                let accepted = self.core.library.proposal(request.id).await?.accepted;
-                let undone = self.core.library.undo_acceptance(request.id, by, request_key).await?;
+                let accepted = self.core.workspace.library.proposal(request.id).await?.accepted;
+                let undone = self.core.workspace.library.undo_acceptance(request.id, by, request_key).await?;
                 let kept = if undone.kept.is_empty() { &[] } else { accepted.as_slice() };
-                self.core.library.reconsider(request.id, kept).await?;
-                self.core.index_cards(&undone.cards).await?;
+                self.core.workspace.library.reconsider(request.id, kept).await?;
                 undone
             };
             self.core.unvouch(&undone.cards).await?;
-            self.core.refresh(&undone.cards).await?;
-            self.core.tell_library();
+            self.core.models.refresh(&undone.cards).await?;
+            self.core.workspace.tell_library();
         } else {
-            self.core.library.reopen(request.id, &by, context.request.as_deref()).await?;
+            self.core.workspace.library.reopen(request.id, &by, context.request.as_deref()).await?;
         }
-        self.core.tell_proposals().await?;
+        self.core.workspace.tell_proposals().await?;
         self.core.proposal_detail(request.id).await
     }
 }
@@ -315,8 +316,11 @@ impl Handle<PreviewAccept> for Engine {
             let (id, title) = (proposal.id, self.core.title(&proposal));
             match verdict {
                 Ok(acceptance) => {
-                    let before =
-                        proposal.draft.card.as_ref().and_then(|card| self.core.library.card(card).ok());
+                    let before = proposal
+                        .draft
+                        .card
+                        .as_ref()
+                        .and_then(|card| self.core.workspace.library.card(card).ok());
                     let before = before.map_or_else(Map::new, |record| record.card().into_object());
                     let diff = diff_cards(&before, acceptance.card.object());
                     safe.push(SafeProposal { id, title, reason: proposal.draft.reason.clone(), diff });
@@ -341,9 +345,12 @@ impl Handle<AcceptProposals> for Engine {
         let policy = self.core.review_policy().await?;
         let author = Core::reviewer(context, &policy, &request.by)?;
         let core = Arc::clone(&self.core);
-        Ok(self.core.jobs.start(JobKind::Review, "Accepting proposals", "proposals", |progress| async move {
-            core.accept_safe(looked, &author, policy.approvals, &progress).await
-        }))
+        Ok(self.core.workspace.jobs.start(
+            JobKind::Review,
+            "Accepting proposals",
+            "proposals",
+            |progress| async move { core.accept_safe(looked, &author, policy.approvals, &progress).await },
+        ))
     }
 }
 
@@ -364,7 +371,7 @@ impl Handle<SetReviewPolicy> for Engine {
         }
         sensible_name(request.reviewer.trim())?;
         let policy = ReviewPolicy { reviewer: request.reviewer.trim().to_owned(), ..request };
-        self.core.keep_as(Setting::Review, &policy).await?;
+        self.core.workspace.save(Setting::Review, &policy).await?;
         Ok(policy)
     }
 }

@@ -50,7 +50,7 @@ impl Handle<RunDoctor> for Engine {
     async fn handle(&self, _: &Context, request: DoctorRequest) -> Result<Doctor> {
         let core = &self.core;
         let mut checks = vec![check("AutoKit", CheckState::Good, crate::VERSION, None)];
-        if let Some(dir) = core.library.dir() {
+        if let Some(dir) = core.workspace.library.dir() {
             let store = dir.store();
             let detail = format!("{}, {} on disk", dir.root().display(), bytes(size_of_tree(&store)));
             checks.push(check("Data directory", CheckState::Good, detail, None));
@@ -59,12 +59,13 @@ impl Handle<RunDoctor> for Engine {
                 checks.push(check("Writing", CheckState::Warning, detail, Some(remedy)));
             }
             if request.verify {
-                core.library.verify().await?;
+                core.workspace.library.verify().await?;
             }
-            checks.push(Box::pin(integrity(&core.library, dir.root(), request.verify)).await);
+            checks.push(Box::pin(integrity(&core.workspace.library, dir.root(), request.verify)).await);
             checks.push(backups_check(dir.root()));
         }
         let (cards, undocumented) = core
+            .workspace
             .library
             .read(|replica| (replica.len(), replica.iter().filter(|record| !record.documented).count()));
         let detail = format!("{cards} cards, schema {}", autokit_library::SCHEMA_VERSION);
@@ -79,7 +80,7 @@ impl Handle<RunDoctor> for Engine {
             let remedy = "Add their addresses in the Library.";
             checks.push(check("Documentation", CheckState::Warning, detail, Some(remedy)));
         }
-        let model = core.model_settled().await;
+        let model = core.models.settled().await;
         checks.push(match (model.state, &model.error) {
             (ModelState::Ready | ModelState::Loading, _) => {
                 check("Model", CheckState::Good, model.name, None)
@@ -104,9 +105,9 @@ impl Handle<RunDoctor> for Engine {
                 ),
             ),
         });
-        let index = core.searcher.index();
+        let index = core.models.searcher().index();
         if index.embedder().is_some() {
-            let missing = without_vector(&index, &core.library).len();
+            let missing = without_vector(&index, &core.workspace.library).len();
             checks.push(if missing == 0 {
                 check("Search by meaning", CheckState::Good, format!("{cards} of {cards} cards"), None)
             } else {
@@ -114,7 +115,7 @@ impl Handle<RunDoctor> for Engine {
                 check("Search by meaning", CheckState::Warning, detail, Some("Wait for the job to end."))
             });
         }
-        let services = core.services.load_full();
+        let services = core.providers.services();
         checks.push(match services.llm_name() {
             Some(name) => check("Language model", CheckState::Good, name, None),
             None if services.settings.llm.kind.is_chosen() => {
@@ -129,7 +130,7 @@ impl Handle<RunDoctor> for Engine {
             }
             None => check("Web search", CheckState::Good, "none: the library alone", None),
         });
-        let providers = core.providers().await;
+        let providers = core.providers.view().await;
         checks.push(match &providers.keys_error {
             Some(error) => check(
                 "Keys",
@@ -146,7 +147,7 @@ impl Handle<RunDoctor> for Engine {
             }
             checks.push(check("Services", CheckState::Bad, error.message.as_str(), Some(&error.remedy)));
         }
-        Ok(Doctor { checks, can_accept_losses: core.library.has_losses() })
+        Ok(Doctor { checks, can_accept_losses: core.workspace.library.has_losses() })
     }
 }
 

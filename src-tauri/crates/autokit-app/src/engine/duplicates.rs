@@ -122,7 +122,7 @@ impl Core {
         card: &Toolcard,
         vector: Option<Vec<f32>>,
     ) -> Result<Vec<Duplicate>> {
-        let mut found = self.library.read(|replica| sharing_key(replica, card));
+        let mut found = self.workspace.library.read(|replica| sharing_key(replica, card));
         if let Some(vector) = vector {
             for near in self.described_alike(card, vector).await? {
                 if !found.iter().any(|known| known.id == near.id) {
@@ -139,7 +139,9 @@ impl Core {
         let near = self.nearest(vector)?;
         let (mut alike, mut others) = (Vec::new(), Vec::new());
         for (id, cosine) in near {
-            let Some(record) = self.library.read(|replica| replica.get(&id).cloned()) else { continue };
+            let Some(record) = self.workspace.library.read(|replica| replica.get(&id).cloned()) else {
+                continue;
+            };
             if of_one_maker(card.kind(), &card.key().provider, &record) {
                 continue;
             }
@@ -150,7 +152,7 @@ impl Core {
             }
         }
         let compared = !others.is_empty() && has_telling_description(card);
-        if let Some(embedder) = self.embedder().filter(|_| compared) {
+        if let Some(embedder) = self.models.embedder().filter(|_| compared) {
             let mut texts = vec![card.unnamed_description()];
             texts.extend(others.iter().map(|record| record.card().unnamed_description()));
             let vectors = in_background(move || Ok(embedder.embed_passages(&texts)?)).await?;
@@ -170,7 +172,7 @@ impl Core {
 
     /// The cards closest to a vector, with their cosines.
     fn nearest(&self, vector: Vec<f32>) -> Result<Vec<(CardId, f32)>> {
-        let near = self.searcher.nearest(vector, COMPARED);
+        let near = self.models.searcher().nearest(vector, COMPARED);
         let near = near.map_err(|error| ApiError::internal(error.to_string()))?;
         let near = near.into_iter().map(|(id, cosine)| (CardId::new(&id), cosine));
         Ok(near.filter(|(_, cosine)| *cosine >= NEAR).collect())
@@ -181,7 +183,7 @@ impl Core {
         let (kind, provider) = (card.kind(), card.key().provider);
         let mut same = self.nearest(vector)?.into_iter().filter(|(_, cosine)| *cosine >= ALIKE);
         Ok(same.find_map(|(id, _)| {
-            let record = self.library.read(|replica| replica.get(&id).cloned())?;
+            let record = self.workspace.library.read(|replica| replica.get(&id).cloned())?;
             (!of_one_maker(kind, &provider, &record)).then_some(record)
         }))
     }

@@ -58,7 +58,7 @@ fn meta(context: &Context, operation: Operation, reason: &str, fallback: &str) -
 
 impl Core {
     async fn detail_of(&self, id: &CardId) -> Result<CardDetail> {
-        Ok(detail(&*self.library.card(id)?, &*self.library.checks().await?))
+        Ok(detail(&*self.workspace.library.card(id)?, &*self.workspace.library.checks().await?))
     }
 }
 
@@ -71,14 +71,15 @@ impl Handle<CreateCard> for Engine {
         let key = card.key();
         let meta = meta(context, Operation::Create, &request.reason, &format!("Added {key}"));
         // Without the model the card could not be held against others by meaning.
-        self.core.model_settled().await;
-        let vectors = self.core.embed_card(&card).await?;
+        self.core.models.settled().await;
+        let vectors = self.core.models.embed_card(&card).await?;
         let vector = vectors.as_ref().map(|vectors| vectors.values.clone());
         // Looked for before the card itself can be found.
         let duplicates = self.core.duplicates_of(&card, vector).await?;
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
-        self.core.commit(&meta, &[write]).await?;
-        let id = self.core.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
+        self.core.workspace.commit(&meta, &[write]).await?;
+        let id =
+            self.core.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
         let id = id.ok_or_else(|| ApiError::internal("the new card vanished"))?;
         let mut detail = self.core.detail_of(&id).await?;
         // Asked again after a lost answer, the card itself is there already.
@@ -91,21 +92,21 @@ impl Handle<CreateCard> for Engine {
 impl Handle<UpdateCard> for Engine {
     async fn handle(&self, context: &Context, request: CardUpdate) -> Result<CardDetail> {
         // Asked again after a lost answer: by now the card may have another name.
-        if let Some(done) = self.core.library.outcome_of(context.request.as_deref()).await?
+        if let Some(done) = self.core.workspace.library.outcome_of(context.request.as_deref()).await?
             && let Some(id) = done.changed.first().or(done.unchanged.first())
         {
             return self.core.detail_of(id).await;
         }
-        let record = self.core.find(&request.card)?;
+        let record = self.core.workspace.find(&request.card)?;
         let card = card_from(request.fields)?;
         if !request.flagged_too {
             check_texts(&card, Some(&record))?;
         }
         let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {}", record.key));
-        let vectors = self.core.embed_card(&card).await?;
+        let vectors = self.core.models.embed_card(&card).await?;
         let write =
             Write::Edit { id: record.id.clone(), expected: request.expected, card: Box::new(card), vectors };
-        self.core.commit(&meta, &[write]).await?;
+        self.core.workspace.commit(&meta, &[write]).await?;
         self.core.detail_of(&record.id).await
     }
 }
@@ -113,10 +114,11 @@ impl Handle<UpdateCard> for Engine {
 impl Handle<DeleteCards> for Engine {
     async fn handle(&self, context: &Context, request: CardsDelete) -> Result<CardChange> {
         // Asked again after a lost answer: by now there is no such card.
-        if let Some(done) = self.core.library.outcome_of(context.request.as_deref()).await? {
+        if let Some(done) = self.core.workspace.library.outcome_of(context.request.as_deref()).await? {
             return Ok(removed(done));
         }
-        let records = request.cards.iter().map(|text| self.core.find(text)).collect::<Result<Vec<_>>>()?;
+        let records =
+            request.cards.iter().map(|text| self.core.workspace.find(text)).collect::<Result<Vec<_>>>()?;
         let what = match records.as_slice() {
             [one] => one.key.to_string(),
             several => format!("{} cards", several.len()),
@@ -124,7 +126,7 @@ impl Handle<DeleteCards> for Engine {
         let meta = meta(context, Operation::Delete, &request.reason, &format!("Removed {what}"));
         let writes: Vec<Write> =
             records.iter().map(|record| Write::Delete { id: record.id.clone() }).collect();
-        let committed = self.core.commit(&meta, &writes).await?;
+        let committed = self.core.workspace.commit(&meta, &writes).await?;
         self.core.vouch_for_removed(&records).await?;
         Ok(removed(committed))
     }
@@ -142,9 +144,10 @@ impl Handle<GetHistory> for Engine {
         // A deleted card is no longer found by name; its id still has a history.
         let id = self
             .core
+            .workspace
             .find(&request.card)
             .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
-        let revisions = self.core.library.history(&id).await?;
+        let revisions = self.core.workspace.library.history(&id).await?;
         let object = |body: &Option<String>| -> Result<Option<Map<String, Value>>> {
             body.as_deref()
                 .map(|text| serde_json::from_str(text).map_err(|error| ApiError::internal(error.to_string())))
@@ -175,16 +178,13 @@ impl Handle<RestoreCard> for Engine {
     async fn handle(&self, context: &Context, request: CardRestore) -> Result<CardDetail> {
         let id = self
             .core
+            .workspace
             .find(&request.card)
             .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
         let author = Author(context.author.clone());
-        {
-            let _turn = self.core.writing.lock().await;
-            self.core.library.restore(&id, request.number, author, context.request.clone()).await?;
-            self.core.index_cards(std::slice::from_ref(&id)).await?;
-        }
-        self.core.refresh(std::slice::from_ref(&id)).await?;
-        self.core.tell_library();
+        self.core.workspace.library.restore(&id, request.number, author, context.request.clone()).await?;
+        self.core.models.refresh(std::slice::from_ref(&id)).await?;
+        self.core.workspace.tell_library();
         self.core.detail_of(&id).await
     }
 }
@@ -193,9 +193,9 @@ impl Core {
     /// Takes a change back; the newest one when none is named.
     pub(crate) async fn undo_change(&self, change: Option<&str>, context: &Context) -> Result<UndoOutcome> {
         let undone = {
-            let _turn = self.writing.lock().await;
+            let _one = self.undoing.lock().await;
             // Asked again after a lost answer: the newest change is by now another one.
-            if let Some(done) = self.library.outcome_of(context.request.as_deref()).await? {
+            if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
                 let touched = [done.added, done.changed, done.deleted].concat();
                 return Ok(UndoOutcome {
                     reason: "the last change".to_owned(),
@@ -205,21 +205,19 @@ impl Core {
             }
             let newest = match change {
                 Some(_) => None,
-                None => self.library.undoable().await?.map(|(change, _)| change),
+                None => self.workspace.library.undoable().await?.map(|(change, _)| change),
             };
             let Some(change) = change.map(str::to_owned).or(newest) else {
                 return Err(autokit_library::LibraryError::NothingToUndo.into());
             };
             let author = Author(context.author.clone());
-            let undone = self.library.undo(&change, author, context.request.clone()).await?;
-            self.index_cards(&undone.cards).await?;
-            undone
+            self.workspace.library.undo(&change, author, context.request.clone()).await?
         };
         self.unvouch(&undone.cards).await?;
-        self.refresh(&undone.cards).await?;
-        self.tell_library();
+        self.models.refresh(&undone.cards).await?;
+        self.workspace.tell_library();
         // Proposals that the change had taken over wait again.
-        self.tell_proposals().await?;
+        self.workspace.tell_proposals().await?;
         let text = |ids: &[CardId]| ids.iter().map(ToString::to_string).collect();
         Ok(UndoOutcome { reason: undone.reason, cards: text(&undone.cards), kept: text(&undone.kept) })
     }

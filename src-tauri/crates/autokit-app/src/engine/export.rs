@@ -29,14 +29,14 @@ impl Core {
     /// The cards that are meant, by id.
     async fn chosen(&self, request: &ExportRequest) -> Result<Vec<Arc<CardRecord>>> {
         let mut records: Vec<Arc<CardRecord>> = match &request.cards {
-            Some(cards) => cards.iter().map(|card| self.find(card)).collect::<Result<_>>()?,
+            Some(cards) => cards.iter().map(|card| self.workspace.find(card)).collect::<Result<_>>()?,
             None => self.select(&request.query).await?.to_vec(),
         };
         // One that is misspelt would leave after all.
         let without: HashSet<CardId> = request
             .without
             .iter()
-            .map(|card| self.find(card).map(|record| record.id.clone()))
+            .map(|card| self.workspace.find(card).map(|record| record.id.clone()))
             .collect::<Result<_>>()?;
         records.retain(|record| !without.contains(&record.id));
         if matches!(request.format, Format::Bundle | Format::Folder) {
@@ -55,10 +55,10 @@ impl Core {
         author: &str,
     ) -> Result<Contents> {
         let ids: Vec<CardId> = records.iter().map(|record| record.id.clone()).collect();
-        let mut lineages = self.library.lineages(&ids).await?;
-        let mut provenances = self.library.provenances(&ids).await?;
+        let mut lineages = self.workspace.library.lineages(&ids).await?;
+        let mut provenances = self.workspace.library.provenances(&ids).await?;
         let embedder = if request.vectors {
-            self.model_settled().await;
+            self.models.settled().await;
             let missing = || {
                 ApiError::new(
                     ErrorCode::BadRequest,
@@ -66,13 +66,13 @@ impl Core {
                     "Leave the vectors out, or see what is wrong in Settings, Embedding model.",
                 )
             };
-            Some(self.embedder().ok_or_else(missing)?)
+            Some(self.models.embedder().ok_or_else(missing)?)
         } else {
             None
         };
         let mut vectors: HashMap<CardId, (u32, Vec<f32>)> = HashMap::new();
         if let Some(embedder) = &embedder {
-            let stored = self.library.vectors(&autokit_search::vector_recipe(embedder)).await?;
+            let stored = self.workspace.library.vectors(&autokit_search::vector_recipe(embedder)).await?;
             vectors.extend(stored.into_iter().map(|one| (one.card, (one.number, one.values))));
         }
         let mut cards = Vec::with_capacity(records.len());
@@ -88,7 +88,7 @@ impl Core {
             about: About {
                 name: called(request),
                 author: author.to_owned(),
-                created_at: self.options.clock.stamp(),
+                created_at: self.workspace.clock.stamp(),
                 licence: request.licence.clone().filter(|licence| !licence.trim().is_empty()),
                 note: request.note.trim().to_owned(),
             },
@@ -109,7 +109,7 @@ impl Core {
         let there = in_background(move || Ok(autokit_bundle::read_folder(&folder).ok())).await?;
         let Some(there) = there else { return Ok(()) };
         let ids: Vec<CardId> = there.contents.cards.iter().map(|entry| entry.id.clone()).collect();
-        let lineages = self.library.lineages(&ids).await?;
+        let lineages = self.workspace.library.lineages(&ids).await?;
         let is_ours = |entry: &Entry| {
             let names = lineages.get(&entry.id).into_iter().flatten();
             let mut names = names.flat_map(|named| std::iter::once(&named.id).chain(&named.revision.merged));
@@ -117,7 +117,7 @@ impl Core {
         };
         let others: Vec<&Entry> = there.contents.cards.iter().filter(|entry| !is_ours(entry)).collect();
         let states: Vec<RevisionId> = others.iter().map(|entry| entry.step.id.clone()).collect();
-        let seen = self.library.foreign_states(&states).await?;
+        let seen = self.workspace.library.foreign_states(&states).await?;
         let unseen: Vec<&&Entry> = others.iter().filter(|entry| !seen.contains_key(&entry.step.id)).collect();
         if let Some(first) = unseen.first() {
             let more = match unseen.len() - 1 {
@@ -297,7 +297,7 @@ impl Handle<Export> for Engine {
         let records = core.chosen(&request).await?;
         if records.is_empty() && request.path.is_some() {
             // An older export stays as it is.
-            let (message, remedy) = if core.library.read(autokit_library::Replica::is_empty) {
+            let (message, remedy) = if core.workspace.library.read(autokit_library::Replica::is_empty) {
                 ("the library has no cards, so nothing was written", "Import a file in the Library first.")
             } else {
                 (

@@ -12,8 +12,8 @@ const TREND_DAYS: u32 = 90;
 
 impl Handle<GetHealth> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<LibraryHealth> {
-        let counts = self.core.library.health().await?;
-        let trend = self.core.library.health_trend(TREND_DAYS).await?;
+        let counts = self.core.workspace.library.health().await?;
+        let trend = self.core.workspace.library.health_trend(TREND_DAYS).await?;
         let point = |HealthDay { day, counts }: HealthDay| HealthPoint {
             day,
             verified: counts.verified,
@@ -23,7 +23,7 @@ impl Handle<GetHealth> for Engine {
             never_checked: counts.never_checked,
         };
         Ok(LibraryHealth {
-            total: self.core.library.read(autokit_library::Replica::len) as u32,
+            total: self.core.workspace.library.read(autokit_library::Replica::len) as u32,
             verified: counts.verified,
             stale: counts.stale,
             broken: counts.broken,

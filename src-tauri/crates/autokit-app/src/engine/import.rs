@@ -41,27 +41,29 @@ pub(super) use plan::is_suspect;
 pub(super) use work::Wishes;
 use work::Work;
 
-/// Cards embedded between two looks at the stop button.
-pub const BATCH: usize = 100;
-
 impl Core {
     pub(crate) fn start_starter(self: &Arc<Self>) -> JobRef {
         let core = Arc::clone(self);
-        self.jobs.start(JobKind::Starter, "Loading the starter cards", "cards", |progress| async move {
-            let at = core.options.clock.stamp();
-            let wishes = Wishes {
-                existing: ExistingCards::Keep,
-                landing: Landing::Library,
-                suspect_too: true,
-                choices: HashMap::new(),
-                reason: "Loaded the starter cards".to_owned(),
-                by: Author::autokit(),
-                at: at.clone(),
-            };
-            let read = in_background(crate::starter::cards).await?;
-            let incoming = Arc::new(Incoming::starter(read, &wishes.by, &at));
-            core.bring_in(incoming, wishes, None, &progress).await
-        })
+        self.workspace.jobs.start(
+            JobKind::Starter,
+            "Loading the starter cards",
+            "cards",
+            |progress| async move {
+                let at = core.workspace.clock.stamp();
+                let wishes = Wishes {
+                    existing: ExistingCards::Keep,
+                    landing: Landing::Library,
+                    suspect_too: true,
+                    choices: HashMap::new(),
+                    reason: "Loaded the starter cards".to_owned(),
+                    by: Author::autokit(),
+                    at: at.clone(),
+                };
+                let read = in_background(crate::starter::cards).await?;
+                let incoming = Arc::new(Incoming::starter(read, &wishes.by, &at));
+                core.bring_in(incoming, wishes, None, &progress).await
+            },
+        )
     }
 
     /// Carries out what was planned, all or nothing.
@@ -73,13 +75,13 @@ impl Core {
         progress: &Progress,
     ) -> Result<Outcome> {
         // Without this, cards imported while the model loads would have to be embedded later.
-        self.model_settled().await;
+        self.models.settled().await;
         let began = Instant::now();
         let plan = self.plan(Arc::clone(&incoming)).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "planned");
         let (core, planned, wishes) = (Arc::clone(self), Arc::clone(&plan), Arc::new(wishes));
         let wanted = Arc::clone(&wishes);
-        let mut work = in_background(move || planned.work(&wanted, &core.library)).await?;
+        let mut work = in_background(move || planned.work(&wanted, &core.workspace.library)).await?;
         progress.at(0, work.arrivals.len() as u64);
         self.give_vectors(&incoming, &mut work, progress).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "vectors are there");
@@ -111,21 +113,12 @@ impl Core {
             foreign: work.foreign,
             request,
         };
-        let taken = {
-            let _turn = self.writing.lock().await;
-            let watch = |_| !progress.cancelled();
-            let taken = self.library.take_in(intake, &wishes.by, &watch).await?;
-            tracing::debug!(ms = began.elapsed().as_millis() as u64, "written");
-            let touched = [taken.added.as_slice(), taken.changed.as_slice()].concat();
-            for batch in touched.chunks(BATCH) {
-                self.index_cards(batch).await?;
-            }
-            tracing::debug!(ms = began.elapsed().as_millis() as u64, "indexed");
-            taken
-        };
+        let watch = |_| !progress.cancelled();
+        let taken = self.workspace.library.take_in(intake, &wishes.by, &watch).await?;
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "written and indexed");
         if taken.import.is_some() {
-            self.tell_library();
-            self.tell_proposals().await?;
+            self.workspace.tell_library();
+            self.workspace.tell_proposals().await?;
             self.remember_key(&seen).await?;
         }
         let tally = JobTally {
@@ -276,14 +269,15 @@ impl Handle<StartImport> for Engine {
             choices: request.choices.into_iter().map(|choice| (choice.position, choice)).collect(),
             reason,
             by: Author(context.author.clone()),
-            at: self.core.options.clock.stamp(),
+            at: self.core.workspace.clock.stamp(),
         };
         let (core, key) = (Arc::clone(&self.core), context.request.clone());
         let keys: Vec<CardKey> = incoming.entries.iter().map(|entry| entry.card.key()).collect();
         let title = format!("Importing {from}");
-        Ok(self.core.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
+        Ok(self.core.workspace.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
             let outcome = core.bring_in(incoming, wishes, key, &progress).await?;
-            let of_key = |key: &CardKey| core.library.read(|replica| Some(replica.by_key(key)?.id.clone()));
+            let of_key =
+                |key: &CardKey| core.workspace.library.read(|replica| Some(replica.by_key(key)?.id.clone()));
             core.request_rescan(&keys.iter().filter_map(of_key).collect::<Vec<_>>()).await?;
             Ok(outcome)
         }))
@@ -298,7 +292,7 @@ impl Handle<LoadStarter> for Engine {
 
 impl Handle<ListImports> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<ImportView>> {
-        let made = self.core.library.imports().await?;
+        let made = self.core.workspace.library.imports().await?;
         made.into_iter()
             .map(|made| {
                 let note = serde_json::from_str(&made.note)

@@ -156,7 +156,7 @@ impl Core {
             ImportSource::Url(url) if !self.has_read(&source)? => Some(self.fetch_source(url).await?),
             _ => None,
         };
-        let (core, by, at) = (Arc::clone(self), Author(by.to_owned()), self.options.clock.stamp());
+        let (core, by, at) = (Arc::clone(self), Author(by.to_owned()), self.workspace.clock.stamp());
         in_background(move || {
             let key = SourceKey::of(&source)?;
             if fetched.is_none()
@@ -178,7 +178,7 @@ impl Core {
     }
 
     async fn fetch_source(&self, url: &str) -> Result<Vec<u8>> {
-        let fetcher = self.services.load().fetcher.clone();
+        let fetcher = self.providers.services().fetcher.clone();
         let most = autokit_bundle::limits::FILE_BYTES;
         let file = fetcher.download(url, &autokit_web::Validators::default(), most).await?;
         Ok(file.map(|file| file.bytes).unwrap_or_default())

@@ -1,19 +1,21 @@
-//! Bringing the search index up to the library.
+//! Keeping the search index up with the library.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, Result};
-use autokit_library::{CardRecord, Cards, Library, PageVectors, StoredVectors};
-use autokit_search::{CardEntry, CardIndex, Passages, passage_of, vector_recipe};
+use autokit_library::{CardRecord, Cards, Follower, Library, PageVectors, StoredVectors};
+use autokit_search::{CardEntry, CardIndex, Passages, Searcher, passage_of, vector_recipe};
 use autokit_toolcard::{CardId, fields};
 
-use super::Core;
+use super::background::in_background;
 
 /// The texts of the library's cards.
 #[derive(Debug)]
-pub(super) struct LibraryPassages(pub(super) Cards);
+struct LibraryPassages(Cards);
 
 impl Passages for LibraryPassages {
     fn passage(&self, id: &str) -> Option<String> {
@@ -23,14 +25,145 @@ impl Passages for LibraryPassages {
 
 /// What a library has for an index of its cards.
 #[derive(Debug, Default)]
-pub(super) struct Stored {
+struct Stored {
     /// Vectors made from the present revisions.
-    pub(super) vectors: Vec<StoredVectors>,
+    vectors: Vec<StoredVectors>,
     /// Vectors an earlier version made of other texts of them.
-    pub(super) earlier: Vec<StoredVectors>,
+    earlier: Vec<StoredVectors>,
     /// Vectors of pieces of pages.
-    pub(super) pages: Vec<PageVectors>,
+    pages: Vec<PageVectors>,
 }
+
+/// The search index, which follows the library: a change is not answered before the index has it.
+#[derive(Debug)]
+pub(super) struct Indexing {
+    searcher: Arc<Searcher>,
+    /// Cards the index may not be up to date with: one after the other, in the order of changes.
+    pending: tokio::sync::Mutex<Pending>,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    /// Those that could not be brought into the index; tried again with the next change.
+    failed: HashSet<CardId>,
+    /// Those that changed since an index was built that is not in use yet.
+    since_build: Option<HashSet<CardId>>,
+}
+
+impl Indexing {
+    /// An index without cards, until one over the cards of the library is built.
+    pub(super) fn new(library: &Library) -> Indexing {
+        let passages = Arc::new(LibraryPassages(library.cards()));
+        Indexing {
+            searcher: Arc::new(Searcher::new(CardIndex::new(None), passages)),
+            pending: tokio::sync::Mutex::default(),
+        }
+    }
+
+    pub(super) fn searcher(&self) -> &Arc<Searcher> {
+        &self.searcher
+    }
+
+    /// An index over all cards, with the vectors the library has for this model.
+    pub(super) async fn build(
+        &self,
+        library: &Library,
+        embedder: Option<Arc<Embedder>>,
+    ) -> Result<CardIndex> {
+        let mut pending = self.pending.lock().await;
+        pending.since_build = Some(HashSet::new());
+        let records: Vec<Arc<CardRecord>> = library.read(|replica| replica.iter().cloned().collect());
+        let stored = match &embedder {
+            Some(embedder) => {
+                let vectors = library.vectors(&vector_recipe(embedder)).await?;
+                let earlier = if vectors.len() < records.len() {
+                    // What the first version made has the name of the model alone.
+                    library.vectors(embedder.id()).await?
+                } else {
+                    Vec::new()
+                };
+                Stored { vectors, earlier, pages: library.page_vectors(embedder.id()).await? }
+            }
+            None => Stored::default(),
+        };
+        in_background(move || build_index(embedder, &records, stored)).await
+    }
+
+    /// Searches the index that was built last from now on.
+    pub(super) async fn replace(&self, library: &Library, index: CardIndex) {
+        let mut pending = self.pending.lock().await;
+        self.searcher.replace_index(index);
+        let since = pending.since_build.take();
+        pending.failed.extend(since.into_iter().flatten());
+        self.settle(library, &mut pending).await;
+    }
+
+    /// Brings the index up to the library for some cards.
+    pub(super) async fn bring_up(&self, library: &Library, cards: &[CardId]) -> Result<()> {
+        let _turn = self.pending.lock().await;
+        self.put_cards(library, cards).await
+    }
+
+    /// Brings those into the index that are not in it yet.
+    async fn settle(&self, library: &Library, pending: &mut Pending) {
+        let cards: Vec<CardId> = pending.failed.iter().cloned().collect();
+        match self.put_cards(library, &cards).await {
+            Ok(()) => pending.failed.clear(),
+            Err(error) => {
+                tracing::error!(%error, cards = cards.len(), "changed cards are not in the index yet");
+            }
+        }
+    }
+
+    async fn put_cards(&self, library: &Library, cards: &[CardId]) -> Result<()> {
+        let index = self.searcher.index();
+        // A large import must not be in memory twice over.
+        for cards in cards.chunks(BATCH) {
+            let vectors = match index.embedder() {
+                Some(embedder) => library.vectors_of(&vector_recipe(embedder), cards).await?,
+                None => Vec::new(),
+            };
+            let vectors = by_card(vectors);
+            for id in cards {
+                match library.read(|replica| replica.get(id).cloned()) {
+                    Some(record) => put(&index, &record, vectors.get(id), None)?,
+                    None => index.remove(id.as_str()),
+                }
+            }
+            for id in cards.iter().filter(|id| index.has_pieces(id.as_str())) {
+                // A page of another address says nothing about the card any more.
+                let names = library
+                    .card(id)
+                    .ok()
+                    .and_then(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
+                if library.page(id).await?.map(|page| page.url) != names {
+                    set_pieces(&index, id, &[], 0)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Follower for Indexing {
+    fn follow<'a>(
+        &'a self,
+        library: &'a Library,
+        touched: &'a [CardId],
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let mut pending = self.pending.lock().await;
+            if let Some(since_build) = &mut pending.since_build {
+                since_build.extend(touched.iter().cloned());
+            }
+            pending.failed.extend(touched.iter().cloned());
+            self.settle(library, &mut pending).await;
+        })
+    }
+}
+
+/// Cards read from the database at a time.
+const BATCH: usize = 100;
 
 fn by_card(vectors: Vec<StoredVectors>) -> HashMap<CardId, StoredVectors> {
     vectors.into_iter().map(|vectors| (vectors.card.clone(), vectors)).collect()
@@ -56,7 +189,7 @@ fn put(
 }
 
 /// An index over `records`.
-pub(super) fn build_index(
+fn build_index(
     embedder: Option<Arc<Embedder>>,
     records: &[Arc<CardRecord>],
     stored: Stored,
@@ -86,58 +219,4 @@ pub(super) fn without_vector(index: &CardIndex, library: &Library) -> Vec<CardId
     });
     missing.sort();
     missing
-}
-
-impl Core {
-    /// Commits a batch and brings the index up to it: a card is found as soon as it is there.
-    pub(crate) async fn commit(
-        &self,
-        meta: &autokit_library::Meta,
-        writes: &[autokit_library::Write],
-    ) -> Result<autokit_library::Committed> {
-        let committed = {
-            let _turn = self.writing.lock().await;
-            let committed = self.library.commit(meta, writes).await?;
-            let touched =
-                [committed.added.as_slice(), committed.changed.as_slice(), committed.deleted.as_slice()]
-                    .concat();
-            self.index_cards(&touched).await?;
-            committed
-        };
-        if committed.change.is_some() {
-            self.tell_library();
-        }
-        Ok(committed)
-    }
-
-    /// Brings the index up to the library for some cards. The caller holds `writing`.
-    pub(crate) async fn index_cards(&self, ids: &[CardId]) -> Result<()> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let index = self.searcher.index();
-        let vectors = match index.embedder() {
-            Some(embedder) => self.library.vectors_of(&vector_recipe(embedder), ids).await?,
-            None => Vec::new(),
-        };
-        let vectors = by_card(vectors);
-        for id in ids {
-            match self.library.read(|replica| replica.get(id).cloned()) {
-                Some(record) => put(&index, &record, vectors.get(id), None)?,
-                None => index.remove(id.as_str()),
-            }
-        }
-        for id in ids.iter().filter(|id| index.has_pieces(id.as_str())) {
-            // A page of another address says nothing about the card any more.
-            let names = self
-                .library
-                .card(id)
-                .ok()
-                .and_then(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
-            if self.library.page(id).await?.map(|page| page.url) != names {
-                set_pieces(&index, id, &[], 0)?;
-            }
-        }
-        Ok(())
-    }
 }

@@ -62,11 +62,11 @@ impl Seen {
 
 impl Core {
     async fn known_keys(&self) -> Result<Vec<KnownKey>> {
-        Ok(self.kept(Setting::BundleKeys).await?.unwrap_or_default())
+        Ok(self.workspace.saved(Setting::BundleKeys).await?.unwrap_or_default())
     }
 
     async fn keep_keys(&self, keys: &[KnownKey]) -> Result<()> {
-        self.keep_as(Setting::BundleKeys, keys).await
+        self.workspace.save(Setting::BundleKeys, keys).await
     }
 
     /// How far the signature of a source can be relied on.
@@ -115,7 +115,7 @@ impl Core {
             None => keys.push(KnownKey {
                 key: signature.key,
                 signer: signature.signer.clone(),
-                first_seen: self.options.clock.stamp(),
+                first_seen: self.workspace.clock.stamp(),
                 trusted: false,
                 authors,
             }),
@@ -125,7 +125,7 @@ impl Core {
 
     /// This person's own key, or why what is kept as one is none.
     async fn own_key(&self) -> Result<Option<std::result::Result<SigningKey, autokit_bundle::Error>>> {
-        let secrets = self.secrets(&self.services.load().settings);
+        let secrets = self.providers.secrets();
         let secret = secrets.get(OWN_KEY).await?;
         Ok(secret.map(|secret| SigningKey::from_secret(secret.expose())))
     }
@@ -145,7 +145,7 @@ impl Core {
 
     async fn make_signing_key(&self) -> Result<SigningKey> {
         let key = SigningKey::generate();
-        let secrets = self.secrets(&self.services.load().settings);
+        let secrets = self.providers.secrets();
         secrets.set(OWN_KEY, Secret::new(key.to_secret())).await?;
         Ok(key)
     }
@@ -212,7 +212,7 @@ impl Handle<SetKeyTrust> for Engine {
             None => keys.push(KnownKey {
                 key,
                 signer: request.signer,
-                first_seen: self.core.options.clock.stamp(),
+                first_seen: self.core.workspace.clock.stamp(),
                 trusted: request.trusted,
                 authors: Vec::new(),
             }),

@@ -60,19 +60,19 @@ impl Retriever for LibraryRetriever<'_> {
     ) -> autokit_agent::Result<Retrieval> {
         let failed = |error: ApiError| autokit_agent::Error::Library(error.message);
         let Asker { taste, allowed, .. } = &self.asker;
-        let ranking = self.core.search(SearchRequest {
+        let ranking = self.core.search.rank(SearchRequest {
             query: query.to_owned(),
             question: Some(question.to_owned()),
             allowed: allowed.clone(),
             excluded: exclude.to_vec(),
-            opinions: self.core.opinions_of(taste).await.map_err(failed)?,
+            opinions: self.core.search.opinions_of(taste).await.map_err(failed)?,
             limit,
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(failed)?;
         let mut found = Vec::new();
         for hit in ranking.hits {
-            let Some(record) = self.core.found(&hit) else { continue };
+            let Some(record) = self.core.search.found(&hit) else { continue };
             let card = record.card();
             let cited = match hit.parts.chunk {
                 // The pieces of the first few are read by models and people; the rest are not shown.
@@ -94,18 +94,18 @@ impl Retriever for LibraryRetriever<'_> {
     }
 
     fn words_alone(&self) -> Option<String> {
-        self.core.words_alone()
+        self.core.models.words_alone()
     }
 
     fn is_word(&self, word: &str) -> bool {
-        self.core.embedder().is_none_or(|embedder| embedder.knows_word(word))
+        self.core.models.embedder().is_none_or(|embedder| embedder.knows_word(word))
     }
 }
 
 impl Core {
     /// The piece of a card's page with this number.
     pub(super) async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
-        let Some(page) = self.library.page(card).await? else { return Ok(None) };
+        let Some(page) = self.workspace.library.page(card).await? else { return Ok(None) };
         Ok(page.chunks.get(at as usize).map(|chunk| {
             let piece = super::pages::piece(&page.found, chunk);
             Citation {
@@ -119,7 +119,7 @@ impl Core {
 
     /// Words about tools with vectors of the present model.
     async fn vocabulary(&self) -> Result<Arc<Vocabulary>> {
-        let Some(embedder) = self.embedder() else { return Ok(Arc::default()) };
+        let Some(embedder) = self.models.embedder() else { return Ok(Arc::default()) };
         let mut kept = self.discovery.vocabulary.lock().await;
         if let Some((model, vocabulary)) = &*kept
             && model == embedder.id()
@@ -134,14 +134,14 @@ impl Core {
 
     /// The cards of the library as discovery wants them.
     fn known(&self) -> Arc<Vec<Known>> {
-        let cursor = self.library.read(autokit_library::Replica::cursor);
+        let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
         let mut kept = self.discovery.known.lock().expect("no holder panics");
         if let Some((at, known)) = &*kept
             && *at == cursor
         {
             return Arc::clone(known);
         }
-        let records: Vec<_> = self.library.read(|replica| replica.iter().cloned().collect());
+        let records: Vec<_> = self.workspace.library.read(|replica| replica.iter().cloned().collect());
         let known = records.iter().map(|record| {
             let card = record.card();
             Known {
@@ -156,13 +156,13 @@ impl Core {
 
     /// The web as chosen in Settings; none when no search service is chosen.
     pub(super) async fn web(&self, readings: &Readings) -> Result<Option<Discovery>> {
-        let services = self.services.load_full();
+        let services = self.providers.services();
         let Some(search) = services.search.clone() else { return Ok(None) };
         Ok(Some(Discovery {
             providers: vec![search],
             github: services.github.clone(),
             fetcher: services.fetcher.clone(),
-            senses: self.senses(),
+            senses: self.models.query_embedder(),
             vocabulary: self.vocabulary().await?,
             known: self.known(),
             preferred: Some(services.settings.search.preferred.clone())
@@ -173,7 +173,7 @@ impl Core {
     }
 
     pub(super) async fn deps(&self, readings: &Readings) -> Result<AgentDeps> {
-        let services = self.services.load_full();
+        let services = self.providers.services();
         Ok(AgentDeps {
             small: services.small.clone(),
             large: services.large.clone(),

@@ -35,8 +35,6 @@ pub(crate) use asking::Market;
 const MOST_SOURCES: usize = 10;
 /// How long a person waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long an agent waits for sources: the rest of a search takes a tenth of it.
-pub(super) const DEADLINE: Duration = Duration::from_millis(1_500);
 /// Results when nobody says how many.
 const RESULTS: u32 = 20;
 /// Results at most.
@@ -44,7 +42,7 @@ const MOST_RESULTS: u32 = 100;
 
 impl Core {
     pub(super) async fn market_sources(&self) -> Result<Vec<MarketSource>> {
-        Ok(self.kept(Setting::MarketSources).await?.unwrap_or_default())
+        Ok(self.workspace.saved(Setting::MarketSources).await?.unwrap_or_default())
     }
 
     async fn change_market_sources(
@@ -54,7 +52,7 @@ impl Core {
         let _turn = self.market.writing.lock().await;
         let mut sources = self.market_sources().await?;
         change(&mut sources)?;
-        self.keep_as(Setting::MarketSources, &sources).await?;
+        self.workspace.save(Setting::MarketSources, &sources).await?;
         Ok(sources)
     }
 
@@ -84,7 +82,7 @@ impl Handle<AddMarketSource> for Engine {
         let told = if is_bundle() { MarketKind::Bundle } else { MarketKind::Registry };
         let kind = request.kind.unwrap_or(told);
         // Of either sort it has to be an address of the web.
-        let registry = Registry::at(self.core.services.load().fetcher.clone(), url)?;
+        let registry = Registry::at(self.core.providers.services().fetcher.clone(), url)?;
         let url = if kind == MarketKind::Registry { registry.address().to_owned() } else { url.to_owned() };
         let source = MarketSource { id: crate::token(3), kind, url };
         let add = |sources: &mut Vec<MarketSource>| {

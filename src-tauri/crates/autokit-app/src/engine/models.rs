@@ -5,33 +5,133 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autokit_api::commands::{Context, Handle, ListModels, PullModel, UseModel};
-use autokit_api::{Event, JobKind, JobRef, ModelChoice, ModelEntry, ModelState, Models, Nothing};
-use autokit_embed::{Embedder, EmbedderOptions};
+use autokit_api::{
+    Event, JobKind, JobRef, ModelChoice, ModelEntry, ModelState, Models as ModelList, Nothing,
+};
+use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, PackedVectors};
-use autokit_search::{CardIndex, passage_of, vector_recipe};
+use autokit_search::{CardIndex, QueryEmbedder, Searcher, passage_of, vector_recipe};
 use autokit_toolcard::{CardId, Toolcard};
+use tokio::sync::watch;
 
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
-use super::import::BATCH;
-use super::indexing::{Stored, build_index, without_vector};
-use super::{Core, Engine, MODEL_FOLDER_SETTING, MODEL_SETTING, Model, Vectors};
+use super::indexing::{Indexing, set_pieces, without_vector};
+use super::options::{EngineOptions, Vectors};
+use super::page_vectors::packed;
+use super::workspace::Workspace;
 
-impl Core {
+/// Cards embedded between two looks at the stop button.
+pub const BATCH: usize = 100;
+
+/// The embedding model's standing.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) name: String,
+    pub(super) state: ModelState,
+    pub(super) error: Option<ApiError>,
+}
+
+/// Setting: name of the model.
+const MODEL_SETTING: &str = "model";
+/// Setting: folder of the model's files, empty for the store of models.
+const MODEL_FOLDER_SETTING: &str = "model_folder";
+
+/// The embedding model, and the index that is made with it; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Models {
+    workspace: Workspace,
+    store: ModelStore,
+    vectors: Arc<Vectors>,
+    indexing: Arc<Indexing>,
+    model: watch::Sender<Model>,
+    /// One embedding job at a time.
+    embedding: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Models {
+    /// The model a library names, which is not loaded yet, and an empty index that follows the library.
+    pub(super) async fn open(workspace: Workspace, options: &EngineOptions) -> Result<Models> {
+        let store = ModelStore::new(&options.models_dir);
+        let name = match &options.vectors {
+            Vectors::Folder { model, .. } => model.clone(),
+            Vectors::StandIn(_) => "stand-in".to_owned(),
+            Vectors::Off => "none".to_owned(),
+            Vectors::Model => {
+                let named = workspace.library.setting(MODEL_SETTING).await?;
+                named.unwrap_or_else(|| store.manifest().default.clone())
+            }
+        };
+        let indexing = Arc::new(Indexing::new(&workspace.library));
+        workspace.library.be_followed_by(Arc::clone(&indexing) as Arc<_>);
+        Ok(Models {
+            workspace,
+            store,
+            vectors: Arc::new(options.vectors.clone()),
+            indexing,
+            model: watch::Sender::new(Model { name, state: ModelState::Loading, error: None }),
+            embedding: Arc::default(),
+        })
+    }
+
+    pub(super) fn searcher(&self) -> &Arc<Searcher> {
+        self.indexing.searcher()
+    }
+
+    pub(super) fn embedder(&self) -> Option<Arc<Embedder>> {
+        self.searcher().embedder()
+    }
+
+    /// The model, as what compares by meaning wants it.
+    pub(super) fn query_embedder(&self) -> Option<Arc<dyn QueryEmbedder>> {
+        self.embedder().map(|embedder| embedder as Arc<_>)
+    }
+
+    /// The model as it is now.
+    pub(super) fn model(&self) -> Model {
+        self.model.borrow().clone()
+    }
+
+    /// The model once it is loaded, missing or failed.
+    pub(super) async fn settled(&self) -> Model {
+        let mut model = self.model.subscribe();
+        // The sender lives as long as `self`.
+        let settled = model.wait_for(|model| model.state != ModelState::Loading).await;
+        settled.map_or_else(|_| self.model(), |model| model.clone())
+    }
+
+    /// Why there is no meaning to rank by, if there is none.
+    pub(super) fn words_alone(&self) -> Option<String> {
+        if self.embedder().is_some() {
+            return None;
+        }
+        let model = self.model();
+        Some(match model.state {
+            ModelState::Missing if matches!(*self.vectors, Vectors::Off) => {
+                "no embedding model is to be used".to_owned()
+            }
+            ModelState::Missing => format!("{} is not on this machine", model.name),
+            ModelState::Failed => {
+                model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
+            }
+            ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
+        })
+    }
+
     /// Loads the model the library names and builds the index. Never fails: what went wrong is
     /// the model's state, and search goes on by keywords.
-    pub(crate) async fn load_model(self: Arc<Self>) {
+    pub(super) async fn load(&self) {
         let loaded = self.load_embedder().await;
         let (embedder, error) = match loaded {
             Ok(embedder) => (embedder, None),
             Err(error) => (None, Some(error)),
         };
-        let built = self.build_index(embedder.clone()).await;
+        let built = self.indexing.build(&self.workspace.library, embedder.clone()).await;
         let error = match built {
             Ok(index) => {
-                self.searcher.replace_index(index);
+                self.indexing.replace(&self.workspace.library, index).await;
                 error
             }
             Err(failed) => Some(failed),
@@ -47,7 +147,7 @@ impl Core {
         });
         self.tell_model();
         let pages = match self.embedder() {
-            Some(embedder) => self.library.pages_without_vectors(embedder.id()).await,
+            Some(embedder) => self.workspace.library.pages_without_vectors(embedder.id()).await,
             None => Ok(Vec::new()),
         };
         let pages = pages.unwrap_or_else(|error| {
@@ -57,19 +157,23 @@ impl Core {
         self.start_missing(!pages.is_empty());
     }
 
-    pub(crate) fn tell_model(&self) {
+    fn tell_model(&self) {
         let state = self.model.borrow().state;
-        self.tell(Event::Model { state });
+        self.workspace.tell(Event::Model { state });
     }
 
     async fn load_embedder(&self) -> Result<Option<Arc<Embedder>>> {
-        let (name, folder) = match &self.options.vectors {
+        let (name, folder) = match &*self.vectors {
             Vectors::Off => return Ok(None),
             Vectors::StandIn(dim) => return Ok(Some(Arc::new(Embedder::stand_in(*dim)))),
             Vectors::Folder { model, folder } => (model.clone(), Some(folder.clone())),
             Vectors::Model => {
-                let folder =
-                    self.library.setting(MODEL_FOLDER_SETTING).await?.filter(|folder| !folder.is_empty());
+                let folder = self
+                    .workspace
+                    .library
+                    .setting(MODEL_FOLDER_SETTING)
+                    .await?
+                    .filter(|folder| !folder.is_empty());
                 (self.model.borrow().name.clone(), folder.map(PathBuf::from))
             }
         };
@@ -77,9 +181,9 @@ impl Core {
     }
 
     async fn open_embedder(&self, name: String, folder: Option<PathBuf>) -> Result<Arc<Embedder>> {
-        let models = self.models.clone();
+        let store = self.store.clone();
         in_background(move || {
-            let files = models.resolve(&name, folder.as_deref()).map_err(|error| {
+            let files = store.resolve(&name, folder.as_deref()).map_err(|error| {
                 let missing = matches!(error, autokit_embed::Error::NotInstalled { .. });
                 let mut error = ApiError::from(error);
                 if missing {
@@ -91,26 +195,6 @@ impl Core {
             Ok(Arc::new(Embedder::load(&files, &options)?))
         })
         .await
-    }
-
-    /// The index over all cards, with the vectors the library has for this model.
-    async fn build_index(&self, embedder: Option<Arc<Embedder>>) -> Result<CardIndex> {
-        let _turn = self.writing.lock().await;
-        let records: Vec<Arc<CardRecord>> = self.library.read(|replica| replica.iter().cloned().collect());
-        let stored = match &embedder {
-            Some(embedder) => {
-                let vectors = self.library.vectors(&vector_recipe(embedder)).await?;
-                let earlier = if vectors.len() < records.len() {
-                    // What the first version made has the name of the model alone.
-                    self.library.vectors(embedder.id()).await?
-                } else {
-                    Vec::new()
-                };
-                Stored { vectors, earlier, pages: self.library.page_vectors(embedder.id()).await? }
-            }
-            None => Stored::default(),
-        };
-        in_background(move || build_index(embedder, &records, stored)).await
     }
 
     /// Vectors of one card about to be written; `None` without a model.
@@ -133,11 +217,12 @@ impl Core {
         let _one = self.embedding.lock().await;
         let Some(embedder) = self.embedder() else { return Ok(()) };
         for batch in ids.chunks(BATCH) {
-            let records: Vec<Arc<CardRecord>> =
-                self.library.read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
+            let records: Vec<Arc<CardRecord>> = self
+                .workspace
+                .library
+                .read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
             self.embed_records(&embedder, &records).await?;
-            let _turn = self.writing.lock().await;
-            self.index_cards(batch).await?;
+            self.indexing.bring_up(&self.workspace.library, batch).await?;
         }
         Ok(())
     }
@@ -154,36 +239,39 @@ impl Core {
             .zip(vectors)
             .map(|(record, vectors)| (record.id.clone(), record.number, vectors))
             .collect();
-        Ok(self.library.put_vectors(&rows).await?)
+        Ok(self.workspace.library.put_vectors(&rows).await?)
     }
 
     /// Starts a job for the cards that have no vectors under the present model, and with `pages` for
     /// pages, if there are any.
-    pub(crate) fn start_missing(self: &Arc<Self>, pages: bool) {
-        let index = self.searcher.index();
-        let nothing_to_do = without_vector(&index, &self.library).is_empty() && !pages;
-        if index.embedder().is_none() || nothing_to_do || self.library.read_only().is_some() {
+    fn start_missing(&self, pages: bool) {
+        let index = self.searcher().index();
+        let nothing_to_do = without_vector(&index, &self.workspace.library).is_empty() && !pages;
+        if index.embedder().is_none() || nothing_to_do || self.workspace.library.read_only().is_some() {
             return;
         }
-        let core = Arc::clone(self);
-        self.jobs.start(
+        let models = self.clone();
+        self.workspace.jobs.start(
             JobKind::Embed,
             "Preparing cards for search by meaning",
             "cards",
             |progress| async move {
-                let missing = without_vector(&core.searcher.index(), &core.library);
+                let missing = without_vector(&models.searcher().index(), &models.workspace.library);
                 for (index, batch) in missing.chunks(BATCH).enumerate() {
                     progress.check()?;
-                    core.refresh(batch).await?;
+                    models.refresh(batch).await?;
                     progress.at(((index + 1) * BATCH).min(missing.len()) as u64, missing.len() as u64);
                 }
-                if let Some(embedder) = core.embedder() {
-                    core.embed_pages(&embedder, &core.searcher.index(), &progress).await?;
+                if let Some(embedder) = models.embedder() {
+                    models.embed_pages(&embedder, &models.searcher().index(), &progress).await?;
                     // What an earlier version made of other texts is of no more use.
-                    let _turn = core.writing.lock().await;
-                    core.library.drop_other_vectors(&vector_recipe(&embedder), embedder.id()).await?;
+                    models
+                        .workspace
+                        .library
+                        .drop_other_vectors(&vector_recipe(&embedder), embedder.id())
+                        .await?;
                 }
-                core.tell_model();
+                models.tell_model();
                 Ok(Outcome {
                     summary: format!("{} cards can be found by meaning", missing.len()),
                     tally: None,
@@ -194,15 +282,16 @@ impl Core {
 
     /// Makes vectors for every card under a new model while the old index serves, then switches
     /// both at once.
-    async fn switch_model(self: &Arc<Self>, choice: ModelChoice, progress: Progress) -> Result<Outcome> {
+    async fn switch(&self, choice: ModelChoice, progress: Progress) -> Result<Outcome> {
         let folder = choice.folder.as_deref().map(PathBuf::from);
         let embedder = self.open_embedder(choice.name.clone(), folder).await?;
         let _one = self.embedding.lock().await;
         let mut done = 0;
         let index = loop {
             // Cards changed while their vectors were made are caught by the next round.
-            let index = self.build_index(Some(Arc::clone(&embedder))).await?;
-            let missing = without_vector(&index, &self.library);
+            let library = &self.workspace.library;
+            let index = self.indexing.build(library, Some(Arc::clone(&embedder))).await?;
+            let missing = without_vector(&index, &self.workspace.library);
             if missing.is_empty() {
                 break index;
             }
@@ -210,6 +299,7 @@ impl Core {
             for batch in missing.chunks(BATCH) {
                 progress.check()?;
                 let records: Vec<Arc<CardRecord>> = self
+                    .workspace
                     .library
                     .read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
                 self.embed_records(&embedder, &records).await?;
@@ -218,13 +308,11 @@ impl Core {
             }
         };
         self.embed_pages(&embedder, &index, &progress).await?;
-        {
-            let _turn = self.writing.lock().await;
-            self.library.set_setting(MODEL_SETTING, &choice.name).await?;
-            self.library.set_setting(MODEL_FOLDER_SETTING, choice.folder.as_deref().unwrap_or("")).await?;
-            self.searcher.replace_index(index);
-            self.library.drop_other_vectors(&vector_recipe(&embedder), embedder.id()).await?;
-        }
+        let library = &self.workspace.library;
+        library.set_setting(MODEL_SETTING, &choice.name).await?;
+        library.set_setting(MODEL_FOLDER_SETTING, choice.folder.as_deref().unwrap_or("")).await?;
+        self.indexing.replace(library, index).await;
+        library.drop_other_vectors(&vector_recipe(&embedder), embedder.id()).await?;
         self.model.send_modify(|model| {
             *model = Model { name: choice.name.clone(), state: ModelState::Ready, error: None };
         });
@@ -232,6 +320,25 @@ impl Core {
         // A card written between the last round and the switch was embedded by the old model.
         self.start_missing(false);
         Ok(Outcome { summary: format!("{} is in use", choice.name), tally: None })
+    }
+
+    /// Makes the vectors of pages that have none of this model, and puts them into `index`.
+    async fn embed_pages(
+        &self,
+        embedder: &Arc<Embedder>,
+        index: &CardIndex,
+        progress: &Progress,
+    ) -> Result<usize> {
+        let missing = self.workspace.library.pages_without_vectors(embedder.id()).await?;
+        for card in &missing {
+            progress.check()?;
+            let Some(page) = self.workspace.library.page(card).await? else { continue };
+            let (model, url, pieces) = (Arc::clone(embedder), page.found.clone(), page.chunks.clone());
+            let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
+            self.workspace.library.put_page(&page, Some(&vectors)).await?;
+            set_pieces(index, card, &vectors.values, vectors.dim)?;
+        }
+        Ok(missing.len())
     }
 }
 
@@ -241,69 +348,69 @@ fn embed(embedder: &Embedder, texts: &[String]) -> Result<Vec<PackedVectors>> {
     Ok(embedder.embed_passages(texts)?.into_iter().map(pack).collect())
 }
 
-impl Handle<ListModels> for Engine {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<Models> {
-        let core = Arc::clone(&self.core);
+impl Handle<ListModels> for Models {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<ModelList> {
+        let models = self.clone();
         in_background(move || {
-            let current = core.model.borrow().name.clone();
-            let models = core.models.list(Some(&current));
-            Ok(Models {
-                models: models
+            let current = models.model().name;
+            let listed = models.store.list(Some(&current));
+            Ok(ModelList {
+                models: listed
                     .into_iter()
                     .map(|model| ModelEntry { current: model.name == current, model })
                     .collect(),
-                store: core.models.root().display().to_string(),
+                store: models.store.root().display().to_string(),
             })
         })
         .await
     }
 }
 
-impl Handle<PullModel> for Engine {
+impl Handle<PullModel> for Models {
     async fn handle(&self, _: &Context, request: ModelChoice) -> Result<JobRef> {
-        let core = Arc::clone(&self.core);
-        core.models.manifest().get(&request.name)?;
+        let models = self.clone();
+        models.store.manifest().get(&request.name)?;
         let title = format!("Downloading {}", request.name);
-        Ok(self.core.jobs.start(JobKind::Download, &title, "bytes", |progress| async move {
-            core.pull(&request, &progress).await?;
+        Ok(self.workspace.jobs.start(JobKind::Download, &title, "bytes", |progress| async move {
+            models.pull(&request, &progress).await?;
             let waiting = {
-                let model = core.model.borrow();
+                let model = models.model();
                 model.name == request.name && model.state != ModelState::Ready
             };
-            if waiting && matches!(core.options.vectors, Vectors::Model) {
-                Arc::clone(&core).load_model().await;
+            if waiting && matches!(*models.vectors, Vectors::Model) {
+                models.load().await;
             }
             Ok(Outcome { summary: format!("{} is on this machine", request.name), tally: None })
         }))
     }
 }
 
-impl Handle<UseModel> for Engine {
+impl Handle<UseModel> for Models {
     async fn handle(&self, _: &Context, request: ModelChoice) -> Result<JobRef> {
-        if !matches!(self.core.options.vectors, Vectors::Model) {
+        if !matches!(*self.vectors, Vectors::Model) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "the model was fixed when this process started",
                 "Start without naming a model, then switch.",
             ));
         }
-        self.core.models.manifest().get(&request.name)?;
-        let core = Arc::clone(&self.core);
+        self.store.manifest().get(&request.name)?;
+        let models = self.clone();
         let title = format!("Switching to {}", request.name);
-        Ok(self.core.jobs.start(JobKind::Embed, &title, "cards", |progress| async move {
-            core.pull(&request, &progress).await?;
-            core.switch_model(request, progress).await
+        Ok(self.workspace.jobs.start(JobKind::Embed, &title, "cards", |progress| async move {
+            models.pull(&request, &progress).await?;
+            models.switch(request, progress).await
         }))
     }
 }
 
-impl Core {
+impl Models {
     async fn pull(&self, choice: &ModelChoice, progress: &Progress) -> Result<()> {
         let report = |at: autokit_embed::PullProgress| {
             progress.at(at.done_bytes, at.total_bytes);
             if progress.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        self.models.pull(&choice.name, choice.folder.as_deref().map(Path::new), &report).await?;
+        self.store.pull(&choice.name, choice.folder.as_deref().map(Path::new), &report).await?;
         Ok(())
     }
 }

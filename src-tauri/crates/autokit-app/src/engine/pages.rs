@@ -5,20 +5,21 @@ use std::time::Duration;
 
 use autokit_api::commands::{Context, FetchPages, GetPage, Handle};
 use autokit_api::{CardPage, CardRef, JobKind, JobRef, PagePiece, PageView, PagesFetch};
-use autokit_embed::Embedder;
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, PackedVectors, Page, PageChunk};
+use autokit_library::{CardRecord, Page, PageChunk};
 use autokit_toolcard::{CardId, fields};
 use autokit_web::{ChunkOptions, Validators, chunks, extract};
 use futures_util::StreamExt;
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 
 use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
 use super::indexing::set_pieces;
-use super::{Core, Engine};
+use super::models::Models;
+use super::page_vectors::{hash_of, packed};
+use super::providers::Providers;
+use super::workspace::Workspace;
 
 /// Pages asked for at a time; the client lets two through to one host.
 const AT_ONCE: usize = 8;
@@ -35,46 +36,40 @@ enum Read {
     Failed(ApiError),
 }
 
-/// What is embedded of a piece.
-pub(crate) fn passage(chunk: &PageChunk) -> String {
-    format!("{}: {}", chunk.path.join(" > "), chunk.text)
+/// Documentation pages of cards; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Pages {
+    workspace: Workspace,
+    models: Models,
+    providers: Providers,
 }
 
-fn hash_of(chunks: &[PageChunk]) -> String {
-    let mut hash = Sha256::new();
-    for chunk in chunks {
-        hash.update(passage(chunk).as_bytes());
-        hash.update([0]);
+impl Pages {
+    pub(super) fn new(workspace: Workspace, models: Models, providers: Providers) -> Pages {
+        Pages { workspace, models, providers }
     }
-    hex::encode(hash.finalize())
-}
 
-fn packed(embedder: &Embedder, url: &str, chunks: &[PageChunk]) -> Result<PackedVectors> {
-    tracing::debug!(%url, pieces = chunks.len(), "embedding a page");
-    let texts: Vec<String> = chunks.iter().map(passage).collect();
-    let values = embedder.embed_passages(&texts)?.concat();
-    Ok(PackedVectors { model: embedder.id().to_owned(), dim: embedder.dim(), values })
-}
-
-impl Core {
     /// Starts reading pages of some cards, or of all.
-    pub(crate) fn start_pages(self: &Arc<Self>, cards: Vec<CardId>, again: bool) -> JobRef {
-        let core = Arc::clone(self);
+    pub(super) fn start(&self, cards: Vec<CardId>, again: bool) -> JobRef {
+        let pages = self.clone();
         let title = match cards.as_slice() {
             [one] => {
-                let name =
-                    self.library.card(one).map_or_else(|_| one.to_string(), |record| record.key.to_string());
+                let name = self
+                    .workspace
+                    .library
+                    .card(one)
+                    .map_or_else(|_| one.to_string(), |record| record.key.to_string());
                 format!("Reading the page of {name}")
             }
             _ => "Reading documentation pages".to_owned(),
         };
-        self.jobs.start(JobKind::Pages, &title, "pages", |progress| async move {
-            core.read_pages(&cards, again, &progress).await
+        self.workspace.jobs.start(JobKind::Pages, &title, "pages", |progress| async move {
+            pages.read_pages(&cards, again, &progress).await
         })
     }
 
     async fn read_pages(&self, cards: &[CardId], again: bool, progress: &Progress) -> Result<Outcome> {
-        let records: Vec<Arc<CardRecord>> = self.library.read(|replica| {
+        let records: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
             let documented = |record: &&Arc<CardRecord>| record.documented;
             if cards.is_empty() {
                 replica.iter().filter(documented).cloned().collect()
@@ -128,11 +123,11 @@ impl Core {
         let Some(url) = card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()) else {
             return Ok(Read::Failed(unreadable("the card names no page".to_owned())));
         };
-        let before = self.library.page(&record.id).await?.filter(|page| page.url == url);
+        let before = self.workspace.library.page(&record.id).await?.filter(|page| page.url == url);
         if let Some(page) = &before
             && !again
             && page.failed.is_none()
-            && fresh(&page.fetched_at, self.library_now())
+            && fresh(&page.fetched_at, self.workspace.clock.now())
         {
             self.index_page(page).await?;
             return Ok(Read::Same);
@@ -140,9 +135,9 @@ impl Core {
         let validators = before
             .as_ref()
             .map(|page| Validators { etag: page.etag.clone(), last_modified: page.last_modified.clone() });
-        let fetcher = self.services.load().fetcher.clone();
+        let fetcher = self.providers.services().fetcher.clone();
         let answer = fetcher.get_if_changed(url, &validators.unwrap_or_default()).await;
-        let now = self.options.clock.stamp();
+        let now = self.workspace.clock.stamp();
         let answer = match answer {
             Ok(fetched) if fetched.is_success() || fetched.unchanged => Ok(fetched),
             Ok(fetched) => Err(unreadable(format!("the site answers {}", fetched.status))),
@@ -165,7 +160,7 @@ impl Core {
             Err(error) => {
                 let failed = Some(error.message.clone());
                 let page = Page { fetched_at: now.clone(), failed, ..before.unwrap_or_else(empty) };
-                self.library.put_page(&page, None).await?;
+                self.workspace.library.put_page(&page, None).await?;
                 return Ok(Read::Failed(error));
             }
         };
@@ -173,7 +168,7 @@ impl Core {
             && let Some(before) = before
         {
             let page = Page { fetched_at: now, failed: None, ..before };
-            self.library.put_page(&page, None).await?;
+            self.workspace.library.put_page(&page, None).await?;
             self.index_page(&page).await?;
             return Ok(Read::Same);
         }
@@ -203,7 +198,7 @@ impl Core {
             ..empty()
         };
         if same {
-            self.library.put_page(&page, None).await?;
+            self.workspace.library.put_page(&page, None).await?;
         } else {
             self.embed_page(&page).await?;
         }
@@ -213,21 +208,21 @@ impl Core {
 
     /// Keeps a page with the vectors of its pieces.
     async fn embed_page(&self, page: &Page) -> Result<()> {
-        let vectors = match self.embedder() {
+        let vectors = match self.models.embedder() {
             Some(embedder) if !page.chunks.is_empty() => {
                 let (url, pieces) = (page.url.clone(), page.chunks.clone());
                 Some(in_background(move || packed(&embedder, &url, &pieces)).await?)
             }
             _ => None,
         };
-        self.library.put_page(page, vectors.as_ref()).await?;
+        self.workspace.library.put_page(page, vectors.as_ref()).await?;
         Ok(())
     }
 
     /// Brings the index up to a page, embedding its pieces if that was not done under this model.
     async fn index_page(&self, page: &Page) -> Result<()> {
-        let Some(embedder) = self.embedder() else { return Ok(()) };
-        let kept = self.library.page_vectors_of(embedder.id(), &page.card).await?;
+        let Some(embedder) = self.models.embedder() else { return Ok(()) };
+        let kept = self.workspace.library.page_vectors_of(embedder.id(), &page.card).await?;
         let values = match kept.filter(|vectors| vectors.hash == page.hash) {
             Some(vectors) => vectors.values,
             None if page.chunks.is_empty() => Vec::new(),
@@ -235,34 +230,11 @@ impl Core {
                 let (url, pieces) = (page.url.clone(), page.chunks.clone());
                 let model = Arc::clone(&embedder);
                 let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
-                self.library.put_page(page, Some(&vectors)).await?;
+                self.workspace.library.put_page(page, Some(&vectors)).await?;
                 vectors.values
             }
         };
-        set_pieces(&self.searcher.index(), &page.card, &values, embedder.dim())
-    }
-
-    /// Makes the vectors of pages that have none of this model, and puts them into `index`.
-    pub(crate) async fn embed_pages(
-        &self,
-        embedder: &Arc<Embedder>,
-        index: &autokit_search::CardIndex,
-        progress: &Progress,
-    ) -> Result<usize> {
-        let missing = self.library.pages_without_vectors(embedder.id()).await?;
-        for card in &missing {
-            progress.check()?;
-            let Some(page) = self.library.page(card).await? else { continue };
-            let (model, url, pieces) = (Arc::clone(embedder), page.found.clone(), page.chunks.clone());
-            let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
-            self.library.put_page(&page, Some(&vectors)).await?;
-            set_pieces(index, card, &vectors.values, vectors.dim)?;
-        }
-        Ok(missing.len())
-    }
-
-    fn library_now(&self) -> Timestamp {
-        self.options.clock.now()
+        set_pieces(&self.models.searcher().index(), &page.card, &values, embedder.dim())
     }
 }
 
@@ -274,15 +246,15 @@ fn fresh(at: &str, now: Timestamp) -> bool {
     at.parse::<Timestamp>().is_ok_and(|at| now.duration_since(at).unsigned_abs() < FRESH)
 }
 
-impl Handle<FetchPages> for Engine {
+impl Handle<FetchPages> for Pages {
     async fn handle(&self, _: &Context, request: PagesFetch) -> Result<JobRef> {
         let cards = request
             .cards
             .iter()
-            .map(|text| Ok(self.core.find(text)?.id.clone()))
+            .map(|text| Ok(self.workspace.find(text)?.id.clone()))
             .collect::<Result<Vec<CardId>>>()?;
         let documented = |id: &CardId| {
-            self.core.library.read(|replica| replica.get(id).is_some_and(|record| record.documented))
+            self.workspace.library.read(|replica| replica.get(id).is_some_and(|record| record.documented))
         };
         if !cards.is_empty() && !cards.iter().any(documented) {
             return Err(ApiError::new(
@@ -291,14 +263,14 @@ impl Handle<FetchPages> for Engine {
                 "Add its address in the Library.",
             ));
         }
-        Ok(self.core.start_pages(cards, request.again))
+        Ok(self.start(cards, request.again))
     }
 }
 
-impl Handle<GetPage> for Engine {
+impl Handle<GetPage> for Pages {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardPage> {
-        let id = self.core.find(&request.card)?.id.clone();
-        let page = self.core.library.page(&id).await?.map(|page| PageView {
+        let id = self.workspace.find(&request.card)?.id.clone();
+        let page = self.workspace.library.page(&id).await?.map(|page| PageView {
             pieces: page.chunks.iter().map(|chunk| piece(&page.found, chunk)).collect(),
             url: page.found,
             title: page.title,

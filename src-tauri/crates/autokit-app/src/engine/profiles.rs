@@ -137,7 +137,7 @@ impl Scoped {
             bound.all().all(|profile| lists(profile, record)) && policy.on(&need) != Permission::Deny
         };
         let assigned = &bound.own.as_ref().unwrap_or(&bound.everybody).cards;
-        let (experts, allowed) = core.library.read(|replica| {
+        let (experts, allowed) = core.workspace.library.read(|replica| {
             let allowed = (!finds_all || policy.denies_tools()).then(|| {
                 let allowed = replica.iter().filter(|record| may(record));
                 Arc::new(allowed.map(|record| record.id.to_string()).collect::<HashSet<String>>())
@@ -159,7 +159,7 @@ impl Scoped {
 impl Core {
     /// Reads the profiles of the library.
     pub(super) async fn load_profiles(&self) -> Result<()> {
-        let saved: Option<SavedProfiles> = self.kept(Setting::Profiles).await?;
+        let saved: Option<SavedProfiles> = self.workspace.saved(Setting::Profiles).await?;
         self.profiles.saved.store(Arc::new(saved.unwrap_or_default().brought_up_to_date()));
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Core {
     /// What an agent is bound by, with the library as it is now.
     pub(super) fn scoped(&self, scope: &str) -> Option<Arc<Scoped>> {
         let saved = self.profiles.saved.load_full();
-        let cursor = self.library.read(autokit_library::Replica::cursor);
+        let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
         let known = self.profiles.scoped.lock().expect("no holder panics").get(scope).cloned();
         if let Some(known) = known.filter(|known| known.cursor == cursor && Arc::ptr_eq(&known.saved, &saved))
         {
@@ -207,10 +207,10 @@ impl Core {
         let _turn = self.profiles.writing.lock().await;
         let mut saved = SavedProfiles::clone(&self.profiles.saved.load());
         let made = change(&mut saved)?;
-        self.keep_as(Setting::Profiles, &saved).await?;
+        self.workspace.save(Setting::Profiles, &saved).await?;
         self.profiles.saved.store(Arc::new(saved));
         self.profiles.scoped.lock().expect("no holder panics").clear();
-        self.tools_changed();
+        self.workspace.tools_changed();
         Ok(made)
     }
 

@@ -3,13 +3,15 @@
 mod spending;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use arc_swap::ArcSwap;
 use autokit_api::commands::{Context, GetProviders, Handle, KeepSecret, SetProviders, TestConnection};
 use autokit_api::{
-    Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers,
-    SearchKind, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
+    Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings,
+    Providers as ProvidersView, SearchKind, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::prompts::{self, Prompts};
@@ -19,8 +21,9 @@ use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
 use crate::secrets::{KeyStorage, Secret, Secrets};
 
-use super::{Core, Engine};
-pub(super) use spending::Spending;
+use super::options::EngineOptions;
+use super::workspace::Workspace;
+use spending::Spending;
 
 /// Setting: services as JSON.
 const PROVIDERS_SETTING: &str = "providers";
@@ -127,23 +130,59 @@ impl Services {
     }
 }
 
-impl Core {
+/// The services that were chosen and their keys; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Providers {
+    workspace: Workspace,
+    /// Where keys are kept, whatever the settings say.
+    keep: Option<KeyStorage>,
+    config_dir: Arc<Path>,
+    memory_keys: Secrets,
+    services: Arc<ArcSwap<Services>>,
+    spending: Arc<Spending>,
+}
+
+impl Providers {
+    /// No services yet.
+    ///
+    /// # Errors
+    /// When there is no client for pages.
+    pub(super) fn new(workspace: Workspace, options: &EngineOptions) -> Result<Providers> {
+        Ok(Providers {
+            workspace,
+            keep: options.keep,
+            config_dir: options.config_dir.as_path().into(),
+            memory_keys: Secrets::open(KeyStorage::Memory, &options.config_dir),
+            services: Arc::new(ArcSwap::from_pointee(Services::none()?)),
+            spending: Arc::default(),
+        })
+    }
+
+    /// The services as they are chosen now.
+    pub(super) fn services(&self) -> Arc<Services> {
+        self.services.load_full()
+    }
+
     /// Where keys are kept now.
-    pub(super) fn secrets(&self, settings: &ProviderSettings) -> Secrets {
-        let keep = self.options.keep.unwrap_or(settings.keep);
+    pub(super) fn secrets(&self) -> Secrets {
+        self.secrets_of(&self.services.load().settings)
+    }
+
+    fn secrets_of(&self, settings: &ProviderSettings) -> Secrets {
+        let keep = self.keep.unwrap_or(settings.keep);
         if keep == KeyStorage::Memory {
             return self.memory_keys.clone();
         }
-        Secrets::open(keep, &self.options.config_dir)
+        Secrets::open(keep, &self.config_dir)
     }
 
     async fn key(&self, settings: &ProviderSettings, name: KeyName) -> Result<Option<String>> {
-        Ok(self.secrets(settings).get(name.as_str()).await?.map(|secret| secret.expose().to_owned()))
+        Ok(self.secrets_of(settings).get(name.as_str()).await?.map(|secret| secret.expose().to_owned()))
     }
 
     /// Makes the services anew from settings and keys. What cannot be made is told when it is needed.
-    pub(crate) async fn load_services(&self) -> Result<()> {
-        let text = self.library.setting(PROVIDERS_SETTING).await?;
+    pub(super) async fn load(&self) -> Result<()> {
+        let text = self.workspace.library.setting(PROVIDERS_SETTING).await?;
         let settings: ProviderSettings = match &text {
             Some(text) => spending::read(text)?,
             None => ProviderSettings::default(),
@@ -217,9 +256,9 @@ impl Core {
         Ok(Services { settings, fetcher, large, small, search, github, prompts, missing, key_unread })
     }
 
-    pub(super) async fn providers(&self) -> Providers {
+    pub(super) async fn view(&self) -> ProvidersView {
         let services = self.services.load_full();
-        let secrets = self.secrets(&services.settings);
+        let secrets = self.secrets_of(&services.settings);
         let mut keys = Vec::with_capacity(KeyName::ALL.len());
         let mut keys_error = None;
         for name in KeyName::ALL {
@@ -240,12 +279,12 @@ impl Core {
         let tokens = entries
             .iter()
             .fold((0, 0), |(read, written), entry| (read + entry.usage.input, written + entry.usage.output));
-        Providers {
+        ProvidersView {
             settings: services.settings.clone(),
             keys,
             keys_in: match secrets.keep() {
                 KeyStorage::Keychain => "the system's keychain".to_owned(),
-                KeyStorage::File => format!("an encrypted file in {}", self.options.config_dir.display()),
+                KeyStorage::File => format!("an encrypted file in {}", self.config_dir.display()),
                 KeyStorage::Memory => "the memory of this process".to_owned(),
             },
             keys_error,
@@ -266,16 +305,16 @@ impl Core {
         }
     }
 
-    async fn reload_services(&self) -> Result<()> {
-        self.load_services().await?;
-        self.tell(Event::Providers);
+    async fn reload(&self) -> Result<()> {
+        self.load().await?;
+        self.workspace.tell(Event::Providers);
         Ok(())
     }
 }
 
-impl Handle<GetProviders> for Engine {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<Providers> {
-        Ok(self.core.providers().await)
+impl Handle<GetProviders> for Providers {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<ProvidersView> {
+        Ok(self.view().await)
     }
 }
 
@@ -301,30 +340,30 @@ fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
     Ok(())
 }
 
-impl Handle<SetProviders> for Engine {
-    async fn handle(&self, _: &Context, request: ProviderSettings) -> Result<Providers> {
+impl Handle<SetProviders> for Providers {
+    async fn handle(&self, _: &Context, request: ProviderSettings) -> Result<ProvidersView> {
         check_prompts(&request.prompts)?;
         // Tried before it is kept: a proxy that is no address would leave no client at all.
-        let services = self.core.services_of(request.clone()).await?;
-        self.core.library.set_setting(PROVIDERS_SETTING, &spending::written(&request)?).await?;
-        self.core.services.store(Arc::new(services));
-        self.core.tell(Event::Providers);
-        Ok(self.core.providers().await)
+        let services = self.services_of(request.clone()).await?;
+        self.workspace.library.set_setting(PROVIDERS_SETTING, &spending::written(&request)?).await?;
+        self.services.store(Arc::new(services));
+        self.workspace.tell(Event::Providers);
+        Ok(self.view().await)
     }
 }
 
-impl Handle<KeepSecret> for Engine {
-    async fn handle(&self, _: &Context, request: SetSecret) -> Result<Providers> {
-        let settings = self.core.services.load().settings.clone();
-        let secrets = self.core.secrets(&settings);
+impl Handle<KeepSecret> for Providers {
+    async fn handle(&self, _: &Context, request: SetSecret) -> Result<ProvidersView> {
+        let settings = self.services.load().settings.clone();
+        let secrets = self.secrets_of(&settings);
         let value = request.value.trim();
         if value.is_empty() {
             secrets.remove(request.name.as_str()).await?;
         } else {
             secrets.set(request.name.as_str(), Secret::new(value)).await?;
         }
-        self.core.reload_services().await?;
-        Ok(self.core.providers().await)
+        self.reload().await?;
+        Ok(self.view().await)
     }
 }
 
@@ -337,9 +376,9 @@ fn not_chosen(what: &str, place: &str) -> ApiError {
     ApiError::new(ErrorCode::BadRequest, format!("no {what} is chosen"), format!("Choose one in {place}."))
 }
 
-impl Handle<TestConnection> for Engine {
+impl Handle<TestConnection> for Providers {
     async fn handle(&self, _: &Context, request: TestRequest) -> Result<TestOutcome> {
-        let services = self.core.services.load_full();
+        let services = self.services.load_full();
         let began = Instant::now();
         let missing = |what: &str, place: &str| {
             services.missing.first().cloned().unwrap_or_else(|| not_chosen(what, place))

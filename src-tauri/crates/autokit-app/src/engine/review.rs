@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
 use autokit_api::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 use autokit_api::{
-    CardDescribe, Event, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals, ProposalsQuery,
+    CardDescribe, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals, ProposalsQuery,
     SuspectText,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -28,9 +28,11 @@ impl Core {
     /// The card a proposal is about, or would make.
     pub(super) fn title(&self, proposal: &Proposal) -> String {
         match (&proposal.draft.card, proposal.draft.key()) {
-            (Some(id), _) => {
-                self.library.card(id).map_or_else(|_| id.to_string(), |record| record.key.to_string())
-            }
+            (Some(id), _) => self
+                .workspace
+                .library
+                .card(id)
+                .map_or_else(|_| id.to_string(), |record| record.key.to_string()),
             (None, Some(key)) => key.to_string(),
             (None, None) => "a card without a name".to_owned(),
         }
@@ -41,8 +43,8 @@ impl Core {
     }
 
     async fn look_at(&self, look: ProposalLook) -> Result<ProposalDetail> {
-        let proposal = self.library.proposal(look.id).await?;
-        let record = proposal.draft.card.as_ref().and_then(|card| self.library.card(card).ok());
+        let proposal = self.workspace.library.proposal(look.id).await?;
+        let record = proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
         let now: Map<String, Value> = match (&record, proposal.draft.base, proposal.state) {
             // What was decided is seen over the card it was decided on.
             (
@@ -50,8 +52,13 @@ impl Core {
                 Some(base),
                 ProposalState::Accepted | ProposalState::Rejected | ProposalState::Withdrawn,
             ) => {
-                let body =
-                    self.library.revision(&record.id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
+                let body = self
+                    .workspace
+                    .library
+                    .revision(&record.id, base)
+                    .await?
+                    .body
+                    .unwrap_or_else(|| "{}".to_owned());
                 serde_json::from_str(&body).map_err(|error| ApiError::internal(error.to_string()))?
             }
             (Some(record), ..) => record.card().into_object(),
@@ -60,7 +67,7 @@ impl Core {
         // A new card is found by its name as accepted, which the reviewer may have edited.
         let made = || {
             let key = proposal.draft.key().filter(|_| proposal.state == ProposalState::Accepted)?;
-            self.library.read(|replica| replica.by_key(&key).map(|record| record.id.to_string()))
+            self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.to_string()))
         };
         let mut draft = proposal.draft.clone();
         for field in &mut draft.fields {
@@ -75,7 +82,7 @@ impl Core {
             similar.sort();
             similar.dedup();
         }
-        let similar = self.library.read(|replica| {
+        let similar = self.workspace.library.read(|replica| {
             let named = |id: &CardId| Some((id.to_string(), replica.get(id)?.key.to_string()));
             similar.iter().filter_map(named).collect()
         });
@@ -94,7 +101,7 @@ impl Core {
             suspect: suspect_texts(&draft, &now),
             unchanged: now.into_iter().filter(|(name, _)| !proposed(name)).collect(),
             similar,
-            events: self.library.proposal_events(look.id).await?,
+            events: self.workspace.library.proposal_events(look.id).await?,
             proposal,
         })
     }
@@ -110,8 +117,8 @@ impl Core {
         draft.similar.extend(similar);
         draft.similar.sort();
         draft.similar.dedup();
-        let proposed = self.library.propose(draft, by, request).await?;
-        self.tell_proposals().await?;
+        let proposed = self.workspace.library.propose(draft, by, request).await?;
+        self.workspace.tell_proposals().await?;
         Ok(proposed)
     }
 
@@ -120,30 +127,24 @@ impl Core {
     async fn similar_to(&self, draft: &Draft) -> Result<Vec<CardId>> {
         let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
         let (None, Ok(card)) = (&draft.card, card) else { return Ok(Vec::new()) };
-        let mut similar: Vec<CardId> =
-            self.library.read(|replica| replica.named(card.name()).map(|record| record.id.clone()).collect());
-        self.model_settled().await;
-        let vector = self.embed_card(&card).await?.map(|vectors| vectors.values);
+        let mut similar: Vec<CardId> = self
+            .workspace
+            .library
+            .read(|replica| replica.named(card.name()).map(|record| record.id.clone()).collect());
+        self.models.settled().await;
+        let vector = self.models.embed_card(&card).await?.map(|vectors| vectors.values);
         let duplicates = self.duplicates_of(&card, vector).await?;
         similar.extend(duplicates.into_iter().map(|duplicate| duplicate.id));
         Ok(similar)
-    }
-
-    /// How many proposals wait, told to whoever listens.
-    pub(crate) async fn tell_proposals(&self) -> Result<()> {
-        let waiting = self.library.count_waiting().await?;
-        self.waiting.store(waiting, std::sync::atomic::Ordering::Relaxed);
-        self.tell(Event::Proposals { waiting });
-        Ok(())
     }
 }
 
 impl Core {
     /// A draft of a card from words that describe a tool: by the small model, else by rules.
     pub(super) async fn described(&self, text: &str) -> Result<Draft> {
-        let now = self.options.clock.stamp();
-        let services = self.services.load_full();
-        let embedder = self.embedder();
+        let now = self.workspace.clock.stamp();
+        let services = self.providers.services();
+        let embedder = self.models.embedder();
         let is_word = |word: &str| embedder.as_ref().is_none_or(|embedder| embedder.knows_word(word));
         let draft = match &services.small {
             Some(small) => {
@@ -261,7 +262,7 @@ fn row(core: &Core, proposal: &Proposal, needed: u32) -> ProposalRow {
 
 impl Handle<ListProposals> for Engine {
     async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<Proposals> {
-        let library = &self.core.library;
+        let library = &self.core.workspace.library;
         let needed = self.core.review_policy().await?.approvals;
         let mut rows: Vec<ProposalRow> = match request.state {
             Some(ProposalState::Pending) => {

@@ -129,7 +129,7 @@ impl Serving {
     /// The card of a definition, if agents of the profile may find it.
     fn record(&self, definition: &Definition, scoped: &Scoped) -> Option<Arc<CardRecord>> {
         let key = CardKey { provider: definition.provider.clone(), name: definition.name.clone() };
-        let record = self.core.library.read(|replica| {
+        let record = self.core.workspace.library.read(|replica| {
             let by_id = replica.get(&CardId::new(&definition.id));
             by_id.or_else(|| replica.by_key(&key)).cloned()
         })?;
@@ -169,7 +169,7 @@ impl Serving {
         fitting.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut hits = Vec::new();
         for (id, score) in fitting.into_iter().take(limit) {
-            let record = self.core.library.read(|replica| replica.get(id).cloned());
+            let record = self.core.workspace.library.read(|replica| replica.get(id).cloned());
             // One that was deleted meanwhile is no result.
             if let Some(record) = record {
                 hits.push(self.hit(&record, Tier::Expert, score).await);
@@ -184,8 +184,8 @@ impl Serving {
         scoped: &Scoped,
         found: &mut Found,
     ) -> Result<Vec<Hit>, Refusal> {
-        let opinions = self.core.opinions_of(&Serving::taste(&search.profile)).await;
-        let ranking = self.core.search(SearchRequest {
+        let opinions = self.core.search.opinions_of(&Serving::taste(&search.profile)).await;
+        let ranking = self.core.search.rank(SearchRequest {
             query: search.query.clone(),
             allowed: scoped.allowed.clone(),
             opinions: opinions.map_err(|error| refused(&error))?,
@@ -193,16 +193,16 @@ impl Serving {
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(|error| refused(&error))?;
-        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.core.words_alone()) {
+        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.core.models.words_alone()) {
             found.notes.push(format!("Found by words alone: {why}."));
         }
         if !ranking.also_named.is_empty() {
-            let names = self.core.names_of(&ranking.also_named).join(", ");
+            let names = self.core.search.names_of(&ranking.also_named).join(", ");
             found.notes.push(format!("Also named by the query: {names}."));
         }
         let mut library = Vec::new();
         for hit in ranking.hits.into_iter().filter(|hit| hit.score >= search.threshold) {
-            if let Some(record) = self.core.found(&hit) {
+            if let Some(record) = self.core.search.found(&hit) {
                 library.push(self.hit(&record, Tier::Library, hit.score).await);
             }
         }
@@ -233,7 +233,7 @@ impl Serving {
 
 impl Toolbox for Serving {
     fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
-        self.core.tools.subscribe()
+        self.core.workspace.tools()
     }
 
     fn admits(&self, profile: &str) -> Result<(), Refusal> {
@@ -260,7 +260,7 @@ impl Toolbox for Serving {
                 if scoped.may_call(id, name, provider) {
                     all.push(builtin.clone());
                 }
-            } else if let Ok(record) = self.core.find(&named)
+            } else if let Ok(record) = self.core.workspace.find(&named)
                 && scoped.may_find(&record.id)
                 && let Some(definition) = self.definition(&record).await
             {
@@ -311,7 +311,7 @@ impl Toolbox for Serving {
     }
 
     fn note(&self, session: &str, event: Event) {
-        self.core.journal.note(session, &event, &self.core.options.clock);
+        self.core.journal.note(session, &event, &self.core.workspace.clock);
     }
 
     fn keep(&self, session: SessionRecord, soon: bool) {
@@ -322,7 +322,7 @@ impl Toolbox for Serving {
         if let Some(record) = self.core.journal.kept(id) {
             return Some(record);
         }
-        let text = match self.core.library.agent_session(id).await {
+        let text = match self.core.workspace.library.agent_session(id).await {
             Ok(text) => text?,
             Err(error) => {
                 tracing::warn!(%error, "a session of an agent could not be read");
@@ -338,24 +338,24 @@ impl Toolbox for Serving {
 impl Core {
     /// Forgets what agents did long ago, and sessions that are over.
     pub(super) async fn tidy_journal(&self) -> ApiResult<()> {
-        let now = self.options.clock.now();
+        let now = self.workspace.clock.now();
         let before = |hours: i64| {
             now.checked_sub(SignedDuration::from_hours(hours)).map_or_else(|_| String::new(), stamp)
         };
         let sessions = self.session_settings("", "").session_secs as i64 / 3600;
-        self.journal.tidy(&self.library, &before(sessions), &before(KEPT_DAYS * 24)).await
+        self.journal.tidy(&self.workspace.library, &before(sessions), &before(KEPT_DAYS * 24)).await
     }
 }
 
 impl Engine {
     pub(super) fn gateway_of(core: &Arc<Core>) -> Gateway<Serving> {
-        let clock = core.options.clock.clone();
+        let clock = core.workspace.clock.clone();
         Gateway::new(Serving { core: Arc::clone(core) }, Arc::new(move || clock.now()))
     }
 
     /// Writes the journal of agents as long as this process lives, and forgets what is old.
     pub(super) fn keep_journal(&self) {
-        if self.core.library.read_only().is_some() {
+        if self.core.workspace.library.read_only().is_some() {
             return;
         }
         let core = Arc::downgrade(&self.core);
@@ -378,8 +378,11 @@ impl Engine {
                 // What happens together is written together.
                 tokio::time::sleep(GATHER).await;
                 let Some(core) = core.upgrade() else { return };
-                let done =
-                    if tidy { core.tidy_journal().await } else { core.journal.write(&core.library).await };
+                let done = if tidy {
+                    core.tidy_journal().await
+                } else {
+                    core.journal.write(&core.workspace.library).await
+                };
                 if let Err(error) = done {
                     tracing::error!(%error, "the journal of agents could not be kept");
                 }

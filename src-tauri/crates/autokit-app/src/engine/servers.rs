@@ -34,7 +34,7 @@ use crate::secrets::{Secret, name_for};
 
 use super::import::Wishes;
 use super::incoming::Incoming;
-use super::kept::Remembered;
+use super::workspace::Cached;
 use super::{Core, Engine};
 
 /// Characters of a name.
@@ -76,12 +76,12 @@ impl SavedServer {
 pub(super) struct Servers {
     pub(super) pool: Pool,
     changes: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
-    list: Remembered<Vec<SavedServer>>,
+    list: Cached<Vec<SavedServer>>,
     /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
     /// Of each server that was looked at in this process, what its tools say.
     live: Mutex<HashMap<String, Arc<HashMap<String, String>>>>,
-    vouched: Remembered<vouched::ToolBindings>,
+    vouched: Cached<vouched::ToolBindings>,
 }
 
 impl Servers {
@@ -90,10 +90,10 @@ impl Servers {
         Servers {
             pool,
             changes: Mutex::new(Some(changes)),
-            list: Remembered::new(Setting::McpServers),
+            list: Cached::new(Setting::McpServers),
             writing: tokio::sync::Mutex::default(),
             live: Mutex::default(),
-            vouched: Remembered::new(Setting::VouchedTools),
+            vouched: Cached::new(Setting::VouchedTools),
         }
     }
 }
@@ -150,15 +150,15 @@ impl Upstream {
 impl Core {
     /// The servers.
     pub(super) async fn servers(&self) -> Result<Arc<Vec<SavedServer>>> {
-        self.servers.list.read(self).await
+        self.servers.list.read(&self.workspace).await
     }
 
     async fn change_servers(&self, change: impl FnOnce(&mut Vec<SavedServer>) -> Result<()>) -> Result<()> {
         let _turn = self.servers.writing.lock().await;
         let mut list = self.servers().await?.to_vec();
         change(&mut list)?;
-        self.servers.list.write(self, list).await?;
-        self.tools_changed();
+        self.servers.list.write(&self.workspace, list).await?;
+        self.workspace.tools_changed();
         Ok(())
     }
 
@@ -172,7 +172,7 @@ impl Core {
         let secrets: Secrets = if server.secrets.is_empty() {
             Secrets::new()
         } else {
-            let kept = self.secrets(&self.services.load().settings);
+            let kept = self.providers.secrets();
             let secret = kept.get(&secret_name(&server.name)).await?;
             let secrets = secret.and_then(|secret| serde_json::from_str(secret.expose()).ok());
             secrets.ok_or_else(|| {
@@ -198,7 +198,7 @@ impl Core {
     fn start_looking_at(self: &Arc<Self>, name: String) -> JobRef {
         let core = Arc::clone(self);
         let title = format!("Looking at the tools of {name}");
-        self.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
+        self.workspace.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
             let looked = core.take_up(&name, &progress).await;
             let (looked, skipped) = match looked {
                 Ok((outcome, skipped)) => (Ok(outcome), skipped),
@@ -208,7 +208,7 @@ impl Core {
                 return Ok(Outcome { summary: format!("{name} was removed meanwhile"), tally: None });
             }
             let failed = looked.as_ref().err().map(ApiError::sentence);
-            let at = core.options.clock.stamp();
+            let at = core.workspace.clock.stamp();
             core.change_servers(|list| {
                 if let Some(kept) = list.iter_mut().find(|kept| kept.name == name) {
                     (kept.failed, kept.checked_at, kept.skipped) = (failed, Some(at), skipped);
@@ -234,7 +234,8 @@ impl Core {
         }));
         let mut choices = HashMap::new();
         for item in &read.cards {
-            let Some(ours) = self.library.read(|replica| replica.by_key(&item.card.key()).cloned()) else {
+            let Some(ours) = self.workspace.library.read(|replica| replica.by_key(&item.card.key()).cloned())
+            else {
                 continue;
             };
             let position = item.position as u32;
@@ -245,7 +246,7 @@ impl Core {
             choices.insert(position, choice(position, &ours, &item.card, stands));
         }
         let said: Vec<Toolcard> = read.cards.iter().map(|item| item.card.clone()).collect();
-        let (by, at) = (Author(proposer(name)), self.options.clock.stamp());
+        let (by, at) = (Author(proposer(name)), self.workspace.clock.stamp());
         let incoming = Arc::new(Incoming::of_server(read, name, &by, &at));
         let wishes = Wishes {
             existing: ExistingCards::Merge,
@@ -268,7 +269,7 @@ impl Core {
 
     /// Cards in whose JSON one of these stands.
     pub(super) fn cards_with(&self, quoted: &[&str]) -> Vec<Arc<CardRecord>> {
-        self.library.read(|replica| replica.containing(quoted).cloned().collect())
+        self.workspace.library.read(|replica| replica.containing(quoted).cloned().collect())
     }
 
     async fn list_tools(&self, server: &SavedServer) -> Result<ServerTools> {
@@ -352,7 +353,7 @@ impl Engine {
                 *counts.entry(upstream.server).or_default() += 1;
             }
         }
-        let proposals = core.library.waiting().await?;
+        let proposals = core.workspace.library.waiting().await?;
         let waiting = |name: &str| {
             let by = proposer(name);
             proposals.iter().filter(|proposal| proposal.proposed_by == by).count() as u32
@@ -417,7 +418,7 @@ impl Handle<AddServer> for Engine {
             return Err(ApiError::new(ErrorCode::BadRequest, message, remedy));
         }
         let core = &self.core;
-        let kept = core.secrets(&core.services.load().settings);
+        let kept = core.providers.secrets();
         let secrets: Vec<String> = request.secrets.keys().cloned().collect();
         let before = core.servers().await?.iter().find(|kept| kept.name == name).cloned();
         if secrets.is_empty() {
@@ -496,14 +497,14 @@ impl Handle<RemoveServer> for Engine {
         })
         .await?;
         if !before.secrets.is_empty() {
-            core.secrets(&core.services.load().settings).remove(&secret_name(&name)).await?;
+            core.providers.secrets().remove(&secret_name(&name)).await?;
         }
         core.servers.live.lock().expect("no holder panics").remove(&name);
         core.servers.pool.stop(&name).await;
         // Nobody says any more what they say; a server of this name that is added again says it anew.
         let by = Author(proposer(&name));
-        if core.library.withdraw_all(&by, "the server was removed").await? > 0 {
-            core.tell_proposals().await?;
+        if core.workspace.library.withdraw_all(&by, "the server was removed").await? > 0 {
+            core.workspace.tell_proposals().await?;
         }
         self.server_list().await
     }

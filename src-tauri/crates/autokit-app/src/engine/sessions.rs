@@ -61,7 +61,7 @@ impl Core {
         if let Some(entry) = self.entry(id) {
             return Ok(entry);
         }
-        let body = self.library.session(id).await?.ok_or_else(|| no_session(id))?;
+        let body = self.workspace.library.session(id).await?.ok_or_else(|| no_session(id))?;
         let session: Session = serde_json::from_str(&body)
             .map_err(|error| ApiError::internal(format!("session {id}: {error}")))?;
         Ok(self.keep_in_memory(session))
@@ -100,7 +100,7 @@ impl Core {
             session.version += 1;
             news = (session.id.clone(), session.version);
         });
-        self.tell(Event::Session { session: news.0, version: news.1 });
+        self.workspace.tell(Event::Session { session: news.0, version: news.1 });
     }
 
     pub(super) async fn keep(&self, entry: &Entry) -> Result<()> {
@@ -114,7 +114,7 @@ impl Core {
             question: session.turns.first().map(|turn| turn.asked.clone()).unwrap_or_default(),
         };
         let body = serde_json::to_string(&session).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(self.library.put_session(&note, &body).await?)
+        Ok(self.workspace.library.put_session(&note, &body).await?)
     }
 
     /// Begins a turn: in a new session, or in one that is at rest.
@@ -135,7 +135,7 @@ impl Core {
             Some(id) => self.session(id).await?,
             None => self.keep_in_memory(Session {
                 id: crate::token(8),
-                at: self.options.clock.stamp(),
+                at: self.workspace.clock.stamp(),
                 version: 0,
                 turns: Vec::new(),
             }),

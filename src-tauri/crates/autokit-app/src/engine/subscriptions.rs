@@ -32,7 +32,7 @@ pub(crate) struct Subscriptions {
 
 impl Core {
     async fn subscriptions(&self) -> Result<Vec<Subscription>> {
-        Ok(self.kept(Setting::Subscriptions).await?.unwrap_or_default())
+        Ok(self.workspace.saved(Setting::Subscriptions).await?.unwrap_or_default())
     }
 
     /// Changes the list; gives it as it is then.
@@ -43,15 +43,18 @@ impl Core {
         let _turn = self.subscribed.writing.lock().await;
         let mut all = self.subscriptions().await?;
         change(&mut all)?;
-        self.keep_as(Setting::Subscriptions, &all).await?;
+        self.workspace.save(Setting::Subscriptions, &all).await?;
         Ok(all)
     }
 
     fn start_looking(self: &Arc<Self>, only: Option<Vec<String>>) -> JobRef {
         let core = Arc::clone(self);
-        self.jobs.start(JobKind::Import, "Looking for newer bundles", "bundles", |progress| async move {
-            core.look_at_subscriptions(only, &progress).await
-        })
+        self.workspace.jobs.start(
+            JobKind::Import,
+            "Looking for newer bundles",
+            "bundles",
+            |progress| async move { core.look_at_subscriptions(only, &progress).await },
+        )
     }
 
     /// Starts a look at those whose time has come.
@@ -59,7 +62,7 @@ impl Core {
         if self.subscribed.looking.try_lock().is_err() {
             return Ok(None);
         }
-        let now = self.options.clock.now();
+        let now = self.workspace.clock.now();
         let is_due = |one: &&Subscription| {
             let wait = SignedDuration::from_hours(i64::from(one.every_hours));
             let limit = now.checked_sub(wait).ok().map(stamp);
@@ -95,7 +98,7 @@ impl Core {
                     failures.push(error);
                 }
             }
-            one.checked_at = Some(self.options.clock.stamp());
+            one.checked_at = Some(self.workspace.clock.stamp());
             self.change_subscriptions(|all| {
                 // Somebody may have taken it off the list meanwhile.
                 if let Some(kept) = all.iter_mut().find(|kept| kept.id == one.id) {
@@ -153,7 +156,7 @@ impl Core {
             choices: std::collections::HashMap::new(),
             reason: format!("A newer version of {}", one.name),
             by: Author(by.to_owned()),
-            at: self.options.clock.stamp(),
+            at: self.workspace.clock.stamp(),
         };
         let digest = incoming.digest.clone();
         let outcome = self.bring_in(incoming, wishes, None, progress).await?;

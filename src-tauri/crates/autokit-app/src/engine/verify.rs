@@ -52,15 +52,15 @@ fn sensible(days: u32) -> Result<()> {
 impl Core {
     /// Writes the day's health down and tells whoever listens.
     async fn note_health(&self) -> Result<()> {
-        let day = self.options.clock.now().strftime("%Y-%m-%d").to_string();
-        let counts = self.library.health().await?;
-        self.library.record_health_day(&day, counts).await?;
-        self.tell_library();
+        let day = self.workspace.clock.now().strftime("%Y-%m-%d").to_string();
+        let counts = self.workspace.library.health().await?;
+        self.workspace.library.record_health_day(&day, counts).await?;
+        self.workspace.tell_library();
         Ok(())
     }
 
     async fn check_settings(&self) -> Result<CheckSettings> {
-        Ok(self.kept(Setting::Checks).await?.unwrap_or_default())
+        Ok(self.workspace.saved(Setting::Checks).await?.unwrap_or_default())
     }
 
     /// Starts what is due by now: pages to be tried again, cards checked long ago, new cards,
@@ -71,7 +71,7 @@ impl Core {
         }
         let settings = self.check_settings().await?;
         let known = self.newest_checks().await?;
-        let now = self.options.clock.now();
+        let now = self.workspace.clock.now();
         let limit =
             Some(settings.every_days).filter(|days| *days > 0).and_then(|days| days_before(now, days));
         let now = stamp(now);
@@ -87,7 +87,7 @@ impl Core {
             None => settings.new_cards && record.documented && !starter.contains(&record.key),
         };
         let due: Vec<Arc<CardRecord>> =
-            self.library.read(|replica| replica.iter().filter(due).cloned().collect());
+            self.workspace.library.read(|replica| replica.iter().filter(due).cloned().collect());
         let page = due.iter().find_map(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
         // Nobody asked for this run: without a network it does not even show.
         let Some(page) = page else { return Ok(None) };
@@ -125,7 +125,7 @@ impl Engine {
     /// something is due when the library changes and now and then besides.
     pub(crate) fn keep_checking(&self) {
         let core = Arc::downgrade(&self.core);
-        let mut news = self.core.events.subscribe();
+        let mut news = self.core.workspace.events().subscribe();
         tokio::spawn(async move {
             let mut pause = tokio::time::interval(LOOK_EVERY);
             let mut first = true;
@@ -157,7 +157,7 @@ impl Handle<StartVerify> for Engine {
         let scope = match request.scope {
             VerifyScope::Cards { cards } => {
                 // A name nobody knows is told at once, not by a job that fails.
-                let ids = cards.iter().map(|card| Ok(self.core.find(card)?.id.to_string()));
+                let ids = cards.iter().map(|card| Ok(self.core.workspace.find(card)?.id.to_string()));
                 let mut ids: Vec<String> = ids.collect::<Result<_>>()?;
                 ids.sort();
                 ids.dedup();
@@ -176,9 +176,9 @@ impl Handle<StartVerify> for Engine {
 
 impl Handle<GetVerification> for Engine {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardVerification> {
-        let record = self.core.find(&request.card)?;
+        let record = self.core.workspace.find(&request.card)?;
         let id = record.id.clone();
-        let checked = match self.core.library.verification(&id).await? {
+        let checked = match self.core.workspace.library.verification(&id).await? {
             None => None,
             Some(found) => Some(Checked {
                 changed: found.is_outdated(record.number),
@@ -189,7 +189,7 @@ impl Handle<GetVerification> for Engine {
                     .map_err(|error| ApiError::internal(format!("the report on {id}: {error}")))?,
             }),
         };
-        let waiting = self.core.library.waiting().await?;
+        let waiting = self.core.workspace.library.waiting().await?;
         let about: Vec<u32> = waiting
             .iter()
             .filter(|proposal| proposal.draft.card.as_ref() == Some(&id))
@@ -208,7 +208,7 @@ impl Handle<GetCheckSettings> for Engine {
 impl Handle<SetCheckSettings> for Engine {
     async fn handle(&self, _: &Context, request: CheckSettings) -> Result<CheckSettings> {
         sensible(request.every_days)?;
-        self.core.keep_as(Setting::Checks, &request).await?;
+        self.core.workspace.save(Setting::Checks, &request).await?;
         Ok(request)
     }
 }

@@ -30,8 +30,8 @@ impl SavedSessions {
     }
 
     async fn keep(&self, session: &str, record: String) -> Result<(), SessionStoreError> {
-        let kept = AgentSession { id: row(session), used: self.core.options.clock.stamp(), record };
-        Ok(self.core.library.record_activity("", &[kept], &[]).await?)
+        let kept = AgentSession { id: row(session), used: self.core.workspace.clock.stamp(), record };
+        Ok(self.core.workspace.library.record_activity("", &[kept], &[]).await?)
     }
 }
 
@@ -43,7 +43,9 @@ impl SessionStore for SavedSessions {
         Self: 'c,
     {
         Box::pin(async move {
-            let Some(record) = self.core.library.agent_session(&row(session)).await? else { return Ok(None) };
+            let Some(record) = self.core.workspace.library.agent_session(&row(session)).await? else {
+                return Ok(None);
+            };
             let state = serde_json::from_str(&record)?;
             // Sessions that are not used are forgotten after a while: this one is.
             self.keep(session, record).await?;
@@ -67,6 +69,6 @@ impl SessionStore for SavedSessions {
         'b: 'c,
         Self: 'c,
     {
-        Box::pin(async move { Ok(self.core.library.forget_agent_session(&row(session)).await?) })
+        Box::pin(async move { Ok(self.core.workspace.library.forget_agent_session(&row(session)).await?) })
     }
 }

@@ -69,7 +69,7 @@ impl PlanCache {
 impl Core {
     /// Holds a source against the library.
     pub(super) async fn plan(self: &Arc<Self>, incoming: Arc<Incoming>) -> Result<Arc<Plan>> {
-        let cursor = self.library.read(Replica::cursor);
+        let cursor = self.workspace.library.read(Replica::cursor);
         if let Some(plan) = &self.plans.lock().expect("no holder panics").0
             && plan.cursor == cursor
             && Arc::ptr_eq(&plan.incoming, &incoming)
@@ -77,6 +77,7 @@ impl Core {
             return Ok(Arc::clone(plan));
         }
         let found: Vec<Option<Arc<CardRecord>>> = self
+            .workspace
             .library
             .read(|replica| incoming.entries.iter().map(|entry| card_of(replica, entry).cloned()).collect());
         // Only of cards that differ is it asked how they came to.
@@ -87,11 +88,11 @@ impl Core {
             .filter_map(|(entry, ours)| ours.as_ref().filter(|ours| *ours.body != *entry.card.to_json()))
             .map(|ours| ours.id.clone())
             .collect();
-        let lineages = self.library.lineages(&differing).await?;
+        let lineages = self.workspace.library.lineages(&differing).await?;
         let foreign = self.foreign_states_of(&incoming.entries, &found, &lineages).await?;
         let core = Arc::clone(self);
         let plan = in_background(move || {
-            let planned = core.library.read(|replica| {
+            let planned = core.workspace.library.read(|replica| {
                 let known = Known::of(replica);
                 let keys = telling_keys(&incoming.entries);
                 let each = incoming.entries.iter().zip(found).zip(&keys);
@@ -125,7 +126,7 @@ impl Core {
             wanted.extend(theirs.filter(|id| merged.contains(*id)).cloned());
         }
         let wanted: Vec<RevisionId> = wanted.into_iter().collect();
-        let states = self.library.foreign_states(&wanted).await?;
+        let states = self.workspace.library.foreign_states(&wanted).await?;
         Ok(states.into_iter().map(|(id, state)| (id, state.body)).collect())
     }
 }

@@ -6,10 +6,10 @@ use autokit_error::Result;
 use autokit_library::PackedVectors;
 use autokit_toolcard::Toolcard;
 
-use super::BATCH;
 use super::work::Work;
 use crate::engine::Core;
 use crate::engine::incoming::Incoming;
+use crate::engine::models::BATCH;
 use crate::jobs::Progress;
 
 /// Cards of the bundle whose vectors are made anew to see whether the others are true.
@@ -49,7 +49,7 @@ impl Core {
                 .filter_map(|arrival| Toolcard::from_json(&arrival.revisions.last()?.body).ok())
                 .collect();
             if cards.len() == missing.len() {
-                for (arrival, vectors) in missing.into_iter().zip(self.embed_cards(&cards).await?) {
+                for (arrival, vectors) in missing.into_iter().zip(self.models.embed_cards(&cards).await?) {
                     arrival.vectors = vectors;
                 }
             }
@@ -62,7 +62,7 @@ impl Core {
     /// The model and length of the vectors that came, if they can be used: whoever made them could have
     /// made a card answer every question. A few are made again and compared.
     async fn vectors_that_came(&self, incoming: &Incoming, work: &Work) -> Result<Option<(String, usize)>> {
-        let Some(embedder) = self.embedder() else { return Ok(None) };
+        let Some(embedder) = self.models.embedder() else { return Ok(None) };
         let Some(told) =
             incoming.vectors.as_ref().filter(|told| told.model == autokit_search::vector_recipe(&embedder))
         else {
@@ -78,7 +78,7 @@ impl Core {
             sample.push(with[(number % with.len() as u64) as usize]);
         }
         let cards: Vec<Toolcard> = sample.iter().map(|at| incoming.entries[*at].card.clone()).collect();
-        let own = self.embed_cards(&cards).await?;
+        let own = self.models.embed_cards(&cards).await?;
         let fits = incoming
             .entries
             .iter()

@@ -196,7 +196,7 @@ impl Core {
     }
 
     async fn ask_registry(&self, source: &MarketSource, part: &str) -> Result<(Vec<Offered>, Vec<String>)> {
-        let registry = Registry::at(self.services.load().fetcher.clone(), &source.url)?;
+        let registry = Registry::at(self.providers.services().fetcher.clone(), &source.url)?;
         let listed = registry.search(part, EACH).await?;
         // Of what cannot be started from here nobody has anything.
         let usable = listed.listings.into_iter().filter(|listing| !listing.starts.is_empty());
@@ -205,14 +205,15 @@ impl Core {
 
     /// Whether something is here already.
     fn has_offered(&self, servers: &[SavedServer], offered: &Offered) -> bool {
-        let among_cards = |key: &CardKey| self.library.read(|replica| replica.by_key(key).is_some());
+        let among_cards =
+            |key: &CardKey| self.workspace.library.read(|replica| replica.by_key(key).is_some());
         offered.key.as_ref().is_some_and(among_cards)
             || servers.iter().any(|kept| offered.reaches.iter().any(|reach| same_server(kept.reach(), reach)))
     }
 
     /// Orders the best by meaning too, where there is a model.
     async fn compare(&self, query: &str, offers: &mut [MarketOffer]) -> Result<()> {
-        let Some(senses) = self.senses() else { return Ok(()) };
+        let Some(senses) = self.models.query_embedder() else { return Ok(()) };
         let compared = offers.len().min(COMPARED);
         let texts: Vec<String> =
             offers[..compared].iter().map(|offer| format!("{}. {}", offer.name, offer.description)).collect();

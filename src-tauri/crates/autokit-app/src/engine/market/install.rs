@@ -25,7 +25,7 @@ const NOT_TRUSTED: &str =
 
 impl Core {
     async fn server_of_market(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
-        let registry = Registry::at(self.services.load().fetcher.clone(), &source.url)?;
+        let registry = Registry::at(self.providers.services().fetcher.clone(), &source.url)?;
         let listing = registry.latest(id).await?;
         let Some(start) = listing.starts.first() else {
             let why = listing

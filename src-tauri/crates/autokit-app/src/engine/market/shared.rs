@@ -24,10 +24,10 @@ const TEXT: usize = 200;
 
 /// Reads a published bundle without keeping anything of it.
 pub(super) async fn read(core: &Core, url: &str) -> Result<Incoming> {
-    let fetcher = core.services.load().fetcher.clone();
+    let fetcher = core.providers.services().fetcher.clone();
     let file = fetcher.download(url, &Validators::default(), BYTES).await?;
     let bytes = file.map(|file| file.bytes).unwrap_or_default();
-    let (url, at) = (url.to_owned(), core.options.clock.stamp());
+    let (url, at) = (url.to_owned(), core.workspace.clock.stamp());
     in_background(move || from_bytes(&bytes, &url, &Author::autokit(), &at)).await
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 
-use crate::engine::{EngineOptions, Vectors};
+use crate::engine::options::{EngineOptions, MARKET_DEADLINE, Vectors};
 use crate::secrets::KeyStorage;
 
 use super::*;
@@ -129,7 +129,7 @@ async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_source_that_does_not_answer_is_a_note_and_not_waited_for_twice() {
-    let engine = engine_waiting(DEADLINE).await;
+    let engine = engine_waiting(MARKET_DEADLINE).await;
     let (silent, _) = registry(None).await;
     let (loud, _) = registry(Some(json!([server("io.acme/mailbox", "Reads mail.")]))).await;
     // Asked by a person first, who waits longer: what it said is known by then, however busy the machine is.

@@ -1,17 +1,17 @@
 //! What language models cost: prices, the spending limit, and the count that survives restarts.
 
-use std::sync::Arc;
-
 use autokit_api::commands::{Context, Handle, ResetSpending};
-use autokit_api::{Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers, Setting};
+use autokit_api::{
+    Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers as ProvidersView, Setting,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::{Entry, Ledger, Price, Protocol, list_price};
 
-use crate::engine::{Core, Engine};
+use super::Providers;
 
 /// What was spent: it goes on when services are chosen anew, and after a restart.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Spending {
+pub(super) struct Spending {
     pub(super) ledger: Ledger,
     /// The entries as they are saved; one writer at a time.
     saved: tokio::sync::Mutex<Vec<Entry>>,
@@ -103,10 +103,10 @@ fn is_local(base: &str) -> bool {
     }
 }
 
-impl Core {
+impl Providers {
     /// Reads what was spent before this process began.
     pub(in crate::engine) async fn load_spending(&self) -> Result<()> {
-        let entries: Option<Vec<Entry>> = self.kept(Setting::Spending).await?;
+        let entries: Option<Vec<Entry>> = self.workspace.saved(Setting::Spending).await?;
         let entries = entries.unwrap_or_default();
         self.spending.saved.lock().await.clone_from(&entries);
         self.spending.ledger.restore(entries);
@@ -118,20 +118,23 @@ impl Core {
         let mut saved = self.spending.saved.lock().await;
         let entries = self.spending.ledger.entries();
         if *saved != entries {
-            self.keep_as(Setting::Spending, &entries).await?;
+            self.workspace.save(Setting::Spending, &entries).await?;
             *saved = entries;
         }
         Ok(())
     }
 
     /// Saves what is spent as long as this process lives.
-    pub(in crate::engine) fn keep_spending(self: &Arc<Self>) {
-        let core = Arc::downgrade(self);
+    pub(in crate::engine) fn keep_spending(&self) {
+        let providers = self.clone();
         let mut changes = self.spending.ledger.changes();
         tokio::spawn(async move {
-            while changes.changed().await.is_ok() {
-                let Some(core) = core.upgrade() else { return };
-                if let Err(error) = core.save_spending().await {
+            loop {
+                tokio::select! {
+                    changed = changes.changed() => if changed.is_err() { return },
+                    () = providers.workspace.given_up() => return,
+                }
+                if let Err(error) = providers.save_spending().await {
                     tracing::error!(%error, "what was spent on language models could not be saved");
                 }
             }
@@ -139,12 +142,12 @@ impl Core {
     }
 }
 
-impl Handle<ResetSpending> for Engine {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<Providers> {
-        self.core.spending.ledger.restore(Vec::new());
-        self.core.save_spending().await?;
-        self.core.tell(Event::Providers);
-        Ok(self.core.providers().await)
+impl Handle<ResetSpending> for Providers {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<ProvidersView> {
+        self.spending.ledger.restore(Vec::new());
+        self.save_spending().await?;
+        self.workspace.tell(Event::Providers);
+        Ok(self.view().await)
     }
 }
 

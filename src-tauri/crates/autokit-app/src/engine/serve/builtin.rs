@@ -187,7 +187,7 @@ pub(super) async fn call(
 fn time(core: &Core, zone: &str) -> std::result::Result<String, Refusal> {
     let zone = if zone.is_empty() { Ok(TimeZone::UTC) } else { TimeZone::get(zone) };
     let zone = zone.map_err(|error| Refusal::NotMade(format!("`zone` is no time zone: {error}")))?;
-    let now = core.options.clock.now().to_zoned(zone);
+    let now = core.workspace.clock.now().to_zoned(zone);
     Ok(now.strftime("%A, %Y-%m-%dT%H:%M:%S%:z[%Q]").to_string())
 }
 
@@ -201,13 +201,13 @@ async fn pieces(core: &Arc<Core>, scoped: &Scoped, query: &str, limit: usize) ->
         limit: 20,
         ..SearchRequest::default()
     };
-    let ranking = core.search(request).await?;
+    let ranking = core.search.rank(request).await?;
     let mut found = Vec::new();
     for hit in ranking.hits {
         if found.len() == limit {
             break;
         }
-        let Some(record) = core.found(&hit) else { continue };
+        let Some(record) = core.search.found(&hit) else { continue };
         let cited = match hit.parts.chunk {
             Some(at) => core.cite(&record.id, at).await?,
             None => by_words(core, &record, query).await?,
@@ -222,7 +222,7 @@ async fn pieces(core: &Arc<Core>, scoped: &Scoped, query: &str, limit: usize) ->
 }
 
 async fn by_words(core: &Arc<Core>, record: &CardRecord, query: &str) -> Result<Option<Citation>> {
-    let Some(page) = core.library.page(&record.id).await? else { return Ok(None) };
+    let Some(page) = core.workspace.library.page(&record.id).await? else { return Ok(None) };
     let wanted = telling(query);
     let best = page.chunks.iter().enumerate().map(|(at, chunk)| {
         let text = chunk.text.to_lowercase();

@@ -139,7 +139,7 @@ impl Serving {
         if let Some((definition, source)) = ours {
             return Ok((Listed { definition, source, closed: false }, scoped));
         }
-        let record = self.core.find(tool).map_err(|error| match error.code {
+        let record = self.core.workspace.find(tool).map_err(|error| match error.code {
             ErrorCode::NotFound => ApiError::new(
                 ErrorCode::NotFound,
                 format!("there is no tool {tool:?}"),
@@ -191,24 +191,26 @@ impl Serving {
         };
         let core = Arc::clone(&self.core);
         let title = format!("Call {name}");
-        let JobRef { job } = self.core.jobs.start(JobKind::Call, &title, "percent", |progress| async move {
-            let began = Instant::now();
-            let result = {
-                let mut work = pin!(async { tokio::join!(calling, pass_on(telling, &progress)).0 });
-                tokio::select! {
-                    result = &mut work => result,
-                    // The tool is told, and the call ends with that.
-                    () = progress.stopped() => {
-                        cancel.cancel();
-                        work.await
+        let JobRef { job } =
+            self.core.workspace.jobs.start(JobKind::Call, &title, "percent", |progress| async move {
+                let began = Instant::now();
+                let result = {
+                    let mut work = pin!(async { tokio::join!(calling, pass_on(telling, &progress)).0 });
+                    tokio::select! {
+                        result = &mut work => result,
+                        // The tool is told, and the call ends with that.
+                        () = progress.stopped() => {
+                            cancel.cancel();
+                            work.await
+                        }
                     }
-                }
-            };
-            let outcome = outcome(result.map_err(|why| failed(&name, why))?, since(began));
-            let summary = if outcome.failed { format!("{name} failed") } else { format!("{name} answered") };
-            core.outcomes.0.lock().expect("no holder panics").put(progress.id(), outcome);
-            Ok(Outcome { summary, tally: None })
-        });
+                };
+                let outcome = outcome(result.map_err(|why| failed(&name, why))?, since(began));
+                let summary =
+                    if outcome.failed { format!("{name} failed") } else { format!("{name} answered") };
+                core.outcomes.0.lock().expect("no holder panics").put(progress.id(), outcome);
+                Ok(Outcome { summary, tally: None })
+            });
         Ok(ToolRunStart::Started { job })
     }
 }

@@ -29,7 +29,7 @@ impl Engine {
 
     /// Why there is no meaning to rank by, if there is none.
     pub fn words_alone(&self) -> Option<String> {
-        self.core.words_alone()
+        self.core.models.words_alone()
     }
 
     /// One search of a session of its own.
@@ -47,7 +47,7 @@ impl Engine {
         let results = reply["results"].as_array().cloned().unwrap_or_default();
         let ids = results.iter().filter_map(|row| row["id"].as_str());
         let names = ids
-            .filter_map(|id| self.core.find(id).ok())
+            .filter_map(|id| self.core.workspace.find(id).ok())
             .map(|record| (record.key.provider.clone(), record.key.name.clone()))
             .collect();
         let listed = own_tokens(&self.gateway.tools(&session).await) - self.own_tokens();

@@ -46,7 +46,7 @@ pub(super) fn host_need(address: &str) -> Option<Need> {
 
 /// Where the chosen web search is asked.
 fn search_need(core: &Core) -> Option<Need> {
-    let services = core.services.load();
+    let services = core.providers.services();
     let search = services.search.as_ref()?;
     let address = services.settings.search.base.trim();
     if address.is_empty() { host_need(search.service().home()?) } else { host_need(address) }
@@ -108,7 +108,7 @@ fn web(error: autokit_web::Error) -> Refusal {
 }
 
 async fn search(core: &Core, query: &str, limit: u64) -> Done {
-    let Some(search) = core.services.load().search.clone() else {
+    let Some(search) = core.providers.services().search.clone() else {
         return Err(Refusal::NotMade(
             "No web search is chosen: a person can choose one in Settings, Web search; DuckDuckGo needs no key."
                 .to_owned(),
@@ -127,7 +127,7 @@ async fn browse(core: &Core, policy: &Policy, url: &str, most: u64) -> Done {
         let need = Need::to_reach(url);
         need == first || need.is_some_and(|need| policy.on(&need) == Permission::Allow)
     };
-    let fetched = core.services.load().fetcher.get_where(url, &open).await.map_err(web)?;
+    let fetched = core.providers.services().fetcher.get_where(url, &open).await.map_err(web)?;
     let page = extract(&fetched.text, fetched.content_type.as_deref(), &fetched.url);
     let whole = page.text();
     let all = whole.chars().count() as u64;

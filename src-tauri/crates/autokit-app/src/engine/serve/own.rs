@@ -129,7 +129,7 @@ impl Serving {
             answer.insert("answer".to_owned(), words.trim().into());
             answer.insert("verdict".to_owned(), json!(told.verdict));
             if let Some(id) = &told.tool {
-                let record = self.core.library.card(&CardId::new(id))?;
+                let record = self.core.workspace.library.card(&CardId::new(id))?;
                 answer.insert(
                     "tool".to_owned(),
                     json!({"id": id, "name": record.key.name, "provider": record.key.provider}),
@@ -177,7 +177,7 @@ impl Serving {
     }
 
     async fn report(&self, call: &Call, tool: &str, task: &str, note: &str) -> Result<CallToolResult> {
-        let record = self.core.find(tool)?;
+        let record = self.core.workspace.find(tool)?;
         let scoped = self.core.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
         if !scoped.may_find(&record.id) {
             return Err(ApiError::new(
@@ -188,15 +188,15 @@ impl Serving {
         }
         let helpful = call.arguments.get("worked").and_then(Value::as_bool).unwrap_or_default();
         let feedback = Feedback {
-            at: self.core.options.clock.stamp(),
+            at: self.core.workspace.clock.stamp(),
             profile: Serving::taste(&call.profile),
             question: task.to_owned(),
             card: record.id.clone(),
             helpful,
             said: note.to_owned(),
         };
-        self.core.library.remember(&feedback, None).await?;
-        self.core.opinions.forget();
+        self.core.workspace.library.remember(&feedback, None).await?;
+        self.core.search.forget_opinions();
         let how = if helpful { "worked" } else { "did not work" };
         Ok(text(format!("Noted that {} {how} for this.", record.key)))
     }

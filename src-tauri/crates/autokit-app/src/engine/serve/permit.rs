@@ -138,7 +138,7 @@ impl Core {
             );
             return (Decided::Nobody, Err(not_made(words)));
         }
-        let now = self.options.clock.now();
+        let now = self.workspace.clock.now();
         let asked = self.asks.ask(AgentAsk {
             id: crate::token(8),
             at: stamp(now),

@@ -95,7 +95,7 @@ impl Serving {
     fn is_closed(&self, call: &Call) -> bool {
         let Target::Discovered(definition) = &call.tool else { return false };
         let id = CardId::new(&definition.id);
-        let there = self.core.library.read(|replica| replica.get(&id).is_some());
+        let there = self.core.workspace.library.read(|replica| replica.get(&id).is_some());
         there && self.core.scoped(&call.profile).is_some_and(|scoped| !scoped.may_find(&id))
     }
 
@@ -319,6 +319,6 @@ impl Drop for Note {
     fn drop(&mut self) {
         self.audit.took_ms = since(self.began);
         let core = &self.serving.core;
-        core.journal.end(self.number, &self.session, &self.audit, &core.options.clock);
+        core.journal.end(self.number, &self.session, &self.audit, &core.workspace.clock);
     }
 }

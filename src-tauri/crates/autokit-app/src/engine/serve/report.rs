@@ -112,11 +112,11 @@ impl Engine {
             ));
         }
         // What happened a moment ago counts as well.
-        core.journal.write(&core.library).await?;
-        let now = core.options.clock.now();
+        core.journal.write(&core.workspace.library).await?;
+        let now = core.workspace.clock.now();
         let length = SignedDuration::from_hours(i64::from(days) * 24);
         let since = now.checked_sub(length).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(core.library.activity_since(&stamp(since)).await?)
+        Ok(core.workspace.library.activity_since(&stamp(since)).await?)
     }
 }
 
@@ -136,7 +136,7 @@ impl Handle<GetActivity> for Engine {
             }
         }
         let Counter { mut report, sessions, tools, tiers, searches, days } = counter;
-        report.days_list = each_day(core.options.clock.now(), request.days, days);
+        report.days_list = each_day(core.workspace.clock.now(), request.days, days);
         report.days = request.days;
         report.search = latency(searches);
         report.tiers = tiers
@@ -159,7 +159,7 @@ impl Handle<GetActivity> for Engine {
             .map(|(tool, calls)| ToolUse {
                 name: match builtin::find(&tool) {
                     Some(builtin) => builtin.name.clone(),
-                    None => core.library.read(|replica| {
+                    None => core.workspace.library.read(|replica| {
                         replica
                             .get(&CardId::new(&tool))
                             .map_or_else(|| tool.clone(), |record| record.key.to_string())

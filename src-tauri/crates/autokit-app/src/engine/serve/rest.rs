@@ -20,7 +20,7 @@ pub(super) async fn call(
     arguments: &Map<String, Value>,
     cancel: &CancellationToken,
 ) -> Result<CallToolResult, Refusal> {
-    let fetcher = core.services.load().fetcher.clone();
+    let fetcher = core.providers.services().fetcher.clone();
     match core.rest.call(&fetcher, operation, arguments, keys, cancel).await {
         Ok(answer) => Ok(result(&answer)),
         Err(RestError::Cancelled) => Err(Refusal::Cancelled),

@@ -49,7 +49,7 @@ impl Core {
             item.position = index + 1;
         }
         let said: Vec<Toolcard> = all.cards.iter().map(|item| item.card.clone()).collect();
-        let (by, at) = (Author::autokit(), self.options.clock.stamp());
+        let (by, at) = (Author::autokit(), self.workspace.clock.stamp());
         let incoming = Arc::new(Incoming::of_server(all, "to measure", &by, &at));
         let wishes = Wishes {
             existing: ExistingCards::Keep,
@@ -71,7 +71,7 @@ impl Engine {
     /// are known from then on and never started.
     pub fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
         let core = Arc::clone(&self.core);
-        self.core.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {
+        self.core.workspace.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {
             core.take_up_offered(servers, &progress).await
         })
     }

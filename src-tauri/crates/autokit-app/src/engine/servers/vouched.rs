@@ -67,7 +67,7 @@ fn agree(ours: &Toolcard, theirs: &Toolcard) -> bool {
 
 impl Core {
     async fn vouched(&self) -> Result<Arc<ToolBindings>> {
-        self.servers.vouched.read(self).await
+        self.servers.vouched.read(&self.workspace).await
     }
 
     /// Whether a card stands for the tool it names.
@@ -84,21 +84,22 @@ impl Core {
             return Ok(());
         }
         // Of cards that are gone nothing else has to be known.
-        self.library
+        self.workspace
+            .library
             .read(|replica| vouched.cards.retain(|card, _| replica.get(&CardId::new(card)).is_some()));
         self.keep_vouched(vouched).await
     }
 
     async fn keep_vouched(&self, vouched: ToolBindings) -> Result<()> {
-        self.servers.vouched.write(self, vouched).await?;
-        self.tools_changed();
+        self.servers.vouched.write(&self.workspace, vouched).await?;
+        self.workspace.tools_changed();
         Ok(())
     }
 
     /// Notes the cards that say just what a server said when it was looked at.
     pub(super) async fn vouch_for_same(&self, said: &[Toolcard]) -> Result<()> {
         let same = |theirs: &Toolcard| {
-            let ours = self.library.read(|replica| replica.by_key(&theirs.key()).cloned())?;
+            let ours = self.workspace.library.read(|replica| replica.by_key(&theirs.key()).cloned())?;
             let card = ours.card();
             agree(&card, theirs).then(|| Some((ours.id.clone(), Upstream::of(&card)?)))?
         };
@@ -110,7 +111,7 @@ impl Core {
     pub(in crate::engine) async fn vouch_for_accepted(&self, accepted: &[(&Proposal, CardId)]) -> Result<()> {
         let mut new = Vec::new();
         for (proposal, id) in accepted {
-            let Ok(record) = self.library.card(id) else { continue };
+            let Ok(record) = self.workspace.library.card(id) else { continue };
             let Some(upstream) = Upstream::of(&record.card()) else { continue };
             let of_server = proposal.draft.origin == Origin::Import
                 && proposal.draft.arrived.is_some()
@@ -135,7 +136,10 @@ impl Core {
             vouched.cards.retain(|card, _| !cards.iter().any(|gone| gone.as_str() == card));
             for card in cards {
                 let Some(removed) = vouched.removed.remove(card.as_str()) else { continue };
-                let body = self.library.read(|replica| replica.get(card).map(|record| digest(&record.body)));
+                let body = self
+                    .workspace
+                    .library
+                    .read(|replica| replica.get(card).map(|record| digest(&record.body)));
                 // A removal was undone, and the card is what it was.
                 if body.is_some_and(|body| body == removed.body) {
                     vouched.cards.insert(card.to_string(), removed.seal);
@@ -170,7 +174,7 @@ impl Core {
     /// its server says it can be called from then on, and else that waits in Review.
     pub(in crate::engine) async fn request_rescan(&self, cards: &[CardId]) -> Result<()> {
         let named = |record: &Arc<CardRecord>| record.body.contains("\"upstream\"");
-        let records: Vec<Arc<CardRecord>> = self.library.read(|replica| {
+        let records: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
             cards.iter().filter_map(|id| replica.get(id)).filter(|record| named(record)).cloned().collect()
         });
         let mut servers = Vec::new();

@@ -93,10 +93,10 @@ impl Core {
     ) -> Result<Found> {
         let _turn = self.verifying.turn_of(id).await;
         // As it is now: a run may have begun hours ago.
-        let Ok(record) = self.library.card(id) else { return Ok(Found::Removed) };
+        let Ok(record) = self.workspace.library.card(id) else { return Ok(Found::Removed) };
         let card = record.card();
-        let began = self.options.clock.stamp();
-        let last = self.library.verification(id).await?.filter(|last| last.checked_at <= began);
+        let began = self.workspace.clock.stamp();
+        let last = self.workspace.library.verification(id).await?.filter(|last| last.checked_at <= began);
         let waits = last.as_ref().and_then(|last| last.next_at.clone()).filter(|next| *next > began);
         let case = Case {
             id,
@@ -116,7 +116,7 @@ impl Core {
         }
         let by = Author::verifier();
         let withdrawn = if report.is_judged() {
-            self.library.withdraw(id, draft.as_ref(), &by, why_withdrawn(&report)).await?
+            self.workspace.library.withdraw(id, draft.as_ref(), &by, why_withdrawn(&report)).await?
         } else {
             0
         };
@@ -124,7 +124,7 @@ impl Core {
         let proposed = match draft {
             Some(draft) => match self.propose(draft, &by, None).await {
                 Ok(proposed) => !proposed.kept.is_empty(),
-                Err(_) if matches!(self.library.card(id), Err(LibraryError::NoCard(_))) => {
+                Err(_) if matches!(self.workspace.library.card(id), Err(LibraryError::NoCard(_))) => {
                     return Ok(Found::Removed);
                 }
                 Err(error) => return Err(error),
@@ -132,24 +132,24 @@ impl Core {
             None => false,
         };
         if withdrawn > 0 && !proposed {
-            self.tell_proposals().await?;
+            self.workspace.tell_proposals().await?;
         }
         // Only what may get better by itself is tried again unasked; a closed page stays closed.
         let temporary = state == CardState::Unreachable && report.link.is_temporary();
         let next = || {
             let wait = AGAIN.get(report.attempts.saturating_sub(1) as usize).or(AGAIN.last())?;
-            self.options.clock.now().checked_add(*wait).ok().map(stamp)
+            self.workspace.clock.now().checked_add(*wait).ok().map(stamp)
         };
         let verification = Verification {
             card: id.clone(),
             state,
-            checked_at: self.options.clock.stamp(),
+            checked_at: self.workspace.clock.stamp(),
             attempts: report.attempts,
             next_at: temporary.then(|| waits.or_else(next)).flatten(),
             revision: Some(record.number),
             report: serde_json::to_value(&report).map_err(|error| ApiError::internal(error.to_string()))?,
         };
-        self.library.put_verification(&verification).await?;
+        self.workspace.library.put_verification(&verification).await?;
         Ok(Found::Checked { state, proposed, withdrawn })
     }
 }

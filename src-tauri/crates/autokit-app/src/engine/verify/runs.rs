@@ -129,7 +129,7 @@ impl Core {
         improve: bool,
         wanted: Wanted,
     ) -> JobRef {
-        let run = Run { scope, improve, began: self.options.clock.stamp(), stopped: false, wanted };
+        let run = Run { scope, improve, began: self.workspace.clock.stamp(), stopped: false, wanted };
         self.start_run(run)
     }
 
@@ -138,14 +138,14 @@ impl Core {
         let title = match &run.scope {
             VerifyScope::Cards { cards } if cards.len() == 1 => {
                 // By its name: what is asked for may be an id, which says little to a person.
-                let name = self.find(&cards[0]).map(|record| record.key.name.clone());
+                let name = self.workspace.find(&cards[0]).map(|record| record.key.name.clone());
                 format!("Checking {}", name.as_ref().unwrap_or(&cards[0]))
             }
             VerifyScope::Due => "Trying pages again".to_owned(),
             _ => "Checking cards".to_owned(),
         };
         let mut begun = self.verifying.begun.lock().expect("no holder panics");
-        let jobs = self.jobs.list();
+        let jobs = self.workspace.jobs.list();
         let running = |job: &str| jobs.iter().find(|one| one.id == job && one.state == JobState::Running);
         begun.retain(|one| running(&one.job).is_some());
         let same = begun.iter().find(|one| {
@@ -157,7 +157,7 @@ impl Core {
             return JobRef { job: same.job.clone() };
         }
         let (scope, improve) = (run.scope.clone(), run.improve);
-        let started = self.jobs.start(JobKind::Verify, &title, "cards", |progress| async move {
+        let started = self.workspace.jobs.start(JobKind::Verify, &title, "cards", |progress| async move {
             progress.pausable();
             core.verify(run, &progress).await
         });
@@ -173,7 +173,7 @@ impl Core {
         }
         let begun = self.verifying.begun.lock().expect("no holder panics");
         let lasting = |job: &&Job| begun.iter().any(|one| one.job == job.id && lasts(&one.scope));
-        let jobs = self.jobs.list();
+        let jobs = self.workspace.jobs.list();
         let running = jobs.iter().filter(|job| job.state == JobState::Running).filter(lasting);
         let waits: Vec<bool> = running.map(|job| job.paused == Some(true)).collect();
         !waits.is_empty() && !waits.contains(&true)
@@ -207,13 +207,13 @@ impl Core {
 
     async fn keep_run(&self, run: Option<&Run>) -> Result<()> {
         match run {
-            Some(run) => self.keep_as(Setting::VerifyRun, run).await,
-            None => self.forget(Setting::VerifyRun).await,
+            Some(run) => self.workspace.save(Setting::VerifyRun, run).await,
+            None => self.workspace.clear(Setting::VerifyRun).await,
         }
     }
 
     async fn kept_run(&self) -> Result<Option<Run>> {
-        self.kept(Setting::VerifyRun).await
+        self.workspace.saved(Setting::VerifyRun).await
     }
 
     /// Takes a run up again that was under way when the program ended.
@@ -228,7 +228,7 @@ impl Core {
     async fn go_on(&self, run: &mut Run) -> Result<()> {
         let same = |kept: &Run| kept.scope == run.scope && kept.improve == run.improve;
         let Some(kept) = self.kept_run().await?.filter(same) else { return Ok(()) };
-        let now = self.options.clock.now();
+        let now = self.workspace.clock.now();
         let text = stamp(now);
         let last = self
             .newest_checks()
@@ -251,7 +251,7 @@ impl Core {
         let known = self.newest_checks().await?;
         let mut records = self.in_scope(run, &known).await?;
         if run.wanted == Wanted::TakenUp {
-            let anew = Run { began: self.options.clock.stamp(), wanted: Wanted::Anew, ..run.clone() };
+            let anew = Run { began: self.workspace.clock.stamp(), wanted: Wanted::Anew, ..run.clone() };
             let all = self.in_scope(&anew, &known).await?;
             if records.is_empty() {
                 // It ended and could not say so any more: this is another.
@@ -264,7 +264,7 @@ impl Core {
             }
         }
         // Ranking by meaning tells pages apart; a check that began before the model was there would not.
-        self.model_settled().await;
+        self.models.settled().await;
         let fuel = self.fuel(run.improve);
         let starter = starter_keys()?;
         let total = records.len() as u64;
@@ -315,8 +315,8 @@ impl Core {
     /// The newest check of every card that was checked. What a clock that ran ahead wrote down is as good
     /// as never: it would keep its card from being checked until then.
     pub(super) async fn newest_checks(&self) -> Result<HashMap<CardId, Verification>> {
-        let now = self.options.clock.stamp();
-        let all = self.library.verifications().await?;
+        let now = self.workspace.clock.stamp();
+        let all = self.workspace.library.verifications().await?;
         let past = all.into_iter().filter(|found| found.checked_at <= now);
         Ok(past.map(|found| (found.card.clone(), found)).collect())
     }
@@ -327,11 +327,16 @@ impl Core {
         run: &Run,
         known: &HashMap<CardId, Verification>,
     ) -> Result<Vec<Arc<CardRecord>>> {
-        let now = self.options.clock.stamp();
+        let now = self.workspace.clock.stamp();
         let named: Option<HashSet<CardId>> = match &run.scope {
             VerifyScope::Cards { cards } => {
                 // One that was removed since it was named is no longer asked for.
-                Some(cards.iter().filter_map(|text| Some(self.find(text).ok()?.id.clone())).collect())
+                Some(
+                    cards
+                        .iter()
+                        .filter_map(|text| Some(self.workspace.find(text).ok()?.id.clone()))
+                        .collect(),
+                )
             }
             VerifyScope::Matching { query } => {
                 Some(self.select(query).await?.iter().map(|record| record.id.clone()).collect())
@@ -339,7 +344,7 @@ impl Core {
             _ => None,
         };
         let limit = match run.scope {
-            VerifyScope::Older { days } => super::days_before(self.options.clock.now(), days),
+            VerifyScope::Older { days } => super::days_before(self.workspace.clock.now(), days),
             _ => None,
         };
         let wanted = |record: &&Arc<CardRecord>| {
@@ -362,16 +367,16 @@ impl Core {
                 }
             }
         };
-        Ok(self.library.read(|replica| replica.iter().filter(wanted).cloned().collect()))
+        Ok(self.workspace.library.read(|replica| replica.iter().filter(wanted).cloned().collect()))
     }
 
     pub(super) fn fuel(&self, improve: bool) -> Fuel {
-        let services = self.services.load_full();
+        let services = self.providers.services();
         Fuel {
             fetcher: services.fetcher.clone(),
             providers: services.search.iter().cloned().collect(),
             searching: Arc::new(Semaphore::new(SEARCH_AT_ONCE)),
-            senses: self.senses(),
+            senses: self.models.query_embedder(),
             pages: Pages::default(),
             patience: PATIENCE,
             attempts: AGAIN.len() as u32 + 1,

@@ -1,24 +1,40 @@
 //! Asking and searching, by what is on this machine alone.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use autokit_api::commands::{Ask, Context, Handle, Search};
-use autokit_api::{Answer, AskRequest, Candidate, ModelState, SearchHit, SearchRequest, SearchResponse};
+use autokit_api::commands::{self, Ask, Context, Handle};
+use autokit_api::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_search::{Hit, Mode, Ranking, SearchError, SearchRequest as Request};
+use autokit_search::{Hit, Mode, Opinion, Ranking, SearchError, SearchRequest as RankRequest};
 use autokit_toolcard::CardId;
 
 use super::background::in_background;
 use super::cards::{first_sentence, shorten, summary};
-use super::{Core, Engine, Model, Vectors, since};
+use super::models::{Model, Models};
+use super::since;
+use super::workspace::Workspace;
 
 /// Results of one search at most.
 const MOST_RESULTS: u32 = 200;
 
-impl Core {
+/// The one way to rank cards; clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    workspace: Workspace,
+    models: Models,
+    /// What each profile that asked lately said about earlier answers.
+    opinions: Arc<Mutex<HashMap<String, Arc<Vec<Opinion>>>>>,
+}
+
+impl Search {
+    pub(super) fn new(workspace: Workspace, models: Models) -> Search {
+        Search { workspace, models, opinions: Arc::default() }
+    }
+
     /// Ranks cards, once the model is there or is known not to come: the index is filled then.
-    pub(super) async fn search(&self, request: Request) -> Result<Ranking> {
+    pub(super) async fn rank(&self, request: RankRequest) -> Result<Ranking> {
         if request.limit > MOST_RESULTS as usize {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
@@ -26,8 +42,8 @@ impl Core {
                 "Ask for fewer.",
             ));
         }
-        let model = self.model_settled().await;
-        let searcher = Arc::clone(&self.searcher);
+        let model = self.models.settled().await;
+        let searcher = Arc::clone(self.models.searcher());
         in_background(move || {
             searcher.search(&request).map_err(|error| match error {
                 SearchError::EmptyQuery => {
@@ -41,35 +57,40 @@ impl Core {
         .await
     }
 
-    /// Why there is no meaning to rank by, if there is none.
-    pub(super) fn words_alone(&self) -> Option<String> {
-        if self.embedder().is_some() {
-            return None;
-        }
-        let model = self.model.borrow().clone();
-        Some(match model.state {
-            ModelState::Missing if matches!(self.options.vectors, Vectors::Off) => {
-                "no embedding model is to be used".to_owned()
-            }
-            ModelState::Missing => format!("{} is not on this machine", model.name),
-            ModelState::Failed => {
-                model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
-            }
-            ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
-        })
-    }
-
     /// Names of the cards with these ids, as far as they are still there.
     pub(super) fn names_of(&self, ids: &[String]) -> Vec<String> {
-        self.library.read(|replica| {
+        self.workspace.library.read(|replica| {
             let name = |id: &String| Some(replica.get(&CardId::new(id))?.key.to_string());
             ids.iter().filter_map(name).collect()
         })
     }
 
+    /// What a profile said about earlier answers.
+    pub(super) async fn opinions_of(&self, profile: &str) -> Result<Arc<Vec<Opinion>>> {
+        let known = self.opinions.lock().expect("no holder panics").get(profile).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let feedback = self.workspace.library.feedback(profile).await?;
+        let opinions = feedback.into_iter().map(|feedback| Opinion {
+            question: feedback.question,
+            card: feedback.card.to_string(),
+            helpful: feedback.helpful,
+        });
+        let opinions: Arc<Vec<Opinion>> = Arc::new(opinions.collect());
+        let mut known = self.opinions.lock().expect("no holder panics");
+        known.insert(profile.to_owned(), Arc::clone(&opinions));
+        Ok(opinions)
+    }
+
+    /// Feedback was added: what is known of opinions is old.
+    pub(super) fn forget_opinions(&self) {
+        self.opinions.lock().expect("no holder panics").clear();
+    }
+
     pub(super) fn found(&self, hit: &Hit) -> Option<Arc<autokit_library::CardRecord>> {
         // A card deleted since the search ran is no answer.
-        self.library.read(|replica| replica.get(&CardId::new(&hit.id)).cloned())
+        self.workspace.library.read(|replica| replica.get(&CardId::new(&hit.id)).cloned())
     }
 }
 
@@ -84,25 +105,24 @@ fn no_model(model: &Model) -> ApiError {
     }
 }
 
-impl Handle<Search> for Engine {
+impl Handle<commands::Search> for Search {
     async fn handle(&self, context: &Context, request: SearchRequest) -> Result<SearchResponse> {
         let began = Instant::now();
         let ranking = self
-            .core
-            .search(Request {
+            .rank(RankRequest {
                 query: request.query.clone(),
                 mode: request.mode.unwrap_or_default(),
                 depth: request.depth.unwrap_or_default(),
-                opinions: self.core.opinions_of(&context.author).await?,
+                opinions: self.opinions_of(&context.author).await?,
                 limit: request.limit.unwrap_or(10) as usize,
-                ..Request::default()
+                ..RankRequest::default()
             })
             .await?;
         let results = ranking
             .hits
             .into_iter()
             .filter_map(|hit| {
-                let record = self.core.found(&hit)?;
+                let record = self.found(&hit)?;
                 Some(SearchHit {
                     name: record.key.name.clone(),
                     provider: record.key.provider.clone(),
@@ -119,31 +139,30 @@ impl Handle<Search> for Engine {
             depth: ranking.depth,
             verdict: ranking.verdict,
             results,
-            also_named: self.core.names_of(&ranking.also_named),
+            also_named: self.names_of(&ranking.also_named),
             took_ms: since(began),
         })
     }
 }
 
-impl Handle<Ask> for Engine {
+impl Handle<Ask> for Search {
     async fn handle(&self, context: &Context, request: AskRequest) -> Result<Answer> {
         let began = Instant::now();
         let ranking = self
-            .core
-            .search(Request {
+            .rank(RankRequest {
                 query: request.question.clone(),
                 depth: request.depth.unwrap_or_default(),
-                opinions: self.core.opinions_of(&context.author).await?,
+                opinions: self.opinions_of(&context.author).await?,
                 limit: request.limit.unwrap_or(5) as usize,
-                ..Request::default()
+                ..RankRequest::default()
             })
             .await?;
-        let checks = self.core.library.checks().await?;
+        let checks = self.workspace.library.checks().await?;
         let candidates: Vec<Candidate> = ranking
             .hits
             .into_iter()
             .filter_map(|hit| {
-                let record = self.core.found(&hit)?;
+                let record = self.found(&hit)?;
                 let card = record.card();
                 Some(Candidate {
                     card: summary(&record, &checks),
@@ -156,7 +175,7 @@ impl Handle<Ask> for Engine {
             .collect();
         let mut notes =
             vec!["Answered on this machine: ranked by words and meaning, no language model.".to_owned()];
-        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.core.words_alone()) {
+        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.words_alone()) {
             notes = vec![format!("Ranked by words alone: {why}.")];
         }
         Ok(Answer {
@@ -164,7 +183,7 @@ impl Handle<Ask> for Engine {
             verdict: ranking.verdict,
             candidates,
             notes,
-            searched: self.core.library.read(|replica| replica.len() as u32),
+            searched: self.workspace.library.read(|replica| replica.len() as u32),
             took_ms: since(began),
         })
     }
