@@ -14,6 +14,7 @@ mod doctor;
 mod duplicates;
 mod edit;
 mod export;
+mod flagged;
 mod health;
 mod import;
 mod incoming;
@@ -33,6 +34,7 @@ mod search;
 mod serve;
 mod servers;
 mod sessions;
+mod sources;
 mod subscriptions;
 mod verify;
 mod workspace;
@@ -43,7 +45,8 @@ pub use options::{EngineOptions, Vectors};
 pub(crate) use profiles::no_profile;
 pub use serve::{Searched, Serving};
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -54,6 +57,7 @@ use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Place, Replica};
 use autokit_openapi::rest::Rest;
 use autokit_sandbox::Sandbox;
+use rmcp::model::Tool;
 use tokio::sync::broadcast;
 use tokio_util::sync::DropGuard;
 
@@ -61,20 +65,26 @@ use crate::mcp_http_server::AgentToken;
 
 use api_keys::ApiKeys;
 use asks::Asks;
-use catalogue::ListCache;
-use import::PlanCache;
-use incoming::SourceCache;
+use catalogue::Catalogue;
+use decide::Decisions;
+use duplicates::Duplicates;
+use edit::Editing;
+use export::Exports;
+use import::Imports;
+use keys::BundleKeys;
 use library_retriever::DiscoveryCache;
 use market::Market;
 use models::Models;
 use pages::Pages;
 use profiles::ProfileBook;
 use providers::Providers;
-use review::Suspects;
+use review::Proposals;
 use search::Search;
 use serve::{CodeRuns, Journal, Outcomes};
 use servers::Servers;
+use servers::known::KnownServers;
 use sessions::Sessions;
+use sources::Sources;
 use subscriptions::Subscriptions;
 use verify::Verifying;
 use workspace::Workspace;
@@ -101,19 +111,19 @@ pub(crate) struct Core {
     search: Search,
     pages: Pages,
     options: EngineOptions,
-    /// One undo at a time: which change is the newest depends on the one before.
-    undoing: tokio::sync::Mutex<()>,
-    /// One proposal is taken up again at a time.
-    reopening: tokio::sync::Mutex<()>,
+    catalogue: Catalogue,
+    editing: Editing,
+    proposals: Proposals,
+    decisions: Decisions,
+    known_servers: KnownServers,
+    servers: Servers,
+    imports: Imports,
+    exports: Exports,
+    bundle_keys: BundleKeys,
+    subscriptions: Subscriptions,
     sessions: Sessions,
     discovery: DiscoveryCache,
     verifying: Verifying,
-    suspects: Suspects,
-    list: Mutex<ListCache>,
-    sources: Mutex<SourceCache>,
-    plans: Mutex<PlanCache>,
-    subscribed: Subscriptions,
-    servers: Servers,
     profiles: ProfileBook,
     asks: Asks,
     api_keys: ApiKeys,
@@ -182,21 +192,44 @@ impl Engine {
         let workspace = Workspace::new(library, options.clock.clone(), events);
         let models = Models::open(workspace.clone(), options).await?;
         let providers = Providers::new(workspace.clone(), options)?;
+        let pages = Pages::new(workspace.clone(), models.clone(), providers.clone());
+        let duplicates = Duplicates::new(workspace.clone(), models.clone());
+        let catalogue = Catalogue::new(workspace.clone());
+        let bundle_keys = BundleKeys::new(workspace.clone(), providers.clone());
+        let sources = Sources::new(workspace.clone(), providers.clone(), bundle_keys.clone());
+        let known_servers = KnownServers::new(workspace.clone(), providers.clone(), options.servers.clone());
+        let imports = Imports::new(
+            workspace.clone(),
+            models.clone(),
+            duplicates.clone(),
+            sources.clone(),
+            known_servers.clone(),
+        );
+        let proposals =
+            Proposals::new(workspace.clone(), models.clone(), duplicates.clone(), providers.clone());
         let core = Arc::new(Core {
             search: Search::new(workspace.clone(), models.clone()),
-            pages: Pages::new(workspace.clone(), models.clone(), providers.clone()),
+            editing: Editing::new(workspace.clone(), models.clone(), duplicates, known_servers.clone()),
+            decisions: Decisions::new(
+                workspace.clone(),
+                models.clone(),
+                proposals.clone(),
+                pages.clone(),
+                known_servers.clone(),
+            ),
+            servers: Servers::new(workspace.clone(), known_servers.clone(), imports.clone()),
+            exports: Exports::new(workspace.clone(), models.clone(), catalogue.clone(), sources.clone()),
+            subscriptions: Subscriptions::new(workspace.clone(), imports.clone(), sources),
+            pages,
+            catalogue,
+            proposals,
+            known_servers,
+            imports,
+            bundle_keys,
             options: options.clone(),
-            undoing: tokio::sync::Mutex::default(),
-            reopening: tokio::sync::Mutex::default(),
             sessions: Sessions::default(),
             discovery: DiscoveryCache::default(),
             verifying: Verifying::default(),
-            suspects: Suspects::default(),
-            list: Mutex::default(),
-            sources: Mutex::default(),
-            plans: Mutex::default(),
-            subscribed: Subscriptions::default(),
-            servers: Servers::new(options.servers.clone()),
             profiles: ProfileBook::default(),
             asks: Asks::default(),
             api_keys: ApiKeys::default(),
@@ -228,7 +261,7 @@ impl Engine {
         });
         if options.starter && first_run {
             core.workspace.library.set_setting(STARTER_SETTING, "loaded").await?;
-            core.start_starter();
+            core.imports.start_starter();
         }
         let gateway = Engine::gateway_of(&core);
         let engine = Engine {
@@ -246,11 +279,22 @@ impl Engine {
         self.core.workspace.events()
     }
 
+    /// Follows the servers while this process lives.
+    pub(crate) fn keep_servers(&self) {
+        self.core.servers.keep_looking();
+    }
+
+    /// Puts the tools of servers into the library in the background, as if they were trusted. The servers
+    /// are known from then on and never started.
+    pub fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
+        self.core.servers.start_offering(servers)
+    }
+
     /// Asks jobs and the agent to stop and waits until they have.
     pub async fn stop_jobs(&self) {
         self.core.sessions.stop_all().await;
         self.core.workspace.jobs.stop_all().await;
-        self.core.servers.pool.stop_all().await;
+        self.core.known_servers.pool().stop_all().await;
     }
 
     /// Flushes the store and gives it up.

@@ -370,7 +370,7 @@ impl Handle<ProposeFinding> for Engine {
             )
         })?;
         let by = Author("Discovery".to_owned());
-        let proposal = core.propose(finding.draft, &by, context.request.as_deref()).await?.proposal;
+        let proposal = core.proposals.propose(finding.draft, &by, context.request.as_deref()).await?.proposal;
         core.change(&entry, |session| {
             session.turns[at].events.push(StepEvent {
                 step: Step::Add,
@@ -382,6 +382,6 @@ impl Handle<ProposeFinding> for Engine {
             });
         });
         core.keep(&entry).await?;
-        core.proposal_detail(proposal.id).await
+        core.proposals.detail(proposal.id).await
     }
 }

@@ -167,7 +167,7 @@ impl Core {
             };
             all.insert(named, key);
         }
-        for record in self.cards_with(&["\"call\""]) {
+        for record in self.workspace.cards_with(&["\"call\""]) {
             let Ok(Some(call)) = Call::from_card(&record.card()) else { continue };
             let Some(origin) = origin_of(&call) else { continue };
             let mut seen = std::collections::HashSet::new();

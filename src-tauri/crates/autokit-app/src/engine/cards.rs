@@ -1,12 +1,8 @@
-//! Cards as people see them: rows, details, and the words that name one.
+//! Cards as people see them: rows and details.
 
-use autokit_api::commands::{CheckCard, Context, GetCard, Handle};
-use autokit_api::{CardCheck, CardDetail, CardRef, CardSummary};
-use autokit_error::Result;
+use autokit_api::{CardDetail, CardSummary};
 use autokit_library::{CardRecord, Checks};
 use autokit_toolcard::{Problem, Severity, Toolcard, check, fields};
-
-use super::Engine;
 
 /// Characters of a description in a row.
 const DESCRIPTION_CHARS: usize = 240;
@@ -72,19 +68,6 @@ pub(crate) fn detail(record: &CardRecord, checks: &Checks) -> CardDetail {
         stub: card.stub(),
         fields: card.into_object(),
         created_at: record.created_at.to_string(),
-    }
-}
-
-impl Handle<GetCard> for Engine {
-    async fn handle(&self, _: &Context, request: CardRef) -> Result<CardDetail> {
-        let record = self.core.workspace.find(&request.card)?;
-        Ok(detail(&record, &*self.core.workspace.library.checks().await?))
-    }
-}
-
-impl Handle<CheckCard> for Engine {
-    async fn handle(&self, _: &Context, request: CardCheck) -> Result<Vec<Problem>> {
-        Ok(check(&request.fields))
     }
 }
 

@@ -2,28 +2,42 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use autokit_api::commands::{Context, GetFacets, Handle, ListCards};
-use autokit_api::{CardList, CardsPage, CardsQuery, Facet, Facets, HealthFilter, Sort};
+use autokit_api::commands::{CheckCard, Context, GetCard, GetFacets, Handle, ListCards};
+use autokit_api::{
+    CardCheck, CardDetail, CardList, CardRef, CardsPage, CardsQuery, Facet, Facets, HealthFilter, Sort,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Checks, Replica};
+use autokit_toolcard::{Problem, check};
 
-use super::cards::summary;
-use super::{Core, Engine};
+use super::cards::{detail, summary};
+use super::workspace::Workspace;
 
 /// Rows in one answer.
 pub(crate) const PAGE_ROWS: u32 = 1000;
 
 /// The list looked at last: scrolling asks for window after window of the same one.
 #[derive(Debug, Default)]
-pub(crate) struct ListCache {
+struct ListCache {
     /// The query, the position in the journal and, where checks decide, how many were kept.
     key: Option<(CardsQuery, u64, u64)>,
     rows: Arc<Vec<Arc<CardRecord>>>,
 }
 
-impl Core {
+/// The list of cards; clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Catalogue {
+    workspace: Workspace,
+    list: Arc<Mutex<ListCache>>,
+}
+
+impl Catalogue {
+    pub(crate) fn new(workspace: Workspace) -> Catalogue {
+        Catalogue { workspace, list: Arc::default() }
+    }
+
     /// The cards a query selects, in its order.
     pub(crate) async fn select(&self, query: &CardsQuery) -> Result<Arc<Vec<Arc<CardRecord>>>> {
         let by_checks = query.health.is_some() || query.sort == Sort::Health;
@@ -101,7 +115,7 @@ fn sort(rows: &mut [Arc<CardRecord>], query: &CardsQuery, checks: &Checks) {
     }
 }
 
-impl Handle<ListCards> for Engine {
+impl Handle<ListCards> for Catalogue {
     async fn handle(&self, _: &Context, request: CardList) -> Result<CardsPage> {
         if request.limit > PAGE_ROWS {
             return Err(ApiError::new(
@@ -110,8 +124,8 @@ impl Handle<ListCards> for Engine {
                 "Ask for the next window with `offset`.",
             ));
         }
-        let selected = self.core.select(&request.query).await?;
-        let checks = self.core.workspace.library.checks().await?;
+        let selected = self.select(&request.query).await?;
+        let checks = self.workspace.library.checks().await?;
         let rows = selected.iter().skip(request.offset as usize).take(request.limit as usize);
         Ok(CardsPage {
             total: selected.len() as u32,
@@ -121,10 +135,10 @@ impl Handle<ListCards> for Engine {
     }
 }
 
-impl Handle<GetFacets> for Engine {
+impl Handle<GetFacets> for Catalogue {
     async fn handle(&self, _: &Context, query: CardsQuery) -> Result<Facets> {
-        let selected = self.core.select(&query).await?;
-        let checks = self.core.workspace.library.checks().await?;
+        let selected = self.select(&query).await?;
+        let checks = self.workspace.library.checks().await?;
         let mut counts: [HashMap<String, u32>; 4] = Default::default();
         let mut found = [0; HealthFilter::ALL.len()];
         let (mut verified, mut documented) = (0, 0);
@@ -150,6 +164,19 @@ impl Handle<GetFacets> for Engine {
         let health = facets(health.into_iter().filter(|(_, count)| *count > 0).collect());
         let total = selected.len() as u32;
         Ok(Facets { kinds, languages, providers, tags, health, verified, documented, total })
+    }
+}
+
+impl Handle<GetCard> for Catalogue {
+    async fn handle(&self, _: &Context, request: CardRef) -> Result<CardDetail> {
+        let record = self.workspace.find(&request.card)?;
+        Ok(detail(&record, &*self.workspace.library.checks().await?))
+    }
+}
+
+impl Handle<CheckCard> for Catalogue {
+    async fn handle(&self, _: &Context, request: CardCheck) -> Result<Vec<Problem>> {
+        Ok(check(&request.fields))
     }
 }
 

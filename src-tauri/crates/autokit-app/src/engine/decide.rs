@@ -17,11 +17,15 @@ use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
 use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalState, Risk, diff_cards};
 use serde_json::Map;
 use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
 
 use crate::jobs::{Outcome, Progress};
 
-use super::models::BATCH;
-use super::{Core, Engine};
+use super::models::{BATCH, Models};
+use super::pages::Pages;
+use super::review::Proposals;
+use super::servers::known::KnownServers;
+use super::workspace::Workspace;
 
 /// More reviewers than this for one field is a mistake in the setting.
 const MOST_APPROVALS: u32 = 9;
@@ -32,9 +36,27 @@ const LONGEST_NAME: usize = 100;
 /// A proposal with what accepting all of it would write, or why it wants a closer look.
 type Looked = (Proposal, std::result::Result<Acceptance, String>);
 
-impl Core {
-    pub(super) async fn review_policy(&self) -> Result<ReviewPolicy> {
-        Ok(self.workspace.saved(Setting::Review).await?.unwrap_or_default())
+/// What a reviewer decides; clones share what they work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Decisions {
+    workspace: Workspace,
+    models: Models,
+    proposals: Proposals,
+    pages: Pages,
+    servers: KnownServers,
+    /// One proposal is taken up again at a time.
+    reopening: Arc<Mutex<()>>,
+}
+
+impl Decisions {
+    pub(crate) fn new(
+        workspace: Workspace,
+        models: Models,
+        proposals: Proposals,
+        pages: Pages,
+        servers: KnownServers,
+    ) -> Decisions {
+        Decisions { workspace, models, proposals, pages, servers, reopening: Arc::default() }
     }
 
     /// The name a decision is signed with: the one given, the policy's, or that of who asks.
@@ -86,14 +108,14 @@ impl Core {
             Err(error) => return Err(self.refused(request.id, error).await),
         };
         let vectors = self.models.embed_card(&acceptance.card).await?;
-        let policy = self.review_policy().await?;
+        let policy = self.proposals.policy().await?;
         let reason = match request.reason.trim() {
-            "" => format!("Accepted proposal {} for {}", proposal.id, self.title(&proposal)),
+            "" => format!("Accepted proposal {} for {}", proposal.id, self.proposals.title(&proposal)),
             reason => reason.to_owned(),
         };
         let meta = Meta {
             operation: Operation::Accept,
-            author: Core::reviewer(context, &policy, &request.by)?,
+            author: Decisions::reviewer(context, &policy, &request.by)?,
             reason,
             change: None,
             request: context.request.clone(),
@@ -107,8 +129,8 @@ impl Core {
         let Accepted::Written(committed) = accepted else { return Ok(Vec::new()) };
         let touched = [committed.added, committed.changed].concat();
         let accepted: Vec<_> = touched.iter().map(|id| (&proposal, id.clone())).collect();
-        self.vouch_for_accepted(&accepted).await?;
-        self.request_rescan(&touched).await?;
+        self.servers.bind_accepted(&accepted).await?;
+        self.servers.request_rescan(&touched).await?;
         self.workspace.tell_library();
         Ok(touched)
     }
@@ -122,7 +144,7 @@ impl Core {
                 Err("decided already".to_owned())
             } else if !proposal.conflicts.is_empty() {
                 Err(format!("changed in the card since: {}", proposal.conflicts.join(", ")))
-            } else if self.suspects.has(&proposal.draft) {
+            } else if self.proposals.flagged.has(&proposal.draft) {
                 // Looked for anew: what is kept of its risk may be from before this was known.
                 Err("a text hides something or gives orders to a model".to_owned())
             } else if proposal.risk != Risk::Low {
@@ -188,7 +210,7 @@ impl Core {
                 done += 1;
                 progress.at(done, total);
             }
-            self.vouch_for_accepted(&accepted).await?;
+            self.servers.bind_accepted(&accepted).await?;
             self.workspace.tell_library();
             self.workspace.tell_proposals().await?;
         }
@@ -232,95 +254,87 @@ fn seen(looked: &[Looked]) -> String {
     hex::encode(hash.finalize())
 }
 
-impl Handle<AcceptProposal> for Engine {
+impl Handle<AcceptProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalAccept) -> Result<ProposalDetail> {
         // Asked again after a lost answer: what was done stays done.
-        if self.core.workspace.library.outcome_of(context.request.as_deref()).await?.is_none() {
-            let touched = self.core.take_over(context, &request).await?;
-            self.core.workspace.tell_proposals().await?;
+        if self.workspace.library.outcome_of(context.request.as_deref()).await?.is_none() {
+            let touched = self.take_over(context, &request).await?;
+            self.workspace.tell_proposals().await?;
             // Its page is read in the background, for answers to cite.
             let documented =
-                |id: &CardId| self.core.workspace.library.card(id).is_ok_and(|record| record.documented);
+                |id: &CardId| self.workspace.library.card(id).is_ok_and(|record| record.documented);
             if touched.iter().any(documented) {
-                self.core.pages.start(touched, false);
+                self.pages.start(touched, false);
             }
         }
-        self.core.proposal_detail(request.id).await
+        self.proposals.detail(request.id).await
     }
 }
 
-impl Handle<RejectProposal> for Engine {
+impl Handle<RejectProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalReject) -> Result<ProposalDetail> {
-        let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by)?;
+        let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
         let rejected = self
-            .core
             .workspace
             .library
             .reject(request.id, &by, request.reason.trim(), context.request.as_deref())
             .await;
         if let Err(error) = rejected {
-            return Err(self.core.refused(request.id, error).await);
+            return Err(self.refused(request.id, error).await);
         }
-        self.core.workspace.tell_proposals().await?;
-        self.core.proposal_detail(request.id).await
+        self.workspace.tell_proposals().await?;
+        self.proposals.detail(request.id).await
     }
 }
 
-impl Handle<CommentProposal> for Engine {
+impl Handle<CommentProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalComment) -> Result<ProposalDetail> {
-        let by = Core::reviewer(context, &self.core.review_policy().await?, &request.by)?;
+        let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
         if request.words.trim().is_empty() {
             let remedy = "Write what others should know before they decide.";
             return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
         }
-        self.core
-            .workspace
-            .library
-            .comment(request.id, &by, &request.words, context.request.as_deref())
-            .await?;
-        self.core.workspace.tell_proposals().await?;
-        self.core.proposal_detail(request.id).await
+        self.workspace.library.comment(request.id, &by, &request.words, context.request.as_deref()).await?;
+        self.workspace.tell_proposals().await?;
+        self.proposals.detail(request.id).await
     }
 }
 
-impl Handle<ReopenProposal> for Engine {
+impl Handle<ReopenProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalRef) -> Result<ProposalDetail> {
-        let by = Core::reviewer(context, &self.core.review_policy().await?, "")?;
-        if self.core.workspace.library.change_of_proposal(request.id).await?.is_some() {
+        let by = Decisions::reviewer(context, &self.proposals.policy().await?, "")?;
+        if self.workspace.library.change_of_proposal(request.id).await?.is_some() {
             let undone = {
-                let _one = self.core.reopening.lock().await;
+                let _one = self.reopening.lock().await;
                 let request_key = context.request.clone();
-                let accepted = self.core.workspace.library.proposal(request.id).await?.accepted;
-                let undone = self.core.workspace.library.undo_acceptance(request.id, by, request_key).await?;
+                let accepted = self.workspace.library.proposal(request.id).await?.accepted;
+                let undone = self.workspace.library.undo_acceptance(request.id, by, request_key).await?;
                 let kept = if undone.kept.is_empty() { &[] } else { accepted.as_slice() };
-                self.core.workspace.library.reconsider(request.id, kept).await?;
+                self.workspace.library.reconsider(request.id, kept).await?;
                 undone
             };
-            self.core.unvouch(&undone.cards).await?;
-            self.core.models.refresh(&undone.cards).await?;
-            self.core.workspace.tell_library();
+            self.servers.unbind(&undone.cards).await?;
+            self.models.refresh(&undone.cards).await?;
+            self.workspace.tell_library();
         } else {
-            self.core.workspace.library.reopen(request.id, &by, context.request.as_deref()).await?;
+            self.workspace.library.reopen(request.id, &by, context.request.as_deref()).await?;
         }
-        self.core.workspace.tell_proposals().await?;
-        self.core.proposal_detail(request.id).await
+        self.workspace.tell_proposals().await?;
+        self.proposals.detail(request.id).await
     }
 }
 
-impl Handle<PreviewAccept> for Engine {
+impl Handle<PreviewAccept> for Decisions {
     async fn handle(&self, _: &Context, request: ProposalsRef) -> Result<AcceptPreview> {
-        let looked = self.core.safe_among(&request.ids).await?;
+        let looked = self.safe_among(&request.ids).await?;
         let seen = seen(&looked);
         let (mut safe, mut left) = (Vec::new(), Vec::new());
         for (proposal, verdict) in looked {
-            let (id, title) = (proposal.id, self.core.title(&proposal));
+            let (id, title) = (proposal.id, self.proposals.title(&proposal));
             match verdict {
                 Ok(acceptance) => {
-                    let before = proposal
-                        .draft
-                        .card
-                        .as_ref()
-                        .and_then(|card| self.core.workspace.library.card(card).ok());
+                    let before =
+                        proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
                     let before = before.map_or_else(Map::new, |record| record.card().into_object());
                     let diff = diff_cards(&before, acceptance.card.object());
                     safe.push(SafeProposal { id, title, reason: proposal.draft.reason.clone(), diff });
@@ -332,9 +346,9 @@ impl Handle<PreviewAccept> for Engine {
     }
 }
 
-impl Handle<AcceptProposals> for Engine {
+impl Handle<AcceptProposals> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalsAccept) -> Result<JobRef> {
-        let looked = self.core.safe_among(&request.ids).await?;
+        let looked = self.safe_among(&request.ids).await?;
         if seen(&looked) != request.seen {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
@@ -342,25 +356,29 @@ impl Handle<AcceptProposals> for Engine {
                 "Look at the preview again.",
             ));
         }
-        let policy = self.core.review_policy().await?;
-        let author = Core::reviewer(context, &policy, &request.by)?;
-        let core = Arc::clone(&self.core);
-        Ok(self.core.workspace.jobs.start(
-            JobKind::Review,
-            "Accepting proposals",
-            "proposals",
-            |progress| async move { core.accept_safe(looked, &author, policy.approvals, &progress).await },
-        ))
+        let policy = self.proposals.policy().await?;
+        let author = Decisions::reviewer(context, &policy, &request.by)?;
+        let decisions = self.clone();
+        Ok(
+            self.workspace.jobs.start(
+                JobKind::Review,
+                "Accepting proposals",
+                "proposals",
+                |progress| async move {
+                    decisions.accept_safe(looked, &author, policy.approvals, &progress).await
+                },
+            ),
+        )
     }
 }
 
-impl Handle<GetReviewPolicy> for Engine {
+impl Handle<GetReviewPolicy> for Decisions {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<ReviewPolicy> {
-        self.core.review_policy().await
+        self.proposals.policy().await
     }
 }
 
-impl Handle<SetReviewPolicy> for Engine {
+impl Handle<SetReviewPolicy> for Decisions {
     async fn handle(&self, _: &Context, request: ReviewPolicy) -> Result<ReviewPolicy> {
         if !(1..=MOST_APPROVALS).contains(&request.approvals) {
             return Err(ApiError::new(
@@ -371,7 +389,7 @@ impl Handle<SetReviewPolicy> for Engine {
         }
         sensible_name(request.reviewer.trim())?;
         let policy = ReviewPolicy { reviewer: request.reviewer.trim().to_owned(), ..request };
-        self.core.workspace.save(Setting::Review, &policy).await?;
+        self.workspace.save(Setting::Review, &policy).await?;
         Ok(policy)
     }
 }

@@ -9,8 +9,9 @@ use autokit_library::{CardRecord, Replica};
 use autokit_search::dot;
 use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Problem, Toolcard, fields};
 
-use super::Core;
 use super::background::in_background;
+use super::models::Models;
+use super::workspace::Workspace;
 
 /// Cosine from which two cards are of one tool, most likely: above what different tools of one maker reach, below
 /// what two wordings of one tool do.
@@ -114,14 +115,21 @@ fn sharing_key(replica: &Replica, card: &Toolcard) -> Vec<Duplicate> {
     replica.iter().filter_map(shared).collect()
 }
 
-impl Core {
+/// Finding cards of the library that may be the tool another card is of; clones share what they work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Duplicates {
+    workspace: Workspace,
+    models: Models,
+}
+
+impl Duplicates {
+    pub(crate) fn new(workspace: Workspace, models: Models) -> Duplicates {
+        Duplicates { workspace, models }
+    }
+
     /// Cards of the library that may be the same tool as one that is not in it, by id. `vector` is the card's own, if
     /// there is a model.
-    pub(crate) async fn duplicates_of(
-        &self,
-        card: &Toolcard,
-        vector: Option<Vec<f32>>,
-    ) -> Result<Vec<Duplicate>> {
+    pub(crate) async fn of(&self, card: &Toolcard, vector: Option<Vec<f32>>) -> Result<Vec<Duplicate>> {
         let mut found = self.workspace.library.read(|replica| sharing_key(replica, card));
         if let Some(vector) = vector {
             for near in self.described_alike(card, vector).await? {

@@ -1,11 +1,13 @@
 //! A person's own changes: each is a revision, each can be undone.
 
+use std::sync::Arc;
+
 use autokit_api::commands::{
-    Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UpdateCard,
+    Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UndoImport, UpdateCard,
 };
 use autokit_api::{
-    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, Nothing, RevisionView,
-    UndoOutcome,
+    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, ImportRef, Nothing,
+    RevisionView, UndoOutcome,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Committed, Meta, PutMode, Write};
@@ -13,9 +15,11 @@ use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, marks_in
 use serde_json::{Map, Value};
 
 use super::cards::detail;
-use super::duplicates::Duplicate;
-use super::import::is_suspect;
-use super::{Core, Engine};
+use super::duplicates::{Duplicate, Duplicates};
+use super::flagged::has_new_flagged_text;
+use super::models::Models;
+use super::servers::known::KnownServers;
+use super::workspace::Workspace;
 
 fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
     Toolcard::new(fields).map_err(|problems| {
@@ -27,7 +31,7 @@ fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
 /// Refuses a card with flagged texts that the library's card does not have: unlike an import, which waits in
 /// Review, a card that is typed can be corrected at once.
 fn check_texts(card: &Toolcard, ours: Option<&CardRecord>) -> Result<()> {
-    if !is_suspect(card, ours) {
+    if !has_new_flagged_text(card, ours) {
         return Ok(());
     }
     let ours = ours.map(|ours| ours.card().into_object()).unwrap_or_default();
@@ -56,13 +60,33 @@ fn meta(context: &Context, operation: Operation, reason: &str, fallback: &str) -
     }
 }
 
-impl Core {
+/// A person's own changes to cards; clones share what they work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Editing {
+    workspace: Workspace,
+    models: Models,
+    duplicates: Duplicates,
+    servers: KnownServers,
+    /// One undo at a time: which change is the newest depends on the one before.
+    undoing: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Editing {
+    pub(crate) fn new(
+        workspace: Workspace,
+        models: Models,
+        duplicates: Duplicates,
+        servers: KnownServers,
+    ) -> Editing {
+        Editing { workspace, models, duplicates, servers, undoing: Arc::default() }
+    }
+
     async fn detail_of(&self, id: &CardId) -> Result<CardDetail> {
         Ok(detail(&*self.workspace.library.card(id)?, &*self.workspace.library.checks().await?))
     }
 }
 
-impl Handle<CreateCard> for Engine {
+impl Handle<CreateCard> for Editing {
     async fn handle(&self, context: &Context, request: CardCreate) -> Result<CardDetail> {
         let card = card_from(request.fields)?;
         if !request.flagged_too {
@@ -71,17 +95,16 @@ impl Handle<CreateCard> for Engine {
         let key = card.key();
         let meta = meta(context, Operation::Create, &request.reason, &format!("Added {key}"));
         // Without the model the card could not be held against others by meaning.
-        self.core.models.settled().await;
-        let vectors = self.core.models.embed_card(&card).await?;
+        self.models.settled().await;
+        let vectors = self.models.embed_card(&card).await?;
         let vector = vectors.as_ref().map(|vectors| vectors.values.clone());
         // Looked for before the card itself can be found.
-        let duplicates = self.core.duplicates_of(&card, vector).await?;
+        let duplicates = self.duplicates.of(&card, vector).await?;
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
-        self.core.workspace.commit(&meta, &[write]).await?;
-        let id =
-            self.core.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
+        self.workspace.commit(&meta, &[write]).await?;
+        let id = self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
         let id = id.ok_or_else(|| ApiError::internal("the new card vanished"))?;
-        let mut detail = self.core.detail_of(&id).await?;
+        let mut detail = self.detail_of(&id).await?;
         // Asked again after a lost answer, the card itself is there already.
         let others = duplicates.iter().filter(|duplicate| duplicate.id != id);
         detail.warnings.extend(others.map(Duplicate::warning));
@@ -89,36 +112,36 @@ impl Handle<CreateCard> for Engine {
     }
 }
 
-impl Handle<UpdateCard> for Engine {
+impl Handle<UpdateCard> for Editing {
     async fn handle(&self, context: &Context, request: CardUpdate) -> Result<CardDetail> {
         // Asked again after a lost answer: by now the card may have another name.
-        if let Some(done) = self.core.workspace.library.outcome_of(context.request.as_deref()).await?
+        if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await?
             && let Some(id) = done.changed.first().or(done.unchanged.first())
         {
-            return self.core.detail_of(id).await;
+            return self.detail_of(id).await;
         }
-        let record = self.core.workspace.find(&request.card)?;
+        let record = self.workspace.find(&request.card)?;
         let card = card_from(request.fields)?;
         if !request.flagged_too {
             check_texts(&card, Some(&record))?;
         }
         let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {}", record.key));
-        let vectors = self.core.models.embed_card(&card).await?;
+        let vectors = self.models.embed_card(&card).await?;
         let write =
             Write::Edit { id: record.id.clone(), expected: request.expected, card: Box::new(card), vectors };
-        self.core.workspace.commit(&meta, &[write]).await?;
-        self.core.detail_of(&record.id).await
+        self.workspace.commit(&meta, &[write]).await?;
+        self.detail_of(&record.id).await
     }
 }
 
-impl Handle<DeleteCards> for Engine {
+impl Handle<DeleteCards> for Editing {
     async fn handle(&self, context: &Context, request: CardsDelete) -> Result<CardChange> {
         // Asked again after a lost answer: by now there is no such card.
-        if let Some(done) = self.core.workspace.library.outcome_of(context.request.as_deref()).await? {
+        if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
             return Ok(removed(done));
         }
         let records =
-            request.cards.iter().map(|text| self.core.workspace.find(text)).collect::<Result<Vec<_>>>()?;
+            request.cards.iter().map(|text| self.workspace.find(text)).collect::<Result<Vec<_>>>()?;
         let what = match records.as_slice() {
             [one] => one.key.to_string(),
             several => format!("{} cards", several.len()),
@@ -126,8 +149,8 @@ impl Handle<DeleteCards> for Engine {
         let meta = meta(context, Operation::Delete, &request.reason, &format!("Removed {what}"));
         let writes: Vec<Write> =
             records.iter().map(|record| Write::Delete { id: record.id.clone() }).collect();
-        let committed = self.core.workspace.commit(&meta, &writes).await?;
-        self.core.vouch_for_removed(&records).await?;
+        let committed = self.workspace.commit(&meta, &writes).await?;
+        self.servers.unbind_removed(&records).await?;
         Ok(removed(committed))
     }
 }
@@ -139,15 +162,14 @@ fn removed(committed: Committed) -> CardChange {
     }
 }
 
-impl Handle<GetHistory> for Engine {
+impl Handle<GetHistory> for Editing {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<Vec<RevisionView>> {
         // A deleted card is no longer found by name; its id still has a history.
         let id = self
-            .core
             .workspace
             .find(&request.card)
             .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
-        let revisions = self.core.workspace.library.history(&id).await?;
+        let revisions = self.workspace.library.history(&id).await?;
         let object = |body: &Option<String>| -> Result<Option<Map<String, Value>>> {
             body.as_deref()
                 .map(|text| serde_json::from_str(text).map_err(|error| ApiError::internal(error.to_string())))
@@ -174,24 +196,23 @@ impl Handle<GetHistory> for Engine {
     }
 }
 
-impl Handle<RestoreCard> for Engine {
+impl Handle<RestoreCard> for Editing {
     async fn handle(&self, context: &Context, request: CardRestore) -> Result<CardDetail> {
         let id = self
-            .core
             .workspace
             .find(&request.card)
             .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
         let author = Author(context.author.clone());
-        self.core.workspace.library.restore(&id, request.number, author, context.request.clone()).await?;
-        self.core.models.refresh(std::slice::from_ref(&id)).await?;
-        self.core.workspace.tell_library();
-        self.core.detail_of(&id).await
+        self.workspace.library.restore(&id, request.number, author, context.request.clone()).await?;
+        self.models.refresh(std::slice::from_ref(&id)).await?;
+        self.workspace.tell_library();
+        self.detail_of(&id).await
     }
 }
 
-impl Core {
+impl Editing {
     /// Takes a change back; the newest one when none is named.
-    pub(crate) async fn undo_change(&self, change: Option<&str>, context: &Context) -> Result<UndoOutcome> {
+    async fn undo_change(&self, change: Option<&str>, context: &Context) -> Result<UndoOutcome> {
         let undone = {
             let _one = self.undoing.lock().await;
             // Asked again after a lost answer: the newest change is by now another one.
@@ -213,7 +234,7 @@ impl Core {
             let author = Author(context.author.clone());
             self.workspace.library.undo(&change, author, context.request.clone()).await?
         };
-        self.unvouch(&undone.cards).await?;
+        self.servers.unbind(&undone.cards).await?;
         self.models.refresh(&undone.cards).await?;
         self.workspace.tell_library();
         // Proposals that the change had taken over wait again.
@@ -223,8 +244,14 @@ impl Core {
     }
 }
 
-impl Handle<Undo> for Engine {
+impl Handle<Undo> for Editing {
     async fn handle(&self, context: &Context, _: Nothing) -> Result<UndoOutcome> {
-        self.core.undo_change(None, context).await
+        self.undo_change(None, context).await
+    }
+}
+
+impl Handle<UndoImport> for Editing {
+    async fn handle(&self, context: &Context, request: ImportRef) -> Result<UndoOutcome> {
+        self.undo_change(Some(&request.import), context).await
     }
 }

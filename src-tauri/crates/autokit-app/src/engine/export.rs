@@ -19,18 +19,39 @@ use autokit_library::CardRecord;
 use autokit_toolcard::{CardId, Named, Operation, RevisionId, Toolcard, write_cards};
 
 use super::background::in_background;
+use super::catalogue::Catalogue;
 use super::keys::spoken;
-use super::{Core, Engine};
+use super::models::Models;
+use super::sources::Sources;
+use super::workspace::Workspace;
 
 /// Names of cards in a preview.
 const NAMED: usize = 200;
 
-impl Core {
+/// Taking cards out; clones share what they work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Exports {
+    workspace: Workspace,
+    models: Models,
+    catalogue: Catalogue,
+    sources: Sources,
+}
+
+impl Exports {
+    pub(crate) fn new(
+        workspace: Workspace,
+        models: Models,
+        catalogue: Catalogue,
+        sources: Sources,
+    ) -> Exports {
+        Exports { workspace, models, catalogue, sources }
+    }
+
     /// The cards that are meant, by id.
     async fn chosen(&self, request: &ExportRequest) -> Result<Vec<Arc<CardRecord>>> {
         let mut records: Vec<Arc<CardRecord>> = match &request.cards {
             Some(cards) => cards.iter().map(|card| self.workspace.find(card)).collect::<Result<_>>()?,
-            None => self.select(&request.query).await?.to_vec(),
+            None => self.catalogue.select(&request.query).await?.to_vec(),
         };
         // One that is misspelt would leave after all.
         let without: HashSet<CardId> = request
@@ -267,10 +288,10 @@ fn found(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {
     secrets.into_iter().map(view).collect()
 }
 
-impl Handle<PreviewExport> for Engine {
+impl Handle<PreviewExport> for Exports {
     async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportPreview> {
-        let records = self.core.chosen(&request).await?;
-        let contents = self.core.contents(&records, &request, &context.author).await?;
+        let records = self.chosen(&request).await?;
+        let contents = self.contents(&records, &request, &context.author).await?;
         in_background(move || {
             let cards = &contents.cards;
             let text = |entry: &Entry| {
@@ -291,13 +312,12 @@ impl Handle<PreviewExport> for Engine {
     }
 }
 
-impl Handle<Export> for Engine {
+impl Handle<Export> for Exports {
     async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportOutcome> {
-        let core = &self.core;
-        let records = core.chosen(&request).await?;
+        let records = self.chosen(&request).await?;
         if records.is_empty() && request.path.is_some() {
             // An older export stays as it is.
-            let (message, remedy) = if core.workspace.library.read(autokit_library::Replica::is_empty) {
+            let (message, remedy) = if self.workspace.library.read(autokit_library::Replica::is_empty) {
                 ("the library has no cards, so nothing was written", "Import a file in the Library first.")
             } else {
                 (
@@ -311,19 +331,19 @@ impl Handle<Export> for Engine {
         // Other formats hold no history; of it nothing leaves with them.
         let history = request.history && bundled;
         let asked = ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
-        let mut contents = core.contents(&records, &asked, &context.author).await?;
+        let mut contents = self.contents(&records, &asked, &context.author).await?;
         if let (Format::Folder, Some(path)) = (request.format, &request.path) {
-            core.goes_on_from(path, &mut contents).await?;
+            self.goes_on_from(path, &mut contents).await?;
         }
-        let key = if bundled && request.sign { Some(core.signing_key().await?) } else { None };
+        let key = if bundled && request.sign { Some(self.sources.keys.signing_key().await?) } else { None };
         in_background(move || write(&request, &contents, key.as_ref())).await
     }
 }
 
-impl Handle<SignBundle> for Engine {
+impl Handle<SignBundle> for Exports {
     async fn handle(&self, context: &Context, request: BundlePath) -> Result<ExportOutcome> {
         let source = ImportSource::Path(request.path.clone());
-        let incoming = self.core.read_source(source, &context.author).await?;
+        let incoming = self.sources.read(source, &context.author).await?;
         if !incoming.bundled || !incoming.rejected.is_empty() {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
@@ -340,7 +360,7 @@ impl Handle<SignBundle> for Engine {
                 "Import it and export it as your own.",
             ));
         }
-        let key = self.core.signing_key().await?;
+        let key = self.sources.keys.signing_key().await?;
         let asked =
             ExportRequest { path: Some(request.path), format: incoming.format, ..ExportRequest::default() };
         in_background(move || {

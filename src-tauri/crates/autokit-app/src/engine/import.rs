@@ -4,25 +4,25 @@
 //! |---|---|
 //! | [`plan`] | a source held against the library, card by card |
 //! | [`preview`] | what it would do, window by window |
+//! | [`wishes`] | what the person chose |
 //! | [`work`] | the cards to write and the proposals to make, after what the person chose |
 //! | [`vectors`] | vectors that came along, and whether they can be trusted |
 
 mod plan;
 mod preview;
 mod vectors;
+pub(crate) mod wishes;
 mod work;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use autokit_api::commands::{
-    Context, Handle, ListImports, LoadStarter, PreviewImport, StartImport, UndoImport,
-};
+use autokit_api::commands::{Context, Handle, ListImports, LoadStarter, PreviewImport, StartImport};
 use autokit_api::{
-    ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
-    ImportView, JobKind, JobRef, JobTally, Landing, Nothing, Trust, UndoOutcome,
+    ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRequest, ImportSource, ImportView,
+    JobKind, JobRef, JobTally, Landing, Nothing, Trust,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Intake, TakenIn};
@@ -32,24 +32,47 @@ use crate::jobs::{Outcome, Progress};
 
 use super::background::in_background;
 use super::catalogue::PAGE_ROWS;
+use super::duplicates::Duplicates;
 use super::incoming::Incoming;
 use super::keys::Seen;
-use super::{Core, Engine};
-use plan::Plan;
-pub(crate) use plan::PlanCache;
-pub(super) use plan::is_suspect;
-pub(super) use work::Wishes;
+use super::models::Models;
+use super::servers::known::KnownServers;
+use super::sources::Sources;
+use super::workspace::Workspace;
+use plan::{Plan, PlanCache};
+use wishes::Wishes;
 use work::Work;
 
-impl Core {
-    pub(crate) fn start_starter(self: &Arc<Self>) -> JobRef {
-        let core = Arc::clone(self);
+/// Bringing cards in; clones share what they work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Imports {
+    workspace: Workspace,
+    models: Models,
+    duplicates: Duplicates,
+    sources: Sources,
+    servers: KnownServers,
+    plans: Arc<Mutex<PlanCache>>,
+}
+
+impl Imports {
+    pub(crate) fn new(
+        workspace: Workspace,
+        models: Models,
+        duplicates: Duplicates,
+        sources: Sources,
+        servers: KnownServers,
+    ) -> Imports {
+        Imports { workspace, models, duplicates, sources, servers, plans: Arc::default() }
+    }
+
+    pub(crate) fn start_starter(&self) -> JobRef {
+        let imports = self.clone();
         self.workspace.jobs.start(
             JobKind::Starter,
             "Loading the starter cards",
             "cards",
             |progress| async move {
-                let at = core.workspace.clock.stamp();
+                let at = imports.workspace.clock.stamp();
                 let wishes = Wishes {
                     existing: ExistingCards::Keep,
                     landing: Landing::Library,
@@ -61,14 +84,14 @@ impl Core {
                 };
                 let read = in_background(crate::starter::cards).await?;
                 let incoming = Arc::new(Incoming::starter(read, &wishes.by, &at));
-                core.bring_in(incoming, wishes, None, &progress).await
+                imports.bring_in(incoming, wishes, None, &progress).await
             },
         )
     }
 
     /// Carries out what was planned, all or nothing.
     pub(super) async fn bring_in(
-        self: &Arc<Self>,
+        &self,
         incoming: Arc<Incoming>,
         wishes: Wishes,
         request: Option<String>,
@@ -79,9 +102,10 @@ impl Core {
         let began = Instant::now();
         let plan = self.plan(Arc::clone(&incoming)).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "planned");
-        let (core, planned, wishes) = (Arc::clone(self), Arc::clone(&plan), Arc::new(wishes));
+        let (library, planned) = (Arc::clone(&self.workspace.library), Arc::clone(&plan));
+        let wishes = Arc::new(wishes);
         let wanted = Arc::clone(&wishes);
-        let mut work = in_background(move || planned.work(&wanted, &core.workspace.library)).await?;
+        let mut work = in_background(move || planned.work(&wanted, &library)).await?;
         progress.at(0, work.arrivals.len() as u64);
         self.give_vectors(&incoming, &mut work, progress).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "vectors are there");
@@ -89,7 +113,7 @@ impl Core {
         let similar = self.similar_arrivals(&plan, &work).await?;
         // What was looked at is not looked at again; a large source is not kept in memory beside what is
         // made of it.
-        self.sources.lock().expect("no holder panics").forget();
+        self.sources.forget();
         self.plans.lock().expect("no holder panics").forget();
         drop(plan);
         let count = (work.arrivals.len() + work.drafts.len()) as u32;
@@ -119,7 +143,7 @@ impl Core {
         if taken.import.is_some() {
             self.workspace.tell_library();
             self.workspace.tell_proposals().await?;
-            self.remember_key(&seen).await?;
+            self.sources.keys.remember(&seen).await?;
         }
         let tally = JobTally {
             added: taken.added.len() as u32,
@@ -133,15 +157,11 @@ impl Core {
     }
 
     /// The cards about to be added that may be there already under another name, each with the one it may be.
-    async fn similar_arrivals(
-        self: &Arc<Self>,
-        plan: &Arc<Plan>,
-        work: &Work,
-    ) -> Result<Vec<(String, String)>> {
+    async fn similar_arrivals(&self, plan: &Arc<Plan>, work: &Work) -> Result<Vec<(String, String)>> {
         let new = work.arrivals.iter().zip(&work.from).filter(|(arrival, _)| arrival.expected.is_none());
         let new: Vec<(usize, Option<Vec<f32>>)> =
             new.map(|(arrival, at)| (*at, arrival.vectors.as_ref().map(|own| own.values.clone()))).collect();
-        let (core, plan) = (Arc::clone(self), Arc::clone(plan));
+        let (duplicates, plan) = (self.duplicates.clone(), Arc::clone(plan));
         in_background(move || {
             let mut similar = Vec::new();
             // Cards of the same source are held against each other by what they say alone.
@@ -165,7 +185,7 @@ impl Core {
                 let known = match (plan.planned[at].similar.first(), vector) {
                     (Some(known), _) => Some(known.key.to_string()),
                     (None, Some(vector)) if twin.is_none() => {
-                        core.same_meaning(card, vector)?.map(|known| known.key.to_string())
+                        duplicates.same_meaning(card, vector)?.map(|known| known.key.to_string())
                     }
                     (None, _) => None,
                 };
@@ -205,7 +225,7 @@ fn summary(tally: &JobTally, taken: &TakenIn, similar: &[(String, String)]) -> S
     format!("{text}; may be there already: {}{more}", named.join(", "))
 }
 
-impl Handle<PreviewImport> for Engine {
+impl Handle<PreviewImport> for Imports {
     async fn handle(&self, context: &Context, request: ImportPreviewRequest) -> Result<ImportPreview> {
         if request.limit > PAGE_ROWS {
             return Err(ApiError::new(
@@ -214,9 +234,9 @@ impl Handle<PreviewImport> for Engine {
                 "Ask for the next window with `offset`.",
             ));
         }
-        let incoming = self.core.read_source(request.source, &context.author).await?;
-        let plan = self.core.plan(incoming).await?;
-        let signature = self.core.signature_view(&plan.incoming).await?;
+        let incoming = self.sources.read(request.source, &context.author).await?;
+        let plan = self.plan(incoming).await?;
+        let signature = self.sources.keys.signature_view(&plan.incoming).await?;
         in_background(move || Ok(plan.preview(request.status, request.offset, request.limit, signature)))
             .await
     }
@@ -235,9 +255,9 @@ fn called(source: &ImportSource, incoming: &Incoming) -> String {
     }
 }
 
-impl Handle<StartImport> for Engine {
+impl Handle<StartImport> for Imports {
     async fn handle(&self, context: &Context, request: ImportRequest) -> Result<JobRef> {
-        let incoming = self.core.read_source(request.source.clone(), &context.author).await?;
+        let incoming = self.sources.read(request.source.clone(), &context.author).await?;
         if let Some(digest) = request.digest.as_ref().filter(|digest| **digest != incoming.digest) {
             tracing::info!(%digest, found = %incoming.digest, "a source changed after it was looked at");
             return Err(ApiError::new(
@@ -246,7 +266,7 @@ impl Handle<StartImport> for Engine {
                 "Look at the preview again, then import.",
             ));
         }
-        let signature = self.core.signature_view(&incoming).await?;
+        let signature = self.sources.keys.signature_view(&incoming).await?;
         if request.landing == Landing::Library && matches!(signature.trust, Trust::Stripped | Trust::OtherKey)
         {
             return Err(ApiError::new(
@@ -269,30 +289,31 @@ impl Handle<StartImport> for Engine {
             choices: request.choices.into_iter().map(|choice| (choice.position, choice)).collect(),
             reason,
             by: Author(context.author.clone()),
-            at: self.core.workspace.clock.stamp(),
+            at: self.workspace.clock.stamp(),
         };
-        let (core, key) = (Arc::clone(&self.core), context.request.clone());
+        let (imports, key) = (self.clone(), context.request.clone());
         let keys: Vec<CardKey> = incoming.entries.iter().map(|entry| entry.card.key()).collect();
         let title = format!("Importing {from}");
-        Ok(self.core.workspace.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
-            let outcome = core.bring_in(incoming, wishes, key, &progress).await?;
-            let of_key =
-                |key: &CardKey| core.workspace.library.read(|replica| Some(replica.by_key(key)?.id.clone()));
-            core.request_rescan(&keys.iter().filter_map(of_key).collect::<Vec<_>>()).await?;
+        Ok(self.workspace.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
+            let outcome = imports.bring_in(incoming, wishes, key, &progress).await?;
+            let of_key = |key: &CardKey| {
+                imports.workspace.library.read(|replica| Some(replica.by_key(key)?.id.clone()))
+            };
+            imports.servers.request_rescan(&keys.iter().filter_map(of_key).collect::<Vec<_>>()).await?;
             Ok(outcome)
         }))
     }
 }
 
-impl Handle<LoadStarter> for Engine {
+impl Handle<LoadStarter> for Imports {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<JobRef> {
-        Ok(self.core.start_starter())
+        Ok(self.start_starter())
     }
 }
 
-impl Handle<ListImports> for Engine {
+impl Handle<ListImports> for Imports {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<ImportView>> {
-        let made = self.core.workspace.library.imports().await?;
+        let made = self.workspace.library.imports().await?;
         made.into_iter()
             .map(|made| {
                 let note = serde_json::from_str(&made.note)
@@ -300,11 +321,5 @@ impl Handle<ListImports> for Engine {
                 Ok(ImportView { import: made.import, undone: made.undone, note })
             })
             .collect()
-    }
-}
-
-impl Handle<UndoImport> for Engine {
-    async fn handle(&self, context: &Context, request: ImportRef) -> Result<UndoOutcome> {
-        self.core.undo_change(Some(&request.import), context).await
     }
 }

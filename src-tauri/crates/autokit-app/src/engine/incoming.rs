@@ -2,19 +2,14 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
 
-use autokit_api::{Format, ImportSource};
+use autokit_api::Format;
 use autokit_bundle::formats::{self, Format as Known, detect};
 use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_openapi as openapi;
 use autokit_openapi::rapidapi;
 use autokit_toolcard::{Author, ReadCards, Rejected, is_web_address, read_cards};
-
-use super::Core;
-use super::background::in_background;
 
 /// What a source holds.
 #[derive(Debug)]
@@ -31,65 +26,6 @@ pub(crate) struct Incoming {
     pub(crate) rejected: Vec<Rejected>,
     pub(crate) digest: String,
     pub(crate) signature: Option<Signature>,
-}
-
-/// The source looked at last, so that scrolling through a preview does not read it again.
-#[derive(Debug, Default)]
-pub(crate) struct SourceCache(Option<Read>);
-
-impl SourceCache {
-    /// Lets go of what was read.
-    pub(crate) fn forget(&mut self) {
-        self.0 = None;
-    }
-}
-
-#[derive(Debug)]
-struct Read {
-    key: SourceKey,
-    at: Instant,
-    incoming: Arc<Incoming>,
-}
-
-/// How long what was fetched is still what is looked at.
-const LOOKED_AT: Duration = Duration::from_mins(10);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct SourceKey {
-    source: ImportSource,
-    modified: Option<SystemTime>,
-    bytes: u64,
-}
-
-impl SourceKey {
-    fn of(source: &ImportSource) -> Result<SourceKey> {
-        let (modified, bytes) = match source {
-            ImportSource::Path(path) => {
-                state_of(Path::new(path)).map_err(|error| unreadable(path, &file_problem(&error)))?
-            }
-            ImportSource::Text(text) => (None, text.len() as u64),
-            // What was fetched stays what was looked at until another source is.
-            ImportSource::Url(_) => (None, 0),
-        };
-        Ok(SourceKey { source: source.clone(), modified, bytes })
-    }
-}
-
-/// When a file or anything in a folder changed last, and how much there is.
-fn state_of(path: &Path) -> std::io::Result<(Option<SystemTime>, u64)> {
-    let metadata = fs::metadata(path)?;
-    let (mut modified, mut bytes) = (metadata.modified().ok(), metadata.len());
-    if metadata.is_dir() {
-        for folder in [path.to_owned(), path.join("cards"), path.join("history")] {
-            let Ok(entries) = fs::read_dir(folder) else { continue };
-            for entry in entries {
-                let metadata = entry?.metadata()?;
-                modified = modified.max(metadata.modified().ok());
-                bytes = bytes.wrapping_add(metadata.len()).wrapping_add(1);
-            }
-        }
-    }
-    Ok((modified, bytes))
 }
 
 /// What something that is neither a file nor a folder is.
@@ -120,7 +56,7 @@ fn unread_document(path: &str, error: &openapi::SpecError) -> ApiError {
     ApiError::new(ErrorCode::UnreadableFile, reason, remedy)
 }
 
-fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError {
+pub(super) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError {
     ApiError::new(
         ErrorCode::UnreadableFile,
         format!("{path}: {error}"),
@@ -145,58 +81,6 @@ fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
     ApiError::new(ErrorCode::UnreadableFile, format!("{source}: {error}"), remedy)
 }
 
-impl Core {
-    /// Reads a source, or gives what was read of it last if it is still the same.
-    pub(crate) async fn read_source(
-        self: &Arc<Self>,
-        source: ImportSource,
-        by: &str,
-    ) -> Result<Arc<Incoming>> {
-        let fetched = match &source {
-            ImportSource::Url(url) if !self.has_read(&source)? => Some(self.fetch_source(url).await?),
-            _ => None,
-        };
-        let (core, by, at) = (Arc::clone(self), Author(by.to_owned()), self.workspace.clock.stamp());
-        in_background(move || {
-            let key = SourceKey::of(&source)?;
-            if fetched.is_none()
-                && let Some(read) = &core.sources.lock().expect("no holder panics").0
-                && read.key == key
-            {
-                return Ok(Arc::clone(&read.incoming));
-            }
-            let read = Arc::new(match &source {
-                ImportSource::Text(text) => from_bytes(text.as_bytes(), "the pasted text", &by, &at)?,
-                ImportSource::Path(path) => from_path(path, &by, &at)?,
-                ImportSource::Url(url) => from_bytes(fetched.as_deref().unwrap_or_default(), url, &by, &at)?,
-            });
-            core.sources.lock().expect("no holder panics").0 =
-                Some(Read { key, at: Instant::now(), incoming: Arc::clone(&read) });
-            Ok(read)
-        })
-        .await
-    }
-
-    async fn fetch_source(&self, url: &str) -> Result<Vec<u8>> {
-        let fetcher = self.providers.services().fetcher.clone();
-        let most = autokit_bundle::limits::FILE_BYTES;
-        let file = fetcher.download(url, &autokit_web::Validators::default(), most).await?;
-        Ok(file.map(|file| file.bytes).unwrap_or_default())
-    }
-
-    /// Reads a source whatever is remembered of it.
-    pub(crate) async fn read_anew(self: &Arc<Self>, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
-        self.sources.lock().expect("no holder panics").forget();
-        self.read_source(source, by).await
-    }
-
-    fn has_read(&self, source: &ImportSource) -> Result<bool> {
-        let key = SourceKey::of(source)?;
-        let kept = self.sources.lock().expect("no holder panics");
-        Ok(kept.0.as_ref().is_some_and(|read| read.key == key && read.at.elapsed() < LOOKED_AT))
-    }
-}
-
 impl Incoming {
     /// The cards AutoKit comes with.
     pub(crate) fn starter(read: ReadCards, by: &Author, at: &str) -> Incoming {
@@ -210,7 +94,7 @@ impl Incoming {
     }
 }
 
-fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
+pub(super) fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
     if metadata.is_dir() {
         let bundle =

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::secrets::Secret;
 
 use super::incoming::Incoming;
-use super::{Core, Engine};
+use super::providers::Providers;
+use super::workspace::Workspace;
 
 /// Name of this person's own key in the keychain.
 const OWN_KEY: &str = "signing-key";
@@ -60,7 +61,18 @@ impl Seen {
     }
 }
 
-impl Core {
+/// Keys that bundles are signed with: one's own, and those of others; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct BundleKeys {
+    workspace: Workspace,
+    providers: Providers,
+}
+
+impl BundleKeys {
+    pub(crate) fn new(workspace: Workspace, providers: Providers) -> BundleKeys {
+        BundleKeys { workspace, providers }
+    }
+
     async fn known_keys(&self) -> Result<Vec<KnownKey>> {
         Ok(self.workspace.saved(Setting::BundleKeys).await?.unwrap_or_default())
     }
@@ -103,7 +115,7 @@ impl Core {
     }
 
     /// Remembers the key of a source that was imported.
-    pub(crate) async fn remember_key(&self, seen: &Seen) -> Result<()> {
+    pub(crate) async fn remember(&self, seen: &Seen) -> Result<()> {
         let Some(signature) = &seen.signature else { return Ok(()) };
         let mut keys = self.known_keys().await?;
         let elsewhere = another_signed(&keys, signature.key, &seen.author);
@@ -179,25 +191,25 @@ fn never_seen(remedy: &str) -> ApiError {
     ApiError::new(ErrorCode::NotFound, "this key was never seen here", remedy)
 }
 
-impl Handle<ListKeys> for Engine {
+impl Handle<ListKeys> for BundleKeys {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
-        self.core.signing_keys().await
+        self.signing_keys().await
     }
 }
 
-impl Handle<MakeKey> for Engine {
+impl Handle<MakeKey> for BundleKeys {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
-        if !matches!(self.core.own_key().await?, Some(Ok(_))) {
-            self.core.make_signing_key().await?;
+        if !matches!(self.own_key().await?, Some(Ok(_))) {
+            self.make_signing_key().await?;
         }
-        self.core.signing_keys().await
+        self.signing_keys().await
     }
 }
 
-impl Handle<SetKeyTrust> for Engine {
+impl Handle<SetKeyTrust> for BundleKeys {
     async fn handle(&self, _: &Context, request: KeyTrust) -> Result<SigningKeys> {
         let key = key_from(&request.key)?;
-        let mut keys = self.core.known_keys().await?;
+        let mut keys = self.known_keys().await?;
         match keys.iter_mut().find(|known| known.key == key) {
             Some(known) => {
                 known.trusted = request.trusted;
@@ -212,26 +224,26 @@ impl Handle<SetKeyTrust> for Engine {
             None => keys.push(KnownKey {
                 key,
                 signer: request.signer,
-                first_seen: self.core.workspace.clock.stamp(),
+                first_seen: self.workspace.clock.stamp(),
                 trusted: request.trusted,
                 authors: Vec::new(),
             }),
         }
-        self.core.keep_keys(&keys).await?;
-        self.core.signing_keys().await
+        self.keep_keys(&keys).await?;
+        self.signing_keys().await
     }
 }
 
-impl Handle<ForgetKey> for Engine {
+impl Handle<ForgetKey> for BundleKeys {
     async fn handle(&self, _: &Context, request: KeyRef) -> Result<SigningKeys> {
         let key = key_from(&request.key)?;
-        let mut keys = self.core.known_keys().await?;
+        let mut keys = self.known_keys().await?;
         let were = keys.len();
         keys.retain(|known| known.key != key);
         if keys.len() == were {
             return Err(never_seen("See which there are in the list of keys."));
         }
-        self.core.keep_keys(&keys).await?;
-        self.core.signing_keys().await
+        self.keep_keys(&keys).await?;
+        self.signing_keys().await
     }
 }

@@ -2,13 +2,13 @@
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
 use autokit_api::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 use autokit_api::{
-    CardDescribe, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals, ProposalsQuery,
-    SuspectText,
+    CardDescribe, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals as ProposalList,
+    ProposalsQuery, ReviewPolicy, Setting, SuspectText,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Proposed;
@@ -19,12 +19,39 @@ use autokit_toolcard::{
 use lru::LruCache;
 use serde_json::{Map, Value};
 
-use super::{Core, Engine};
+use super::duplicates::Duplicates;
+use super::models::Models;
+use super::providers::Providers;
+use super::workspace::Workspace;
 
 /// Drafts of which it is remembered whether they are suspect.
 const LOOKED_THROUGH: NonZeroUsize = NonZeroUsize::new(50_000).expect("more than none");
 
-impl Core {
+/// Proposals as they wait for review; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Proposals {
+    workspace: Workspace,
+    models: Models,
+    duplicates: Duplicates,
+    providers: Providers,
+    pub(super) flagged: Arc<FlaggedDrafts>,
+}
+
+impl Proposals {
+    pub(crate) fn new(
+        workspace: Workspace,
+        models: Models,
+        duplicates: Duplicates,
+        providers: Providers,
+    ) -> Proposals {
+        Proposals { workspace, models, duplicates, providers, flagged: Arc::default() }
+    }
+
+    /// How proposals are decided on.
+    pub(super) async fn policy(&self) -> Result<ReviewPolicy> {
+        Ok(self.workspace.saved(Setting::Review).await?.unwrap_or_default())
+    }
+
     /// The card a proposal is about, or would make.
     pub(super) fn title(&self, proposal: &Proposal) -> String {
         match (&proposal.draft.card, proposal.draft.key()) {
@@ -38,7 +65,7 @@ impl Core {
         }
     }
 
-    pub(crate) async fn proposal_detail(&self, id: u32) -> Result<ProposalDetail> {
+    pub(crate) async fn detail(&self, id: u32) -> Result<ProposalDetail> {
         self.look_at(ProposalLook::from(id)).await
     }
 
@@ -97,7 +124,7 @@ impl Core {
                 .iter()
                 .map(|field| (field.field.clone(), risk(field, now.get(&field.field))))
                 .collect(),
-            needed: self.review_policy().await?.approvals,
+            needed: self.policy().await?.approvals,
             suspect: suspect_texts(&draft, &now),
             unchanged: now.into_iter().filter(|(name, _)| !proposed(name)).collect(),
             similar,
@@ -133,13 +160,13 @@ impl Core {
             .read(|replica| replica.named(card.name()).map(|record| record.id.clone()).collect());
         self.models.settled().await;
         let vector = self.models.embed_card(&card).await?.map(|vectors| vectors.values);
-        let duplicates = self.duplicates_of(&card, vector).await?;
+        let duplicates = self.duplicates.of(&card, vector).await?;
         similar.extend(duplicates.into_iter().map(|duplicate| duplicate.id));
         Ok(similar)
     }
 }
 
-impl Core {
+impl Proposals {
     /// A draft of a card from words that describe a tool: by the small model, else by rules.
     pub(super) async fn described(&self, text: &str) -> Result<Draft> {
         let now = self.workspace.clock.stamp();
@@ -168,15 +195,34 @@ impl Core {
         }
         Ok(draft)
     }
+
+    fn row(&self, proposal: &Proposal, needed: u32) -> ProposalRow {
+        ProposalRow {
+            id: proposal.id,
+            title: self.title(proposal),
+            origin: proposal.draft.origin,
+            group: proposal.draft.origin.group().to_owned(),
+            risk: proposal.risk,
+            suspect: self.flagged.has(&proposal.draft),
+            conflicts: proposal.conflicts.len() as u32,
+            approvals: proposal.approvals.len() as u32,
+            needed,
+            state: proposal.state,
+            card: proposal.draft.card.as_ref().map(ToString::to_string),
+            fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
+            confidence: proposal.draft.confidence(),
+            created_at: proposal.created_at.clone(),
+            reason: proposal.draft.reason.clone(),
+        }
+    }
 }
 
-impl Handle<DescribeCard> for Engine {
+impl Handle<DescribeCard> for Proposals {
     async fn handle(&self, context: &Context, request: CardDescribe) -> Result<ProposalDetail> {
-        let core = &self.core;
-        let draft = core.described(&request.text).await?;
+        let draft = self.described(&request.text).await?;
         let by = Author(context.author.clone());
-        let proposal = core.propose(draft, &by, context.request.as_deref()).await?.proposal;
-        core.proposal_detail(proposal.id).await
+        let proposal = self.propose(draft, &by, context.request.as_deref()).await?.proposal;
+        self.detail(proposal.id).await
     }
 }
 
@@ -193,20 +239,20 @@ fn is_suspect(draft: &Draft) -> bool {
 /// What was said of drafts that were looked through: the queue is read again with each proposal that comes,
 /// and looking through a thousand of them takes a while.
 #[derive(Debug)]
-pub(super) struct Suspects {
+pub(super) struct FlaggedDrafts {
     /// By a digest of what is proposed, with a key nobody else has: a draft cannot be made to look like
     /// another.
     said: Mutex<LruCache<u64, bool>>,
     digest: RandomState,
 }
 
-impl Default for Suspects {
-    fn default() -> Suspects {
-        Suspects { said: Mutex::new(LruCache::new(LOOKED_THROUGH)), digest: RandomState::new() }
+impl Default for FlaggedDrafts {
+    fn default() -> FlaggedDrafts {
+        FlaggedDrafts { said: Mutex::new(LruCache::new(LOOKED_THROUGH)), digest: RandomState::new() }
     }
 }
 
-impl Suspects {
+impl FlaggedDrafts {
     /// As [`is_suspect`].
     pub(super) fn has(&self, draft: &Draft) -> bool {
         let mut digest = self.digest.build_hasher();
@@ -240,49 +286,26 @@ fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<SuspectText> {
     suspect
 }
 
-fn row(core: &Core, proposal: &Proposal, needed: u32) -> ProposalRow {
-    ProposalRow {
-        id: proposal.id,
-        title: core.title(proposal),
-        origin: proposal.draft.origin,
-        group: proposal.draft.origin.group().to_owned(),
-        risk: proposal.risk,
-        suspect: core.suspects.has(&proposal.draft),
-        conflicts: proposal.conflicts.len() as u32,
-        approvals: proposal.approvals.len() as u32,
-        needed,
-        state: proposal.state,
-        card: proposal.draft.card.as_ref().map(ToString::to_string),
-        fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
-        confidence: proposal.draft.confidence(),
-        created_at: proposal.created_at.clone(),
-        reason: proposal.draft.reason.clone(),
-    }
-}
-
-impl Handle<ListProposals> for Engine {
-    async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<Proposals> {
-        let library = &self.core.workspace.library;
-        let needed = self.core.review_policy().await?.approvals;
+impl Handle<ListProposals> for Proposals {
+    async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<ProposalList> {
+        let library = &self.workspace.library;
+        let needed = self.policy().await?.approvals;
         let mut rows: Vec<ProposalRow> = match request.state {
             Some(ProposalState::Pending) => {
-                library.waiting().await?.iter().map(|proposal| row(&self.core, proposal, needed)).collect()
+                library.waiting().await?.iter().map(|proposal| self.row(proposal, needed)).collect()
             }
-            state => library
-                .proposals(state)
-                .await?
-                .iter()
-                .map(|proposal| row(&self.core, proposal, needed))
-                .collect(),
+            state => {
+                library.proposals(state).await?.iter().map(|proposal| self.row(proposal, needed)).collect()
+            }
         };
         rows.reverse();
         let groups = Origin::groups().map(str::to_owned).collect();
-        Ok(Proposals { rows, waiting: library.count_waiting().await?, groups })
+        Ok(ProposalList { rows, waiting: library.count_waiting().await?, groups })
     }
 }
 
-impl Handle<GetProposal> for Engine {
+impl Handle<GetProposal> for Proposals {
     async fn handle(&self, _: &Context, request: ProposalLook) -> Result<ProposalDetail> {
-        self.core.look_at(request).await
+        self.look_at(request).await
     }
 }

@@ -1,8 +1,14 @@
 //! Which part of the engine carries out which command.
 
 use autokit_api::commands::{
-    Ask, Command, Context, FetchPages, GetPage, GetProviders, Handle, KeepSecret, ListModels, PullModel,
-    ResetSpending, Search, SetProviders, TestConnection, UseModel,
+    AcceptProposal, AcceptProposals, AddServer, AddSubscription, Ask, CheckCard, CheckSubscriptions, Command,
+    CommentProposal, Context, CreateCard, DeleteCards, DescribeCard, Export, FetchPages, ForgetKey, GetCard,
+    GetFacets, GetHistory, GetPage, GetProposal, GetProviders, GetReviewPolicy, Handle, KeepSecret,
+    ListCards, ListImports, ListKeys, ListModels, ListProposals, ListServers, ListSubscriptions, LoadStarter,
+    MakeKey, PreviewAccept, PreviewExport, PreviewImport, PullModel, ReadServers, RefreshServer,
+    RejectProposal, RemoveServer, RemoveSubscription, ReopenProposal, ResetSpending, RestoreCard, Search,
+    SetKeyTrust, SetProviders, SetReviewPolicy, SignBundle, StartImport, TestConnection, Undo, UndoImport,
+    UpdateCard, UseModel,
 };
 use autokit_error::Result;
 
@@ -25,8 +31,18 @@ macro_rules! route {
 }
 
 route! {
+    bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust;
+    catalogue: CheckCard, GetCard, GetFacets, ListCards;
+    decisions: AcceptProposal, AcceptProposals, CommentProposal, GetReviewPolicy, PreviewAccept,
+        RejectProposal, ReopenProposal, SetReviewPolicy;
+    editing: CreateCard, DeleteCards, GetHistory, RestoreCard, Undo, UndoImport, UpdateCard;
+    exports: Export, PreviewExport, SignBundle;
+    imports: ListImports, LoadStarter, PreviewImport, StartImport;
     models: ListModels, PullModel, UseModel;
     pages: FetchPages, GetPage;
+    proposals: DescribeCard, GetProposal, ListProposals;
     providers: GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection;
     search: Ask, Search;
+    servers: AddServer, ListServers, ReadServers, RefreshServer, RemoveServer;
+    subscriptions: AddSubscription, CheckSubscriptions, ListSubscriptions, RemoveSubscription;
 }

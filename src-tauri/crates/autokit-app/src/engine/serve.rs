@@ -53,7 +53,7 @@ use serde_json::{Map, Value, json};
 
 use super::cards::{first_sentence, shorten};
 use super::profiles::{Scoped, no_profile, profile_of};
-use super::servers::Upstream;
+use super::servers::tools::Upstream;
 use super::{Core, Engine, since};
 pub(super) use hand::Outcomes;
 pub(super) use journal::Journal;
@@ -102,9 +102,9 @@ impl Serving {
         let card = record.card();
         let mut annotations = card.object().get("annotations").cloned();
         if let Some(upstream) = Upstream::of(&card) {
-            self.core.server(&upstream.server).await.ok()?;
+            self.core.known_servers.get(&upstream.server).await.ok()?;
             // What a card says of itself is anybody's word.
-            self.core.is_bound(&record.id, &upstream).await.ok().filter(|stands| *stands)?;
+            self.core.known_servers.is_bound(&record.id, &upstream).await.ok().filter(|stands| *stands)?;
         } else {
             // A call of a later version, or one that is none, is for reading only.
             let operation = openapi::Call::from_card(&card).ok().flatten()?;

@@ -17,49 +17,60 @@ use tokio::sync::Mutex;
 
 use crate::jobs::{Outcome, Progress};
 
-use super::import::Wishes;
-use super::{Core, Engine};
+use super::import::Imports;
+use super::import::wishes::Wishes;
+use super::sources::Sources;
+use super::workspace::Workspace;
 
 /// A year.
 const MOST_HOURS: u32 = 8_760;
 
-/// One look at a time; the list is read and written whole.
-#[derive(Debug, Default)]
+/// Bundles that are followed; clones share them.
+#[derive(Clone, Debug)]
 pub(crate) struct Subscriptions {
-    looking: Mutex<()>,
-    writing: Mutex<()>,
+    workspace: Workspace,
+    imports: Imports,
+    sources: Sources,
+    /// One look at a time.
+    looking: Arc<Mutex<()>>,
+    /// The list is read and written whole.
+    writing: Arc<Mutex<()>>,
 }
 
-impl Core {
-    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
+impl Subscriptions {
+    pub(crate) fn new(workspace: Workspace, imports: Imports, sources: Sources) -> Subscriptions {
+        Subscriptions { workspace, imports, sources, looking: Arc::default(), writing: Arc::default() }
+    }
+
+    async fn list(&self) -> Result<Vec<Subscription>> {
         Ok(self.workspace.saved(Setting::Subscriptions).await?.unwrap_or_default())
     }
 
     /// Changes the list; gives it as it is then.
-    async fn change_subscriptions(
+    async fn change(
         &self,
         change: impl FnOnce(&mut Vec<Subscription>) -> Result<()>,
     ) -> Result<Vec<Subscription>> {
-        let _turn = self.subscribed.writing.lock().await;
-        let mut all = self.subscriptions().await?;
+        let _turn = self.writing.lock().await;
+        let mut all = self.list().await?;
         change(&mut all)?;
         self.workspace.save(Setting::Subscriptions, &all).await?;
         Ok(all)
     }
 
-    fn start_looking(self: &Arc<Self>, only: Option<Vec<String>>) -> JobRef {
-        let core = Arc::clone(self);
+    fn start_looking(&self, only: Option<Vec<String>>) -> JobRef {
+        let subscriptions = self.clone();
         self.workspace.jobs.start(
             JobKind::Import,
             "Looking for newer bundles",
             "bundles",
-            |progress| async move { core.look_at_subscriptions(only, &progress).await },
+            |progress| async move { subscriptions.look_at(only, &progress).await },
         )
     }
 
     /// Starts a look at those whose time has come.
-    pub(crate) async fn subscriptions_due(self: &Arc<Self>) -> Result<Option<JobRef>> {
-        if self.subscribed.looking.try_lock().is_err() {
+    pub(crate) async fn start_due(&self) -> Result<Option<JobRef>> {
+        if self.looking.try_lock().is_err() {
             return Ok(None);
         }
         let now = self.workspace.clock.now();
@@ -68,19 +79,14 @@ impl Core {
             let limit = now.checked_sub(wait).ok().map(stamp);
             one.checked_at.as_ref().is_none_or(|last| limit.is_some_and(|limit| *last <= limit))
         };
-        let due: Vec<String> =
-            self.subscriptions().await?.iter().filter(is_due).map(|one| one.id.clone()).collect();
+        let due: Vec<String> = self.list().await?.iter().filter(is_due).map(|one| one.id.clone()).collect();
         Ok((!due.is_empty()).then(|| self.start_looking(Some(due))))
     }
 
-    async fn look_at_subscriptions(
-        self: &Arc<Self>,
-        only: Option<Vec<String>>,
-        progress: &Progress,
-    ) -> Result<Outcome> {
-        let _one = self.subscribed.looking.lock().await;
+    async fn look_at(&self, only: Option<Vec<String>>, progress: &Progress) -> Result<Outcome> {
+        let _one = self.looking.lock().await;
         let is_wanted = |one: &Subscription| only.as_ref().is_none_or(|only| only.contains(&one.id));
-        let wanted: Vec<Subscription> = self.subscriptions().await?.into_iter().filter(is_wanted).collect();
+        let wanted: Vec<Subscription> = self.list().await?.into_iter().filter(is_wanted).collect();
         let (total, mut told) = (wanted.len() as u64, Vec::new());
         let mut failures = Vec::new();
         for (done, mut one) in wanted.into_iter().enumerate() {
@@ -99,7 +105,7 @@ impl Core {
                 }
             }
             one.checked_at = Some(self.workspace.clock.stamp());
-            self.change_subscriptions(|all| {
+            self.change(|all| {
                 // Somebody may have taken it off the list meanwhile.
                 if let Some(kept) = all.iter_mut().find(|kept| kept.id == one.id) {
                     *kept = one;
@@ -119,13 +125,9 @@ impl Core {
     }
 
     /// Looks at one; says what came of it where there was something new.
-    async fn look_for_newer(
-        self: &Arc<Self>,
-        one: &mut Subscription,
-        progress: &Progress,
-    ) -> Result<Option<String>> {
+    async fn look_for_newer(&self, one: &mut Subscription, progress: &Progress) -> Result<Option<String>> {
         let by = "Subscription";
-        let incoming = self.read_anew(one.source.clone(), by).await?;
+        let incoming = self.sources.read_anew(one.source.clone(), by).await?;
         if one.digest.as_ref() == Some(&incoming.digest) {
             return Ok(None);
         }
@@ -141,7 +143,7 @@ impl Core {
         one.name.clone_from(name.unwrap_or(&incoming.source));
         // Whoever holds the address could say anything; a signature says that it is still the author.
         let unsigned = matches!(one.source, ImportSource::Url(_)) && key.is_none();
-        let view = self.signature_view(&incoming).await?;
+        let view = self.sources.keys.signature_view(&incoming).await?;
         if one.landing == Landing::Library && view.trust.is_suspicious() {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
@@ -159,20 +161,20 @@ impl Core {
             at: self.workspace.clock.stamp(),
         };
         let digest = incoming.digest.clone();
-        let outcome = self.bring_in(incoming, wishes, None, progress).await?;
+        let outcome = self.imports.bring_in(incoming, wishes, None, progress).await?;
         one.digest = Some(digest);
         one.key = one.key.take().or(key);
         Ok(Some(outcome.summary))
     }
 }
 
-impl Handle<ListSubscriptions> for Engine {
+impl Handle<ListSubscriptions> for Subscriptions {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Subscription>> {
-        self.core.subscriptions().await
+        self.list().await
     }
 }
 
-impl Handle<AddSubscription> for Engine {
+impl Handle<AddSubscription> for Subscriptions {
     async fn handle(&self, _: &Context, request: Subscribe) -> Result<Vec<Subscription>> {
         if !(1..=MOST_HOURS).contains(&request.every_hours) {
             return Err(ApiError::new(
@@ -200,7 +202,7 @@ impl Handle<AddSubscription> for Engine {
             failed: None,
         };
         let id = one.id.clone();
-        let all = self.core.change_subscriptions(|all| {
+        let all = self.change(|all| {
             if all.iter().any(|other| other.source == one.source) {
                 return Err(ApiError::new(
                     ErrorCode::Duplicate,
@@ -212,12 +214,12 @@ impl Handle<AddSubscription> for Engine {
             Ok(())
         });
         let all = all.await?;
-        self.core.start_looking(Some(vec![id]));
+        self.start_looking(Some(vec![id]));
         Ok(all)
     }
 }
 
-impl Handle<RemoveSubscription> for Engine {
+impl Handle<RemoveSubscription> for Subscriptions {
     async fn handle(&self, _: &Context, request: SubscriptionRef) -> Result<Vec<Subscription>> {
         let without = |all: &mut Vec<Subscription>| {
             let were = all.len();
@@ -231,12 +233,12 @@ impl Handle<RemoveSubscription> for Engine {
             }
             Ok(())
         };
-        self.core.change_subscriptions(without).await
+        self.change(without).await
     }
 }
 
-impl Handle<CheckSubscriptions> for Engine {
+impl Handle<CheckSubscriptions> for Subscriptions {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<JobRef> {
-        Ok(self.core.start_looking(None))
+        Ok(self.start_looking(None))
     }
 }

@@ -141,7 +141,7 @@ impl Engine {
                     Ok(()) => core.check_what_is_due().await.map(|_| ()),
                     Err(error) => Err(error),
                 };
-                if let Err(error) = core.subscriptions_due().await {
+                if let Err(error) = core.subscriptions.start_due().await {
                     tracing::warn!(%error, "subscriptions could not be looked at");
                 }
                 if let Err(error) = looked {

@@ -72,6 +72,11 @@ impl Workspace {
         self.library.read(|replica| find(replica, text))
     }
 
+    /// Cards in whose JSON one of these stands.
+    pub(crate) fn cards_with(&self, quoted: &[&str]) -> Vec<Arc<CardRecord>> {
+        self.library.read(|replica| replica.containing(quoted).cloned().collect())
+    }
+
     /// Where news of this library goes out.
     pub(crate) fn events(&self) -> &broadcast::Sender<Event> {
         &self.events

@@ -8,13 +8,14 @@ use autokit_bundle::Entry;
 use autokit_bundle::plan::{Ours, Standing, compare};
 use autokit_error::Result;
 use autokit_library::{CardRecord, Replica};
-use autokit_toolcard::{CardId, MatchKey, Named, Problem, RevisionId, Toolcard, fields, is_flagged};
-use serde_json::Value;
+use autokit_toolcard::{CardId, MatchKey, Named, Problem, RevisionId, fields};
 
-use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::duplicates::Known;
+use crate::engine::flagged::has_new_flagged_text;
 use crate::engine::incoming::Incoming;
+
+use super::Imports;
 
 /// How a source stands to the library, as of one state of it.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl Planned {
     pub(super) fn is_suspect(&self, entry: &Entry) -> bool {
         // Also of one that is behind: where cards are replaced, it comes back.
         let read = self.standing != Some(Standing::Identical) && self.status != ItemStatus::Invalid;
-        read && *self.suspect.get_or_init(|| is_suspect(&entry.card, self.ours.as_deref()))
+        read && *self.suspect.get_or_init(|| has_new_flagged_text(&entry.card, self.ours.as_deref()))
     }
 
     /// Whether something suspect comes with it.
@@ -66,9 +67,9 @@ impl PlanCache {
     }
 }
 
-impl Core {
+impl Imports {
     /// Holds a source against the library.
-    pub(super) async fn plan(self: &Arc<Self>, incoming: Arc<Incoming>) -> Result<Arc<Plan>> {
+    pub(super) async fn plan(&self, incoming: Arc<Incoming>) -> Result<Arc<Plan>> {
         let cursor = self.workspace.library.read(Replica::cursor);
         if let Some(plan) = &self.plans.lock().expect("no holder panics").0
             && plan.cursor == cursor
@@ -90,9 +91,9 @@ impl Core {
             .collect();
         let lineages = self.workspace.library.lineages(&differing).await?;
         let foreign = self.foreign_states_of(&incoming.entries, &found, &lineages).await?;
-        let core = Arc::clone(self);
+        let library = Arc::clone(&self.workspace.library);
         let plan = in_background(move || {
-            let planned = core.workspace.library.read(|replica| {
+            let planned = library.read(|replica| {
                 let known = Known::of(replica);
                 let keys = telling_keys(&incoming.entries);
                 let each = incoming.entries.iter().zip(found).zip(&keys);
@@ -129,14 +130,6 @@ impl Core {
         let states = self.workspace.library.foreign_states(&wanted).await?;
         Ok(states.into_iter().map(|(id, state)| (id, state.body)).collect())
     }
-}
-
-/// Whether a card says something that the library's does not, and that hides something, gives orders to a
-/// model, is stuffed with catchwords, or is code where a name should be.
-pub(in crate::engine) fn is_suspect(card: &Toolcard, ours: Option<&CardRecord>) -> bool {
-    let ours = ours.map(|ours| ours.card().into_object());
-    let new = |field: &str, value: &Value| ours.as_ref().and_then(|ours| ours.get(field)) != Some(value);
-    card.object().iter().any(|(field, value)| new(field, value) && is_flagged(card.object(), field))
 }
 
 /// The card of the library that a card of a source is: by its id, else by provider and name.

@@ -1,13 +1,11 @@
 //! Vectors of cards that arrive: those that came along, where they can be trusted, else made here.
 
-use std::sync::Arc;
-
 use autokit_error::Result;
 use autokit_library::PackedVectors;
 use autokit_toolcard::Toolcard;
 
+use super::Imports;
 use super::work::Work;
-use crate::engine::Core;
 use crate::engine::incoming::Incoming;
 use crate::engine::models::BATCH;
 use crate::jobs::Progress;
@@ -17,11 +15,11 @@ const SAMPLED: usize = 8;
 /// Cosine between a vector that came and the one made here below which those that came are not used.
 const TRUE_ENOUGH: f32 = 0.999;
 
-impl Core {
+impl Imports {
     /// Gives what is written its vectors: those that came, where they are of the present model and true,
     /// else made here.
     pub(super) async fn give_vectors(
-        self: &Arc<Self>,
+        &self,
         incoming: &Incoming,
         work: &mut Work,
         progress: &Progress,

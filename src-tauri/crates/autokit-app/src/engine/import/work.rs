@@ -1,44 +1,20 @@
 //! What carrying out a plan comes to: cards to write, proposals to make.
 
-use std::collections::HashMap;
-
 use autokit_api::{ExistingCards, ItemChoice, ItemStatus, Landing};
 use autokit_bundle::merge::merge;
 use autokit_bundle::plan::Standing;
 use autokit_bundle::{Entry, Provenance};
 use autokit_error::Result;
 use autokit_library::{Arrival, ArrivedRevision, CardRecord, ForeignState, Library};
-use autokit_toolcard::{
-    Arrived, Author, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields,
-};
+use autokit_toolcard::{Arrived, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields};
 use serde_json::{Map, Value};
 
-use super::plan::{Plan, Planned, is_suspect};
+use super::plan::{Plan, Planned};
+use super::wishes::Wishes;
+use crate::engine::flagged::has_new_flagged_text;
 
 /// How likely what somebody else keeps is true, unseen.
 const CONFIDENCE: f32 = 0.5;
-
-/// What a plan is asked for when it is carried out.
-pub(in crate::engine) struct Wishes {
-    pub(in crate::engine) existing: ExistingCards,
-    pub(in crate::engine) landing: Landing,
-    /// Whether suspect texts may go into the library as well: AutoKit's own cards, and what is only measured.
-    pub(in crate::engine) suspect_too: bool,
-    pub(in crate::engine) choices: HashMap<u32, ItemChoice>,
-    pub(in crate::engine) reason: String,
-    pub(in crate::engine) by: Author,
-    pub(in crate::engine) at: String,
-}
-
-impl Wishes {
-    /// Where a card lands. Whom one trusts may have been deceived or taken over: a text that hides something
-    /// or gives orders to a model waits for a person, unless the library says the same already.
-    fn landing_of(&self, suspect: impl FnOnce() -> bool) -> Landing {
-        // Looked for only where it decides: that takes a while.
-        let decides = self.landing == Landing::Library && !self.suspect_too;
-        if decides && suspect() { Landing::Review } else { self.landing }
-    }
-}
 
 /// What carrying out a plan comes to, before vectors.
 #[derive(Default)]
@@ -116,7 +92,7 @@ impl Plan {
                     Some(ours) => {
                         let merged = merge(None, ours.card().object(), entry.card.object());
                         let standing = Standing::Apart { common: false, merged };
-                        let suspect = || is_suspect(&entry.card, Some(&ours));
+                        let suspect = || has_new_flagged_text(&entry.card, Some(&ours));
                         self.known(&item, &ours, (&standing, suspect), wishes, &mut work);
                     }
                     None => match (&planned.ours, &planned.standing) {

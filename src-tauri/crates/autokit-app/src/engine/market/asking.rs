@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 
 use crate::engine::Core;
 use crate::engine::background::in_background;
-use crate::engine::servers::SavedServer;
+use crate::engine::servers::tools::SavedServer;
 
 use super::shared;
 
@@ -143,7 +143,7 @@ impl Core {
         });
         let said =
             join_all(wanted.map(|(source, part)| self.ask_source(source, part, within, patient))).await;
-        let servers = self.servers().await?;
+        let servers = self.known_servers.all().await?;
         let (mut found, mut seen) = (MarketFound::default(), HashSet::new());
         for said in said {
             match &*said {

@@ -74,7 +74,7 @@ impl Core {
     async fn free_name(&self, id: &str) -> Result<String> {
         let (space, name) = id.rsplit_once('/').unwrap_or(("", id));
         let publisher = space.rsplit('.').next().unwrap_or_default();
-        let servers = self.servers().await?;
+        let servers = self.known_servers.all().await?;
         let cut = |name: String| name.chars().take(NAME).collect::<String>();
         let names = [cut(name.to_owned()), cut(format!("{publisher} {name}")), cut(id.replace('/', " "))];
         let free = names.iter().find(|name| !servers.iter().any(|kept| kept.name == **name));

@@ -160,7 +160,7 @@ async fn installing_is_a_request_to_confirm() {
     assert_eq!(add.secrets.get("MAIL_HOST").map(String::as_str), Some("mail.example.org"));
     assert!(inputs[0].required && inputs[0].secret && !add.secrets.contains_key("MAIL_KEY"));
     // Nothing was added by it.
-    assert!(engine.core.servers().await.unwrap().is_empty());
+    assert!(engine.core.known_servers.all().await.unwrap().is_empty());
     for (source, id) in [(source.as_str(), "io.acme/other"), ("none", "io.acme/mailbox")] {
         let request = MarketRef { source: source.to_owned(), id: id.to_owned() };
         let refused = Handle::<InstallFromMarket>::handle(&engine, &context(), request).await.unwrap_err();

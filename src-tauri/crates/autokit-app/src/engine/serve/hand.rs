@@ -90,7 +90,7 @@ impl Listed {
 impl Core {
     /// Cards that may be tools that can be called.
     pub(super) fn callable_cards(&self) -> Vec<Arc<CardRecord>> {
-        self.cards_with(&["\"upstream\"", "\"call\""])
+        self.workspace.cards_with(&["\"upstream\"", "\"call\""])
     }
 }
 
@@ -98,7 +98,7 @@ impl Serving {
     /// A card's tool, if it can be called.
     async fn listed(&self, record: &CardRecord, scoped: &Scoped) -> Option<Listed> {
         let definition = self.definition(record).await?;
-        let upstream = record.card().object().contains_key(crate::engine::servers::UPSTREAM);
+        let upstream = record.card().object().contains_key(crate::engine::servers::tools::UPSTREAM);
         let source = if upstream { ToolSource::Server } else { ToolSource::Api };
         Some(Listed { definition, source, closed: !scoped.may_find(&record.id) })
     }

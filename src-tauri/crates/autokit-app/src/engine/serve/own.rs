@@ -156,7 +156,8 @@ impl Serving {
         let mut found = Vec::new();
         for finding in findings {
             let (name, url) = (finding.name.clone(), finding.url.clone());
-            let proposed = self.core.propose(finding.draft, &Author("Discovery".to_owned()), None).await?;
+            let proposed =
+                self.core.proposals.propose(finding.draft, &Author("Discovery".to_owned()), None).await?;
             found.push(json!({"name": name, "documentation": url, "proposal": proposed.proposal.id}));
         }
         if !found.is_empty() {
@@ -167,11 +168,11 @@ impl Serving {
     }
 
     async fn propose(&self, description: &str, call: &Call) -> Result<CallToolResult> {
-        let draft = self.core.described(description).await?;
+        let draft = self.core.proposals.described(description).await?;
         let name = draft.key().map(|key| key.to_string()).unwrap_or_default();
         let by =
             if call.profile.is_empty() { "an agent".to_owned() } else { format!("agent {}", call.profile) };
-        let proposed = self.core.propose(draft, &Author(by), None).await?.proposal;
+        let proposed = self.core.proposals.propose(draft, &Author(by), None).await?.proposal;
         let words = format!("{name} waits for a person in Review as proposal {}.", proposed.id);
         Ok(text(words))
     }

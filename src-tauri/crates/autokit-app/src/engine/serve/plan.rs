@@ -17,7 +17,7 @@ use rmcp::model::CallToolResult;
 use tokio::sync::mpsc;
 
 use crate::engine::profiles::{Scoped, no_profile};
-use crate::engine::servers::{SavedServer, Upstream};
+use crate::engine::servers::tools::{SavedServer, Upstream};
 use crate::engine::{Core, since};
 
 use super::permit::{CallRequest, Decided, not_permitted};
@@ -145,14 +145,15 @@ impl Serving {
             let record = self.record(definition, &scoped).ok_or_else(gone)?;
             let card = record.card();
             if let Some(upstream) = Upstream::of(&card) {
-                let stands = self.core.is_bound(&record.id, &upstream).await;
+                let stands = self.core.known_servers.is_bound(&record.id, &upstream).await;
                 if !stands.map_err(|error| refused(&error))? {
                     return Err(Refusal::NotMade(format!(
                         "`{}` says of itself that it is a tool of the server {:?}; a person has to look at what that says in Review first",
                         definition.name, upstream.server
                     )));
                 }
-                let server = self.core.server(&upstream.server).await.map_err(|error| refused(&error))?;
+                let server =
+                    self.core.known_servers.get(&upstream.server).await.map_err(|error| refused(&error))?;
                 // What is decided on is the server's tool, whatever its card is called.
                 request.provider.clone_from(&upstream.server);
                 let needs = server_needs(&server);
@@ -195,10 +196,10 @@ impl Serving {
     ) -> Result<CallToolResult, Refusal> {
         let core = &self.core;
         let failed = |error: ApiError| Refusal::Failed(error.sentence());
-        match core.live_digest(server, &upstream.tool).await.map_err(failed)? {
+        match core.known_servers.live_digest(server, &upstream.tool).await.map_err(failed)? {
             Some(digest) if digest == upstream.digest => {}
             Some(_) => {
-                core.servers.pool.tell_changed(&server.name);
+                core.known_servers.pool().tell_changed(&server.name);
                 return Err(Refusal::NotMade(format!(
                     "the server {:?} describes `{}` otherwise than when it was accepted; a person has to look at that in Review first",
                     server.name, upstream.tool
@@ -211,7 +212,7 @@ impl Serving {
                 )));
             }
         }
-        let reach = core.reach(server).await.map_err(|error| refused(&error))?;
+        let reach = core.known_servers.reach(server).await.map_err(|error| refused(&error))?;
         let (told, mut telling) = mpsc::channel::<Progress>(UNHEARD);
         let to = call.progress;
         let passing = async move {
@@ -225,7 +226,7 @@ impl Serving {
                 let _ = to.try_send(progress);
             }
         };
-        let pool = &core.servers.pool;
+        let pool = core.known_servers.pool();
         let calling = async {
             let result =
                 pool.call(&server.name, &reach, &upstream.tool, call.arguments, &told, &call.cancel).await;
@@ -246,7 +247,7 @@ impl Core {
     /// not hold for it, nor may a person take it for theirs.
     async fn imitates(&self, provider: &str) -> bool {
         let same = |name: &str| name.trim().eq_ignore_ascii_case(provider.trim());
-        let servers = self.servers().await;
+        let servers = self.known_servers.all().await;
         same("AutoKit") || servers.is_ok_and(|servers| servers.iter().any(|server| same(&server.name)))
     }
 }

@@ -1,10 +1,9 @@
 //! When servers are looked at again.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::engine::Engine;
+use super::Servers;
 
 /// Between two looks at a server that says again and again that it changed.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -41,33 +40,34 @@ impl Looks {
     }
 }
 
-impl Engine {
+impl Servers {
     /// Follows the servers while this process lives: looks again at one that says its tools changed, and
     /// stops those nobody calls.
-    pub(crate) fn keep_servers(&self) {
-        let core = Arc::downgrade(&self.core);
-        let changes = self.core.servers.changes.lock().expect("no holder panics").take();
-        let Some(mut changes) = changes else { return };
+    pub(crate) fn keep_looking(&self) {
+        let Some(mut changes) = self.known.take_changes() else { return };
+        let servers = self.clone();
         tokio::spawn(async move {
             let mut pause = Duration::from_secs(1);
             let mut looks = Looks::default();
             loop {
                 let wait = looks.next().map_or(pause, |next| next.min(pause));
-                let news = tokio::time::timeout(wait, changes.recv()).await;
-                let Some(core) = core.upgrade() else { return };
+                let news = tokio::select! {
+                    news = tokio::time::timeout(wait, changes.recv()) => news,
+                    () = servers.workspace.given_up() => return,
+                };
                 match news {
                     Ok(Some(server)) => {
-                        core.servers.live.lock().expect("no holder panics").remove(&server);
+                        servers.known.forget_live(&server);
                         looks.wanted(server);
                     }
                     // The pool is gone, and the engine with it.
                     Ok(None) => return,
-                    Err(_) => pause = core.servers.pool.stop_idle().await,
+                    Err(_) => pause = servers.known.pool().stop_idle().await,
                 }
                 for server in looks.due() {
                     // It may have been removed meanwhile.
-                    if core.server(&server).await.is_ok() {
-                        core.start_looking_at(server);
+                    if servers.known.get(&server).await.is_ok() {
+                        servers.start_looking_at(server);
                     }
                 }
             }

@@ -8,16 +8,16 @@ use autokit_error::Result;
 use autokit_toolcard::{Author, ReadCards, Toolcard};
 use rmcp::model::Tool;
 
-use crate::engine::import::Wishes;
+use crate::engine::import::wishes::Wishes;
 use crate::engine::incoming::Incoming;
-use crate::engine::{Core, Engine};
 use crate::jobs::{Outcome, Progress};
 
-use super::{SavedServer, read_tools};
+use super::Servers;
+use super::tools::{SavedServer, read_tools};
 
-impl Core {
+impl Servers {
     async fn take_up_offered(
-        self: &Arc<Self>,
+        &self,
         servers: BTreeMap<String, Vec<Tool>>,
         progress: &Progress,
     ) -> Result<Outcome> {
@@ -37,13 +37,14 @@ impl Core {
             let read = read_tools(&kept, tools);
             all.cards.extend(read.cards);
             all.rejected.extend(read.rejected);
-            self.change_servers(|list| {
-                if !list.iter().any(|other| other.name == kept.name) {
-                    list.push(kept);
-                }
-                Ok(())
-            })
-            .await?;
+            self.known
+                .change(|list| {
+                    if !list.iter().any(|other| other.name == kept.name) {
+                        list.push(kept);
+                    }
+                    Ok(())
+                })
+                .await?;
         }
         for (index, item) in all.cards.iter_mut().enumerate() {
             item.position = index + 1;
@@ -60,19 +61,17 @@ impl Core {
             by,
             at,
         };
-        let outcome = self.bring_in(incoming, wishes, None, progress).await?;
-        self.vouch_for_same(&said).await?;
+        let outcome = self.imports.bring_in(incoming, wishes, None, progress).await?;
+        self.known.bind_same(&said).await?;
         Ok(outcome)
     }
-}
 
-impl Engine {
     /// Puts the tools of servers into the library in the background, as if they were trusted. The servers
     /// are known from then on and never started.
-    pub fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
-        let core = Arc::clone(&self.core);
-        self.core.workspace.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {
-            core.take_up_offered(servers, &progress).await
+    pub(crate) fn start_offering(&self, offered: BTreeMap<String, Vec<Tool>>) -> JobRef {
+        let servers = self.clone();
+        self.workspace.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {
+            servers.take_up_offered(offered, &progress).await
         })
     }
 }

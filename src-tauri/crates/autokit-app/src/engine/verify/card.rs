@@ -122,7 +122,7 @@ impl Core {
         };
         let state = report.state;
         let proposed = match draft {
-            Some(draft) => match self.propose(draft, &by, None).await {
+            Some(draft) => match self.proposals.propose(draft, &by, None).await {
                 Ok(proposed) => !proposed.kept.is_empty(),
                 Err(_) if matches!(self.workspace.library.card(id), Err(LibraryError::NoCard(_))) => {
                     return Ok(Found::Removed);

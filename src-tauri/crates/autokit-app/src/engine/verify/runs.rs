@@ -339,7 +339,7 @@ impl Core {
                 )
             }
             VerifyScope::Matching { query } => {
-                Some(self.select(query).await?.iter().map(|record| record.id.clone()).collect())
+                Some(self.catalogue.select(query).await?.iter().map(|record| record.id.clone()).collect())
             }
             _ => None,
         };

@@ -17,16 +17,15 @@ use autokit_toolcard::{CardId, Origin, Proposal, Toolcard};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::engine::Core;
-
-use super::{SAID, UPSTREAM, Upstream, proposer};
+use super::known::KnownServers;
+use super::tools::{SAID, UPSTREAM, Upstream, proposer};
 
 /// Cards that are remembered after they were removed; each is a few words.
 const REMOVED: usize = 10_000;
 
 /// Of each card, for which tool it stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ToolBindings {
+pub(crate) struct ToolBindings {
     /// Of cards that stood for a tool when they were removed, what they were.
     #[serde(default)]
     removed: BTreeMap<String, Removed>,
@@ -65,50 +64,50 @@ fn agree(ours: &Toolcard, theirs: &Toolcard) -> bool {
     ours.name() == theirs.name() && SAID.iter().all(same)
 }
 
-impl Core {
-    async fn vouched(&self) -> Result<Arc<ToolBindings>> {
-        self.servers.vouched.read(&self.workspace).await
+impl KnownServers {
+    async fn bindings(&self) -> Result<Arc<ToolBindings>> {
+        self.state.bindings.read(&self.workspace).await
     }
 
     /// Whether a card stands for the tool it names.
-    pub(in crate::engine) async fn is_bound(&self, card: &CardId, upstream: &Upstream) -> Result<bool> {
-        Ok(self.vouched().await?.cards.get(card.as_str()).is_some_and(|seal| *seal == upstream.seal()))
+    pub(crate) async fn is_bound(&self, card: &CardId, upstream: &Upstream) -> Result<bool> {
+        Ok(self.bindings().await?.cards.get(card.as_str()).is_some_and(|seal| *seal == upstream.seal()))
     }
 
-    async fn vouch(&self, new: Vec<(CardId, Upstream)>) -> Result<()> {
-        let _turn = self.servers.writing.lock().await;
-        let before = self.vouched().await?;
-        let mut vouched = ToolBindings::clone(&before);
-        vouched.cards.extend(new.iter().map(|(card, upstream)| (card.to_string(), upstream.seal())));
-        if vouched == *before {
+    async fn bind(&self, new: Vec<(CardId, Upstream)>) -> Result<()> {
+        let _turn = self.state.writing.lock().await;
+        let before = self.bindings().await?;
+        let mut bindings = ToolBindings::clone(&before);
+        bindings.cards.extend(new.iter().map(|(card, upstream)| (card.to_string(), upstream.seal())));
+        if bindings == *before {
             return Ok(());
         }
         // Of cards that are gone nothing else has to be known.
         self.workspace
             .library
-            .read(|replica| vouched.cards.retain(|card, _| replica.get(&CardId::new(card)).is_some()));
-        self.keep_vouched(vouched).await
+            .read(|replica| bindings.cards.retain(|card, _| replica.get(&CardId::new(card)).is_some()));
+        self.save_bindings(bindings).await
     }
 
-    async fn keep_vouched(&self, vouched: ToolBindings) -> Result<()> {
-        self.servers.vouched.write(&self.workspace, vouched).await?;
+    async fn save_bindings(&self, bindings: ToolBindings) -> Result<()> {
+        self.state.bindings.write(&self.workspace, bindings).await?;
         self.workspace.tools_changed();
         Ok(())
     }
 
     /// Notes the cards that say just what a server said when it was looked at.
-    pub(super) async fn vouch_for_same(&self, said: &[Toolcard]) -> Result<()> {
+    pub(super) async fn bind_same(&self, said: &[Toolcard]) -> Result<()> {
         let same = |theirs: &Toolcard| {
             let ours = self.workspace.library.read(|replica| replica.by_key(&theirs.key()).cloned())?;
             let card = ours.card();
             agree(&card, theirs).then(|| Some((ours.id.clone(), Upstream::of(&card)?)))?
         };
-        self.vouch(said.iter().filter_map(same).collect()).await
+        self.bind(said.iter().filter_map(same).collect()).await
     }
 
     /// Notes the card of a proposal that was accepted, if it came from a look at the server: a person saw
     /// what that says beside what the card says.
-    pub(in crate::engine) async fn vouch_for_accepted(&self, accepted: &[(&Proposal, CardId)]) -> Result<()> {
+    pub(crate) async fn bind_accepted(&self, accepted: &[(&Proposal, CardId)]) -> Result<()> {
         let mut new = Vec::new();
         for (proposal, id) in accepted {
             let Ok(record) = self.workspace.library.card(id) else { continue };
@@ -123,56 +122,56 @@ impl Core {
                 new.push((id.clone(), upstream));
             }
         }
-        if new.is_empty() { Ok(()) } else { self.vouch(new).await }
+        if new.is_empty() { Ok(()) } else { self.bind(new).await }
     }
 
     /// Takes that back for cards in which something was undone: they say again what they said before, which may
     /// be nobody's word. A look at their servers tells.
-    pub(in crate::engine) async fn unvouch(&self, cards: &[CardId]) -> Result<()> {
+    pub(crate) async fn unbind(&self, cards: &[CardId]) -> Result<()> {
         {
-            let _turn = self.servers.writing.lock().await;
-            let before = self.vouched().await?;
-            let mut vouched = ToolBindings::clone(&before);
-            vouched.cards.retain(|card, _| !cards.iter().any(|gone| gone.as_str() == card));
+            let _turn = self.state.writing.lock().await;
+            let before = self.bindings().await?;
+            let mut bindings = ToolBindings::clone(&before);
+            bindings.cards.retain(|card, _| !cards.iter().any(|gone| gone.as_str() == card));
             for card in cards {
-                let Some(removed) = vouched.removed.remove(card.as_str()) else { continue };
+                let Some(removed) = bindings.removed.remove(card.as_str()) else { continue };
                 let body = self
                     .workspace
                     .library
                     .read(|replica| replica.get(card).map(|record| digest(&record.body)));
                 // A removal was undone, and the card is what it was.
                 if body.is_some_and(|body| body == removed.body) {
-                    vouched.cards.insert(card.to_string(), removed.seal);
+                    bindings.cards.insert(card.to_string(), removed.seal);
                 }
             }
-            if vouched == *before {
+            if bindings == *before {
                 return Ok(());
             }
-            self.keep_vouched(vouched).await?;
+            self.save_bindings(bindings).await?;
         }
         self.request_rescan(cards).await
     }
 
     /// Remembers what cards were that stood for a tool and were removed just now.
-    pub(in crate::engine) async fn vouch_for_removed(&self, cards: &[Arc<CardRecord>]) -> Result<()> {
-        let _turn = self.servers.writing.lock().await;
-        let before = self.vouched().await?;
-        let mut vouched = ToolBindings::clone(&before);
+    pub(crate) async fn unbind_removed(&self, cards: &[Arc<CardRecord>]) -> Result<()> {
+        let _turn = self.state.writing.lock().await;
+        let before = self.bindings().await?;
+        let mut bindings = ToolBindings::clone(&before);
         for record in cards {
-            if let Some(seal) = vouched.cards.remove(record.id.as_str()) {
+            if let Some(seal) = bindings.cards.remove(record.id.as_str()) {
                 let body = digest(&record.body);
-                vouched.removed.insert(record.id.to_string(), Removed { seal, body });
+                bindings.removed.insert(record.id.to_string(), Removed { seal, body });
             }
         }
-        while vouched.removed.len() > REMOVED {
-            vouched.removed.pop_first();
+        while bindings.removed.len() > REMOVED {
+            bindings.removed.pop_first();
         }
-        if vouched == *before { Ok(()) } else { self.keep_vouched(vouched).await }
+        if bindings == *before { Ok(()) } else { self.save_bindings(bindings).await }
     }
 
     /// Has the servers looked at whose tools some cards name and do not stand for yet: where a card says what
     /// its server says it can be called from then on, and else that waits in Review.
-    pub(in crate::engine) async fn request_rescan(&self, cards: &[CardId]) -> Result<()> {
+    pub(crate) async fn request_rescan(&self, cards: &[CardId]) -> Result<()> {
         let named = |record: &Arc<CardRecord>| record.body.contains("\"upstream\"");
         let records: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
             cards.iter().filter_map(|id| replica.get(id)).filter(|record| named(record)).cloned().collect()
@@ -185,8 +184,8 @@ impl Core {
             }
         }
         for server in servers {
-            if self.server(&server).await.is_ok() {
-                self.servers.pool.tell_changed(&server);
+            if self.get(&server).await.is_ok() {
+                self.pool().tell_changed(&server);
             }
         }
         Ok(())
