@@ -9,7 +9,7 @@ import { navigation } from "./navigation.svelte";
 
 const KEY = "autokit.days";
 // Agents work without being told of: who comes back sees what is new.
-const OPTIONS = { when: () => navigation.pane === "activity", refreshWhenShown: true };
+const OPTIONS = { when: () => navigation.pane === "activity", refreshWhenShown: true, keepOnError: true };
 
 class Activity {
   #days = $state<Days>(DAYS.find((days) => String(days) === localStorage.getItem(KEY)) ?? 30);

@@ -99,6 +99,14 @@ describe("a resource", () => {
     expect([made.value, made.error]).toEqual(["B", null]);
   });
 
+  it("keeps the answer to another request where it is told to", async () => {
+    const { asked, made, set } = stage({ keepOnError: true });
+    await asked[0]!.answer("A");
+    set({ card: "b" });
+    await asked[1]!.fail("not there");
+    expect([made.value, made.error?.message]).toEqual(["A", "not there"]);
+  });
+
   it("shows errors at the edge of the window where it is told to", async () => {
     engine.toasts = [];
     const { asked } = stage({ toastErrors: true });

@@ -42,6 +42,8 @@ export interface ResourceOptions {
   when?: () => boolean;
   /** Also read again each time somebody looks after nobody did: for what changes without an event. */
   refreshWhenShown?: boolean;
+  /** Keep the answer to the request before when the next one fails: for answers that say what they answer. */
+  keepOnError?: boolean;
   /** Show errors at the edge of the window, for a reader that has no place of its own for them. */
   toastErrors?: boolean;
 }
@@ -197,7 +199,8 @@ export class Resource<Q, T> {
       const error = CommandError.from(reason);
       this.#error = error;
       // What answers another request would be taken for the answer to this one.
-      if (key !== this.#answeredKey) [this.#value, this.#answered, this.#answeredKey] = [null, null, "null"];
+      const other = key !== this.#answeredKey && !this.#options.keepOnError;
+      if (other) [this.#value, this.#answered, this.#answeredKey] = [null, null, "null"];
       if (this.#options.toastErrors) engine.complain(error);
     }
     this.#loading = false;
