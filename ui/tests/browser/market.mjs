@@ -302,7 +302,7 @@ export const market = ({ bin, call, home, artifacts }) => {
 
       // Accepting is a step of its own, and keys do not reach what lies below it.
       await page.keyboard.press("a");
-      const question = page.getByRole("dialog", { name: /agents would read/ });
+      const question = page.getByRole("dialog", { name: "Accept suspect text?" });
       await question.getByText("Description:").first().waitFor();
       await portraits(page, 77, "review-suspect-question");
       await page.keyboard.press("a");
