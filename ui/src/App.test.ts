@@ -3,6 +3,7 @@ import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import App from "./App.svelte";
 import type { Status } from "./lib/bindings";
+import { NO_HEALTH } from "./testing/fixtures";
 import { asked, clear, stage, wait } from "./testing/stage";
 
 afterEach(clear);
@@ -29,16 +30,7 @@ async function open() {
     providers_get: () => ({ missing: [], keys: [] }) as never,
     sessions_list: () => [],
     proposals_list: () => ({ rows: [], waiting: 0, groups: [] }),
-    library_health: () => ({
-      total: 0,
-      verified: 0,
-      stale: 0,
-      broken: 0,
-      unreachable: 0,
-      changed: 0,
-      never_checked: 0,
-      trend: [],
-    }),
+    library_health: () => NO_HEALTH,
     cards_list: () => ({ total: 0, offset: 0, rows: [] }),
     cards_facets: () => ({ kinds: [], languages: [], health: [], total: 0 }) as never,
     market_sources: () => [],

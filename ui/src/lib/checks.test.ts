@@ -13,24 +13,14 @@ import {
   verdictOf,
   wayOf,
 } from "./checks";
+import { cardOf } from "../testing/fixtures";
 
 const NOW = Date.parse("2026-01-10T12:00:00Z");
 const TWO_DAYS_AGO = "2026-01-08T12:00:00.000Z";
 
 const card = (more: Partial<CardSummary>): CardSummary => ({
-  id: "a",
-  name: "A",
-  provider: "",
-  kind: "class",
-  language: null,
-  description: "",
+  ...cardOf("a", "A"),
   documentation: "https://a.b",
-  verified: false,
-  health: null,
-  checked_at: null,
-  changed: false,
-  tags: [],
-  number: 1,
   updated_at: TWO_DAYS_AGO,
   ...more,
 });

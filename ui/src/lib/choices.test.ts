@@ -2,24 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { ImportItem, ImportPreview, ItemStatus } from "./bindings";
 import { choiceOf, NOTHING_CHOSEN, resolutionOf, resolve, sumOf, want, type Chosen } from "./choices";
 import { diffOf } from "./words";
+import { importItem } from "../testing/fixtures";
 
 function item(position: number, status: ItemStatus, clean: string[] = [], conflicts: string[] = []): ImportItem {
-  return {
-    position,
-    name: `card ${position}`,
-    provider: "",
-    status,
-    card: null,
-    problems: [],
+  return importItem(position, `card ${position}`, status, {
     diff: [...clean, ...conflicts].map((field) => diffOf(field, "a", "b")),
     conflicts: conflicts.map((field) => ({ field, base: null, ours: "a", theirs: "b" })),
-    similar: [],
-    by: "",
-    at: "",
-    licence: null,
-    behind: false,
-    suspect: false,
-  };
+  });
 }
 
 const preview = {

@@ -16,48 +16,13 @@ import {
   winnerOf,
 } from "./review";
 import { diffOf } from "./words";
+import { proposalOf } from "../testing/fixtures";
 
 function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: JsonValue }): ProposalDetail {
-  return {
-    proposal: {
-      id: 1,
-      draft: {
-        card: null,
-        base: null,
-        origin: "discovery",
-        reason: "",
-        similar: [],
-        basis: null,
-        candidates: [],
-        arrived: null,
-        fields: Object.entries(fields).map(([field, value]) => ({ field, value, evidence: [], confidence: 0.9 })),
-      },
-      proposed_by: "Discovery",
-      created_at: "",
-      state: "pending",
-      decided_at: null,
-      decided_by: null,
-      decision: null,
-      accepted: [],
-      decisions: [],
-      approvals: [],
-      rebased: {},
-      conflicts: ["name"],
-      risk: "low",
-    },
-    title: "t",
-    card: null,
-    diff: Object.entries(fields)
-      .filter(([field, value]) => now[field] !== value)
-      .map(([field, value]) => diffOf(field, now[field], value)),
-    revision: null,
-    unchanged: {},
-    risks: {},
-    suspect: [],
-    needed: 1,
-    similar: [],
-    events: [],
-  };
+  const diff = Object.entries(fields)
+    .filter(([field, value]) => now[field] !== value)
+    .map(([field, value]) => diffOf(field, now[field], value));
+  return proposalOf(1, "t", fields, diff, { conflicts: ["name"] });
 }
 
 describe("review", () => {

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Answer, Session } from "../lib/bindings";
 import { navigation } from "../lib/navigation.svelte";
 import { asking } from "../lib/talk.svelte";
-import { asked, cardOf, clear, stage, wait } from "../testing/stage";
+import { cardOf } from "../testing/fixtures";
+import { asked, clear, stage, wait } from "../testing/stage";
 import Ask from "./Ask.svelte";
 
 afterEach(() => {

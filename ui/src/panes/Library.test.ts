@@ -5,7 +5,8 @@ import type { CardSummary, Status } from "../lib/bindings";
 import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { navigation } from "../lib/navigation.svelte";
-import { asked, cardOf, clear, stage, wait } from "../testing/stage";
+import { cardOf } from "../testing/fixtures";
+import { asked, clear, stage, wait } from "../testing/stage";
 import LibraryInPane from "../testing/LibraryInPane.svelte";
 
 const CARDS = Array.from({ length: 300 }, (_, index) => cardOf(String(index), `tool ${index}`));

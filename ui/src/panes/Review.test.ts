@@ -6,6 +6,7 @@ import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { navigation } from "../lib/navigation.svelte";
 import { diffOf } from "../lib/words";
+import { NO_HEALTH, proposalOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
 import Review from "./Review.svelte";
 
@@ -29,44 +30,8 @@ const row = (id: number): ProposalRow => ({
 
 function detail(id: number, state: ProposalDetail["proposal"]["state"] = "pending"): ProposalDetail {
   const fields = { name: `Kit ${id}`, description: "Counts things." };
-  return {
-    proposal: {
-      id,
-      draft: {
-        card: null,
-        base: null,
-        origin: "discovery",
-        reason: "found on a page",
-        similar: [],
-        basis: null,
-        candidates: [],
-        arrived: null,
-        fields: Object.entries(fields).map(([field, value]) => ({ field, value, evidence: [], confidence: 0.9 })),
-      },
-      proposed_by: "Discovery",
-      created_at: "2026-01-01T00:00:00Z",
-      state,
-      decided_at: null,
-      decided_by: null,
-      decision: null,
-      accepted: [],
-      decisions: [],
-      approvals: [],
-      rebased: {},
-      conflicts: [],
-      risk: "low",
-    },
-    title: `Kit ${id}`,
-    card: null,
-    diff: Object.entries(fields).map(([field, value]) => diffOf(field, undefined, value)),
-    revision: null,
-    unchanged: {},
-    risks: {},
-    suspect: [],
-    needed: 1,
-    similar: [],
-    events: [],
-  };
+  const diff = Object.entries(fields).map(([field, value]) => diffOf(field, undefined, value));
+  return proposalOf(id, `Kit ${id}`, fields, diff, { state });
 }
 
 /** Three proposals; what is accepted leaves the queue at the engine, too. */
@@ -84,16 +49,7 @@ function open() {
       rows = rows.filter((one) => one.id !== id);
       return detail(id, "rejected");
     },
-    library_health: () => ({
-      total: 0,
-      verified: 0,
-      stale: 0,
-      broken: 0,
-      unreachable: 0,
-      changed: 0,
-      never_checked: 0,
-      trend: [],
-    }),
+    library_health: () => NO_HEALTH,
   });
   navigation.visit({ pane: "review", proposal: null });
   render(Review);

@@ -3,7 +3,8 @@ import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import { navigation } from "../lib/navigation.svelte";
 import { overlays } from "../lib/overlays.svelte";
-import { asked, cardOf, clear, stage, wait } from "../testing/stage";
+import { cardOf } from "../testing/fixtures";
+import { asked, clear, stage, wait } from "../testing/stage";
 import CommandPalette from "./CommandPalette.svelte";
 
 afterEach(clear);

@@ -2,7 +2,7 @@
 
 import { cleanup } from "@testing-library/svelte";
 import { vi } from "vitest";
-import type { CardSummary, Commands, Job, Status } from "../lib/bindings";
+import type { Commands, Job, Status } from "../lib/bindings";
 import { engine } from "../lib/engine.svelte";
 import { CommandError, type Host } from "../lib/host";
 import { navigation } from "../lib/navigation.svelte";
@@ -15,6 +15,18 @@ type Answers = {
 };
 
 const STATUS = { cards: 2, cursor: 1, checks: 0, proposals: 0, search: null, llm: null, first_run: false };
+
+/** What a document without layout lacks, until globals are put back. */
+export function stubResizeObserver(): void {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    },
+  );
+}
 
 /** Begins a test: this engine, an empty document, time that only the test moves. Gives every call as it comes. */
 export function stage(answers: Answers): { name: keyof Commands; request: unknown }[] {
@@ -36,14 +48,7 @@ export function stage(answers: Answers): { name: keyof Commands; request: unknow
   [engine.jobs, engine.toasts] = [[] as Job[], []];
   navigation.go("ask");
   [overlays.palette, overlays.shortcuts] = [false, false];
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      unobserve() {}
-      disconnect() {}
-    },
-  );
+  stubResizeObserver();
   Element.prototype.scrollTo = () => {};
   Element.prototype.scrollIntoView = () => {};
   return calls;
@@ -65,23 +70,4 @@ export function asked<C extends keyof Commands>(
   command: C,
 ): Commands[C]["request"][] {
   return calls.filter(({ name }) => name === command).map(({ request }) => request as Commands[C]["request"]);
-}
-
-export function cardOf(id: string, name: string): CardSummary {
-  return {
-    id,
-    name,
-    provider: "vendor",
-    kind: "class",
-    language: "python",
-    description: `Does what ${name} does.`,
-    documentation: null,
-    verified: false,
-    health: null,
-    checked_at: null,
-    changed: false,
-    tags: [],
-    number: 1,
-    updated_at: "2026-01-01T00:00:00Z",
-  };
 }

@@ -4,26 +4,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ImportItem, ItemStatus } from "../../lib/bindings";
 import { handleKey } from "../../lib/commands";
 import { overlays } from "../../lib/overlays.svelte";
+import { importItem } from "../../testing/fixtures";
 import { asked, clear, stage, wait } from "../../testing/stage";
 import ImportDialog from "./ImportDialog.svelte";
 
-const item = (position: number, name: string, status: ItemStatus, more: Partial<ImportItem> = {}): ImportItem => ({
-  position,
-  name,
-  provider: "",
-  status,
-  card: status === "new" ? null : ("c" as never),
-  problems: [],
-  diff: [],
-  conflicts: [],
-  similar: [],
-  by: "",
-  at: "",
-  licence: null,
-  behind: false,
-  suspect: false,
-  ...more,
-});
+const item = (position: number, name: string, status: ItemStatus, more: Partial<ImportItem> = {}): ImportItem =>
+  importItem(position, name, status, { card: status === "new" ? null : ("c" as never), ...more });
 
 const ITEMS = [
   item(0, "Toaster", "new"),

@@ -3,6 +3,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { engine } from "../../lib/engine.svelte";
 import type { Host } from "../../lib/host";
+import { stubResizeObserver } from "../../testing/stage";
 import CardPicker, { type Picked } from "./CardPicker.svelte";
 
 const card = (id: string, name: string) => ({ id, name, provider: "vendor" });
@@ -34,14 +35,7 @@ const options = () => screen.queryAllByRole("option").map((option) => option.tex
 beforeEach(() => {
   vi.useFakeTimers();
   picked.mockReset();
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      unobserve() {}
-      disconnect() {}
-    },
-  );
+  stubResizeObserver();
 });
 
 afterEach(() => {

@@ -1,0 +1,115 @@
+// What the engine answers, as far as a test does not care.
+
+import type {
+  CardSummary,
+  FieldDiff,
+  ImportItem,
+  ItemStatus,
+  JsonValue,
+  LibraryHealth,
+  ProposalDetail,
+} from "../lib/bindings";
+
+export const NO_HEALTH: LibraryHealth = {
+  total: 0,
+  verified: 0,
+  stale: 0,
+  broken: 0,
+  unreachable: 0,
+  changed: 0,
+  never_checked: 0,
+  trend: [],
+};
+
+export function cardOf(id: string, name: string): CardSummary {
+  return {
+    id,
+    name,
+    provider: "vendor",
+    kind: "class",
+    language: "python",
+    description: `Does what ${name} does.`,
+    documentation: null,
+    verified: false,
+    health: null,
+    checked_at: null,
+    changed: false,
+    tags: [],
+    number: 1,
+    updated_at: "2026-01-01T00:00:00Z",
+  };
+}
+
+/** A proposal found on a page that sets these fields. */
+export function proposalOf(
+  id: number,
+  title: string,
+  fields: { [field: string]: JsonValue },
+  diff: FieldDiff[],
+  more: Partial<ProposalDetail["proposal"]> = {},
+): ProposalDetail {
+  return {
+    proposal: {
+      id,
+      draft: {
+        card: null,
+        base: null,
+        origin: "discovery",
+        reason: "found on a page",
+        similar: [],
+        basis: null,
+        candidates: [],
+        arrived: null,
+        fields: Object.entries(fields).map(([field, value]) => ({ field, value, evidence: [], confidence: 0.9 })),
+      },
+      proposed_by: "Discovery",
+      created_at: "2026-01-01T00:00:00Z",
+      state: "pending",
+      decided_at: null,
+      decided_by: null,
+      decision: null,
+      accepted: [],
+      decisions: [],
+      approvals: [],
+      rebased: {},
+      conflicts: [],
+      risk: "low",
+      ...more,
+    },
+    title,
+    card: null,
+    diff,
+    revision: null,
+    unchanged: {},
+    risks: {},
+    suspect: [],
+    needed: 1,
+    similar: [],
+    events: [],
+  };
+}
+
+export function importItem(
+  position: number,
+  name: string,
+  status: ItemStatus,
+  more: Partial<ImportItem> = {},
+): ImportItem {
+  return {
+    position,
+    name,
+    provider: "",
+    status,
+    card: null,
+    problems: [],
+    diff: [],
+    conflicts: [],
+    similar: [],
+    by: "",
+    at: "",
+    licence: null,
+    behind: false,
+    suspect: false,
+    ...more,
+  };
+}
