@@ -333,6 +333,12 @@ impl Database {
         Ok(instance)
     }
 
+    /// Takes the instance, to be closed by the caller; nothing can be asked or written afterwards.
+    pub(crate) fn give_up(&self) -> Option<Arc<Instance>> {
+        self.closed.store(true, Ordering::Release);
+        self.instance.swap(None)
+    }
+
     /// Flushes the store and gives it up.
     ///
     /// # Errors

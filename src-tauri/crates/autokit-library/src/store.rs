@@ -124,6 +124,24 @@ impl fmt::Debug for Library {
     }
 }
 
+impl Drop for Library {
+    /// Closes a store that nobody closed. That takes a while, and goes on in the background: the right to open the
+    /// store is given up with its end, or the next owner would find it locked.
+    fn drop(&mut self) {
+        let Some(ownership) = self.ownership.get_mut().ok().and_then(Option::take) else { return };
+        let Some(instance) = self.database.give_up() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            if let Err(error) = instance.close().await {
+                tracing::warn!(error, "the store was not flushed; its log has what was acknowledged");
+            }
+            // Dropping it would close the store a second time.
+            std::mem::forget(instance);
+            drop(ownership);
+        });
+    }
+}
+
 impl Library {
     /// Opens a library, migrating it if it is older, and reads the cards into memory.
     ///

@@ -198,6 +198,22 @@ async fn one_process_owns_a_directory_at_a_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_library_that_nobody_closed_is_given_up_when_its_store_is_closed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = DataDir::new(folder.path());
+    for round in 0..16 {
+        let waits = dir.clone();
+        let owned = tokio::task::spawn_blocking(move || waits.wait_to_own());
+        let owned = owned.await.expect("does not panic").expect("given up");
+        let library = Library::open(Place::Disk(owned), Clock::system()).await.expect("not locked");
+        assert_eq!(library.read(autokit_library::Replica::len), round);
+        let name = format!("card-{round}");
+        library.commit(&meta(Operation::Create, &name), &[put(card(&name, ""))]).await.expect("added");
+        drop(library);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_newer_schema_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
