@@ -63,6 +63,7 @@ use tokio_util::sync::DropGuard;
 
 use crate::mcp_http_server::AgentToken;
 
+use agent::Agent;
 use api_keys::ApiKeys;
 use asks::Asks;
 use catalogue::Catalogue;
@@ -72,7 +73,6 @@ use edit::Editing;
 use export::Exports;
 use import::Imports;
 use keys::BundleKeys;
-use library_retriever::DiscoveryCache;
 use market::Market;
 use models::Models;
 use pages::Pages;
@@ -83,10 +83,9 @@ use search::Search;
 use serve::{CodeRuns, Journal, Outcomes};
 use servers::Servers;
 use servers::known::KnownServers;
-use sessions::Sessions;
 use sources::Sources;
 use subscriptions::Subscriptions;
-use verify::Verifying;
+use verify::Checking;
 use workspace::Workspace;
 
 /// Setting: whether starter cards were offered to this library.
@@ -110,7 +109,8 @@ pub(crate) struct Core {
     providers: Providers,
     search: Search,
     pages: Pages,
-    options: EngineOptions,
+    agent: Agent,
+    checking: Checking,
     catalogue: Catalogue,
     editing: Editing,
     proposals: Proposals,
@@ -121,9 +121,6 @@ pub(crate) struct Core {
     exports: Exports,
     bundle_keys: BundleKeys,
     subscriptions: Subscriptions,
-    sessions: Sessions,
-    discovery: DiscoveryCache,
-    verifying: Verifying,
     profiles: ProfileBook,
     asks: Asks,
     api_keys: ApiKeys,
@@ -207,8 +204,31 @@ impl Engine {
         );
         let proposals =
             Proposals::new(workspace.clone(), models.clone(), duplicates.clone(), providers.clone());
+        let search = Search::new(workspace.clone(), models.clone());
         let core = Arc::new(Core {
-            search: Search::new(workspace.clone(), models.clone()),
+            agent: Agent::new(
+                workspace.clone(),
+                models.clone(),
+                search.clone(),
+                providers.clone(),
+                proposals.clone(),
+            ),
+            checking: Checking::new(
+                workspace.clone(),
+                models.clone(),
+                providers.clone(),
+                proposals.clone(),
+                catalogue.clone(),
+            ),
+            api_keys: ApiKeys::new(workspace.clone(), providers.clone()),
+            market: Market::new(
+                workspace.clone(),
+                models.clone(),
+                providers.clone(),
+                known_servers.clone(),
+                options,
+            ),
+            search,
             editing: Editing::new(workspace.clone(), models.clone(), duplicates, known_servers.clone()),
             decisions: Decisions::new(
                 workspace.clone(),
@@ -226,20 +246,14 @@ impl Engine {
             known_servers,
             imports,
             bundle_keys,
-            options: options.clone(),
-            sessions: Sessions::default(),
-            discovery: DiscoveryCache::default(),
-            verifying: Verifying::default(),
             profiles: ProfileBook::default(),
             asks: Asks::default(),
-            api_keys: ApiKeys::default(),
             agents_tokens: Arc::default(),
             rest: Rest::default(),
             sandbox: OnceLock::new(),
             code_runs: CodeRuns::default(),
             journal: Journal::default(),
             outcomes: Outcomes::default(),
-            market: Market::default(),
             first_run,
             workspace,
             models,
@@ -279,6 +293,11 @@ impl Engine {
         self.core.workspace.events()
     }
 
+    /// Keeps cards checked while this process lives.
+    pub(crate) fn keep_checking(&self) {
+        self.core.checking.keep_checking(self.core.subscriptions.clone());
+    }
+
     /// Follows the servers while this process lives.
     pub(crate) fn keep_servers(&self) {
         self.core.servers.keep_looking();
@@ -292,7 +311,7 @@ impl Engine {
 
     /// Asks jobs and the agent to stop and waits until they have.
     pub async fn stop_jobs(&self) {
-        self.core.sessions.stop_all().await;
+        self.core.agent.sessions.stop_all().await;
         self.core.workspace.jobs.stop_all().await;
         self.core.known_servers.pool().stop_all().await;
     }

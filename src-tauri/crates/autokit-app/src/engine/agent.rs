@@ -18,18 +18,45 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Feedback;
 use autokit_toolcard::{Author, CardId};
 
-use super::library_retriever::{Asker, DEADLINE, LibraryRetriever};
-use super::sessions::{Entry, running};
-use super::{Core, Engine};
+use super::library_retriever::{Asker, DEADLINE, DiscoveryCache, LibraryRetriever};
+use super::models::Models;
+use super::providers::Providers;
+use super::review::Proposals;
+use super::search::Search;
+use super::sessions::{Entry, Sessions, running};
+use super::workspace::Workspace;
 
 /// How long an answer to `session_wait` may take before it says that nothing changed.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Past sessions listed.
 const LISTED: u32 = 200;
 
-impl Core {
+/// The agent, its sessions and what it works with; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Agent {
+    pub(super) workspace: Workspace,
+    pub(super) models: Models,
+    pub(super) search: Search,
+    pub(super) providers: Providers,
+    proposals: Proposals,
+    pub(super) sessions: Arc<Sessions>,
+    pub(super) discovery: Arc<DiscoveryCache>,
+}
+
+impl Agent {
+    pub(crate) fn new(
+        workspace: Workspace,
+        models: Models,
+        search: Search,
+        providers: Providers,
+        proposals: Proposals,
+    ) -> Agent {
+        let (sessions, discovery) = (Arc::default(), Arc::default());
+        Agent { workspace, models, search, providers, proposals, sessions, discovery }
+    }
+
     /// Carries a turn out to its end, whatever that is, and keeps it.
-    pub(super) async fn carry_out(self: Arc<Self>, entry: Entry, at: usize, asker: Asker) {
+    pub(super) async fn carry_out(self, entry: Entry, at: usize, asker: Asker) {
         let began = Instant::now();
         // Looked at first, so that a turn that was stopped before it began does nothing.
         let outcome = tokio::select! {
@@ -55,7 +82,7 @@ impl Core {
         }
     }
 
-    async fn turn(self: &Arc<Self>, entry: &Entry, at: usize, asker: Asker) -> Result<()> {
+    async fn turn(&self, entry: &Entry, at: usize, asker: Asker) -> Result<()> {
         let session = entry.state.borrow().clone();
         let turn = &session.turns[at];
         let clock = self.workspace.clock.clone();
@@ -72,7 +99,7 @@ impl Core {
         if !asker.web {
             means.web = None;
         }
-        let shelf = LibraryRetriever { core: self, asker };
+        let shelf = LibraryRetriever { agent: self, asker };
         let mut told = means.ask(&shelf, &question, &now, &mut on).await?;
         // What was chosen and could not take part is said with the answer, not only in Settings.
         for missing in &self.providers.services().missing {
@@ -199,19 +226,19 @@ fn question_of(turns: &[Turn]) -> Question {
     question
 }
 
-impl Handle<StartAsk> for Engine {
+impl Handle<StartAsk> for Agent {
     async fn handle(&self, context: &Context, request: AgentQuestion) -> Result<SessionRef> {
         self.start_turn(context, request, TurnKind::Ask).await
     }
 }
 
-impl Handle<StartDiscover> for Engine {
+impl Handle<StartDiscover> for Agent {
     async fn handle(&self, context: &Context, request: AgentQuestion) -> Result<SessionRef> {
         self.start_turn(context, request, TurnKind::Discover).await
     }
 }
 
-impl Engine {
+impl Agent {
     async fn start_turn(
         &self,
         context: &Context,
@@ -226,18 +253,18 @@ impl Engine {
                 "Ask for fewer, or search for more.",
             ));
         }
-        let (entry, at) = self.core.begin(request.session.as_deref(), kind, &request.question).await?;
+        let (entry, at) = self.begin(request.session.as_deref(), kind, &request.question).await?;
         let session = entry.state.borrow().id.clone();
         let asker = Asker { candidates, ..Asker::person(&context.author) };
-        let turn = Arc::clone(&self.core).carry_out(entry, at, asker);
-        self.core.sessions.carry_out(turn);
+        let turn = self.clone().carry_out(entry, at, asker);
+        self.sessions.carry_out(turn);
         Ok(SessionRef { session })
     }
 }
 
-impl Handle<WaitSession> for Engine {
+impl Handle<WaitSession> for Agent {
     async fn handle(&self, _: &Context, request: SessionWait) -> Result<Session> {
-        let entry = self.core.session(&request.session).await?;
+        let entry = self.session(&request.session).await?;
         let mut watch = entry.state.subscribe();
         // Running out of patience is an answer too: the state as it is.
         let _ =
@@ -247,9 +274,9 @@ impl Handle<WaitSession> for Engine {
     }
 }
 
-impl Handle<CancelSession> for Engine {
+impl Handle<CancelSession> for Agent {
     async fn handle(&self, _: &Context, request: SessionRef) -> Result<Session> {
-        let entry = self.core.session(&request.session).await?;
+        let entry = self.session(&request.session).await?;
         entry.cancel.cancel();
         let mut watch = entry.state.subscribe();
         let session = watch.wait_for(|session| !running(session)).await;
@@ -258,17 +285,17 @@ impl Handle<CancelSession> for Engine {
     }
 }
 
-impl Handle<GetSession> for Engine {
+impl Handle<GetSession> for Agent {
     async fn handle(&self, _: &Context, request: SessionRef) -> Result<Session> {
-        let entry = self.core.session(&request.session).await?;
+        let entry = self.session(&request.session).await?;
         let session = entry.state.borrow().clone();
         Ok(session)
     }
 }
 
-impl Handle<ListSessions> for Engine {
+impl Handle<ListSessions> for Agent {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<SessionNote>> {
-        let notes = self.core.workspace.library.sessions(LISTED).await?;
+        let notes = self.workspace.library.sessions(LISTED).await?;
         Ok(notes
             .into_iter()
             .map(|note| SessionNote { id: note.id, at: note.at, question: note.question })
@@ -276,10 +303,9 @@ impl Handle<ListSessions> for Engine {
     }
 }
 
-impl Handle<GiveFeedback> for Engine {
+impl Handle<GiveFeedback> for Agent {
     async fn handle(&self, context: &Context, request: FeedbackRequest) -> Result<Session> {
-        let core = &self.core;
-        let entry = core.session(&request.session).await?;
+        let entry = self.session(&request.session).await?;
         let session = entry.state.borrow().clone();
         let answered = session.turns.last().and_then(|turn| {
             let told = turn.told.as_ref()?;
@@ -303,20 +329,20 @@ impl Handle<GiveFeedback> for Engine {
         let question = question_of(&session.turns);
         if let Some(tool) = &tool {
             let feedback = Feedback {
-                at: core.workspace.clock.stamp(),
+                at: self.workspace.clock.stamp(),
                 profile: context.author.clone(),
                 question: question.text.clone(),
                 card: CardId::new(tool),
                 helpful: request.helpful,
                 said: request.said.clone(),
             };
-            core.workspace.library.remember(&feedback, context.request.as_deref()).await?;
-            core.search.forget_opinions();
+            self.workspace.library.remember(&feedback, context.request.as_deref()).await?;
+            self.search.forget_opinions();
         }
         let began = Instant::now();
         let starter = match &tool {
             Some(tool) if request.helpful => {
-                core.starter(&CardId::new(tool), &question.text, &request.said).await?
+                self.starter(&CardId::new(tool), &question.text, &request.said).await?
             }
             _ => None,
         };
@@ -329,30 +355,29 @@ impl Handle<GiveFeedback> for Engine {
             tokens: (0, 0),
             ms: began.elapsed().as_millis() as u32,
         };
-        core.change(&entry, |session| {
+        self.change(&entry, |session| {
             let turn = &mut session.turns[at];
             turn.events.push(event);
             turn.said = Some(Said { helpful: request.helpful, text: request.said.clone(), starter });
         });
         if request.helpful {
-            core.keep(&entry).await?;
+            self.keep(&entry).await?;
         } else {
             let asked =
                 if request.said.trim().is_empty() { question.text.as_str() } else { request.said.as_str() };
-            let (entry, at) = core.begin(Some(&request.session), TurnKind::Refine, asked).await?;
-            let turn = Arc::clone(core).carry_out(entry, at, Asker::person(&context.author));
-            core.sessions.carry_out(turn);
+            let (entry, at) = self.begin(Some(&request.session), TurnKind::Refine, asked).await?;
+            let turn = self.clone().carry_out(entry, at, Asker::person(&context.author));
+            self.sessions.carry_out(turn);
         }
-        let entry = core.session(&request.session).await?;
+        let entry = self.session(&request.session).await?;
         let session = entry.state.borrow().clone();
         Ok(session)
     }
 }
 
-impl Handle<ProposeFinding> for Engine {
+impl Handle<ProposeFinding> for Agent {
     async fn handle(&self, context: &Context, request: AddFinding) -> Result<ProposalDetail> {
-        let core = &self.core;
-        let entry = core.session(&request.session).await?;
+        let entry = self.session(&request.session).await?;
         let found: Option<(usize, Finding)> = {
             let session = entry.state.borrow();
             session.turns.iter().enumerate().rev().find_map(|(at, turn)| {
@@ -370,8 +395,8 @@ impl Handle<ProposeFinding> for Engine {
             )
         })?;
         let by = Author("Discovery".to_owned());
-        let proposal = core.proposals.propose(finding.draft, &by, context.request.as_deref()).await?.proposal;
-        core.change(&entry, |session| {
+        let proposal = self.proposals.propose(finding.draft, &by, context.request.as_deref()).await?.proposal;
+        self.change(&entry, |session| {
             session.turns[at].events.push(StepEvent {
                 step: Step::Add,
                 phase: Phase::Result { outcome: Outcome::Proposed },
@@ -381,7 +406,7 @@ impl Handle<ProposeFinding> for Engine {
                 ms: 0,
             });
         });
-        core.keep(&entry).await?;
-        core.proposals.detail(proposal.id).await
+        self.keep(&entry).await?;
+        self.proposals.detail(proposal.id).await
     }
 }

@@ -14,8 +14,8 @@ use url::Url;
 
 use crate::secrets::{Secret, name_for};
 
-use super::workspace::Cached;
-use super::{Core, Engine};
+use super::providers::Providers;
+use super::workspace::{Cached, Workspace};
 
 /// A key that is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,18 +27,15 @@ struct SavedKey {
     token_url: Option<String>,
 }
 
-/// Which keys there are, read once.
-#[derive(Debug)]
-pub(super) struct ApiKeys {
-    list: Cached<Vec<SavedKey>>,
+/// Keys for web APIs; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiKeys {
+    workspace: Workspace,
+    providers: Providers,
+    /// Which keys there are, read once.
+    list: Arc<Cached<Vec<SavedKey>>>,
     /// One writer at a time.
-    writing: tokio::sync::Mutex<()>,
-}
-
-impl Default for ApiKeys {
-    fn default() -> ApiKeys {
-        ApiKeys { list: Cached::new(Setting::ApiKeys), writing: tokio::sync::Mutex::default() }
-    }
+    writing: Arc<tokio::sync::Mutex<()>>,
 }
 
 fn secret_name(origin: &str, scheme: &str, place: &str) -> String {
@@ -92,21 +89,30 @@ fn key_of(secret: ApiSecret) -> Key {
     }
 }
 
-impl Core {
-    async fn kept_api_keys(&self) -> Result<Arc<Vec<SavedKey>>> {
-        self.api_keys.list.read(&self.workspace).await
+impl ApiKeys {
+    pub(crate) fn new(workspace: Workspace, providers: Providers) -> ApiKeys {
+        ApiKeys {
+            workspace,
+            providers,
+            list: Arc::new(Cached::new(Setting::ApiKeys)),
+            writing: Arc::default(),
+        }
+    }
+
+    async fn saved(&self) -> Result<Arc<Vec<SavedKey>>> {
+        self.list.read(&self.workspace).await
     }
 
     /// Changes the list; the caller holds `writing`.
-    async fn keep_api_keys(&self, list: Vec<SavedKey>) -> Result<()> {
-        self.api_keys.list.write(&self.workspace, list).await
+    async fn save(&self, list: Vec<SavedKey>) -> Result<()> {
+        self.list.write(&self.workspace, list).await
     }
 
     /// The keys an operation can be called with.
-    pub(super) async fn keys_for(&self, call: &Call) -> Result<Keys> {
+    pub(crate) async fn keys_for(&self, call: &Call) -> Result<Keys> {
         let mut keys = Keys::new();
         let Some(origin) = origin_of(call) else { return Ok(keys) };
-        let list = self.kept_api_keys().await?;
+        let list = self.saved().await?;
         let asked = |kept: &&SavedKey| {
             call.security.iter().flatten().any(|one| {
                 one.key == kept.scheme && wanted(&one.scheme).is_some_and(|wanted| wanted.place == kept.place)
@@ -129,7 +135,7 @@ impl Core {
         if !given.is_empty() {
             return Ok(given.to_owned());
         }
-        let all = self.api_key_list().await?;
+        let all = self.view().await?;
         let places: Vec<String> = all
             .into_iter()
             .filter(|key| key.origin == origin && key.scheme == scheme)
@@ -151,9 +157,9 @@ impl Core {
     }
 
     /// The keys that are kept, and those that cards want.
-    async fn api_key_list(&self) -> Result<Vec<ApiKey>> {
+    async fn view(&self) -> Result<Vec<ApiKey>> {
         let mut all: BTreeMap<ApiKeyRef, ApiKey> = BTreeMap::new();
-        for kept in self.kept_api_keys().await?.iter() {
+        for kept in self.saved().await?.iter() {
             let (origin, scheme, place) = (kept.origin.clone(), kept.scheme.clone(), kept.place.clone());
             let named = ApiKeyRef { origin, scheme, place };
             let key = ApiKey {
@@ -219,15 +225,14 @@ fn empty(secret: &ApiSecret) -> bool {
     }
 }
 
-impl Handle<ListApiKeys> for Engine {
+impl Handle<ListApiKeys> for ApiKeys {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<ApiKey>> {
-        self.core.api_key_list().await
+        self.view().await
     }
 }
 
-impl Handle<SetApiKey> for Engine {
+impl Handle<SetApiKey> for ApiKeys {
     async fn handle(&self, _: &Context, request: ApiKeySet) -> Result<Vec<ApiKey>> {
-        let core = &self.core;
         let origin = origin(&request.origin)?;
         let scheme = request.scheme.trim().to_owned();
         if scheme.is_empty() || empty(&request.secret) {
@@ -241,25 +246,24 @@ impl Handle<SetApiKey> for Engine {
         if let Some(url) = &token_url {
             self::origin(url)?;
         }
-        let place = core.place_of(&origin, &scheme, request.place.trim()).await?;
-        let _turn = core.api_keys.writing.lock().await;
-        let secrets = core.providers.secrets();
+        let place = self.place_of(&origin, &scheme, request.place.trim()).await?;
+        let _turn = self.writing.lock().await;
+        let secrets = self.providers.secrets();
         let text =
             serde_json::to_string(&request.secret).map_err(|error| ApiError::internal(error.to_string()))?;
         secrets.set(&secret_name(&origin, &scheme, &place), Secret::new(text)).await?;
-        let mut list = core.kept_api_keys().await?.to_vec();
+        let mut list = self.saved().await?.to_vec();
         list.retain(|kept| kept.origin != origin || kept.scheme != scheme || kept.place != place);
         list.push(SavedKey { origin, scheme, place, sort: sort.to_owned(), token_url });
-        core.keep_api_keys(list).await?;
-        core.api_key_list().await
+        self.save(list).await?;
+        self.view().await
     }
 }
 
-impl Handle<RemoveApiKey> for Engine {
+impl Handle<RemoveApiKey> for ApiKeys {
     async fn handle(&self, _: &Context, request: ApiKeyRef) -> Result<Vec<ApiKey>> {
-        let core = &self.core;
-        let _turn = core.api_keys.writing.lock().await;
-        let list = core.kept_api_keys().await?;
+        let _turn = self.writing.lock().await;
+        let list = self.saved().await?;
         // As it is kept, however it was written.
         let origin = origin(&request.origin)?;
         let ours = |kept: &&SavedKey| {
@@ -275,11 +279,11 @@ impl Handle<RemoveApiKey> for Engine {
                 "See which there are in Settings, Permissions.",
             ));
         }
-        let secrets = core.providers.secrets();
+        let secrets = self.providers.secrets();
         for kept in gone {
             secrets.remove(&secret_name(&origin, &kept.scheme, &kept.place)).await?;
         }
-        core.keep_api_keys(list.iter().filter(|kept| !ours(kept)).cloned().collect()).await?;
-        core.api_key_list().await
+        self.save(list.iter().filter(|kept| !ours(kept)).cloned().collect()).await?;
+        self.view().await
     }
 }

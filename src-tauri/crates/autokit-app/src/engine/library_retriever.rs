@@ -11,7 +11,7 @@ use autokit_search::eval::ToolText;
 use autokit_search::{SearchRequest, Thresholds};
 use autokit_toolcard::{CardId, fields};
 
-use super::Core;
+use super::agent::Agent;
 use super::background::in_background;
 
 /// Longest time for one question; the web fallback with a slow model fits into it.
@@ -46,7 +46,7 @@ impl Asker {
 
 /// The library as the agent sees it, for one who asks.
 pub(super) struct LibraryRetriever<'a> {
-    pub(super) core: &'a Arc<Core>,
+    pub(super) agent: &'a Agent,
     pub(super) asker: Asker,
 }
 
@@ -60,23 +60,23 @@ impl Retriever for LibraryRetriever<'_> {
     ) -> autokit_agent::Result<Retrieval> {
         let failed = |error: ApiError| autokit_agent::Error::Library(error.message);
         let Asker { taste, allowed, .. } = &self.asker;
-        let ranking = self.core.search.rank(SearchRequest {
+        let ranking = self.agent.search.rank(SearchRequest {
             query: query.to_owned(),
             question: Some(question.to_owned()),
             allowed: allowed.clone(),
             excluded: exclude.to_vec(),
-            opinions: self.core.search.opinions_of(taste).await.map_err(failed)?,
+            opinions: self.agent.search.opinions_of(taste).await.map_err(failed)?,
             limit,
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(failed)?;
         let mut found = Vec::new();
         for hit in ranking.hits {
-            let Some(record) = self.core.search.found(&hit) else { continue };
+            let Some(record) = self.agent.search.found(&hit) else { continue };
             let card = record.card();
             let cited = match hit.parts.chunk {
                 // The pieces of the first few are read by models and people; the rest are not shown.
-                Some(at) if found.len() < 5 => self.core.cite(&record.id, at).await.map_err(failed)?,
+                Some(at) if found.len() < 5 => self.agent.cite(&record.id, at).await.map_err(failed)?,
                 _ => None,
             };
             found.push(Retrieved {
@@ -94,15 +94,15 @@ impl Retriever for LibraryRetriever<'_> {
     }
 
     fn words_alone(&self) -> Option<String> {
-        self.core.models.words_alone()
+        self.agent.models.words_alone()
     }
 
     fn is_word(&self, word: &str) -> bool {
-        self.core.models.embedder().is_none_or(|embedder| embedder.knows_word(word))
+        self.agent.models.embedder().is_none_or(|embedder| embedder.knows_word(word))
     }
 }
 
-impl Core {
+impl Agent {
     /// The piece of a card's page with this number.
     pub(super) async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
         let Some(page) = self.workspace.library.page(card).await? else { return Ok(None) };

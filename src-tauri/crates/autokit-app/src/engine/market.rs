@@ -17,6 +17,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_api::commands::{
@@ -27,9 +28,14 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_mcp_client::market::Registry;
+use tokio::sync::Mutex;
 
-use super::{Core, Engine};
-pub(crate) use asking::Market;
+use super::models::Models;
+use super::options::EngineOptions;
+use super::providers::Providers;
+use super::servers::known::KnownServers;
+use super::workspace::Workspace;
+use asking::Answers;
 
 /// Sources at most: each of them is asked by every search.
 const MOST_SOURCES: usize = 10;
@@ -40,24 +46,49 @@ const RESULTS: u32 = 20;
 /// Results at most.
 const MOST_RESULTS: u32 = 100;
 
-impl Core {
-    pub(super) async fn market_sources(&self) -> Result<Vec<MarketSource>> {
+/// Sources of tools that are not here yet; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Market {
+    workspace: Workspace,
+    models: Models,
+    providers: Providers,
+    servers: KnownServers,
+    /// How long an agent that searches waits for the sources.
+    deadline: Duration,
+    answers: Arc<Answers>,
+    /// One writer of the list of sources at a time.
+    writing: Arc<Mutex<()>>,
+}
+
+impl Market {
+    pub(crate) fn new(
+        workspace: Workspace,
+        models: Models,
+        providers: Providers,
+        servers: KnownServers,
+        options: &EngineOptions,
+    ) -> Market {
+        let (answers, writing) = (Arc::default(), Arc::default());
+        Market { workspace, models, providers, servers, deadline: options.market, answers, writing }
+    }
+
+    async fn sources(&self) -> Result<Vec<MarketSource>> {
         Ok(self.workspace.saved(Setting::MarketSources).await?.unwrap_or_default())
     }
 
-    async fn change_market_sources(
+    async fn change(
         &self,
         change: impl FnOnce(&mut Vec<MarketSource>) -> Result<()>,
     ) -> Result<Vec<MarketSource>> {
-        let _turn = self.market.writing.lock().await;
-        let mut sources = self.market_sources().await?;
+        let _turn = self.writing.lock().await;
+        let mut sources = self.sources().await?;
         change(&mut sources)?;
         self.workspace.save(Setting::MarketSources, &sources).await?;
         Ok(sources)
     }
 
-    pub(super) async fn market_source(&self, id: &str) -> Result<MarketSource> {
-        self.market_sources().await?.into_iter().find(|source| source.id == id).ok_or_else(|| no_source(id))
+    async fn source(&self, id: &str) -> Result<MarketSource> {
+        self.sources().await?.into_iter().find(|source| source.id == id).ok_or_else(|| no_source(id))
     }
 }
 
@@ -69,20 +100,20 @@ fn no_source(id: &str) -> ApiError {
     )
 }
 
-impl Handle<ListMarketSources> for Engine {
+impl Handle<ListMarketSources> for Market {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<MarketSource>> {
-        self.core.market_sources().await
+        self.sources().await
     }
 }
 
-impl Handle<AddMarketSource> for Engine {
+impl Handle<AddMarketSource> for Market {
     async fn handle(&self, _: &Context, request: MarketSourceAdd) -> Result<Vec<MarketSource>> {
         let url = request.url.trim();
         let is_bundle = || url.split(['?', '#']).next().is_some_and(|path| path.ends_with(".toolcards"));
         let told = if is_bundle() { MarketKind::Bundle } else { MarketKind::Registry };
         let kind = request.kind.unwrap_or(told);
         // Of either sort it has to be an address of the web.
-        let registry = Registry::at(self.core.providers.services().fetcher.clone(), url)?;
+        let registry = Registry::at(self.providers.services().fetcher.clone(), url)?;
         let url = if kind == MarketKind::Registry { registry.address().to_owned() } else { url.to_owned() };
         let source = MarketSource { id: crate::token(3), kind, url };
         let add = |sources: &mut Vec<MarketSource>| {
@@ -103,22 +134,22 @@ impl Handle<AddMarketSource> for Engine {
             sources.push(source);
             Ok(())
         };
-        self.core.change_market_sources(add).await
+        self.change(add).await
     }
 }
 
-impl Handle<RemoveMarketSource> for Engine {
+impl Handle<RemoveMarketSource> for Market {
     async fn handle(&self, _: &Context, request: MarketSourceRef) -> Result<Vec<MarketSource>> {
         let remove = |sources: &mut Vec<MarketSource>| {
             let were = sources.len();
             sources.retain(|source| source.id != request.id);
             if sources.len() == were { Err(no_source(&request.id)) } else { Ok(()) }
         };
-        self.core.change_market_sources(remove).await
+        self.change(remove).await
     }
 }
 
-impl Handle<SearchMarket> for Engine {
+impl Handle<SearchMarket> for Market {
     async fn handle(&self, _: &Context, request: MarketQuery) -> Result<MarketFound> {
         if request.query.trim().is_empty() {
             return Err(ApiError::new(
@@ -128,12 +159,12 @@ impl Handle<SearchMarket> for Engine {
             ));
         }
         let limit = request.limit.unwrap_or(RESULTS).clamp(1, MOST_RESULTS) as usize;
-        let sources = self.core.market_sources().await?;
+        let sources = self.sources().await?;
         if sources.is_empty() {
             let note = "No source of tools is set up.".to_owned();
             return Ok(MarketFound { offers: Vec::new(), notes: vec![note] });
         }
-        let mut found = self.core.ask_market(&sources, &request.query, PATIENCE, true).await?;
+        let mut found = self.ask(&sources, &request.query, PATIENCE, true).await?;
         found.offers.truncate(limit);
         Ok(found)
     }

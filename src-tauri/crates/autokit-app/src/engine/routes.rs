@@ -1,14 +1,17 @@
 //! Which part of the engine carries out which command.
 
 use autokit_api::commands::{
-    AcceptProposal, AcceptProposals, AddServer, AddSubscription, Ask, CheckCard, CheckSubscriptions, Command,
-    CommentProposal, Context, CreateCard, DeleteCards, DescribeCard, Export, FetchPages, ForgetKey, GetCard,
-    GetFacets, GetHistory, GetPage, GetProposal, GetProviders, GetReviewPolicy, Handle, KeepSecret,
-    ListCards, ListImports, ListKeys, ListModels, ListProposals, ListServers, ListSubscriptions, LoadStarter,
-    MakeKey, PreviewAccept, PreviewExport, PreviewImport, PullModel, ReadServers, RefreshServer,
-    RejectProposal, RemoveServer, RemoveSubscription, ReopenProposal, ResetSpending, RestoreCard, Search,
-    SetKeyTrust, SetProviders, SetReviewPolicy, SignBundle, StartImport, TestConnection, Undo, UndoImport,
-    UpdateCard, UseModel,
+    AcceptProposal, AcceptProposals, AddMarketSource, AddServer, AddSubscription, Ask, CancelSession,
+    CheckCard, CheckSubscriptions, Command, CommentProposal, Context, CreateCard, DeleteCards, DescribeCard,
+    Export, FetchPages, ForgetKey, GetCard, GetCheckSettings, GetFacets, GetHistory, GetPage, GetProposal,
+    GetProviders, GetReviewPolicy, GetSession, GetVerification, GiveFeedback, Handle, InstallFromMarket,
+    KeepSecret, ListApiKeys, ListCards, ListImports, ListKeys, ListMarketSources, ListModels, ListProposals,
+    ListServers, ListSessions, ListSubscriptions, LoadStarter, MakeKey, PreviewAccept, PreviewExport,
+    PreviewImport, ProposeFinding, PullModel, ReadServers, RefreshServer, RejectProposal, RemoveApiKey,
+    RemoveMarketSource, RemoveServer, RemoveSubscription, ReopenProposal, ResetSpending, RestoreCard, Search,
+    SearchMarket, SetApiKey, SetCheckSettings, SetKeyTrust, SetProviders, SetReviewPolicy, SignBundle,
+    StartAsk, StartDiscover, StartImport, StartVerify, TestConnection, Undo, UndoImport, UpdateCard,
+    UseModel, WaitSession,
 };
 use autokit_error::Result;
 
@@ -31,6 +34,11 @@ macro_rules! route {
 }
 
 route! {
+    agent: CancelSession, GetSession, GiveFeedback, ListSessions, ProposeFinding, StartAsk, StartDiscover,
+        WaitSession;
+    api_keys: ListApiKeys, RemoveApiKey, SetApiKey;
+    checking: GetCheckSettings, GetVerification, SetCheckSettings, StartVerify;
+    market: AddMarketSource, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket;
     bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust;
     catalogue: CheckCard, GetCard, GetFacets, ListCards;
     decisions: AcceptProposal, AcceptProposals, CommentProposal, GetReviewPolicy, PreviewAccept,

@@ -276,7 +276,7 @@ impl Toolbox for Serving {
         // Whoever may find some cards alone is offered no others.
         // Nor are words sent to sources where not all hosts are open.
         if scoped.finds_all() && scoped.policy().reaches_all_hosts() {
-            self.core.fill_from_market(&search, &mut found).await;
+            self.core.market.fill(&search, &mut found).await;
         }
         Ok(found)
     }

@@ -10,7 +10,7 @@ use autokit_library::SessionNote;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::Core;
+use super::agent::Agent;
 
 /// Sessions kept in memory; older ones are read from the library.
 const IN_MEMORY: usize = 50;
@@ -51,7 +51,7 @@ pub(super) struct Entry {
     pub(super) readings: Readings,
 }
 
-impl Core {
+impl Agent {
     fn entry(&self, id: &str) -> Option<Entry> {
         self.sessions.all.lock().expect("no holder panics").get(id).cloned()
     }

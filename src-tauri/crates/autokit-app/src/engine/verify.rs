@@ -20,9 +20,13 @@ use autokit_toolcard::fields;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::broadcast;
 
-use super::{Core, Engine};
-pub(crate) use runs::Verifying;
-use runs::{Wanted, starter_keys};
+use super::catalogue::Catalogue;
+use super::models::Models;
+use super::providers::Providers;
+use super::review::Proposals;
+use super::subscriptions::Subscriptions;
+use super::workspace::Workspace;
+use runs::{UnderWay, Wanted, starter_keys};
 
 /// How long the library has to rest before it is looked through for new cards.
 const REST: Duration = Duration::from_secs(3);
@@ -49,7 +53,28 @@ fn sensible(days: u32) -> Result<()> {
     ))
 }
 
-impl Core {
+/// Checking cards against their pages; clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Checking {
+    workspace: Workspace,
+    models: Models,
+    providers: Providers,
+    proposals: Proposals,
+    catalogue: Catalogue,
+    under_way: Arc<UnderWay>,
+}
+
+impl Checking {
+    pub(crate) fn new(
+        workspace: Workspace,
+        models: Models,
+        providers: Providers,
+        proposals: Proposals,
+        catalogue: Catalogue,
+    ) -> Checking {
+        Checking { workspace, models, providers, proposals, catalogue, under_way: Arc::default() }
+    }
+
     /// Writes the day's health down and tells whoever listens.
     async fn note_health(&self) -> Result<()> {
         let day = self.workspace.clock.now().strftime("%Y-%m-%d").to_string();
@@ -65,7 +90,7 @@ impl Core {
 
     /// Starts what is due by now: pages to be tried again, cards checked long ago, new cards,
     /// cards that changed since their check.
-    pub(crate) async fn check_what_is_due(self: &Arc<Self>) -> Result<Option<JobRef>> {
+    pub(crate) async fn check_what_is_due(&self) -> Result<Option<JobRef>> {
         if self.checks_go_on() {
             return Ok(None);
         }
@@ -120,12 +145,12 @@ async fn changed(news: &mut broadcast::Receiver<Event>) {
     }
 }
 
-impl Engine {
+impl Checking {
     /// Keeps cards checked while this process lives: takes up a run that was broken off, and looks whether
     /// something is due when the library changes and now and then besides.
-    pub(crate) fn keep_checking(&self) {
-        let core = Arc::downgrade(&self.core);
-        let mut news = self.core.workspace.events().subscribe();
+    pub(crate) fn keep_checking(&self, subscriptions: Subscriptions) {
+        let checking = self.clone();
+        let mut news = self.workspace.events().subscribe();
         tokio::spawn(async move {
             let mut pause = tokio::time::interval(LOOK_EVERY);
             let mut first = true;
@@ -133,15 +158,15 @@ impl Engine {
                 tokio::select! {
                     _ = pause.tick() => {}
                     () = changed(&mut news) => {}
+                    () = checking.workspace.given_up() => return,
                 }
-                let Some(core) = core.upgrade() else { return };
-                let looked = if first { core.resume_run().await } else { Ok(()) };
+                let looked = if first { checking.resume_run().await } else { Ok(()) };
                 first = false;
                 let looked = match looked {
-                    Ok(()) => core.check_what_is_due().await.map(|_| ()),
+                    Ok(()) => checking.check_what_is_due().await.map(|_| ()),
                     Err(error) => Err(error),
                 };
-                if let Err(error) = core.subscriptions.start_due().await {
+                if let Err(error) = subscriptions.start_due().await {
                     tracing::warn!(%error, "subscriptions could not be looked at");
                 }
                 if let Err(error) = looked {
@@ -152,12 +177,12 @@ impl Engine {
     }
 }
 
-impl Handle<StartVerify> for Engine {
+impl Handle<StartVerify> for Checking {
     async fn handle(&self, _: &Context, request: VerifyStart) -> Result<JobRef> {
         let scope = match request.scope {
             VerifyScope::Cards { cards } => {
                 // A name nobody knows is told at once, not by a job that fails.
-                let ids = cards.iter().map(|card| Ok(self.core.workspace.find(card)?.id.to_string()));
+                let ids = cards.iter().map(|card| Ok(self.workspace.find(card)?.id.to_string()));
                 let mut ids: Vec<String> = ids.collect::<Result<_>>()?;
                 ids.sort();
                 ids.dedup();
@@ -170,15 +195,15 @@ impl Handle<StartVerify> for Engine {
             scope => scope,
         };
         let wanted = if request.anew { Wanted::Anew } else { Wanted::Asked };
-        Ok(self.core.start_verify(scope, request.improve, wanted))
+        Ok(self.start_verify(scope, request.improve, wanted))
     }
 }
 
-impl Handle<GetVerification> for Engine {
+impl Handle<GetVerification> for Checking {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardVerification> {
-        let record = self.core.workspace.find(&request.card)?;
+        let record = self.workspace.find(&request.card)?;
         let id = record.id.clone();
-        let checked = match self.core.workspace.library.verification(&id).await? {
+        let checked = match self.workspace.library.verification(&id).await? {
             None => None,
             Some(found) => Some(Checked {
                 changed: found.is_outdated(record.number),
@@ -189,7 +214,7 @@ impl Handle<GetVerification> for Engine {
                     .map_err(|error| ApiError::internal(format!("the report on {id}: {error}")))?,
             }),
         };
-        let waiting = self.core.workspace.library.waiting().await?;
+        let waiting = self.workspace.library.waiting().await?;
         let about: Vec<u32> = waiting
             .iter()
             .filter(|proposal| proposal.draft.card.as_ref() == Some(&id))
@@ -199,16 +224,16 @@ impl Handle<GetVerification> for Engine {
     }
 }
 
-impl Handle<GetCheckSettings> for Engine {
+impl Handle<GetCheckSettings> for Checking {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<CheckSettings> {
-        self.core.check_settings().await
+        self.check_settings().await
     }
 }
 
-impl Handle<SetCheckSettings> for Engine {
+impl Handle<SetCheckSettings> for Checking {
     async fn handle(&self, _: &Context, request: CheckSettings) -> Result<CheckSettings> {
         sensible(request.every_days)?;
-        self.core.workspace.save(Setting::Checks, &request).await?;
+        self.workspace.save(Setting::Checks, &request).await?;
         Ok(request)
     }
 }

@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::engine::cards::{first_sentence, shorten};
 use crate::engine::serve::LINE;
-use crate::engine::{Core, since};
+use crate::engine::since;
+
+use super::Market;
 
 /// With so many results the library has enough.
 const FEW: usize = 3;
@@ -19,16 +21,16 @@ const FITS: f32 = 0.45;
 /// Functions an agent is told of.
 const FUNCTIONS: usize = 8;
 
-impl Core {
+impl Market {
     /// Adds what could be installed where a search found too little. No source, no question.
-    pub(in crate::engine) async fn fill_from_market(&self, search: &Search, found: &mut Found) {
+    pub(crate) async fn fill(&self, search: &Search, found: &mut Found) {
         if found.hits.len() >= FEW.min(search.limit) {
             return;
         }
         let began = Instant::now();
-        let asked = match self.market_sources().await {
+        let asked = match self.sources().await {
             Ok(sources) if sources.is_empty() => return,
-            Ok(sources) => self.ask_market(&sources, &search.query, self.options.market, false).await,
+            Ok(sources) => self.ask(&sources, &search.query, self.deadline, false).await,
             Err(error) => Err(error),
         };
         match asked {

@@ -11,11 +11,10 @@ use autokit_search::{dot, is_generic_word, is_stop_word};
 use autokit_toolcard::CardKey;
 use futures_util::future::join_all;
 
-use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::servers::tools::SavedServer;
 
-use super::shared;
+use super::{Market, shared};
 
 /// How long an answer is not asked for again.
 const FRESH: Duration = Duration::from_mins(5);
@@ -50,13 +49,11 @@ type Question = (String, String);
 
 /// What was asked lately.
 #[derive(Debug, Default)]
-pub(crate) struct Market {
-    /// One writer of the list of sources at a time.
-    pub(super) writing: tokio::sync::Mutex<()>,
+pub(super) struct Answers {
     said: Mutex<HashMap<Question, (Instant, Arc<Said>)>>,
 }
 
-impl Market {
+impl Answers {
     pub(super) fn known(&self, key: &Question, failures_too: bool) -> Option<Arc<Said>> {
         let said = self.said.lock().expect("no holder panics");
         let (at, said) = said.get(key)?;
@@ -124,10 +121,10 @@ pub(super) fn reach_of(transport: &Transport) -> ServerReach {
     }
 }
 
-impl Core {
+impl Market {
     /// What all sources have for a request, best first. A source that fails is a note. With `patient`,
     /// what failed a moment ago is asked again.
-    pub(super) async fn ask_market(
+    pub(super) async fn ask(
         &self,
         sources: &[MarketSource],
         query: &str,
@@ -143,7 +140,7 @@ impl Core {
         });
         let said =
             join_all(wanted.map(|(source, part)| self.ask_source(source, part, within, patient))).await;
-        let servers = self.known_servers.all().await?;
+        let servers = self.servers.all().await?;
         let (mut found, mut seen) = (MarketFound::default(), HashSet::new());
         for said in said {
             match &*said {
@@ -177,7 +174,7 @@ impl Core {
         patient: bool,
     ) -> Arc<Said> {
         let key = (source.url.clone(), part.to_owned());
-        if let Some(known) = self.market.known(&key, !patient) {
+        if let Some(known) = self.answers.known(&key, !patient) {
             return known;
         }
         let asking = async {
@@ -191,7 +188,7 @@ impl Core {
             Err(_) => Err(format!("{} did not answer within {:.1} s", source.url, within.as_secs_f32())),
         };
         let said = Arc::new(said);
-        self.market.keep(key, &said);
+        self.answers.keep(key, &said);
         said
     }
 

@@ -12,10 +12,8 @@ use autokit_mcp_client::market::{Registry, Start, Transport};
 use autokit_toolcard::has_injection;
 use serde_json::Value;
 
-use crate::engine::{Core, Engine};
-
 use super::asking::reach_of;
-use super::shared;
+use super::{Market, shared};
 
 /// Characters of a server's name here.
 const NAME: usize = 40;
@@ -23,7 +21,7 @@ const NAME: usize = 40;
 const NOT_TRUSTED: &str =
     "Its texts hide something or give orders to a model. Look closely before you go on.";
 
-impl Core {
+impl Market {
     async fn server_of_market(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
         let registry = Registry::at(self.providers.services().fetcher.clone(), &source.url)?;
         let listing = registry.latest(id).await?;
@@ -74,7 +72,7 @@ impl Core {
     async fn free_name(&self, id: &str) -> Result<String> {
         let (space, name) = id.rsplit_once('/').unwrap_or(("", id));
         let publisher = space.rsplit('.').next().unwrap_or_default();
-        let servers = self.known_servers.all().await?;
+        let servers = self.servers.all().await?;
         let cut = |name: String| name.chars().take(NAME).collect::<String>();
         let names = [cut(name.to_owned()), cut(format!("{publisher} {name}")), cut(id.replace('/', " "))];
         let free = names.iter().find(|name| !servers.iter().any(|kept| kept.name == **name));
@@ -138,12 +136,12 @@ fn is_on_path(program: &str) -> bool {
     })
 }
 
-impl Handle<InstallFromMarket> for Engine {
+impl Handle<InstallFromMarket> for Market {
     async fn handle(&self, _: &Context, request: MarketRef) -> Result<MarketInstall> {
-        let source = self.core.market_source(&request.source).await?;
+        let source = self.source(&request.source).await?;
         match source.kind {
-            MarketKind::Registry => self.core.server_of_market(&source, &request.id).await,
-            MarketKind::Bundle => self.core.card_of_market(&source, &request.id).await,
+            MarketKind::Registry => self.server_of_market(&source, &request.id).await,
+            MarketKind::Bundle => self.card_of_market(&source, &request.id).await,
         }
     }
 }

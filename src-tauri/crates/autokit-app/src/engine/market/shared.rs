@@ -6,11 +6,11 @@ use autokit_toolcard::{Author, Toolcard, fields, has_injection, injections_in_va
 use autokit_web::Validators;
 use serde_json::Value;
 
-use crate::engine::Core;
 use crate::engine::background::in_background;
 use crate::engine::cards::shorten;
 use crate::engine::incoming::{Incoming, from_bytes};
 
+use super::Market;
 use super::asking::Offered;
 
 /// Bytes of a bundle that is looked through whenever somebody searches.
@@ -23,17 +23,17 @@ const DESCRIPTION: usize = 2_000;
 const TEXT: usize = 200;
 
 /// Reads a published bundle without keeping anything of it.
-pub(super) async fn read(core: &Core, url: &str) -> Result<Incoming> {
-    let fetcher = core.providers.services().fetcher.clone();
+pub(super) async fn read(market: &Market, url: &str) -> Result<Incoming> {
+    let fetcher = market.providers.services().fetcher.clone();
     let file = fetcher.download(url, &Validators::default(), BYTES).await?;
     let bytes = file.map(|file| file.bytes).unwrap_or_default();
-    let (url, at) = (url.to_owned(), core.workspace.clock.stamp());
+    let (url, at) = (url.to_owned(), market.workspace.clock.stamp());
     in_background(move || from_bytes(&bytes, &url, &Author::autokit(), &at)).await
 }
 
 /// The cards of a bundle.
-pub(super) async fn offers(core: &Core, source: &MarketSource) -> Result<(Vec<Offered>, Vec<String>)> {
-    let incoming = read(core, &source.url).await?;
+pub(super) async fn offers(market: &Market, source: &MarketSource) -> Result<(Vec<Offered>, Vec<String>)> {
+    let incoming = read(market, &source.url).await?;
     let mut notes = Vec::new();
     if incoming.entries.len() > CARDS {
         notes.push(format!("of {} only the first {CARDS} cards are looked at", source.url));

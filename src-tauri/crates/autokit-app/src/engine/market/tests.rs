@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 
+use crate::engine::Engine;
 use crate::engine::options::{EngineOptions, MARKET_DEADLINE, Vectors};
 use crate::secrets::KeyStorage;
 
@@ -140,7 +141,7 @@ async fn a_source_that_does_not_answer_is_a_note_and_not_waited_for_twice() {
     assert!(found.hits.iter().any(|hit| hit.name == "mailbox"), "{:?}", found.hits);
     assert!(found.notes.iter().any(|note| note.contains("did not answer within 1.5 s")), "{:?}", found.notes);
     // Asked again, it would have failed anew.
-    let failure = || engine.core.market.known(&(silent.clone(), "mailbox".to_owned()), true).unwrap();
+    let failure = || engine.core.market.answers.known(&(silent.clone(), "mailbox".to_owned()), true).unwrap();
     let before = failure();
     search_as_agent(&engine, "mailbox").await;
     assert!(Arc::ptr_eq(&before, &failure()));

@@ -209,7 +209,7 @@ async fn pieces(core: &Arc<Core>, scoped: &Scoped, query: &str, limit: usize) ->
         }
         let Some(record) = core.search.found(&hit) else { continue };
         let cited = match hit.parts.chunk {
-            Some(at) => core.cite(&record.id, at).await?,
+            Some(at) => core.agent.cite(&record.id, at).await?,
             None => by_words(core, &record, query).await?,
         };
         let Some(cited) = cited else { continue };
@@ -231,7 +231,7 @@ async fn by_words(core: &Arc<Core>, record: &CardRecord, query: &str) -> Result<
     // Of several the first: pages say what a thing is before they say how.
     let best = best.filter(|(words, _)| *words > 0).max_by_key(|(words, at)| (*words, usize::MAX - at));
     match best {
-        Some((_, at)) => core.cite(&record.id, at as u32).await,
+        Some((_, at)) => core.agent.cite(&record.id, at as u32).await,
         None => Ok(None),
     }
 }

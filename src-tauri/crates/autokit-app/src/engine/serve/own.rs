@@ -1,7 +1,5 @@
 //! The tools every agent has beside `search_tools`: AutoKit itself.
 
-use std::sync::Arc;
-
 use autokit_api::{Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Call, Definition, Refusal};
@@ -94,14 +92,14 @@ impl Serving {
     /// Carries a turn with the agent out, and tells what came of it.
     async fn turn(&self, kind: TurnKind, asked: &str, call: &Call) -> Result<CallToolResult> {
         let core = &self.core;
-        let (entry, at) = core.begin(None, kind, asked).await?;
+        let (entry, at) = core.agent.begin(None, kind, asked).await?;
         let scoped = core.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
         // Discovery was decided on as a whole; an answer stays with the library where not all hosts are open.
         let web = kind == TurnKind::Discover || scoped.policy().reaches_all_hosts();
         let (taste, allowed) = (Serving::taste(&call.profile), scoped.allowed.clone());
         let asker = Asker { taste, allowed, web, candidates: None };
-        let carrying = Arc::clone(core).carry_out(entry.clone(), at, asker);
-        core.sessions.carry_out(carrying);
+        let carrying = core.agent.clone().carry_out(entry.clone(), at, asker);
+        core.agent.sessions.carry_out(carrying);
         let mut watch = entry.state.subscribe();
         let ended = watch.wait_for(|session| !running(session));
         tokio::select! {

@@ -165,7 +165,7 @@ impl Serving {
                 if self.core.imitates(&request.provider).await {
                     request.provider = format!("{} (as its card says)", request.provider);
                 }
-                let keys = self.core.keys_for(&operation).await.map_err(|error| refused(&error))?;
+                let keys = self.core.api_keys.keys_for(&operation).await.map_err(|error| refused(&error))?;
                 let needs = needs(&operation, &keys);
                 (Executor::Rest(Box::new(operation), keys), needs)
             }

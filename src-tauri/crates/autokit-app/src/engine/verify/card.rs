@@ -9,7 +9,7 @@ use autokit_library::{HealthCounts, LibraryError, Verification, stamp};
 use autokit_toolcard::{Author, CardId, CardKey, CardState};
 use jiff::SignedDuration;
 
-use super::super::Core;
+use super::Checking;
 
 /// How long after the first, the second … failure in a row a page is tried again. After one more
 /// another page is sought.
@@ -83,7 +83,7 @@ impl Tally {
     }
 }
 
-impl Core {
+impl Checking {
     /// Examines a card and keeps what was found; says whether something is proposed.
     pub(super) async fn verify_card(
         &self,
@@ -91,7 +91,7 @@ impl Core {
         id: &CardId,
         starter: &HashSet<CardKey>,
     ) -> Result<Found> {
-        let _turn = self.verifying.turn_of(id).await;
+        let _turn = self.under_way.turn_of(id).await;
         // As it is now: a run may have begun hours ago.
         let Ok(record) = self.workspace.library.card(id) else { return Ok(Found::Removed) };
         let card = record.card();

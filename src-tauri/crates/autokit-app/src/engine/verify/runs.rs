@@ -17,7 +17,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::jobs::{Outcome, Progress};
 
-use super::super::Core;
+use super::Checking;
 use super::card::{AGAIN, Found, Tally};
 
 /// Cards looked at at a time; the client lets two requests through to one host.
@@ -35,7 +35,7 @@ const WAITS: &str = "Waits for another run";
 
 /// The checks under way.
 #[derive(Debug, Default)]
-pub(crate) struct Verifying {
+pub(super) struct UnderWay {
     /// One lasting run at a time; what one asks for by name does not wait for it.
     run: tokio::sync::Mutex<()>,
     /// One look at what is due at a time.
@@ -56,23 +56,23 @@ struct Begun {
 
 /// The turn of a card, given back when it is dropped.
 pub(super) struct Turn<'a> {
-    verifying: &'a Verifying,
+    checks: &'a UnderWay,
     card: CardId,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.verifying.cards.lock().expect("no holder panics").remove(&self.card);
-        self.verifying.freed.notify_waiters();
+        self.checks.cards.lock().expect("no holder panics").remove(&self.card);
+        self.checks.freed.notify_waiters();
     }
 }
 
-impl Verifying {
+impl UnderWay {
     pub(super) async fn turn_of(&self, card: &CardId) -> Turn<'_> {
         loop {
             let freed = self.freed.notified();
             if self.cards.lock().expect("no holder panics").insert(card.clone()) {
-                return Turn { verifying: self, card: card.clone() };
+                return Turn { checks: self, card: card.clone() };
             }
             freed.await;
         }
@@ -121,20 +121,15 @@ fn lasts(scope: &VerifyScope) -> bool {
     !matches!(scope, VerifyScope::Cards { .. })
 }
 
-impl Core {
+impl Checking {
     /// Starts a run of checks, or gives the one that is doing the same already.
-    pub(super) fn start_verify(
-        self: &Arc<Self>,
-        scope: VerifyScope,
-        improve: bool,
-        wanted: Wanted,
-    ) -> JobRef {
+    pub(super) fn start_verify(&self, scope: VerifyScope, improve: bool, wanted: Wanted) -> JobRef {
         let run = Run { scope, improve, began: self.workspace.clock.stamp(), stopped: false, wanted };
         self.start_run(run)
     }
 
-    fn start_run(self: &Arc<Self>, run: Run) -> JobRef {
-        let core = Arc::clone(self);
+    fn start_run(&self, run: Run) -> JobRef {
+        let checking = self.clone();
         let title = match &run.scope {
             VerifyScope::Cards { cards } if cards.len() == 1 => {
                 // By its name: what is asked for may be an id, which says little to a person.
@@ -144,7 +139,7 @@ impl Core {
             VerifyScope::Due => "Trying pages again".to_owned(),
             _ => "Checking cards".to_owned(),
         };
-        let mut begun = self.verifying.begun.lock().expect("no holder panics");
+        let mut begun = self.under_way.begun.lock().expect("no holder panics");
         let jobs = self.workspace.jobs.list();
         let running = |job: &str| jobs.iter().find(|one| one.id == job && one.state == JobState::Running);
         begun.retain(|one| running(&one.job).is_some());
@@ -159,7 +154,7 @@ impl Core {
         let (scope, improve) = (run.scope.clone(), run.improve);
         let started = self.workspace.jobs.start(JobKind::Verify, &title, "cards", |progress| async move {
             progress.pausable();
-            core.verify(run, &progress).await
+            checking.verify(run, &progress).await
         });
         begun.push(Begun { scope, improve, job: started.job.clone() });
         started
@@ -168,10 +163,10 @@ impl Core {
     /// Whether checks go on that leave nothing to those that are due. A run somebody lets wait does not
     /// count: new cards do not wait with it.
     pub(super) fn checks_go_on(&self) -> bool {
-        if self.verifying.unasked.try_lock().is_err() {
+        if self.under_way.unasked.try_lock().is_err() {
             return true;
         }
-        let begun = self.verifying.begun.lock().expect("no holder panics");
+        let begun = self.under_way.begun.lock().expect("no holder panics");
         let lasting = |job: &&Job| begun.iter().any(|one| one.job == job.id && lasts(&one.scope));
         let jobs = self.workspace.jobs.list();
         let running = jobs.iter().filter(|job| job.state == JobState::Running).filter(lasting);
@@ -181,8 +176,8 @@ impl Core {
 
     async fn verify(&self, mut run: Run, progress: &Progress) -> Result<Outcome> {
         let _turn = match run.wanted {
-            Wanted::Unasked => Some(progress.queue(WAITS, || self.verifying.unasked.lock()).await?),
-            _ if run.lasts() => Some(progress.queue(WAITS, || self.verifying.run.lock()).await?),
+            Wanted::Unasked => Some(progress.queue(WAITS, || self.under_way.unasked.lock()).await?),
+            _ if run.lasts() => Some(progress.queue(WAITS, || self.under_way.run.lock()).await?),
             _ => None,
         };
         if run.lasts() {
@@ -217,7 +212,7 @@ impl Core {
     }
 
     /// Takes a run up again that was under way when the program ended.
-    pub(super) async fn resume_run(self: &Arc<Self>) -> Result<()> {
+    pub(super) async fn resume_run(&self) -> Result<()> {
         if let Some(run) = self.kept_run().await?.filter(|run| !run.stopped) {
             self.start_run(Run { wanted: Wanted::TakenUp, ..run });
         }
