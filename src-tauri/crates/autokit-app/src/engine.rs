@@ -13,6 +13,7 @@ mod decide;
 mod doctor;
 mod duplicates;
 mod edit;
+mod elapsed;
 mod export;
 mod flagged;
 mod health;
@@ -46,28 +47,26 @@ pub(crate) use profiles::no_profile;
 pub use serve::{Searched, Serving};
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
-use arc_swap::ArcSwap;
-use autokit_api::commands::{CancelJob, Context, GetStatus, Handle, ListJobs, PauseJob, WaitJob};
-use autokit_api::{Event, Job, JobPause, JobRef, JobWait, Nothing, Status};
+use autokit_api::commands::{Context, GetStatus, Handle};
+use autokit_api::{Event, JobRef, Nothing, Status};
 use autokit_error::{ApiError, Result};
-use autokit_gateway::Gateway;
+use autokit_gateway::{Gateway, Server};
 use autokit_library::{DataDir, Library, Ownership, Place, Replica};
-use autokit_openapi::rest::Rest;
-use autokit_sandbox::Sandbox;
 use rmcp::model::Tool;
 use tokio::sync::broadcast;
 use tokio_util::sync::DropGuard;
 
-use crate::mcp_http_server::AgentToken;
-
 use agent::Agent;
+use agents_http::{AgentTokens, AgentsAddress};
 use api_keys::ApiKeys;
-use asks::Asks;
+use asks::Approvals;
+use backups::Backups;
 use catalogue::Catalogue;
+use clients::Clients;
 use decide::Decisions;
+use doctor::Diagnostics;
 use duplicates::Duplicates;
 use edit::Editing;
 use export::Exports;
@@ -76,11 +75,14 @@ use keys::BundleKeys;
 use market::Market;
 use models::Models;
 use pages::Pages;
-use profiles::ProfileBook;
+use profiles::AgentProfiles;
 use providers::Providers;
 use review::Proposals;
 use search::Search;
-use serve::{CodeRuns, Journal, Outcomes};
+use serve::{
+    Activity, Builtins, CallableTools, Calls, Executors, Journal, Outward, OwnTools, RestCalls, ToolRuns,
+    ToolSearch,
+};
 use servers::Servers;
 use servers::known::KnownServers;
 use sources::Sources;
@@ -91,49 +93,75 @@ use workspace::Workspace;
 /// Setting: whether starter cards were offered to this library.
 const STARTER_SETTING: &str = "starter";
 
-/// Everything behind the commands.
+/// Everything behind the commands: what carries them out, put together.
 #[derive(Debug)]
 pub struct Engine {
-    core: Arc<Core>,
-    gateway: Gateway<Serving>,
-    mcp_http: tokio::sync::Mutex<agents_http::McpHttpState>,
-    /// Ends what goes on in the background when nobody needs the engine any more.
-    _background: DropGuard,
-}
-
-/// What jobs share with the commands.
-#[derive(Debug)]
-pub(crate) struct Core {
     workspace: Workspace,
     models: Models,
     providers: Providers,
     search: Search,
-    pages: Pages,
     agent: Agent,
-    checking: Checking,
+    cards: Cards,
+    review: Review,
+    exchange: Exchange,
+    connections: Connections,
+    mcp: Mcp,
+    upkeep: Upkeep,
+    /// Ends what goes on in the background when nobody needs the engine any more.
+    _background: DropGuard,
+}
+
+/// The cards, and what is known of them.
+#[derive(Debug)]
+struct Cards {
     catalogue: Catalogue,
     editing: Editing,
+    pages: Pages,
+    checking: Checking,
+}
+
+/// What waits for a person, and what they decide.
+#[derive(Debug)]
+struct Review {
     proposals: Proposals,
     decisions: Decisions,
-    known_servers: KnownServers,
-    servers: Servers,
+}
+
+/// Cards from and for other libraries.
+#[derive(Debug)]
+struct Exchange {
     imports: Imports,
     exports: Exports,
-    bundle_keys: BundleKeys,
     subscriptions: Subscriptions,
-    profiles: ProfileBook,
-    asks: Asks,
-    api_keys: ApiKeys,
-    /// The tokens that let agents in over HTTP.
-    agents_tokens: Arc<ArcSwap<Vec<AgentToken>>>,
-    rest: Rest,
-    /// Proven when it is first needed.
-    sandbox: OnceLock<Sandbox>,
-    code_runs: CodeRuns,
-    journal: Journal,
-    outcomes: Outcomes,
+    bundle_keys: BundleKeys,
+}
+
+/// What tools that can be called come from.
+#[derive(Debug)]
+struct Connections {
+    servers: Servers,
     market: Market,
-    first_run: bool,
+    api_keys: ApiKeys,
+}
+
+/// What agents reach, and what they may.
+#[derive(Debug)]
+struct Mcp {
+    gateway: Gateway<Serving>,
+    profiles: AgentProfiles,
+    approvals: Approvals,
+    address: AgentsAddress,
+    clients: Clients,
+    tool_runs: ToolRuns,
+    activity: Activity,
+    journal: Journal,
+}
+
+/// What keeps the library safe.
+#[derive(Debug)]
+struct Upkeep {
+    diagnostics: Diagnostics,
+    backups: Backups,
 }
 
 impl Engine {
@@ -145,7 +173,7 @@ impl Engine {
         owned: Ownership,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
-    ) -> Result<Engine> {
+    ) -> Result<Arc<Engine>> {
         // The engine is large while it is made.
         Box::pin(Engine::open(Place::Disk(owned), options, events)).await
     }
@@ -158,7 +186,7 @@ impl Engine {
         place: Place,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
-    ) -> Result<Engine> {
+    ) -> Result<Arc<Engine>> {
         let library = Library::open(place, options.clock.clone()).await?;
         Box::pin(Engine::with(library, options, events)).await
     }
@@ -173,7 +201,7 @@ impl Engine {
         full: bool,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
-    ) -> Result<Engine> {
+    ) -> Result<Arc<Engine>> {
         let library = Library::open_read_only(dir, full, options.clock.clone()).await?;
         Box::pin(Engine::with(library, options, events)).await
     }
@@ -182,54 +210,20 @@ impl Engine {
         library: Library,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
-    ) -> Result<Engine> {
+    ) -> Result<Arc<Engine>> {
         let first_run = library.read_only().is_none()
             && library.read(|replica| replica.cursor() == 0)
             && library.setting(STARTER_SETTING).await?.is_none();
-        let workspace = Workspace::new(library, options.clock.clone(), events);
+        let workspace = Workspace::new(library, options.clock.clone(), events, first_run);
         let models = Models::open(workspace.clone(), options).await?;
         let providers = Providers::new(workspace.clone(), options)?;
-        let pages = Pages::new(workspace.clone(), models.clone(), providers.clone());
-        let duplicates = Duplicates::new(workspace.clone(), models.clone());
-        let catalogue = Catalogue::new(workspace.clone());
-        let bundle_keys = BundleKeys::new(workspace.clone(), providers.clone());
-        let sources = Sources::new(workspace.clone(), providers.clone(), bundle_keys.clone());
+        let search = Search::new(workspace.clone(), models.clone());
         let known_servers = KnownServers::new(workspace.clone(), providers.clone(), options.servers.clone());
-        let imports = Imports::new(
-            workspace.clone(),
-            models.clone(),
-            duplicates.clone(),
-            sources.clone(),
-            known_servers.clone(),
-        );
+        let duplicates = Duplicates::new(workspace.clone(), models.clone());
+        let pages = Pages::new(workspace.clone(), models.clone(), providers.clone());
         let proposals =
             Proposals::new(workspace.clone(), models.clone(), duplicates.clone(), providers.clone());
-        let search = Search::new(workspace.clone(), models.clone());
-        let core = Arc::new(Core {
-            agent: Agent::new(
-                workspace.clone(),
-                models.clone(),
-                search.clone(),
-                providers.clone(),
-                proposals.clone(),
-            ),
-            checking: Checking::new(
-                workspace.clone(),
-                models.clone(),
-                providers.clone(),
-                proposals.clone(),
-                catalogue.clone(),
-            ),
-            api_keys: ApiKeys::new(workspace.clone(), providers.clone()),
-            market: Market::new(
-                workspace.clone(),
-                models.clone(),
-                providers.clone(),
-                known_servers.clone(),
-                options,
-            ),
-            search,
-            editing: Editing::new(workspace.clone(), models.clone(), duplicates, known_servers.clone()),
+        let review = Review {
             decisions: Decisions::new(
                 workspace.clone(),
                 models.clone(),
@@ -237,83 +231,222 @@ impl Engine {
                 pages.clone(),
                 known_servers.clone(),
             ),
-            servers: Servers::new(workspace.clone(), known_servers.clone(), imports.clone()),
-            exports: Exports::new(workspace.clone(), models.clone(), catalogue.clone(), sources.clone()),
-            subscriptions: Subscriptions::new(workspace.clone(), imports.clone(), sources),
-            pages,
-            catalogue,
             proposals,
-            known_servers,
+        };
+        let catalogue = Catalogue::new(workspace.clone());
+        let cards = Cards {
+            editing: Editing::new(
+                workspace.clone(),
+                models.clone(),
+                duplicates.clone(),
+                known_servers.clone(),
+            ),
+            checking: Checking::new(
+                workspace.clone(),
+                models.clone(),
+                providers.clone(),
+                review.proposals.clone(),
+                catalogue.clone(),
+            ),
+            catalogue,
+            pages,
+        };
+        let agent = Agent::new(
+            workspace.clone(),
+            models.clone(),
+            search.clone(),
+            providers.clone(),
+            review.proposals.clone(),
+        );
+        let bundle_keys = BundleKeys::new(workspace.clone(), providers.clone());
+        let sources = Sources::new(workspace.clone(), providers.clone(), bundle_keys.clone());
+        let imports = Imports::new(
+            workspace.clone(),
+            models.clone(),
+            duplicates,
+            sources.clone(),
+            known_servers.clone(),
+        );
+        let exchange = Exchange {
+            exports: Exports::new(
+                workspace.clone(),
+                models.clone(),
+                cards.catalogue.clone(),
+                sources.clone(),
+            ),
+            subscriptions: Subscriptions::new(workspace.clone(), imports.clone(), sources),
             imports,
             bundle_keys,
-            profiles: ProfileBook::default(),
-            asks: Asks::default(),
-            agents_tokens: Arc::default(),
-            rest: Rest::default(),
-            sandbox: OnceLock::new(),
-            code_runs: CodeRuns::default(),
-            journal: Journal::default(),
-            outcomes: Outcomes::default(),
-            first_run,
+        };
+        let connections = Connections {
+            servers: Servers::new(workspace.clone(), known_servers.clone(), exchange.imports.clone()),
+            market: Market::new(
+                workspace.clone(),
+                models.clone(),
+                providers.clone(),
+                known_servers.clone(),
+                options,
+            ),
+            api_keys: ApiKeys::new(workspace.clone(), providers.clone()),
+        };
+        let tokens = AgentTokens::new(providers.clone());
+        let profiles = AgentProfiles::new(workspace.clone(), tokens.clone());
+        let approvals = Approvals::new(workspace.clone(), profiles.clone());
+        let journal = Journal::new(workspace.clone());
+        let tools = CallableTools::new(workspace.clone(), known_servers, profiles.clone());
+        let executors = Executors {
+            own: OwnTools::new(
+                workspace.clone(),
+                profiles.clone(),
+                agent.clone(),
+                review.proposals.clone(),
+                search.clone(),
+            ),
+            builtins: Builtins::new(
+                workspace.clone(),
+                search.clone(),
+                agent.clone(),
+                Outward::new(providers.clone()),
+            ),
+            rest: RestCalls::new(providers.clone(), connections.api_keys.clone()),
+        };
+        let calls = Calls::new(tools.clone(), approvals.clone(), executors, journal.clone());
+        let serving = Serving::new(
+            tools.clone(),
+            ToolSearch::new(tools.clone(), search.clone(), models.clone()),
+            connections.market.clone(),
+            calls.clone(),
+            journal.clone(),
+        );
+        let clock = workspace.clock.clone();
+        let gateway = Gateway::new(serving, Arc::new(move || clock.now()));
+        let engine = Arc::new(Engine {
+            mcp: Mcp {
+                address: AgentsAddress::new(workspace.clone(), profiles.clone(), tokens, gateway.clone()),
+                clients: Clients::new(workspace.clone()),
+                tool_runs: ToolRuns::new(workspace.clone(), tools.clone(), calls),
+                activity: Activity::new(workspace.clone(), journal.clone(), tools, gateway.clone()),
+                gateway,
+                profiles,
+                approvals,
+                journal,
+            },
+            upkeep: Upkeep {
+                diagnostics: Diagnostics::new(workspace.clone(), models.clone(), providers.clone()),
+                backups: Backups::new(workspace.clone()),
+            },
+            _background: workspace.guard(),
             workspace,
             models,
             providers,
+            search,
+            agent,
+            cards,
+            review,
+            exchange,
+            connections,
         });
-        core.providers.load_spending().await?;
-        core.providers.keep_spending();
-        core.providers.load().await?;
-        core.load_profiles().await?;
-        core.workspace.tell_proposals().await?;
-        let loading = core.models.clone();
+        engine.begin(options).await?;
+        Ok(engine)
+    }
+
+    /// Reads what is needed at once, and begins what goes on in the background.
+    async fn begin(&self, options: &EngineOptions) -> Result<()> {
+        self.providers.load_spending().await?;
+        self.providers.keep_spending();
+        self.providers.load().await?;
+        self.mcp.profiles.load().await?;
+        self.workspace.tell_proposals().await?;
+        let loading = self.models.clone();
         tokio::spawn(async move { loading.load().await });
         // Read ahead: the first list or answer shall not wait for what many checks left behind.
-        let library = Arc::clone(&core.workspace.library);
+        let library = Arc::clone(&self.workspace.library);
         tokio::spawn(async move {
             if let Err(error) = library.checks().await {
                 tracing::warn!(%error, "the checks of cards could not be read ahead");
             }
         });
-        if options.starter && first_run {
-            core.workspace.library.set_setting(STARTER_SETTING, "loaded").await?;
-            core.imports.start_starter();
+        if options.starter && self.workspace.first_run() {
+            self.workspace.library.set_setting(STARTER_SETTING, "loaded").await?;
+            self.exchange.imports.start_starter();
         }
-        let gateway = Engine::gateway_of(&core);
-        let engine = Engine {
-            _background: core.workspace.guard(),
-            core,
-            gateway,
-            mcp_http: tokio::sync::Mutex::default(),
-        };
-        engine.keep_journal();
-        Ok(engine)
+        self.mcp.journal.keep_writing(self.mcp.profiles.clone());
+        Ok(())
     }
 
     /// News of this library.
     pub fn events(&self) -> &broadcast::Sender<Event> {
-        self.core.workspace.events()
+        self.workspace.events()
     }
 
-    /// Keeps cards checked while this process lives.
-    pub(crate) fn keep_checking(&self) {
-        self.core.checking.keep_checking(self.core.subscriptions.clone());
+    /// Begins what a process that stays does beside answering: cards are checked, servers followed, backups
+    /// made, the library compared with the log of its changes.
+    pub fn keep_up(&self) {
+        self.cards.checking.keep_checking(self.exchange.subscriptions.clone());
+        self.connections.servers.keep_looking();
+        self.upkeep.backups.verify_later();
+        self.upkeep.backups.keep_making();
     }
 
-    /// Follows the servers while this process lives.
-    pub(crate) fn keep_servers(&self) {
-        self.core.servers.keep_looking();
+    /// Opens the address for agents if it is switched on; what keeps it from opening is told when somebody
+    /// asks.
+    pub(crate) async fn open_agents_address(&self) {
+        self.mcp.address.open().await;
+    }
+
+    /// Closes the address for agents for as long as this process lives.
+    pub(crate) async fn close_agents_address(&self) {
+        self.mcp.address.close().await;
+    }
+
+    /// The MCP server for one connection of an agent. `connection` names its session, also after the
+    /// connection was lost and made again.
+    pub fn mcp_server(&self, connection: &str, profile: &str) -> Server<Serving> {
+        Server::new(self.mcp.gateway.clone(), connection.to_owned(), profile.to_owned())
     }
 
     /// Puts the tools of servers into the library in the background, as if they were trusted. The servers
     /// are known from then on and never started.
     pub fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
-        self.core.servers.start_offering(servers)
+        self.connections.servers.start_offering(servers)
+    }
+
+    /// Why there is no meaning to rank by, if there is none.
+    pub fn words_alone(&self) -> Option<String> {
+        self.models.words_alone()
+    }
+
+    /// One search of an agent, in a session of its own.
+    ///
+    /// # Errors
+    /// When the search fails.
+    pub async fn search_as_agent(&self, query: &str) -> Result<Searched> {
+        self.mcp.activity.search_as_agent(query).await
+    }
+
+    /// Tokens of the tools every session of an agent has.
+    pub fn own_tokens(&self) -> u64 {
+        self.mcp.activity.own_tokens()
+    }
+
+    /// What it would cost to give an agent every tool that can be called, as without a search.
+    pub async fn static_tokens(&self) -> u64 {
+        self.mcp.activity.static_tokens().await
+    }
+
+    /// Why a change would be refused now, however small it is.
+    ///
+    /// # Errors
+    /// `disk_full` or `read_only`.
+    pub fn writable(&self) -> Result<()> {
+        Ok(self.workspace.library.writable()?)
     }
 
     /// Asks jobs and the agent to stop and waits until they have.
     pub async fn stop_jobs(&self) {
-        self.core.agent.sessions.stop_all().await;
-        self.core.workspace.jobs.stop_all().await;
-        self.core.known_servers.pool().stop_all().await;
+        self.agent.sessions.stop_all().await;
+        self.workspace.jobs.stop_all().await;
+        self.connections.servers.stop_all().await;
     }
 
     /// Flushes the store and gives it up.
@@ -322,77 +455,44 @@ impl Engine {
     /// When it could not be flushed.
     pub async fn close(&self) -> Result<()> {
         // The model may still be loading; it holds on to the library until it is done.
-        self.core.models.settled().await;
-        if self.core.workspace.library.read_only().is_none() {
-            if let Err(error) = self.core.providers.save_spending().await {
+        self.models.settled().await;
+        if self.workspace.library.read_only().is_none() {
+            if let Err(error) = self.providers.save_spending().await {
                 tracing::error!(%error, "what was spent on language models could not be saved");
             }
-            self.core.journal.close(&self.core.workspace.library, &self.core.workspace.clock).await?;
+            self.mcp.journal.close().await?;
         }
-        self.core.workspace.library.close().await.map_err(ApiError::from)
+        self.workspace.library.close().await.map_err(ApiError::from)
     }
-}
-
-/// Milliseconds since.
-fn since(began: Instant) -> f64 {
-    began.elapsed().as_secs_f64() * 1e3
 }
 
 impl Handle<GetStatus> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Status> {
-        let core = &self.core;
-        let model = core.models.model();
-        let undoable = core.workspace.library.undoable().await?.map(|(_, reason)| reason);
+        let model = self.models.model();
+        let undoable = self.workspace.library.undoable().await?.map(|(_, reason)| reason);
         Ok(Status {
             version: crate::VERSION.to_owned(),
-            data_dir: core
+            data_dir: self
                 .workspace
                 .library
                 .dir()
                 .map_or_else(String::new, |dir| dir.root().display().to_string()),
             owner_pid: std::process::id(),
-            cards: core.workspace.library.read(|replica| replica.len() as u32),
-            embedded: core.models.searcher().index().embedded() as u32,
+            cards: self.workspace.library.read(|replica| replica.len() as u32),
+            embedded: self.models.searcher().index().embedded() as u32,
             model: model.name,
             model_state: model.state,
             model_error: model.error.map(|error| error.message),
-            damage: core.damage(),
-            read_only: core.why_read_only().map(str::to_owned),
-            first_run: core.first_run,
-            proposals: core.workspace.proposals_waiting(),
-            search: core.providers.services().search_name(),
-            llm: core.providers.services().llm_name(),
+            damage: self.workspace.damage(),
+            read_only: self.workspace.why_read_only().map(str::to_owned),
+            first_run: self.workspace.first_run(),
+            proposals: self.workspace.proposals_waiting(),
+            search: self.providers.services().search_name(),
+            llm: self.providers.services().llm_name(),
             undoable,
-            cursor: core.workspace.library.read(Replica::cursor),
-            checks: core.workspace.library.checks_version(),
-            migrated_from: core.workspace.library.migrated_from().map(|path| path.display().to_string()),
+            cursor: self.workspace.library.read(Replica::cursor),
+            checks: self.workspace.library.checks_version(),
+            migrated_from: self.workspace.library.migrated_from().map(|path| path.display().to_string()),
         })
-    }
-}
-
-/// How long an answer to `job_wait` may take before it says that nothing changed.
-const JOB_PATIENCE: Duration = Duration::from_secs(10);
-
-impl Handle<ListJobs> for Engine {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Job>> {
-        Ok(self.core.workspace.jobs.list())
-    }
-}
-
-impl Handle<WaitJob> for Engine {
-    async fn handle(&self, _: &Context, request: JobWait) -> Result<Job> {
-        self.core.workspace.jobs.wait(&request.job, request.after, JOB_PATIENCE).await
-    }
-}
-
-impl Handle<PauseJob> for Engine {
-    async fn handle(&self, _: &Context, request: JobPause) -> Result<Job> {
-        self.core.workspace.jobs.pause(&request.job, request.paused)
-    }
-}
-
-impl Handle<CancelJob> for Engine {
-    async fn handle(&self, _: &Context, request: JobRef) -> Result<Job> {
-        self.core.workspace.jobs.cancel(&request.job)
     }
 }

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use autokit_api::{Event, Job, JobKind, JobRef, JobState, JobTally};
+use autokit_api::commands::{CancelJob, Context, Handle, ListJobs, PauseJob, WaitJob};
+use autokit_api::{Event, Job, JobKind, JobPause, JobRef, JobState, JobTally, JobWait, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
 use futures_util::FutureExt;
 use tokio::sync::{broadcast, watch};
@@ -322,6 +323,33 @@ impl Progress {
     /// `cancelled`.
     pub fn check(&self) -> Result<()> {
         if self.cancelled() { Err(ApiError::cancelled()) } else { Ok(()) }
+    }
+}
+
+/// How long an answer to `job_wait` may take before it says that nothing changed.
+const JOB_PATIENCE: Duration = Duration::from_secs(10);
+
+impl Handle<ListJobs> for Jobs {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Job>> {
+        Ok(self.list())
+    }
+}
+
+impl Handle<WaitJob> for Jobs {
+    async fn handle(&self, _: &Context, request: JobWait) -> Result<Job> {
+        self.wait(&request.job, request.after, JOB_PATIENCE).await
+    }
+}
+
+impl Handle<PauseJob> for Jobs {
+    async fn handle(&self, _: &Context, request: JobPause) -> Result<Job> {
+        self.pause(&request.job, request.paused)
+    }
+}
+
+impl Handle<CancelJob> for Jobs {
+    async fn handle(&self, _: &Context, request: JobRef) -> Result<Job> {
+        self.cancel(&request.job)
     }
 }
 

@@ -227,7 +227,7 @@ impl Node {
                 tracing::info!("stopping jobs and servers");
                 engine.stop_jobs().await;
                 tracing::info!("closing the endpoints");
-                engine.close_mcp_http().await;
+                engine.close_agents_address().await;
                 host.stop().await;
                 tracing::info!("closing the library");
                 engine.close().await
@@ -323,10 +323,10 @@ impl Inner {
         let opened =
             Box::pin(Engine::open_read_only(&self.dir, full, &self.options.engine, self.events.clone()))
                 .await;
-        let engine = Arc::new(opened.map_err(|error| match error.code {
+        let engine = opened.map_err(|error| match error.code {
             ErrorCode::Damaged => error,
             _ => why,
-        })?);
+        })?;
         *self.state.write().await = State::ReadOnly { engine };
         // Nobody listening is fine.
         let _ = self.events.send(Event::Owner { role: Role::Client });
@@ -344,15 +344,12 @@ impl Inner {
     }
 
     async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
-        let engine = Arc::new(Engine::start(owned, &self.options.engine, self.events.clone()).await?);
+        let engine = Engine::start(owned, &self.options.engine, self.events.clone()).await?;
         let host = Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await?;
         if self.options.standby {
-            engine.keep_checking();
-            engine.keep_servers();
-            engine.verify_later();
-            engine.keep_backups();
+            engine.keep_up();
             // A process that ends soon would only be in the way of one that stays.
-            engine.open_mcp_http().await;
+            engine.open_agents_address().await;
         }
         *self.state.write().await = State::Owner { engine, host };
         // Nobody listening is fine.

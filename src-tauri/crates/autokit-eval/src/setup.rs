@@ -28,7 +28,7 @@ const ROUNDS: usize = 10;
 /// An engine set up for measuring.
 #[derive(Debug)]
 pub(super) struct Setup {
-    engine: Engine,
+    engine: Arc<Engine>,
     context: Context,
     clock: Clock,
     ahead: Arc<AtomicI64>,
@@ -74,13 +74,13 @@ impl Setup {
             ..EngineOptions::new()
         };
         let (events, _) = broadcast::channel(1024);
-        let engine = Box::pin(Engine::open(Place::Memory, &options, events)).await?;
+        let engine = Engine::open(Place::Memory, &options, events).await?;
         let context = Context { request: None, author: "eval".to_owned() };
         let mut settings = ProviderSettings::default();
         settings.search.kind = SearchKind::Searxng;
         settings.search.base.clone_from(&site);
         settings.network.allowed_hosts = vec![host];
-        Handle::<SetProviders>::handle(&engine, &context, settings).await?;
+        Handle::<SetProviders>::handle(&*engine, &context, settings).await?;
         Ok(Setup { engine, context, clock, ahead, site })
     }
 
@@ -96,7 +96,7 @@ impl Setup {
         }
         let create =
             CardCreate { fields: card.clone(), reason: "A card of the set".to_owned(), flagged_too: false };
-        let made = Handle::<CreateCard>::handle(&self.engine, &self.context, create).await?;
+        let made = Handle::<CreateCard>::handle(&*self.engine, &self.context, create).await?;
         Ok(AddedCard { id: made.summary.id, card })
     }
 
@@ -122,11 +122,11 @@ impl Setup {
     /// Runs a job to its end.
     async fn run(&self, scope: VerifyScope, improve: bool) -> Result<()> {
         let start = VerifyStart { scope, improve, anew: false };
-        let JobRef { job } = Handle::<StartVerify>::handle(&self.engine, &self.context, start).await?;
+        let JobRef { job } = Handle::<StartVerify>::handle(&*self.engine, &self.context, start).await?;
         let mut after = 0;
         loop {
             let wait = JobWait { job: job.clone(), after };
-            let state = Handle::<WaitJob>::handle(&self.engine, &self.context, wait).await?;
+            let state = Handle::<WaitJob>::handle(&*self.engine, &self.context, wait).await?;
             match (state.state, state.error) {
                 (JobState::Running, _) => after = state.version,
                 (JobState::Done, _) => return Ok(()),
@@ -141,7 +141,7 @@ impl Setup {
     /// When it cannot be read.
     pub(super) async fn verification(&self, card: &AddedCard) -> Result<CardVerification> {
         let asked = CardRef { card: card.id.clone() };
-        Handle::<GetVerification>::handle(&self.engine, &self.context, asked).await
+        Handle::<GetVerification>::handle(&*self.engine, &self.context, asked).await
     }
 
     /// The cards as they would be if everything that waits were accepted.
@@ -150,13 +150,13 @@ impl Setup {
     /// When the queue cannot be read.
     pub(super) async fn proposed(&self, cards: &[AddedCard]) -> Result<Vec<Map<String, Value>>> {
         let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
-        let waiting = Handle::<ListProposals>::handle(&self.engine, &self.context, waiting).await?;
+        let waiting = Handle::<ListProposals>::handle(&*self.engine, &self.context, waiting).await?;
         let mut all = Vec::with_capacity(cards.len());
         for card in cards {
             let mut after = card.card.clone();
             for row in waiting.rows.iter().filter(|row| row.card.as_ref() == Some(&card.id)) {
                 let asked = ProposalLook::from(row.id);
-                let detail = Handle::<GetProposal>::handle(&self.engine, &self.context, asked).await?;
+                let detail = Handle::<GetProposal>::handle(&*self.engine, &self.context, asked).await?;
                 after = detail.proposal.draft.applied(&after, |_| true);
             }
             all.push(after);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use autokit_api::commands::{AnswerAsk, Context, Handle, WaitAsks};
@@ -12,7 +12,8 @@ use autokit_policy::{Need, Permission};
 use lru::LruCache;
 use tokio::sync::{oneshot, watch};
 
-use super::{Core, Engine};
+use super::profiles::AgentProfiles;
+use super::workspace::Workspace;
 
 /// How long a person may take. Agents wait for a minute or two before they give a call up.
 pub(super) const PATIENCE: Duration = Duration::from_mins(2);
@@ -156,7 +157,19 @@ impl Asks {
     }
 }
 
-impl Core {
+/// Decides on calls by the rules of profiles and by what people allow; clones share the calls that wait.
+#[derive(Clone, Debug)]
+pub(super) struct Approvals {
+    pub(super) workspace: Workspace,
+    pub(super) profiles: AgentProfiles,
+    pub(super) asks: Arc<Asks>,
+}
+
+impl Approvals {
+    pub(super) fn new(workspace: Workspace, profiles: AgentProfiles) -> Approvals {
+        Approvals { workspace, profiles, asks: Arc::default() }
+    }
+
     async fn answer_ask(&self, answer: &AskAnswer) -> Result<()> {
         let gone = || {
             ApiError::new(
@@ -169,7 +182,7 @@ impl Core {
         // Kept first: the agent must not go on by an approval that could not be kept.
         match answer.reply {
             AskReply::Always if ask.can_always => {
-                self.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?;
+                self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?;
             }
             AskReply::Always => {
                 return Err(ApiError::new(
@@ -178,7 +191,9 @@ impl Core {
                     "Allow it once or for the session, or mark that rule for profiles to loosen in Settings, Permissions.",
                 ));
             }
-            AskReply::Never => self.set_permission(&ask.profile, &ask.needs, Permission::Deny).await?,
+            AskReply::Never => {
+                self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Deny).await?;
+            }
             AskReply::Session => self.asks.grant(&ask.session, &ask.needs),
             AskReply::Once | AskReply::No => {}
         }
@@ -191,7 +206,7 @@ impl Core {
     /// Answers the calls that wait for an approval that was given meanwhile.
     fn settle(&self) {
         for ask in self.asks.list().asks {
-            let Some(policy) = self.policy(&ask.profile) else { continue };
+            let Some(policy) = self.profiles.policy(&ask.profile) else { continue };
             let reply = match policy.decide(&ask.needs).permission {
                 Permission::Allow => AskReply::Once,
                 Permission::Deny => AskReply::No,
@@ -206,9 +221,9 @@ impl Core {
     }
 }
 
-impl Handle<WaitAsks> for Engine {
+impl Handle<WaitAsks> for Approvals {
     async fn handle(&self, _: &Context, request: AsksWait) -> Result<AgentAsks> {
-        let asks = &self.core.asks;
+        let asks = &self.asks;
         let _watching = Watcher::new(asks);
         let mut version = asks.version.subscribe();
         // The sender lives as long as the engine; no news within the time is an answer.
@@ -217,9 +232,9 @@ impl Handle<WaitAsks> for Engine {
     }
 }
 
-impl Handle<AnswerAsk> for Engine {
+impl Handle<AnswerAsk> for Approvals {
     async fn handle(&self, _: &Context, request: AskAnswer) -> Result<AgentAsks> {
-        self.core.answer_ask(&request).await?;
-        Ok(self.core.asks.list())
+        self.answer_ask(&request).await?;
+        Ok(self.asks.list())
     }
 }

@@ -12,12 +12,22 @@ use sha2::{Digest as _, Sha256};
 use crate::paths;
 
 use super::background::in_background;
-use super::{Core, Engine};
+use super::workspace::Workspace;
 
 /// Bytes of a settings file; larger ones are something else.
 const MOST: u64 = 16 << 20;
 
-impl Core {
+/// The programs agents run in.
+#[derive(Debug)]
+pub(super) struct Clients {
+    workspace: Workspace,
+}
+
+impl Clients {
+    pub(super) fn new(workspace: Workspace) -> Clients {
+        Clients { workspace }
+    }
+
     /// How an agent's program starts AutoKit for this library.
     fn start(&self) -> Result<Start> {
         let failed = |error: std::io::Error| ApiError::internal(format!("this program's own path: {error}"));
@@ -153,9 +163,9 @@ fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<
     Ok(backup)
 }
 
-impl Handle<ListClients> for Engine {
+impl Handle<ListClients> for Clients {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<AgentClient>> {
-        let start = self.core.start()?;
+        let start = self.start()?;
         in_background(move || {
             let folders = paths::client_folders();
             let viewed = |client| view(client, &folders, &start, &look(client, &folders, &start));
@@ -165,7 +175,7 @@ impl Handle<ListClients> for Engine {
     }
 }
 
-impl Core {
+impl Clients {
     /// Writes what was previewed of a program's file.
     async fn change_client(
         &self,
@@ -200,17 +210,17 @@ impl Core {
     }
 }
 
-impl Handle<ConnectAgent> for Engine {
+impl Handle<ConnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
         let wanted = |now: Looked| {
             let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Paste the lines by hand.");
             Ok((now.before, now.after.map_err(by_hand)?))
         };
-        self.core.change_client(request, wanted).await
+        self.change_client(request, wanted).await
     }
 }
 
-impl Handle<DisconnectAgent> for Engine {
+impl Handle<DisconnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
         let wanted = |now: Looked| {
             let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Remove the lines by hand.");
@@ -224,6 +234,6 @@ impl Handle<DisconnectAgent> for Engine {
             };
             Ok((now.before, without.ok_or_else(missing)?))
         };
-        self.core.change_client(request, wanted).await
+        self.change_client(request, wanted).await
     }
 }

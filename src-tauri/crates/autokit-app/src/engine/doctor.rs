@@ -10,8 +10,10 @@ use autokit_library::{Library, Verified, stamp};
 
 use crate::backups::{backups_check, remedy, summary};
 
-use super::Engine;
 use super::indexing::without_vector;
+use super::models::Models;
+use super::providers::Providers;
+use super::workspace::Workspace;
 
 fn check(name: &str, state: CheckState, detail: impl Into<String>, remedy: Option<&str>) -> Check {
     Check { name: name.to_owned(), state, detail: detail.into(), remedy: remedy.map(str::to_owned) }
@@ -46,25 +48,38 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
     check("Integrity", CheckState::Bad, detail, Some(&remedy))
 }
 
-impl Handle<RunDoctor> for Engine {
+/// Looks over what the library, the model and the services stand like.
+#[derive(Debug)]
+pub(super) struct Diagnostics {
+    workspace: Workspace,
+    models: Models,
+    providers: Providers,
+}
+
+impl Diagnostics {
+    pub(super) fn new(workspace: Workspace, models: Models, providers: Providers) -> Diagnostics {
+        Diagnostics { workspace, models, providers }
+    }
+}
+
+impl Handle<RunDoctor> for Diagnostics {
     async fn handle(&self, _: &Context, request: DoctorRequest) -> Result<Doctor> {
-        let core = &self.core;
         let mut checks = vec![check("AutoKit", CheckState::Good, crate::VERSION, None)];
-        if let Some(dir) = core.workspace.library.dir() {
+        if let Some(dir) = self.workspace.library.dir() {
             let store = dir.store();
             let detail = format!("{}, {} on disk", dir.root().display(), bytes(size_of_tree(&store)));
             checks.push(check("Data directory", CheckState::Good, detail, None));
-            if let Some(detail) = core.why_read_only() {
+            if let Some(detail) = self.workspace.why_read_only() {
                 let remedy = "Free some space or make the directory writable; the next change tries again.";
                 checks.push(check("Writing", CheckState::Warning, detail, Some(remedy)));
             }
             if request.verify {
-                core.workspace.library.verify().await?;
+                self.workspace.library.verify().await?;
             }
-            checks.push(Box::pin(integrity(&core.workspace.library, dir.root(), request.verify)).await);
+            checks.push(Box::pin(integrity(&self.workspace.library, dir.root(), request.verify)).await);
             checks.push(backups_check(dir.root()));
         }
-        let (cards, undocumented) = core
+        let (cards, undocumented) = self
             .workspace
             .library
             .read(|replica| (replica.len(), replica.iter().filter(|record| !record.documented).count()));
@@ -80,7 +95,7 @@ impl Handle<RunDoctor> for Engine {
             let remedy = "Add their addresses in the Library.";
             checks.push(check("Documentation", CheckState::Warning, detail, Some(remedy)));
         }
-        let model = core.models.settled().await;
+        let model = self.models.settled().await;
         checks.push(match (model.state, &model.error) {
             (ModelState::Ready | ModelState::Loading, _) => {
                 check("Model", CheckState::Good, model.name, None)
@@ -105,9 +120,9 @@ impl Handle<RunDoctor> for Engine {
                 ),
             ),
         });
-        let index = core.models.searcher().index();
+        let index = self.models.searcher().index();
         if index.embedder().is_some() {
-            let missing = without_vector(&index, &core.workspace.library).len();
+            let missing = without_vector(&index, &self.workspace.library).len();
             checks.push(if missing == 0 {
                 check("Search by meaning", CheckState::Good, format!("{cards} of {cards} cards"), None)
             } else {
@@ -115,7 +130,7 @@ impl Handle<RunDoctor> for Engine {
                 check("Search by meaning", CheckState::Warning, detail, Some("Wait for the job to end."))
             });
         }
-        let services = core.providers.services();
+        let services = self.providers.services();
         checks.push(match services.llm_name() {
             Some(name) => check("Language model", CheckState::Good, name, None),
             None if services.settings.llm.kind.is_chosen() => {
@@ -130,7 +145,7 @@ impl Handle<RunDoctor> for Engine {
             }
             None => check("Web search", CheckState::Good, "none: the library alone", None),
         });
-        let providers = core.providers.view().await;
+        let providers = self.providers.view().await;
         checks.push(match &providers.keys_error {
             Some(error) => check(
                 "Keys",
@@ -147,7 +162,7 @@ impl Handle<RunDoctor> for Engine {
             }
             checks.push(check("Services", CheckState::Bad, error.message.as_str(), Some(&error.remedy)));
         }
-        Ok(Doctor { checks, can_accept_losses: core.workspace.library.has_losses() })
+        Ok(Doctor { checks, can_accept_losses: self.workspace.library.has_losses() })
     }
 }
 

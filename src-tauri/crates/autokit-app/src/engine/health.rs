@@ -5,15 +5,15 @@ use autokit_api::{HealthPoint, LibraryHealth, Nothing};
 use autokit_error::Result;
 use autokit_library::HealthDay;
 
-use super::Engine;
+use super::verify::Checking;
 
 /// Days of the trend.
 const TREND_DAYS: u32 = 90;
 
-impl Handle<GetHealth> for Engine {
+impl Handle<GetHealth> for Checking {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<LibraryHealth> {
-        let counts = self.core.workspace.library.health().await?;
-        let trend = self.core.workspace.library.health_trend(TREND_DAYS).await?;
+        let counts = self.workspace.library.health().await?;
+        let trend = self.workspace.library.health_trend(TREND_DAYS).await?;
         let point = |HealthDay { day, counts }: HealthDay| HealthPoint {
             day,
             verified: counts.verified,
@@ -23,7 +23,7 @@ impl Handle<GetHealth> for Engine {
             never_checked: counts.never_checked,
         };
         Ok(LibraryHealth {
-            total: self.core.workspace.library.read(autokit_library::Replica::len) as u32,
+            total: self.workspace.library.read(autokit_library::Replica::len) as u32,
             verified: counts.verified,
             stale: counts.stale,
             broken: counts.broken,

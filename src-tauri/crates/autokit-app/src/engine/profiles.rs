@@ -16,15 +16,15 @@ use autokit_api::commands::{
 use autokit_api::{AgentSessions, Nothing, Profile, ProfileChange, ProfileRef, Profiles, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::Settings as SessionSettings;
-use autokit_library::CardRecord;
+use autokit_library::{CardRecord, Library};
 use autokit_policy::{Need, Permission, Policy, Rules};
 use autokit_search::tiers::KeywordTool;
 use autokit_toolcard::CardId;
 
 use crate::secrets::name_for;
 
-use super::agents_http::AGENTS_TOKEN;
-use super::{Core, Engine};
+use super::agents_http::{AGENTS_TOKEN, AgentTokens};
+use super::workspace::Workspace;
 use saved::SavedProfiles;
 
 /// Characters of a name.
@@ -48,9 +48,16 @@ pub(super) struct Scoped {
     pub(super) allowed: Option<Arc<HashSet<String>>>,
 }
 
-/// The profiles of a library.
+/// The profiles of a library; clones share them.
+#[derive(Clone, Debug)]
+pub(super) struct AgentProfiles {
+    workspace: Workspace,
+    tokens: AgentTokens,
+    state: Arc<State>,
+}
+
 #[derive(Debug, Default)]
-pub(super) struct ProfileBook {
+struct State {
     saved: ArcSwap<SavedProfiles>,
     /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
@@ -125,7 +132,7 @@ impl Scoped {
         self.policy.on(&Need::Tool { id, name, provider }) != Permission::Deny
     }
 
-    fn new(core: &Core, saved: Arc<SavedProfiles>, bound: &Bound, cursor: u64) -> Scoped {
+    fn new(library: &Library, saved: Arc<SavedProfiles>, bound: &Bound, cursor: u64) -> Scoped {
         let policy = bound.policy();
         let finds_all = bound.all().all(|profile| profile.only.is_none());
         let may = |record: &CardRecord| {
@@ -137,7 +144,7 @@ impl Scoped {
             bound.all().all(|profile| lists(profile, record)) && policy.on(&need) != Permission::Deny
         };
         let assigned = &bound.own.as_ref().unwrap_or(&bound.everybody).cards;
-        let (experts, allowed) = core.workspace.library.read(|replica| {
+        let (experts, allowed) = library.read(|replica| {
             let allowed = (!finds_all || policy.denies_tools()).then(|| {
                 let allowed = replica.iter().filter(|record| may(record));
                 Arc::new(allowed.map(|record| record.id.to_string()).collect::<HashSet<String>>())
@@ -156,37 +163,41 @@ impl Scoped {
     }
 }
 
-impl Core {
+impl AgentProfiles {
+    pub(super) fn new(workspace: Workspace, tokens: AgentTokens) -> AgentProfiles {
+        AgentProfiles { workspace, tokens, state: Arc::default() }
+    }
+
     /// Reads the profiles of the library.
-    pub(super) async fn load_profiles(&self) -> Result<()> {
+    pub(super) async fn load(&self) -> Result<()> {
         let saved: Option<SavedProfiles> = self.workspace.saved(Setting::Profiles).await?;
-        self.profiles.saved.store(Arc::new(saved.unwrap_or_default().brought_up_to_date()));
+        self.state.saved.store(Arc::new(saved.unwrap_or_default().brought_up_to_date()));
         Ok(())
     }
 
     /// The rules an agent is bound by; none if its profile does not exist.
     pub(super) fn policy(&self, scope: &str) -> Option<Policy> {
-        Some(Bound::of(scope, &self.profiles.saved.load())?.policy())
+        Some(Bound::of(scope, &self.state.saved.load())?.policy())
     }
 
     /// What an agent is bound by, with the library as it is now.
     pub(super) fn scoped(&self, scope: &str) -> Option<Arc<Scoped>> {
-        let saved = self.profiles.saved.load_full();
+        let saved = self.state.saved.load_full();
         let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
-        let known = self.profiles.scoped.lock().expect("no holder panics").get(scope).cloned();
+        let known = self.state.scoped.lock().expect("no holder panics").get(scope).cloned();
         if let Some(known) = known.filter(|known| known.cursor == cursor && Arc::ptr_eq(&known.saved, &saved))
         {
             return Some(known);
         }
         let bound = Bound::of(scope, &saved)?;
-        let made = Arc::new(Scoped::new(self, saved, &bound, cursor));
-        self.profiles.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&made));
+        let made = Arc::new(Scoped::new(&self.workspace.library, saved, &bound, cursor));
+        self.state.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&made));
         Some(made)
     }
 
     /// The parameters of a session in a program.
     pub(super) fn session_settings(&self, scope: &str, client: &str) -> SessionSettings {
-        let saved = self.profiles.saved.load();
+        let saved = self.state.saved.load();
         let mut settings = saved.sessions.session.clone();
         if let Some(bound) = Bound::of(scope, &saved) {
             let own = bound.own.as_ref().unwrap_or(&bound.everybody);
@@ -204,12 +215,12 @@ impl Core {
 
     /// Changes the profiles.
     async fn change_profiles<T>(&self, change: impl FnOnce(&mut SavedProfiles) -> Result<T>) -> Result<T> {
-        let _turn = self.profiles.writing.lock().await;
-        let mut saved = SavedProfiles::clone(&self.profiles.saved.load());
+        let _turn = self.state.writing.lock().await;
+        let mut saved = SavedProfiles::clone(&self.state.saved.load());
         let made = change(&mut saved)?;
         self.workspace.save(Setting::Profiles, &saved).await?;
-        self.profiles.saved.store(Arc::new(saved));
-        self.profiles.scoped.lock().expect("no holder panics").clear();
+        self.state.saved.store(Arc::new(saved));
+        self.state.scoped.lock().expect("no holder panics").clear();
         self.workspace.tools_changed();
         Ok(made)
     }
@@ -234,7 +245,7 @@ impl Core {
 
     /// What would hold for an agent if its profile allowed some things.
     pub(super) fn decided_if_allowed(&self, scope: &str, needs: &[Need]) -> Option<Permission> {
-        let mut saved = SavedProfiles::clone(&self.profiles.saved.load());
+        let mut saved = SavedProfiles::clone(&self.state.saved.load());
         let changed = saved.change(profile_of(scope)).ok()?;
         for need in needs {
             changed.permissions.set(need, Permission::Allow);
@@ -244,10 +255,10 @@ impl Core {
 
     /// Under what name the token of a profile is among the keys; none if it has no token yet.
     pub(super) fn token_key(&self, profile: &str) -> Option<String> {
-        self.profiles.saved.load().tokens.get(profile).cloned()
+        self.state.saved.load().tokens.get(profile).cloned()
     }
 
-    /// As [`Core::token_key`], for a profile that is to have a token.
+    /// As [`AgentProfiles::token_key`], for a profile that is to have a token.
     pub(super) async fn new_token_key(&self, profile: &str) -> Result<String> {
         self.change_profiles(|saved| {
             if !saved.profiles.contains_key(profile) {
@@ -261,12 +272,12 @@ impl Core {
 
     /// The profiles with a token, and under what name that is among the keys.
     pub(super) fn token_keys(&self) -> Vec<(String, String)> {
-        let saved = self.profiles.saved.load();
+        let saved = self.state.saved.load();
         saved.tokens.iter().map(|(profile, key)| (profile.clone(), key.clone())).collect()
     }
 
     fn profile_list(&self) -> Profiles {
-        let saved = self.profiles.saved.load();
+        let saved = self.state.saved.load();
         let mut profiles: Vec<Profile> = saved.profiles.values().map(|profile| (**profile).clone()).collect();
         if !saved.profiles.contains_key("") {
             profiles.insert(0, Profile::default());
@@ -420,9 +431,9 @@ fn check_sessions(sessions: &AgentSessions) -> Result<()> {
     Ok(())
 }
 
-impl Handle<ListProfiles> for Engine {
+impl Handle<ListProfiles> for AgentProfiles {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Profiles> {
-        Ok(self.core.profile_list())
+        Ok(self.profile_list())
     }
 }
 
@@ -436,72 +447,68 @@ fn cleaned(mut profile: Profile) -> Result<Profile> {
     Ok(profile)
 }
 
-impl Handle<ChangeProfile> for Engine {
+impl Handle<ChangeProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: ProfileChange) -> Result<Profiles> {
         let (before, after) = (request.before, cleaned(request.after)?);
         if before.name != after.name {
             return Err(invalid("a profile keeps its name".to_owned(), "Add another one."));
         }
-        self.core
-            .change_profiles(|saved| {
-                let now = saved.profiles.get(&after.name).map(|profile| (**profile).clone());
-                let now = now.unwrap_or_else(|| Profile { name: after.name.clone(), ..Profile::default() });
-                if now != before {
-                    return Err(ApiError::new(
-                        ErrorCode::Conflict,
-                        format!("the profile {:?} was changed meanwhile", after.name),
-                        "Look at it again in Settings, Permissions.",
-                    ));
-                }
-                saved.profiles.insert(after.name.clone(), Arc::new(after));
-                Ok(())
-            })
-            .await?;
-        Ok(self.core.profile_list())
+        self.change_profiles(|saved| {
+            let now = saved.profiles.get(&after.name).map(|profile| (**profile).clone());
+            let now = now.unwrap_or_else(|| Profile { name: after.name.clone(), ..Profile::default() });
+            if now != before {
+                return Err(ApiError::new(
+                    ErrorCode::Conflict,
+                    format!("the profile {:?} was changed meanwhile", after.name),
+                    "Look at it again in Settings, Permissions.",
+                ));
+            }
+            saved.profiles.insert(after.name.clone(), Arc::new(after));
+            Ok(())
+        })
+        .await?;
+        Ok(self.profile_list())
     }
 }
 
-impl Handle<SetProfile> for Engine {
+impl Handle<SetProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: Profile) -> Result<Profiles> {
         let request = cleaned(request)?;
-        self.core
-            .change_profiles(|saved| {
-                saved.profiles.insert(request.name.clone(), Arc::new(request));
-                Ok(())
-            })
-            .await?;
-        Ok(self.core.profile_list())
+        self.change_profiles(|saved| {
+            saved.profiles.insert(request.name.clone(), Arc::new(request));
+            Ok(())
+        })
+        .await?;
+        Ok(self.profile_list())
     }
 }
 
-impl Handle<RemoveProfile> for Engine {
+impl Handle<RemoveProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: ProfileRef) -> Result<Profiles> {
         if request.name.is_empty() {
             return Err(invalid("everybody's profile stays".to_owned(), "Change what it allows instead."));
         }
         let token = self
-            .core
             .change_profiles(|saved| {
                 saved.profiles.remove(&request.name).ok_or_else(|| no_profile(&request.name))?;
                 Ok(saved.tokens.remove(&request.name))
             })
             .await?;
         if let Some(key) = token {
-            self.core.forget_agents_token(&request.name, &key).await;
+            self.tokens.forget(&request.name, &key).await;
         }
-        Ok(self.core.profile_list())
+        Ok(self.profile_list())
     }
 }
 
-impl Handle<SetAgentSessions> for Engine {
+impl Handle<SetAgentSessions> for AgentProfiles {
     async fn handle(&self, _: &Context, request: AgentSessions) -> Result<Profiles> {
         check_sessions(&request)?;
-        self.core
-            .change_profiles(|saved| {
-                saved.sessions = request;
-                Ok(())
-            })
-            .await?;
-        Ok(self.core.profile_list())
+        self.change_profiles(|saved| {
+            saved.sessions = request;
+            Ok(())
+        })
+        .await?;
+        Ok(self.profile_list())
     }
 }

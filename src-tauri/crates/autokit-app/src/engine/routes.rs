@@ -1,56 +1,81 @@
 //! Which part of the engine carries out which command.
 
 use autokit_api::commands::{
-    AcceptProposal, AcceptProposals, AddMarketSource, AddServer, AddSubscription, Ask, CancelSession,
-    CheckCard, CheckSubscriptions, Command, CommentProposal, Context, CreateCard, DeleteCards, DescribeCard,
-    Export, FetchPages, ForgetKey, GetCard, GetCheckSettings, GetFacets, GetHistory, GetPage, GetProposal,
-    GetProviders, GetReviewPolicy, GetSession, GetVerification, GiveFeedback, Handle, InstallFromMarket,
-    KeepSecret, ListApiKeys, ListCards, ListImports, ListKeys, ListMarketSources, ListModels, ListProposals,
-    ListServers, ListSessions, ListSubscriptions, LoadStarter, MakeKey, PreviewAccept, PreviewExport,
-    PreviewImport, ProposeFinding, PullModel, ReadServers, RefreshServer, RejectProposal, RemoveApiKey,
-    RemoveMarketSource, RemoveServer, RemoveSubscription, ReopenProposal, ResetSpending, RestoreCard, Search,
-    SearchMarket, SetApiKey, SetCheckSettings, SetKeyTrust, SetProviders, SetReviewPolicy, SignBundle,
-    StartAsk, StartDiscover, StartImport, StartVerify, TestConnection, Undo, UndoImport, UpdateCard,
-    UseModel, WaitSession,
+    AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddServer, AddSubscription,
+    AnswerAsk, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard, CheckSubscriptions, Command,
+    CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard, DeleteCards, DescribeCard,
+    DisconnectAgent, Export, FetchPages, ForgetKey, GetActivity, GetAgentsHttp, GetAudit, GetCard,
+    GetCheckSettings, GetFacets, GetHealth, GetHistory, GetPage, GetProposal, GetProviders, GetReviewPolicy,
+    GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket,
+    KeepSecret, ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys,
+    ListMarketSources, ListModels, ListProfiles, ListProposals, ListServers, ListSessions, ListSubscriptions,
+    ListTools, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport, ProposeFinding,
+    PullModel, ReadServers, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveProfile,
+    RemoveServer, RemoveSubscription, RenewAgentsHttp, ReopenProposal, ResetSpending, RestoreCard, RunDoctor,
+    RunTool, Search, SearchMarket, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
+    SetProfile, SetProviders, SetReviewPolicy, SignBundle, StartAsk, StartDiscover, StartImport, StartVerify,
+    TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitAsks, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
 use super::Engine;
 
 macro_rules! route {
-    ($($part:ident: $($command:ident),+;)+) => {
-        $($(
-            impl Handle<$command> for Engine {
-                async fn handle(
-                    &self,
-                    context: &Context,
-                    request: <$command as Command>::Request,
-                ) -> Result<<$command as Command>::Response> {
-                    Handle::<$command>::handle(&self.core.$part, context, request).await
-                }
+    ($part:ident: $($command:ident),+) => { $(route!(@ $command => $part);)+ };
+    ($part:ident.$member:ident: $($command:ident),+) => { $(route!(@ $command => $part.$member);)+ };
+    (@ $command:ident => $($path:ident).+) => {
+        impl Handle<$command> for Engine {
+            async fn handle(
+                &self,
+                context: &Context,
+                request: <$command as Command>::Request,
+            ) -> Result<<$command as Command>::Response> {
+                Handle::<$command>::handle(&self.$($path).+, context, request).await
             }
-        )+)+
+        }
     };
 }
 
-route! {
-    agent: CancelSession, GetSession, GiveFeedback, ListSessions, ProposeFinding, StartAsk, StartDiscover,
-        WaitSession;
-    api_keys: ListApiKeys, RemoveApiKey, SetApiKey;
-    checking: GetCheckSettings, GetVerification, SetCheckSettings, StartVerify;
-    market: AddMarketSource, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket;
-    bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust;
-    catalogue: CheckCard, GetCard, GetFacets, ListCards;
-    decisions: AcceptProposal, AcceptProposals, CommentProposal, GetReviewPolicy, PreviewAccept,
-        RejectProposal, ReopenProposal, SetReviewPolicy;
-    editing: CreateCard, DeleteCards, GetHistory, RestoreCard, Undo, UndoImport, UpdateCard;
-    exports: Export, PreviewExport, SignBundle;
-    imports: ListImports, LoadStarter, PreviewImport, StartImport;
-    models: ListModels, PullModel, UseModel;
-    pages: FetchPages, GetPage;
-    proposals: DescribeCard, GetProposal, ListProposals;
-    providers: GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection;
-    search: Ask, Search;
-    servers: AddServer, ListServers, ReadServers, RefreshServer, RemoveServer;
-    subscriptions: AddSubscription, CheckSubscriptions, ListSubscriptions, RemoveSubscription;
-}
+route!(
+    agent:
+        CancelSession, GetSession, GiveFeedback, ListSessions, ProposeFinding, StartAsk, StartDiscover,
+        WaitSession
+);
+route!(connections.api_keys: ListApiKeys, RemoveApiKey, SetApiKey);
+route!(cards.checking: GetCheckSettings, GetHealth, GetVerification, SetCheckSettings, StartVerify);
+route!(
+    connections.market:
+        AddMarketSource, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket
+);
+route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
+route!(cards.catalogue: CheckCard, GetCard, GetFacets, ListCards);
+route!(
+    review.decisions:
+        AcceptProposal, AcceptProposals, CommentProposal, GetReviewPolicy, PreviewAccept,
+        RejectProposal, ReopenProposal, SetReviewPolicy
+);
+route!(
+    cards.editing:
+        CreateCard, DeleteCards, GetHistory, RestoreCard, Undo, UndoImport, UpdateCard
+);
+route!(exchange.exports: Export, PreviewExport, SignBundle);
+route!(exchange.imports: ListImports, LoadStarter, PreviewImport, StartImport);
+route!(models: ListModels, PullModel, UseModel);
+route!(cards.pages: FetchPages, GetPage);
+route!(review.proposals: DescribeCard, GetProposal, ListProposals);
+route!(providers: GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection);
+route!(search: Ask, Search);
+route!(connections.servers: AddServer, ListServers, ReadServers, RefreshServer, RemoveServer);
+route!(
+    exchange.subscriptions:
+        AddSubscription, CheckSubscriptions, ListSubscriptions, RemoveSubscription
+);
+route!(workspace.jobs: CancelJob, ListJobs, PauseJob, WaitJob);
+route!(mcp.profiles: ChangeProfile, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile);
+route!(mcp.approvals: AnswerAsk, WaitAsks);
+route!(mcp.address: GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp);
+route!(mcp.clients: ConnectAgent, DisconnectAgent, ListClients);
+route!(mcp.tool_runs: GetTool, GetToolOutcome, ListTools, RunTool);
+route!(mcp.activity: GetActivity, GetAudit);
+route!(upkeep.backups: AcceptMissingChanges, CreateBackup, ListBackups);
+route!(upkeep.diagnostics: RunDoctor);

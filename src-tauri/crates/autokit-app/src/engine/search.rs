@@ -12,8 +12,8 @@ use autokit_toolcard::CardId;
 
 use super::background::in_background;
 use super::cards::{first_sentence, shorten, summary};
+use super::elapsed::ms_since;
 use super::models::{Model, Models};
-use super::since;
 use super::workspace::Workspace;
 
 /// Results of one search at most.
@@ -140,7 +140,7 @@ impl Handle<commands::Search> for Search {
             verdict: ranking.verdict,
             results,
             also_named: self.names_of(&ranking.also_named),
-            took_ms: since(began),
+            took_ms: ms_since(began),
         })
     }
 }
@@ -184,7 +184,7 @@ impl Handle<Ask> for Search {
             candidates,
             notes,
             searched: self.workspace.library.read(|replica| replica.len() as u32),
-            took_ms: since(began),
+            took_ms: ms_since(began),
         })
     }
 }

@@ -40,13 +40,18 @@ const NAME_CHARS: usize = 40;
 #[derive(Clone, Debug)]
 pub(crate) struct Servers {
     workspace: Workspace,
-    known: KnownServers,
+    pub(super) known: KnownServers,
     imports: Imports,
 }
 
 impl Servers {
     pub(crate) fn new(workspace: Workspace, known: KnownServers, imports: Imports) -> Servers {
         Servers { workspace, known, imports }
+    }
+
+    /// Stops the programs of servers.
+    pub(super) async fn stop_all(&self) {
+        self.known.pool().stop_all().await;
     }
 
     /// Looks at the tools of a server in the background and brings in what is new or changed.

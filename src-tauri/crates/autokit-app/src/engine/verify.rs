@@ -56,7 +56,7 @@ fn sensible(days: u32) -> Result<()> {
 /// Checking cards against their pages; clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Checking {
-    workspace: Workspace,
+    pub(super) workspace: Workspace,
     models: Models,
     providers: Providers,
     proposals: Proposals,

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use autokit_api::{Event, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, Clock, Committed, Library, Meta, Replica, Write};
+use autokit_library::{CardRecord, Clock, Committed, Library, LibraryError, Meta, Replica, Write};
 use autokit_toolcard::CardId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard, WaitForCancellationFuture};
 
+use crate::backups::summary;
 use crate::jobs::Jobs;
 
 /// An open library with what goes on in it; clones share it.
@@ -27,10 +28,17 @@ pub(crate) struct Workspace {
     /// Proposals that wait, for the status.
     waiting: Arc<AtomicU32>,
     given_up: CancellationToken,
+    /// Whether nobody has used this library before.
+    first_run: bool,
 }
 
 impl Workspace {
-    pub(crate) fn new(library: Library, clock: Clock, events: broadcast::Sender<Event>) -> Workspace {
+    pub(crate) fn new(
+        library: Library,
+        clock: Clock,
+        events: broadcast::Sender<Event>,
+        first_run: bool,
+    ) -> Workspace {
         Workspace {
             library: Arc::new(library),
             clock,
@@ -39,6 +47,7 @@ impl Workspace {
             tools: watch::Sender::default(),
             waiting: Arc::default(),
             given_up: CancellationToken::new(),
+            first_run,
         }
     }
 
@@ -50,6 +59,27 @@ impl Workspace {
     /// Waits until nobody needs the engine any more: what goes on in the background ends then.
     pub(crate) fn given_up(&self) -> WaitForCancellationFuture<'_> {
         self.given_up.cancelled()
+    }
+
+    /// Whether nobody has used this library before.
+    pub(crate) fn first_run(&self) -> bool {
+        self.first_run
+    }
+
+    /// What is known to be missing or altered, in a sentence.
+    pub(crate) fn damage(&self) -> Option<String> {
+        let problems = self.library.known_problems();
+        (!problems.is_empty()).then(|| summary(&problems, problems.len() as u64))
+    }
+
+    /// Why nothing can be changed now, in a sentence: also while the disk of a library that is open has no
+    /// room for the smallest change.
+    pub(crate) fn why_read_only(&self) -> Option<&'static str> {
+        match self.library.writable() {
+            Ok(()) => None,
+            Err(LibraryError::DiskFull { .. }) => Some("the disk is full: nothing can be changed"),
+            Err(_) => Some("it cannot be written: nothing can be changed"),
+        }
     }
 
     /// Commits a batch and tells of it.

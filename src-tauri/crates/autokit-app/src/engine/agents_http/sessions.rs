@@ -5,16 +5,15 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 
 use autokit_library::AgentSession;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
 
-use crate::engine::Core;
+use crate::engine::workspace::Workspace;
 
 /// Greetings, in the library beside the sessions they began.
 pub(super) struct SavedSessions {
-    core: Arc<Core>,
+    workspace: Workspace,
 }
 
 /// A future of the SDK's trait, which is made for `async_trait`.
@@ -25,13 +24,13 @@ fn row(session: &str) -> String {
 }
 
 impl SavedSessions {
-    pub(super) fn new(core: Arc<Core>) -> SavedSessions {
-        SavedSessions { core }
+    pub(super) fn new(workspace: Workspace) -> SavedSessions {
+        SavedSessions { workspace }
     }
 
     async fn keep(&self, session: &str, record: String) -> Result<(), SessionStoreError> {
-        let kept = AgentSession { id: row(session), used: self.core.workspace.clock.stamp(), record };
-        Ok(self.core.workspace.library.record_activity("", &[kept], &[]).await?)
+        let kept = AgentSession { id: row(session), used: self.workspace.clock.stamp(), record };
+        Ok(self.workspace.library.record_activity("", &[kept], &[]).await?)
     }
 }
 
@@ -43,7 +42,7 @@ impl SessionStore for SavedSessions {
         Self: 'c,
     {
         Box::pin(async move {
-            let Some(record) = self.core.workspace.library.agent_session(&row(session)).await? else {
+            let Some(record) = self.workspace.library.agent_session(&row(session)).await? else {
                 return Ok(None);
             };
             let state = serde_json::from_str(&record)?;
@@ -69,6 +68,6 @@ impl SessionStore for SavedSessions {
         'b: 'c,
         Self: 'c,
     {
-        Box::pin(async move { Ok(self.core.workspace.library.forget_agent_session(&row(session)).await?) })
+        Box::pin(async move { Ok(self.workspace.library.forget_agent_session(&row(session)).await?) })
     }
 }

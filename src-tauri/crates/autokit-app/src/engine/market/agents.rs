@@ -7,8 +7,8 @@ use autokit_gateway::{Found, Hit, Search, Tier, What};
 use serde_json::{Map, Value};
 
 use crate::engine::cards::{first_sentence, shorten};
+use crate::engine::elapsed::ms_since;
 use crate::engine::serve::LINE;
-use crate::engine::since;
 
 use super::Market;
 
@@ -39,7 +39,7 @@ impl Market {
                 found.notes.push(format!("What could be installed is not known: {}.", error.message));
             }
         }
-        found.took_ms.push((Tier::Marketplace, since(began)));
+        found.took_ms.push((Tier::Marketplace, ms_since(began)));
     }
 }
 

@@ -49,18 +49,18 @@ fn server(name: &str, description: &str) -> Value {
 }
 
 /// An engine whose agents wait for sources far longer than any takes, also on a busy machine.
-async fn engine() -> Engine {
+async fn engine() -> Arc<Engine> {
     engine_waiting(Duration::from_mins(2)).await
 }
 
-async fn engine_waiting(market: Duration) -> Engine {
+async fn engine_waiting(market: Duration) -> Arc<Engine> {
     let keep = Some(KeyStorage::Memory);
     let options = EngineOptions { vectors: Vectors::Off, keep, market, ..EngineOptions::new() };
     let (events, _) = broadcast::channel(64);
     let engine = Engine::open(Place::Memory, &options, events).await.unwrap();
     let mut settings = ProviderSettings::default();
     settings.network.allowed_hosts = vec!["127.0.0.1".to_owned()];
-    Handle::<SetProviders>::handle(&engine, &context(), settings).await.unwrap();
+    Handle::<SetProviders>::handle(&*engine, &context(), settings).await.unwrap();
     engine
 }
 
@@ -87,7 +87,7 @@ async fn search_as_agent(engine: &Engine, query: &str) -> autokit_gateway::Found
         profile: String::new(),
         always: HashSet::new(),
     };
-    engine.gateway.toolbox().search(search).await.unwrap()
+    engine.mcp.gateway.toolbox().search(search).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,7 +108,7 @@ async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
     let source = add(&engine, &format!("{url}/v0.1/servers")).await;
     assert_eq!((source.kind, &source.url), (MarketKind::Registry, &url));
     let again = MarketSourceAdd { kind: None, url: url.clone() };
-    let refused = Handle::<AddMarketSource>::handle(&engine, &context(), again).await.unwrap_err();
+    let refused = Handle::<AddMarketSource>::handle(&*engine, &context(), again).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::Duplicate);
 
     let found = search_as_agent(&engine, "mailbox letterbox").await;
@@ -124,7 +124,7 @@ async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
     assert_eq!(asked.lock().unwrap().len(), before);
 
     let remove = MarketSourceRef { id: source.id };
-    let rest = Handle::<RemoveMarketSource>::handle(&engine, &context(), remove).await.unwrap();
+    let rest = Handle::<RemoveMarketSource>::handle(&*engine, &context(), remove).await.unwrap();
     assert!(rest.is_empty());
 }
 
@@ -141,7 +141,8 @@ async fn a_source_that_does_not_answer_is_a_note_and_not_waited_for_twice() {
     assert!(found.hits.iter().any(|hit| hit.name == "mailbox"), "{:?}", found.hits);
     assert!(found.notes.iter().any(|note| note.contains("did not answer within 1.5 s")), "{:?}", found.notes);
     // Asked again, it would have failed anew.
-    let failure = || engine.core.market.answers.known(&(silent.clone(), "mailbox".to_owned()), true).unwrap();
+    let failure =
+        || engine.connections.market.answers.known(&(silent.clone(), "mailbox".to_owned()), true).unwrap();
     let before = failure();
     search_as_agent(&engine, "mailbox").await;
     assert!(Arc::ptr_eq(&before, &failure()));
@@ -153,7 +154,7 @@ async fn installing_is_a_request_to_confirm() {
     let (url, _) = registry(Some(json!([server("io.acme/mailbox", "Reads mail.")]))).await;
     let source = add(&engine, &url).await.id;
     let request = MarketRef { source: source.clone(), id: "io.acme/mailbox".to_owned() };
-    let install = Handle::<InstallFromMarket>::handle(&engine, &context(), request).await.unwrap();
+    let install = Handle::<InstallFromMarket>::handle(&*engine, &context(), request).await.unwrap();
     let MarketInstall::Server { add, runner, inputs, .. } = install else { panic!("{install:?}") };
     assert_eq!((add.name.as_str(), add.trusted, runner.as_deref()), ("mailbox", false, Some("npx")));
     let ServerReach::Stdio { command, args, .. } = &add.reach else { panic!("{add:?}") };
@@ -161,10 +162,10 @@ async fn installing_is_a_request_to_confirm() {
     assert_eq!(add.secrets.get("MAIL_HOST").map(String::as_str), Some("mail.example.org"));
     assert!(inputs[0].required && inputs[0].secret && !add.secrets.contains_key("MAIL_KEY"));
     // Nothing was added by it.
-    assert!(engine.core.known_servers.all().await.unwrap().is_empty());
+    assert!(engine.connections.servers.known.all().await.unwrap().is_empty());
     for (source, id) in [(source.as_str(), "io.acme/other"), ("none", "io.acme/mailbox")] {
         let request = MarketRef { source: source.to_owned(), id: id.to_owned() };
-        let refused = Handle::<InstallFromMarket>::handle(&engine, &context(), request).await.unwrap_err();
+        let refused = Handle::<InstallFromMarket>::handle(&*engine, &context(), request).await.unwrap_err();
         assert_eq!(refused.code, ErrorCode::NotFound, "{refused:?}");
     }
 }
@@ -185,14 +186,14 @@ async fn a_card_of_a_published_bundle_is_imported_into_review() {
     let found = search(&engine, "read a mailbox").await;
     assert_eq!((found.offers.len(), found.offers[0].price.as_deref()), (1, Some("free")), "{found:?}");
     let request = MarketRef { source: source.id, id: found.offers[0].id.clone() };
-    let install = Handle::<InstallFromMarket>::handle(&engine, &context(), request).await.unwrap();
+    let install = Handle::<InstallFromMarket>::handle(&*engine, &context(), request).await.unwrap();
     let MarketInstall::Card { import, .. } = install else { panic!("{install:?}") };
     assert_eq!((import.landing, import.choices.len()), (autokit_api::Landing::Review, 1));
     let job =
-        Handle::<autokit_api::commands::StartImport>::handle(&engine, &context(), import).await.unwrap();
+        Handle::<autokit_api::commands::StartImport>::handle(&*engine, &context(), import).await.unwrap();
     let mut wait = autokit_api::JobWait { job: job.job, after: 0 };
     loop {
-        let job = Handle::<autokit_api::commands::WaitJob>::handle(&engine, &context(), wait.clone())
+        let job = Handle::<autokit_api::commands::WaitJob>::handle(&*engine, &context(), wait.clone())
             .await
             .unwrap();
         if job.state != autokit_api::JobState::Running {

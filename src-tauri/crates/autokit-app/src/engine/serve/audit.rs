@@ -4,11 +4,11 @@ use autokit_api::commands::{Context, GetAudit, Handle};
 use autokit_api::{AuditEntry, AuditLog, AuditQuery};
 use autokit_error::Result;
 use autokit_gateway::{Audit, Event};
-use autokit_library::Activity;
+use autokit_library::Activity as Done;
 
-use crate::engine::Engine;
+use super::report::Activity;
 
-fn entry(done: Activity) -> Option<AuditEntry> {
+fn entry(done: Done) -> Option<AuditEntry> {
     // Events of another version are counted in the report.
     let Ok(Event::Audited(audit)) = serde_json::from_str(&done.event) else { return None };
     let Audit { id, name, provider, profile, client, arguments, needed, decided, outcome, why, took_ms } =
@@ -30,7 +30,7 @@ fn entry(done: Activity) -> Option<AuditEntry> {
     })
 }
 
-impl Handle<GetAudit> for Engine {
+impl Handle<GetAudit> for Activity {
     async fn handle(&self, _: &Context, request: AuditQuery) -> Result<AuditLog> {
         let done = self.done_since(request.days).await?;
         let mut entries: Vec<AuditEntry> = done.into_iter().filter_map(entry).collect();

@@ -4,7 +4,7 @@
 //! They are known by keywords, prepared once, and come before the library (Kaman, section 4.2).
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use autokit_agent::ask::Citation;
 use autokit_error::Result;
@@ -17,10 +17,13 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Core;
+use crate::engine::agent::Agent;
 use crate::engine::profiles::Scoped;
+use crate::engine::search::Search;
+use crate::engine::workspace::Workspace;
 
-use super::{outward, refused};
+use super::outward::Outward;
+use super::refused;
 
 /// What the ids of these tools begin with; ids of cards never do.
 const PREFIX: &str = "autokit:";
@@ -160,79 +163,105 @@ pub(super) fn search(query: &str) -> Vec<Hit> {
     hits
 }
 
-/// Calls one of these, which was permitted, with arguments that fit.
-pub(super) async fn call(
-    core: &Arc<Core>,
-    scoped: &Scoped,
-    tool: &Definition,
-    given: &Map<String, Value>,
-    cancel: &CancellationToken,
-) -> std::result::Result<CallToolResult, Refusal> {
-    let said = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
-    let number = |key: &str, default: usize| {
-        given.get(key).and_then(Value::as_u64).map_or(default, |number| number as usize)
-    };
-    let answer = match tool.name.as_str() {
-        "get_time" => time(core, said("zone"))?,
-        "docs_search" => {
-            let found = pieces(core, scoped, said("query"), number("limit", PIECES)).await;
-            found.map_err(|error| refused(&error))?
-        }
-        "summarize_text" => summary(said("text"), number("sentences", SENTENCES)),
-        name => outward::call(core, scoped.policy(), name, given, cancel).await?,
-    };
-    Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
+/// Carries them out.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Builtins {
+    workspace: Workspace,
+    search: Search,
+    agent: Agent,
+    outward: Outward,
 }
 
-fn time(core: &Core, zone: &str) -> std::result::Result<String, Refusal> {
-    let zone = if zone.is_empty() { Ok(TimeZone::UTC) } else { TimeZone::get(zone) };
-    let zone = zone.map_err(|error| Refusal::NotMade(format!("`zone` is no time zone: {error}")))?;
-    let now = core.workspace.clock.now().to_zoned(zone);
-    Ok(now.strftime("%A, %Y-%m-%dT%H:%M:%S%:z[%Q]").to_string())
-}
-
-/// Pieces of documentation that answer a query: of the tools that fit, the piece the ranking found by its
-/// vector; where there is none, the piece that has most of the query's words.
-async fn pieces(core: &Arc<Core>, scoped: &Scoped, query: &str, limit: usize) -> Result<String> {
-    let request = SearchRequest {
-        query: query.to_owned(),
-        depth: Depth::Fused,
-        allowed: scoped.allowed.clone(),
-        limit: 20,
-        ..SearchRequest::default()
-    };
-    let ranking = core.search.rank(request).await?;
-    let mut found = Vec::new();
-    for hit in ranking.hits {
-        if found.len() == limit {
-            break;
-        }
-        let Some(record) = core.search.found(&hit) else { continue };
-        let cited = match hit.parts.chunk {
-            Some(at) => core.agent.cite(&record.id, at).await?,
-            None => by_words(core, &record, query).await?,
-        };
-        let Some(cited) = cited else { continue };
-        found.push(json!({
-            "tool": record.key.to_string(), "under": cited.title, "source": cited.url, "text": cited.text,
-        }));
+impl Builtins {
+    pub(in crate::engine) fn new(
+        workspace: Workspace,
+        search: Search,
+        agent: Agent,
+        outward: Outward,
+    ) -> Builtins {
+        Builtins { workspace, search, agent, outward }
     }
-    let note = if found.is_empty() { "No documentation page that was read says anything of it." } else { "" };
-    Ok(json!({"pieces": found, "note": note}).to_string())
-}
 
-async fn by_words(core: &Arc<Core>, record: &CardRecord, query: &str) -> Result<Option<Citation>> {
-    let Some(page) = core.workspace.library.page(&record.id).await? else { return Ok(None) };
-    let wanted = telling(query);
-    let best = page.chunks.iter().enumerate().map(|(at, chunk)| {
-        let text = chunk.text.to_lowercase();
-        (wanted.iter().filter(|word| text.contains(word.as_str())).count(), at)
-    });
-    // Of several the first: pages say what a thing is before they say how.
-    let best = best.filter(|(words, _)| *words > 0).max_by_key(|(words, at)| (*words, usize::MAX - at));
-    match best {
-        Some((_, at)) => core.agent.cite(&record.id, at as u32).await,
-        None => Ok(None),
+    /// Those that reach out of the library.
+    pub(super) fn outward(&self) -> &Outward {
+        &self.outward
+    }
+
+    /// Calls one of these, which was permitted, with arguments that fit.
+    pub(super) async fn call(
+        &self,
+        scoped: &Scoped,
+        tool: &Definition,
+        given: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> std::result::Result<CallToolResult, Refusal> {
+        let said = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
+        let number = |key: &str, default: usize| {
+            given.get(key).and_then(Value::as_u64).map_or(default, |number| number as usize)
+        };
+        let answer = match tool.name.as_str() {
+            "get_time" => self.time(said("zone"))?,
+            "docs_search" => {
+                let found = self.pieces(scoped, said("query"), number("limit", PIECES)).await;
+                found.map_err(|error| refused(&error))?
+            }
+            "summarize_text" => summary(said("text"), number("sentences", SENTENCES)),
+            name => self.outward.call(scoped.policy(), name, given, cancel).await?,
+        };
+        Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
+    }
+
+    fn time(&self, zone: &str) -> std::result::Result<String, Refusal> {
+        let zone = if zone.is_empty() { Ok(TimeZone::UTC) } else { TimeZone::get(zone) };
+        let zone = zone.map_err(|error| Refusal::NotMade(format!("`zone` is no time zone: {error}")))?;
+        let now = self.workspace.clock.now().to_zoned(zone);
+        Ok(now.strftime("%A, %Y-%m-%dT%H:%M:%S%:z[%Q]").to_string())
+    }
+
+    /// Pieces of documentation that answer a query: of the tools that fit, the piece the ranking found by its
+    /// vector; where there is none, the piece that has most of the query's words.
+    async fn pieces(&self, scoped: &Scoped, query: &str, limit: usize) -> Result<String> {
+        let request = SearchRequest {
+            query: query.to_owned(),
+            depth: Depth::Fused,
+            allowed: scoped.allowed.clone(),
+            limit: 20,
+            ..SearchRequest::default()
+        };
+        let ranking = self.search.rank(request).await?;
+        let mut found = Vec::new();
+        for hit in ranking.hits {
+            if found.len() == limit {
+                break;
+            }
+            let Some(record) = self.search.found(&hit) else { continue };
+            let cited = match hit.parts.chunk {
+                Some(at) => self.agent.cite(&record.id, at).await?,
+                None => self.by_words(&record, query).await?,
+            };
+            let Some(cited) = cited else { continue };
+            found.push(json!({
+                "tool": record.key.to_string(), "under": cited.title, "source": cited.url, "text": cited.text,
+            }));
+        }
+        let note =
+            if found.is_empty() { "No documentation page that was read says anything of it." } else { "" };
+        Ok(json!({"pieces": found, "note": note}).to_string())
+    }
+
+    async fn by_words(&self, record: &CardRecord, query: &str) -> Result<Option<Citation>> {
+        let Some(page) = self.workspace.library.page(&record.id).await? else { return Ok(None) };
+        let wanted = telling(query);
+        let best = page.chunks.iter().enumerate().map(|(at, chunk)| {
+            let text = chunk.text.to_lowercase();
+            (wanted.iter().filter(|word| text.contains(word.as_str())).count(), at)
+        });
+        // Of several the first: pages say what a thing is before they say how.
+        let best = best.filter(|(words, _)| *words > 0).max_by_key(|(words, at)| (*words, usize::MAX - at));
+        match best {
+            Some((_, at)) => self.agent.cite(&record.id, at as u32).await,
+            None => Ok(None),
+        }
     }
 }
 

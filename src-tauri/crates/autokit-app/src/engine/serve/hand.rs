@@ -25,12 +25,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::cards::{first_sentence, shorten};
+use crate::engine::elapsed::ms_since;
 use crate::engine::profiles::{Scoped, no_profile};
-use crate::engine::{Core, Engine, since};
+use crate::engine::workspace::Workspace;
 use crate::jobs::{Outcome, Progress};
 
-use super::plan::ByHand;
-use super::{LINE, Serving, builtin, own};
+use super::plan::{ByHand, Calls};
+use super::tools::CallableTools;
+use super::{LINE, builtin, own};
 
 /// Tools in one answer.
 const MOST: usize = 1_000;
@@ -48,7 +50,7 @@ const DEEP: usize = 4;
 
 /// What tools answered that a person called.
 #[derive(Debug)]
-pub(in crate::engine) struct Outcomes(Mutex<LruCache<String, ToolOutcome>>);
+struct Outcomes(Mutex<LruCache<String, ToolOutcome>>);
 
 impl Default for Outcomes {
     fn default() -> Outcomes {
@@ -87,24 +89,30 @@ impl Listed {
     }
 }
 
-impl Core {
-    /// Cards that may be tools that can be called.
-    pub(super) fn callable_cards(&self) -> Vec<Arc<CardRecord>> {
-        self.workspace.cards_with(&["\"upstream\"", "\"call\""])
-    }
+/// The tools that can be called, and calls of a person; clones share what tools answered.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct ToolRuns {
+    workspace: Workspace,
+    tools: CallableTools,
+    calls: Calls,
+    outcomes: Arc<Outcomes>,
 }
 
-impl Serving {
+impl ToolRuns {
+    pub(in crate::engine) fn new(workspace: Workspace, tools: CallableTools, calls: Calls) -> ToolRuns {
+        ToolRuns { workspace, tools, calls, outcomes: Arc::default() }
+    }
+
     /// A card's tool, if it can be called.
     async fn listed(&self, record: &CardRecord, scoped: &Scoped) -> Option<Listed> {
-        let definition = self.definition(record).await?;
+        let definition = self.tools.definition(record).await?;
         let upstream = record.card().object().contains_key(crate::engine::servers::tools::UPSTREAM);
         let source = if upstream { ToolSource::Server } else { ToolSource::Api };
         Some(Listed { definition, source, closed: !scoped.may_find(&record.id) })
     }
 
     async fn list(&self, query: &ToolsQuery) -> Result<ToolList> {
-        let scoped = self.core.scoped(&query.profile).ok_or_else(|| no_profile(&query.profile))?;
+        let scoped = self.tools.profiles.scoped(&query.profile).ok_or_else(|| no_profile(&query.profile))?;
         let wanted = |source: ToolSource| query.sources.is_empty() || query.sources.contains(&source);
         let of = |source| move |definition| Listed { definition, source, closed: false };
         let mut all: Vec<Listed> = Vec::new();
@@ -115,7 +123,7 @@ impl Serving {
             all.extend(builtin::all().cloned().map(of(ToolSource::Builtin)));
         }
         if wanted(ToolSource::Server) || wanted(ToolSource::Api) {
-            let mut records = self.core.callable_cards();
+            let mut records = self.tools.cards();
             records.sort_by(|a, b| (&a.key.provider, &a.key.name).cmp(&(&b.key.provider, &b.key.name)));
             for record in records {
                 all.extend(self.listed(&record, &scoped).await.filter(|listed| wanted(listed.source)));
@@ -130,7 +138,8 @@ impl Serving {
 
     /// A tool by its id or name; AutoKit's own come first.
     async fn tool(&self, wanted: &ToolRef) -> Result<(Listed, Arc<Scoped>)> {
-        let scoped = self.core.scoped(&wanted.profile).ok_or_else(|| no_profile(&wanted.profile))?;
+        let scoped =
+            self.tools.profiles.scoped(&wanted.profile).ok_or_else(|| no_profile(&wanted.profile))?;
         let tool = wanted.tool.trim();
         // Also in other letters: another tool must not be taken for one of these.
         let plain = tool.to_ascii_lowercase();
@@ -139,7 +148,7 @@ impl Serving {
         if let Some((definition, source)) = ours {
             return Ok((Listed { definition, source, closed: false }, scoped));
         }
-        let record = self.core.workspace.find(tool).map_err(|error| match error.code {
+        let record = self.workspace.find(tool).map_err(|error| match error.code {
             ErrorCode::NotFound => ApiError::new(
                 ErrorCode::NotFound,
                 format!("there is no tool {tool:?}"),
@@ -181,7 +190,7 @@ impl Serving {
             cancel: cancel.clone(),
             progress: told,
         };
-        let decided = self.by_hand(call, &request.granted).await;
+        let decided = self.calls.by_hand(call, &request.granted).await;
         let calling = match decided.map_err(|why| not_called(&name, closed, why))? {
             ByHand::Asks(needs) => {
                 let words = needs.iter().map(Need::words).collect();
@@ -189,10 +198,10 @@ impl Serving {
             }
             ByHand::Ready(calling) => calling,
         };
-        let core = Arc::clone(&self.core);
+        let outcomes = Arc::clone(&self.outcomes);
         let title = format!("Call {name}");
         let JobRef { job } =
-            self.core.workspace.jobs.start(JobKind::Call, &title, "percent", |progress| async move {
+            self.workspace.jobs.start(JobKind::Call, &title, "percent", |progress| async move {
                 let began = Instant::now();
                 let result = {
                     let mut work = pin!(async { tokio::join!(calling, pass_on(telling, &progress)).0 });
@@ -205,10 +214,10 @@ impl Serving {
                         }
                     }
                 };
-                let outcome = outcome(result.map_err(|why| failed(&name, why))?, since(began));
+                let outcome = outcome(result.map_err(|why| failed(&name, why))?, ms_since(began));
                 let summary =
                     if outcome.failed { format!("{name} failed") } else { format!("{name} answered") };
-                core.outcomes.0.lock().expect("no holder panics").put(progress.id(), outcome);
+                outcomes.0.lock().expect("no holder panics").put(progress.id(), outcome);
                 Ok(Outcome { summary, tally: None })
             });
         Ok(ToolRunStart::Started { job })
@@ -330,7 +339,7 @@ fn example_of(schema: &Value, root: &Map<String, Value>, deep: usize) -> Value {
     }
 }
 
-impl Core {
+impl ToolRuns {
     fn outcome_of(&self, job: &str) -> Result<ToolOutcome> {
         let mut outcomes = self.outcomes.0.lock().expect("no holder panics");
         outcomes.get(job).cloned().ok_or_else(|| {
@@ -343,36 +352,30 @@ impl Core {
     }
 }
 
-impl Engine {
-    fn serving(&self) -> Serving {
-        Serving { core: Arc::clone(&self.core) }
-    }
-}
-
-impl Handle<ListTools> for Engine {
+impl Handle<ListTools> for ToolRuns {
     async fn handle(&self, _: &Context, request: ToolsQuery) -> Result<ToolList> {
-        self.serving().list(&request).await
+        self.list(&request).await
     }
 }
 
-impl Handle<GetTool> for Engine {
+impl Handle<GetTool> for ToolRuns {
     async fn handle(&self, _: &Context, request: ToolRef) -> Result<ToolView> {
-        let (listed, scoped) = self.serving().tool(&request).await?;
+        let (listed, scoped) = self.tool(&request).await?;
         let entry = listed.entry(&scoped);
         let Definition { description, schema, .. } = listed.definition;
         Ok(ToolView { entry, description, example: example(&schema), schema })
     }
 }
 
-impl Handle<RunTool> for Engine {
+impl Handle<RunTool> for ToolRuns {
     async fn handle(&self, _: &Context, request: ToolRun) -> Result<ToolRunStart> {
-        self.serving().start(request).await
+        self.start(request).await
     }
 }
 
-impl Handle<GetToolOutcome> for Engine {
+impl Handle<GetToolOutcome> for ToolRuns {
     async fn handle(&self, _: &Context, request: JobRef) -> Result<ToolOutcome> {
-        self.core.outcome_of(&request.job)
+        self.outcome_of(&request.job)
     }
 }
 

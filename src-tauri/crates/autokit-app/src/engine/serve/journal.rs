@@ -6,11 +6,27 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use autokit_error::{ApiError, Result};
 use autokit_gateway::{Audit, Event, SessionRecord};
-use autokit_library::{Activity, AgentSession, Clock, Library, stamp};
+use autokit_library::{Activity, AgentSession, stamp};
+use jiff::SignedDuration;
 use tokio::sync::Notify;
+
+use crate::engine::profiles::AgentProfiles;
+use crate::engine::workspace::Workspace;
+
+use super::KEPT_DAYS;
+
+/// How long what happens is gathered before it is written.
+const GATHER: Duration = Duration::from_millis(20);
+/// How long a session of which only the figures changed may wait to be written.
+const REST: Duration = Duration::from_secs(30);
+/// How long a process is there before it forgets what is old.
+const TIDY_AFTER: Duration = Duration::from_mins(5);
+/// How often what is old is forgotten.
+const TIDY_EVERY: Duration = Duration::from_hours(6);
 
 /// What waits to be written.
 #[derive(Debug, Default)]
@@ -21,14 +37,20 @@ struct Waiting {
     done: Vec<Activity>,
 }
 
-/// The journal of agents.
-#[derive(Debug, Default)]
+/// The journal of agents; clones share it.
+#[derive(Clone, Debug)]
 pub(in crate::engine) struct Journal {
+    workspace: Workspace,
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
     waiting: Mutex<Waiting>,
     /// Calls that are not over, by number: written down also when the process ends before they do.
     under_way: Mutex<HashMap<u64, (String, Audit)>>,
     numbers: AtomicU64,
-    news: Arc<Notify>,
+    news: Notify,
     /// One writer at a time, so that an older state of a session never follows a newer one; whether it may
     /// still write.
     writing: tokio::sync::Mutex<Closed>,
@@ -39,8 +61,12 @@ pub(in crate::engine) struct Journal {
 struct Closed(bool);
 
 impl Journal {
+    pub(in crate::engine) fn new(workspace: Workspace) -> Journal {
+        Journal { workspace, state: Arc::default() }
+    }
+
     /// Notes what happened.
-    pub(super) fn note(&self, session: &str, event: &Event, clock: &Clock) {
+    pub(super) fn note(&self, session: &str, event: &Event) {
         let event = match serde_json::to_string(event) {
             Ok(event) => event,
             Err(error) => {
@@ -48,95 +74,134 @@ impl Journal {
                 return;
             }
         };
-        let done = Activity { at: stamp(clock.now()), session: session.to_owned(), event };
-        self.waiting.lock().expect("no holder panics").done.push(done);
-        self.news.notify_one();
+        let done = Activity { at: self.workspace.clock.stamp(), session: session.to_owned(), event };
+        self.state.waiting.lock().expect("no holder panics").done.push(done);
+        self.state.news.notify_one();
     }
 
     /// Notes that a call has begun; gives the number by which it ends.
     pub(super) fn begin(&self, session: &str, audit: &Audit) -> u64 {
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let number = self.state.numbers.fetch_add(1, Ordering::Relaxed);
         let begun = (session.to_owned(), audit.clone());
-        self.under_way.lock().expect("no holder panics").insert(number, begun);
+        self.state.under_way.lock().expect("no holder panics").insert(number, begun);
         number
     }
 
     /// Notes how a call ended, if nothing was noted before.
-    pub(super) fn end(&self, number: u64, session: &str, audit: &Audit, clock: &Clock) {
-        if self.under_way.lock().expect("no holder panics").remove(&number).is_some() {
-            self.note(session, &Event::Audited(Box::new(audit.clone())), clock);
+    pub(super) fn end(&self, number: u64, session: &str, audit: &Audit) {
+        if self.state.under_way.lock().expect("no holder panics").remove(&number).is_some() {
+            self.note(session, &Event::Audited(Box::new(audit.clone())));
         }
     }
 
     /// Keeps a session as it stands; written soon, or with the next that is, or after a while.
     pub(super) fn keep(&self, session: SessionRecord, soon: bool) {
-        let mut waiting = self.waiting.lock().expect("no holder panics");
+        let mut waiting = self.state.waiting.lock().expect("no holder panics");
         let id = session.id.clone();
         if soon || waiting.sessions.contains_key(&id) {
             waiting.resting.remove(&id);
             waiting.sessions.insert(id, session);
             drop(waiting);
-            self.news.notify_one();
+            self.state.news.notify_one();
         } else {
             waiting.resting.insert(id, session);
         }
     }
 
     /// Lets those that rest be written as well.
-    pub(in crate::engine) fn hurry(&self) {
-        let mut waiting = self.waiting.lock().expect("no holder panics");
+    fn hurry(&self) {
+        let mut waiting = self.state.waiting.lock().expect("no holder panics");
         let resting = std::mem::take(&mut waiting.resting);
         waiting.sessions.extend(resting);
     }
 
     /// A session that waits to be written.
     pub(super) fn kept(&self, id: &str) -> Option<SessionRecord> {
-        let waiting = self.waiting.lock().expect("no holder panics");
+        let waiting = self.state.waiting.lock().expect("no holder panics");
         waiting.resting.get(id).or_else(|| waiting.sessions.get(id)).cloned()
     }
 
-    /// Comes when there is something to write.
-    pub(in crate::engine) fn news(&self) -> Arc<Notify> {
-        Arc::clone(&self.news)
+    /// Writes the journal as long as this process lives, and forgets what is old.
+    pub(in crate::engine) fn keep_writing(&self, profiles: AgentProfiles) {
+        if self.workspace.library.read_only().is_some() {
+            return;
+        }
+        let journal = self.clone();
+        tokio::spawn(async move {
+            // Not at once: a process that ends soon leaves it to one that stays.
+            let first = tokio::time::Instant::now() + TIDY_AFTER;
+            let mut resting = tokio::time::interval(REST);
+            let mut tidying = tokio::time::interval_at(first, TIDY_EVERY);
+            loop {
+                let tidy = tokio::select! {
+                    () = journal.state.news.notified() => false,
+                    _ = resting.tick() => {
+                        journal.hurry();
+                        false
+                    }
+                    _ = tidying.tick() => true,
+                    () = journal.workspace.given_up() => return,
+                };
+                // What happens together is written together.
+                tokio::time::sleep(GATHER).await;
+                let done = if tidy {
+                    journal.forget_old(profiles.session_settings("", "").session_secs).await
+                } else {
+                    journal.write().await
+                };
+                if let Err(error) = done {
+                    tracing::error!(%error, "the journal of agents could not be kept");
+                }
+            }
+        });
+    }
+
+    /// Forgets what agents did long ago, and sessions that were not used for so many seconds.
+    async fn forget_old(&self, session_secs: u64) -> Result<()> {
+        let now = self.workspace.clock.now();
+        let before = |hours: i64| {
+            now.checked_sub(SignedDuration::from_hours(hours)).map_or_else(|_| String::new(), stamp)
+        };
+        self.tidy(&before(session_secs as i64 / 3600), &before(KEPT_DAYS * 24)).await
     }
 
     /// Writes down what waits.
     ///
     /// # Errors
     /// When the database fails; then it still waits.
-    pub(in crate::engine) async fn write(&self, library: &Library) -> Result<()> {
-        let closed = self.writing.lock().await;
-        if closed.0 { Ok(()) } else { self.write_all(library).await }
+    pub(super) async fn write(&self) -> Result<()> {
+        let closed = self.state.writing.lock().await;
+        if closed.0 { Ok(()) } else { self.write_all().await }
     }
 
     /// Writes down what waits, for the last time.
     ///
     /// # Errors
     /// When the database fails.
-    pub(in crate::engine) async fn close(&self, library: &Library, clock: &Clock) -> Result<()> {
-        let mut closed = self.writing.lock().await;
+    pub(in crate::engine) async fn close(&self) -> Result<()> {
+        let mut closed = self.state.writing.lock().await;
         closed.0 = true;
-        let broken_off = std::mem::take(&mut *self.under_way.lock().expect("no holder panics"));
+        let broken_off = std::mem::take(&mut *self.state.under_way.lock().expect("no holder panics"));
         for (session, mut audit) in broken_off.into_values() {
             "AutoKit ended before it was answered".clone_into(&mut audit.why);
-            self.note(&session, &Event::Audited(Box::new(audit)), clock);
+            self.note(&session, &Event::Audited(Box::new(audit)));
         }
         self.hurry();
-        self.write_all(library).await
+        self.write_all().await
     }
 
     /// Forgets sessions not used since one time, and what was done before another (RFC 3339 in UTC).
     ///
     /// # Errors
     /// When the database fails.
-    pub(in crate::engine) async fn tidy(&self, library: &Library, unused: &str, before: &str) -> Result<()> {
-        let closed = self.writing.lock().await;
-        if closed.0 { Ok(()) } else { Ok(library.forget_activity(unused, before).await?) }
+    async fn tidy(&self, unused: &str, before: &str) -> Result<()> {
+        let closed = self.state.writing.lock().await;
+        if closed.0 { Ok(()) } else { Ok(self.workspace.library.forget_activity(unused, before).await?) }
     }
 
-    async fn write_all(&self, library: &Library) -> Result<()> {
+    async fn write_all(&self) -> Result<()> {
         let waiting = {
-            let mut waiting = self.waiting.lock().expect("no holder panics");
+            let mut waiting = self.state.waiting.lock().expect("no holder panics");
             let resting = std::mem::take(&mut waiting.resting);
             std::mem::replace(&mut *waiting, Waiting { resting, ..Waiting::default() })
         };
@@ -155,9 +220,9 @@ impl Journal {
         // Rows in their order; a part by chance, for two processes may write within one instant.
         let first = waiting.done.first().map_or_else(String::new, |done| done.at.clone());
         let key = format!("{first}-{}", crate::token(4));
-        let written = library.record_activity(&key, &sessions, &waiting.done).await;
+        let written = self.workspace.library.record_activity(&key, &sessions, &waiting.done).await;
         if let Err(error) = written {
-            let mut now = self.waiting.lock().expect("no holder panics");
+            let mut now = self.state.waiting.lock().expect("no holder panics");
             for (id, session) in waiting.sessions {
                 // One that changed meanwhile is newer.
                 now.sessions.entry(id).or_insert(session);
@@ -172,7 +237,7 @@ impl Journal {
 
 #[cfg(test)]
 mod tests {
-    use autokit_library::Place;
+    use autokit_library::{Clock, Library, Place};
     use serde_json::Value;
 
     use super::*;
@@ -197,13 +262,14 @@ mod tests {
     async fn calls_under_way_are_written_down_when_the_process_ends() {
         let clock = Clock::system();
         let library = Library::open(Place::Memory, clock.clone()).await.unwrap();
-        let journal = Journal::default();
+        let workspace = Workspace::new(library, clock, tokio::sync::broadcast::channel(1).0, false);
+        let journal = Journal::new(workspace.clone());
         let (done, broken_off) = (journal.begin("s", &audit("done")), journal.begin("s", &audit("slow")));
-        journal.end(done, "s", &Audit { outcome: "done".to_owned(), ..audit("done") }, &clock);
-        journal.close(&library, &clock).await.unwrap();
+        journal.end(done, "s", &Audit { outcome: "done".to_owned(), ..audit("done") });
+        journal.close().await.unwrap();
         // Too late: it has been told.
-        journal.end(broken_off, "s", &audit("slow"), &clock);
-        let rows = library.activity_since("").await.unwrap();
+        journal.end(broken_off, "s", &audit("slow"));
+        let rows = workspace.library.activity_since("").await.unwrap();
         let told: Vec<(String, String, String)> = rows
             .iter()
             .filter_map(|row| match serde_json::from_str(&row.event) {

@@ -6,9 +6,7 @@ use autokit_error::{ApiError, Result};
 use autokit_gateway::tokens;
 use serde_json::{Map, Value};
 
-use crate::engine::Engine;
-
-use super::report::own_tokens;
+use super::report::{Activity, own_tokens};
 
 /// What an agent got for one search.
 #[derive(Clone, Debug)]
@@ -21,19 +19,9 @@ pub struct Searched {
     pub names: BTreeSet<(String, String)>,
 }
 
-impl Engine {
-    /// Tokens of the tools every session has.
-    pub fn own_tokens(&self) -> u64 {
-        own_tokens(&self.gateway.own_tools(""))
-    }
-
-    /// Why there is no meaning to rank by, if there is none.
-    pub fn words_alone(&self) -> Option<String> {
-        self.core.models.words_alone()
-    }
-
+impl Activity {
     /// One search of a session of its own.
-    pub async fn search_as_agent(&self, query: &str) -> Result<Searched> {
+    pub(in crate::engine) async fn search_as_agent(&self, query: &str) -> Result<Searched> {
         let session = self.gateway.session(&crate::token(8), "", "report", "").await;
         let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
         let answered = self.gateway.search(&session, &arguments, false).await;
@@ -47,7 +35,7 @@ impl Engine {
         let results = reply["results"].as_array().cloned().unwrap_or_default();
         let ids = results.iter().filter_map(|row| row["id"].as_str());
         let names = ids
-            .filter_map(|id| self.core.workspace.find(id).ok())
+            .filter_map(|id| self.workspace.find(id).ok())
             .map(|record| (record.key.provider.clone(), record.key.name.clone()))
             .collect();
         let listed = own_tokens(&self.gateway.tools(&session).await) - self.own_tokens();

@@ -3,6 +3,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use autokit_error::ApiError;
@@ -16,7 +17,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::engine::Core;
+use crate::engine::providers::Providers;
 
 use super::refused;
 
@@ -44,105 +45,174 @@ pub(super) fn host_need(address: &str) -> Option<Need> {
     Need::to_reach(&Url::parse(address.trim()).ok()?)
 }
 
-/// Where the chosen web search is asked.
-fn search_need(core: &Core) -> Option<Need> {
-    let services = core.providers.services();
-    let search = services.search.as_ref()?;
-    let address = services.settings.search.base.trim();
-    if address.is_empty() { host_need(search.service().home()?) } else { host_need(address) }
+/// Carries these tools out; clones share the sandbox.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Outward {
+    providers: Providers,
+    /// Proven when it is first needed.
+    sandbox: Arc<OnceLock<Sandbox>>,
+    code_runs: Arc<CodeRuns>,
 }
 
-/// What one of the tools needs that every session has.
-pub(super) fn own_needs(core: &Core, tool: &str) -> Vec<Need> {
-    if tool != "discover" {
-        return Vec::new();
+impl Outward {
+    pub(in crate::engine) fn new(providers: Providers) -> Outward {
+        Outward { providers, sandbox: Arc::default(), code_runs: Arc::default() }
     }
-    let pages = Need::Host { host: "any page a search finds".to_owned() };
-    search_need(core).into_iter().chain([pages]).collect()
-}
 
-/// What a call of one of these tools needs.
-pub(super) fn needs(core: &Core, policy: &Policy, tool: &str, given: &Map<String, Value>) -> Vec<Need> {
-    match tool {
-        "web_search" => search_need(core).into_iter().collect(),
-        "browse_page" => host_need(text(given, "url")).into_iter().collect(),
-        "code_exec" => vec![Need::Code { language: text(given, "language").to_owned() }],
-        "read_project_file" => match place(policy, text(given, "folder"), text(given, "path")) {
-            Ok(place) => vec![Need::Files { folder: place.within().display().to_string() }],
-            // It will be refused with words of its own.
-            Err(_) => Vec::new(),
-        },
-        _ => Vec::new(),
+    /// Where the chosen web search is asked.
+    fn search_need(&self) -> Option<Need> {
+        let services = self.providers.services();
+        let search = services.search.as_ref()?;
+        let address = services.settings.search.base.trim();
+        if address.is_empty() { host_need(search.service().home()?) } else { host_need(address) }
     }
-}
 
-/// Calls one of these tools, which was permitted.
-pub(super) async fn call(
-    core: &Core,
-    policy: &Policy,
-    tool: &str,
-    given: &Map<String, Value>,
-    cancel: &CancellationToken,
-) -> Done {
-    let work = async {
-        match tool {
-            "web_search" => {
-                search(core, text(given, "query"), number(given, "limit").unwrap_or(RESULTS)).await
-            }
-            "browse_page" => {
-                browse(core, policy, text(given, "url"), number(given, "max_chars").unwrap_or(PAGE_CHARS))
-                    .await
-            }
-            "read_project_file" => read(policy.clone(), given.clone()).await,
-            _ => run(core, given, cancel).await,
+    /// What one of the tools needs that every session has.
+    pub(super) fn own_needs(&self, tool: &str) -> Vec<Need> {
+        if tool != "discover" {
+            return Vec::new();
         }
-    };
-    tokio::select! {
-        done = work => done,
-        () = cancel.cancelled() => Err(Refusal::Cancelled),
+        let pages = Need::Host { host: "any page a search finds".to_owned() };
+        self.search_need().into_iter().chain([pages]).collect()
+    }
+
+    /// What a call of one of these tools needs.
+    pub(super) fn needs(&self, policy: &Policy, tool: &str, given: &Map<String, Value>) -> Vec<Need> {
+        match tool {
+            "web_search" => self.search_need().into_iter().collect(),
+            "browse_page" => host_need(text(given, "url")).into_iter().collect(),
+            "code_exec" => vec![Need::Code { language: text(given, "language").to_owned() }],
+            "read_project_file" => match place(policy, text(given, "folder"), text(given, "path")) {
+                Ok(place) => vec![Need::Files { folder: place.within().display().to_string() }],
+                // It will be refused with words of its own.
+                Err(_) => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// Calls one of these tools, which was permitted.
+    pub(super) async fn call(
+        &self,
+        policy: &Policy,
+        tool: &str,
+        given: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> Done {
+        let work = async {
+            match tool {
+                "web_search" => {
+                    self.search(text(given, "query"), number(given, "limit").unwrap_or(RESULTS)).await
+                }
+                "browse_page" => {
+                    self.browse(policy, text(given, "url"), number(given, "max_chars").unwrap_or(PAGE_CHARS))
+                        .await
+                }
+                "read_project_file" => read(policy.clone(), given.clone()).await,
+                _ => self.run(given, cancel).await,
+            }
+        };
+        tokio::select! {
+            done = work => done,
+            () = cancel.cancelled() => Err(Refusal::Cancelled),
+        }
+    }
+
+    async fn search(&self, query: &str, limit: u64) -> Done {
+        let Some(search) = self.providers.services().search.clone() else {
+            return Err(Refusal::NotMade(
+            "No web search is chosen: a person can choose one in Settings, Web search; DuckDuckGo needs no key."
+                .to_owned(),
+        ));
+        };
+        let found = search.search(query, limit as usize).await.map_err(web)?;
+        let rows: Vec<Value> = found
+            .iter()
+            .map(|hit| json!({"title": hit.title, "url": hit.url, "snippet": hit.snippet}))
+            .collect();
+        Ok(json!({"by": search.service().title(), "results": rows}).to_string())
+    }
+
+    async fn browse(&self, policy: &Policy, url: &str, most: u64) -> Done {
+        // The host of the first address was decided on; a redirect to another one is not asked for again.
+        let first = host_need(url);
+        let open = |url: &Url| {
+            let need = Need::to_reach(url);
+            need == first || need.is_some_and(|need| policy.on(&need) == Permission::Allow)
+        };
+        let fetched = self.providers.services().fetcher.get_where(url, &open).await.map_err(web)?;
+        let page = extract(&fetched.text, fetched.content_type.as_deref(), &fetched.url);
+        let whole = page.text();
+        let all = whole.chars().count() as u64;
+        let shown: String = whole.chars().take(most as usize).collect();
+        let mut answer =
+            json!({"url": fetched.url, "status": fetched.status, "title": page.title, "text": shown});
+        if all > most {
+            answer["note"] = format!("The page goes on: these are {most} of {all} characters.").into();
+        }
+        let text = answer.to_string();
+        if fetched.is_success() {
+            Ok(text)
+        } else {
+            Err(Refusal::NotMade(format!("the page answers with status {}", fetched.status)))
+        }
+    }
+
+    async fn run(&self, given: &Map<String, Value>, cancel: &CancellationToken) -> Done {
+        let unfit =
+            |error: &autokit_sandbox::SandboxError| Refusal::NotMade(format!("{error}. {}", error.remedy()));
+        let sandbox = self.proven_sandbox().await.map_err(|error| unfit(&error))?;
+        let _place = self.code_runs.place().await.ok_or_else(|| {
+            Refusal::Failed("too many programs run or wait for that already; try again later".to_owned())
+        })?;
+        let mut job = Job::new(language(text(given, "language")), text(given, "code"));
+        job.stdin = text(given, "stdin").as_bytes().to_vec();
+        if let Some(seconds) = number(given, "seconds") {
+            let wall = Duration::from_secs(seconds);
+            job.limits = Limits { wall, cpu: wall, ..Limits::default() };
+        }
+        let limits = job.limits;
+        let outcome = sandbox.run(job, cancel.cancelled()).await.map_err(|error| unfit(&error))?;
+        let stream = |output: &Output| {
+            let text = output.text();
+            if output.cut > 0 {
+                format!("{text}\n… {} bytes more were cut", output.cut)
+            } else {
+                text.into_owned()
+            }
+        };
+        let ended = match outcome.exit {
+            Exit::Code(code) => format!("exit code {code}"),
+            Exit::Signal(signal) => format!("ended by signal {signal}"),
+            Exit::TimedOut => format!("stopped after {} s", limits.wall.as_secs()),
+            Exit::OutOfMemory => format!("stopped: over {} MiB of memory", limits.memory_bytes >> 20),
+            Exit::TooManyProcesses => format!("stopped: over {} processes", limits.processes),
+            Exit::TooMuchOutput => "stopped: too much output".to_owned(),
+            Exit::Cancelled => return Err(Refusal::Cancelled),
+        };
+        let answer = json!({
+            "ended": ended, "stdout": stream(&outcome.stdout), "stderr": stream(&outcome.stderr),
+            "ms": outcome.wall.as_millis() as u64,
+        });
+        Ok(answer.to_string())
+    }
+
+    /// The sandbox of this system, proven when it is first needed.
+    async fn proven_sandbox(&self) -> Result<Sandbox, autokit_sandbox::SandboxError> {
+        if let Some(sandbox) = self.sandbox.get() {
+            return Ok(sandbox.clone());
+        }
+        let proven = tokio::task::spawn_blocking(Sandbox::available).await;
+        let sandbox = match proven {
+            Ok(proven) => proven?,
+            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        };
+        Ok(self.sandbox.get_or_init(|| sandbox).clone())
     }
 }
 
 fn web(error: autokit_web::Error) -> Refusal {
     if error.is_temporary() { Refusal::Failed(error.to_string()) } else { refused(&ApiError::from(error)) }
-}
-
-async fn search(core: &Core, query: &str, limit: u64) -> Done {
-    let Some(search) = core.providers.services().search.clone() else {
-        return Err(Refusal::NotMade(
-            "No web search is chosen: a person can choose one in Settings, Web search; DuckDuckGo needs no key."
-                .to_owned(),
-        ));
-    };
-    let found = search.search(query, limit as usize).await.map_err(web)?;
-    let rows: Vec<Value> =
-        found.iter().map(|hit| json!({"title": hit.title, "url": hit.url, "snippet": hit.snippet})).collect();
-    Ok(json!({"by": search.service().title(), "results": rows}).to_string())
-}
-
-async fn browse(core: &Core, policy: &Policy, url: &str, most: u64) -> Done {
-    // The host of the first address was decided on; a redirect to another one is not asked for again.
-    let first = host_need(url);
-    let open = |url: &Url| {
-        let need = Need::to_reach(url);
-        need == first || need.is_some_and(|need| policy.on(&need) == Permission::Allow)
-    };
-    let fetched = core.providers.services().fetcher.get_where(url, &open).await.map_err(web)?;
-    let page = extract(&fetched.text, fetched.content_type.as_deref(), &fetched.url);
-    let whole = page.text();
-    let all = whole.chars().count() as u64;
-    let shown: String = whole.chars().take(most as usize).collect();
-    let mut answer =
-        json!({"url": fetched.url, "status": fetched.status, "title": page.title, "text": shown});
-    if all > most {
-        answer["note"] = format!("The page goes on: these are {most} of {all} characters.").into();
-    }
-    let text = answer.to_string();
-    if fetched.is_success() {
-        Ok(text)
-    } else {
-        Err(Refusal::NotMade(format!("the page answers with status {}", fetched.status)))
-    }
 }
 
 /// A place below a folder that was opened to agents.
@@ -252,52 +322,13 @@ fn language(name: &str) -> Language {
     }
 }
 
-async fn run(core: &Core, given: &Map<String, Value>, cancel: &CancellationToken) -> Done {
-    let unfit =
-        |error: &autokit_sandbox::SandboxError| Refusal::NotMade(format!("{error}. {}", error.remedy()));
-    let sandbox = core.sandbox().await.map_err(|error| unfit(&error))?;
-    let _place = core.code_runs.place().await.ok_or_else(|| {
-        Refusal::Failed("too many programs run or wait for that already; try again later".to_owned())
-    })?;
-    let mut job = Job::new(language(text(given, "language")), text(given, "code"));
-    job.stdin = text(given, "stdin").as_bytes().to_vec();
-    if let Some(seconds) = number(given, "seconds") {
-        let wall = Duration::from_secs(seconds);
-        job.limits = Limits { wall, cpu: wall, ..Limits::default() };
-    }
-    let limits = job.limits;
-    let outcome = sandbox.run(job, cancel.cancelled()).await.map_err(|error| unfit(&error))?;
-    let stream = |output: &Output| {
-        let text = output.text();
-        if output.cut > 0 {
-            format!("{text}\n… {} bytes more were cut", output.cut)
-        } else {
-            text.into_owned()
-        }
-    };
-    let ended = match outcome.exit {
-        Exit::Code(code) => format!("exit code {code}"),
-        Exit::Signal(signal) => format!("ended by signal {signal}"),
-        Exit::TimedOut => format!("stopped after {} s", limits.wall.as_secs()),
-        Exit::OutOfMemory => format!("stopped: over {} MiB of memory", limits.memory_bytes >> 20),
-        Exit::TooManyProcesses => format!("stopped: over {} processes", limits.processes),
-        Exit::TooMuchOutput => "stopped: too much output".to_owned(),
-        Exit::Cancelled => return Err(Refusal::Cancelled),
-    };
-    let answer = json!({
-        "ended": ended, "stdout": stream(&outcome.stdout), "stderr": stream(&outcome.stderr),
-        "ms": outcome.wall.as_millis() as u64,
-    });
-    Ok(answer.to_string())
-}
-
 /// Programs that wait until others have ended.
 const WAITING: usize = 16;
 
 /// The programs that agents run at a time: a few, and a few more that wait. Each may take a core and a quarter
 /// of a gigabyte.
 #[derive(Debug)]
-pub(in crate::engine) struct CodeRuns {
+struct CodeRuns {
     running: Semaphore,
     /// Those that run and those that wait.
     taken: Semaphore,
@@ -330,25 +361,8 @@ impl CodeRuns {
     }
 }
 
-impl Core {
-    /// The sandbox of this system, proven when it is first needed.
-    async fn sandbox(&self) -> Result<Sandbox, autokit_sandbox::SandboxError> {
-        if let Some(sandbox) = self.sandbox.get() {
-            return Ok(sandbox.clone());
-        }
-        let proven = tokio::task::spawn_blocking(Sandbox::available).await;
-        let sandbox = match proven {
-            Ok(proven) => proven?,
-            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-        };
-        Ok(self.sandbox.get_or_init(|| sandbox).clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use autokit_policy::Permissions;
 
     use super::*;

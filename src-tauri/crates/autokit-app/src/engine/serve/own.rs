@@ -8,11 +8,16 @@ use autokit_toolcard::{Author, CardId};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
+use crate::engine::agent::Agent;
 use crate::engine::library_retriever::Asker;
-use crate::engine::profiles::no_profile;
+use crate::engine::profiles::{AgentProfiles, no_profile};
+use crate::engine::review::Proposals;
+use crate::engine::search::Search;
 use crate::engine::sessions::running;
+use crate::engine::workspace::Workspace;
 
-use super::{Serving, refused};
+use super::find::feedback_profile;
+use super::refused;
 
 fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Definition {
     let mut schema = Map::new();
@@ -73,8 +78,28 @@ fn text(words: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(words)])
 }
 
-impl Serving {
-    pub(super) async fn call_own(&self, name: &str, call: Call) -> Result<CallToolResult, Refusal> {
+/// Carries them out.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct OwnTools {
+    workspace: Workspace,
+    profiles: AgentProfiles,
+    agent: Agent,
+    proposals: Proposals,
+    search: Search,
+}
+
+impl OwnTools {
+    pub(in crate::engine) fn new(
+        workspace: Workspace,
+        profiles: AgentProfiles,
+        agent: Agent,
+        proposals: Proposals,
+        search: Search,
+    ) -> OwnTools {
+        OwnTools { workspace, profiles, agent, proposals, search }
+    }
+
+    pub(super) async fn call(&self, name: &str, call: Call) -> Result<CallToolResult, Refusal> {
         let said = |key: &str| call.arguments.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let outcome = match name {
             "ask" => self.turn(TurnKind::Ask, &said("question"), &call).await,
@@ -91,15 +116,14 @@ impl Serving {
 
     /// Carries a turn with the agent out, and tells what came of it.
     async fn turn(&self, kind: TurnKind, asked: &str, call: &Call) -> Result<CallToolResult> {
-        let core = &self.core;
-        let (entry, at) = core.agent.begin(None, kind, asked).await?;
-        let scoped = core.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
+        let (entry, at) = self.agent.begin(None, kind, asked).await?;
+        let scoped = self.profiles.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
         // Discovery was decided on as a whole; an answer stays with the library where not all hosts are open.
         let web = kind == TurnKind::Discover || scoped.policy().reaches_all_hosts();
-        let (taste, allowed) = (Serving::taste(&call.profile), scoped.allowed.clone());
+        let (taste, allowed) = (feedback_profile(&call.profile), scoped.allowed.clone());
         let asker = Asker { taste, allowed, web, candidates: None };
-        let carrying = core.agent.clone().carry_out(entry.clone(), at, asker);
-        core.agent.sessions.carry_out(carrying);
+        let carrying = self.agent.clone().carry_out(entry.clone(), at, asker);
+        self.agent.sessions.carry_out(carrying);
         let mut watch = entry.state.subscribe();
         let ended = watch.wait_for(|session| !running(session));
         tokio::select! {
@@ -127,7 +151,7 @@ impl Serving {
             answer.insert("answer".to_owned(), words.trim().into());
             answer.insert("verdict".to_owned(), json!(told.verdict));
             if let Some(id) = &told.tool {
-                let record = self.core.workspace.library.card(&CardId::new(id))?;
+                let record = self.workspace.library.card(&CardId::new(id))?;
                 answer.insert(
                     "tool".to_owned(),
                     json!({"id": id, "name": record.key.name, "provider": record.key.provider}),
@@ -155,7 +179,7 @@ impl Serving {
         for finding in findings {
             let (name, url) = (finding.name.clone(), finding.url.clone());
             let proposed =
-                self.core.proposals.propose(finding.draft, &Author("Discovery".to_owned()), None).await?;
+                self.proposals.propose(finding.draft, &Author("Discovery".to_owned()), None).await?;
             found.push(json!({"name": name, "documentation": url, "proposal": proposed.proposal.id}));
         }
         if !found.is_empty() {
@@ -166,18 +190,18 @@ impl Serving {
     }
 
     async fn propose(&self, description: &str, call: &Call) -> Result<CallToolResult> {
-        let draft = self.core.proposals.described(description).await?;
+        let draft = self.proposals.described(description).await?;
         let name = draft.key().map(|key| key.to_string()).unwrap_or_default();
         let by =
             if call.profile.is_empty() { "an agent".to_owned() } else { format!("agent {}", call.profile) };
-        let proposed = self.core.proposals.propose(draft, &Author(by), None).await?.proposal;
+        let proposed = self.proposals.propose(draft, &Author(by), None).await?.proposal;
         let words = format!("{name} waits for a person in Review as proposal {}.", proposed.id);
         Ok(text(words))
     }
 
     async fn report(&self, call: &Call, tool: &str, task: &str, note: &str) -> Result<CallToolResult> {
-        let record = self.core.workspace.find(tool)?;
-        let scoped = self.core.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
+        let record = self.workspace.find(tool)?;
+        let scoped = self.profiles.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
         if !scoped.may_find(&record.id) {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
@@ -187,15 +211,15 @@ impl Serving {
         }
         let helpful = call.arguments.get("worked").and_then(Value::as_bool).unwrap_or_default();
         let feedback = Feedback {
-            at: self.core.workspace.clock.stamp(),
-            profile: Serving::taste(&call.profile),
+            at: self.workspace.clock.stamp(),
+            profile: feedback_profile(&call.profile),
             question: task.to_owned(),
             card: record.id.clone(),
             helpful,
             said: note.to_owned(),
         };
-        self.core.workspace.library.remember(&feedback, None).await?;
-        self.core.search.forget_opinions();
+        self.workspace.library.remember(&feedback, None).await?;
+        self.search.forget_opinions();
         let how = if helpful { "worked" } else { "did not work" };
         Ok(text(format!("Noted that {} {how} for this.", record.key)))
     }

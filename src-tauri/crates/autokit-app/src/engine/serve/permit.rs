@@ -8,8 +8,7 @@ use autokit_policy::audit::redacted;
 use autokit_policy::{Need, Permission};
 use serde_json::{Map, Value};
 
-use crate::engine::Core;
-use crate::engine::asks::PATIENCE;
+use crate::engine::asks::{Approvals, PATIENCE};
 use crate::engine::profiles::no_profile;
 
 use super::refused;
@@ -106,10 +105,10 @@ fn not_made(words: String) -> Refusal {
     Refusal::NotMade(words)
 }
 
-impl Core {
+impl Approvals {
     /// Lets a call be made, or says why not; and who decided.
     pub(super) async fn permit(&self, request: &CallRequest, call: &Call) -> (Decided, Result<(), Refusal>) {
-        let Some(policy) = self.policy(&call.profile) else {
+        let Some(policy) = self.profiles.policy(&call.profile) else {
             return (Decided::Rules, Err(refused(&no_profile(&call.profile))));
         };
         let decision = policy.decide(&request.all());
@@ -150,7 +149,7 @@ impl Core {
             name: request.name.clone(),
             provider: request.provider.clone(),
             words: because.iter().map(Need::words).collect(),
-            can_always: self.decided_if_allowed(&call.profile, &because) == Some(Permission::Allow),
+            can_always: self.profiles.decided_if_allowed(&call.profile, &because) == Some(Permission::Allow),
             needs: because,
             arguments,
         });
@@ -169,7 +168,7 @@ impl Core {
         match reply {
             Some(AskReply::Once | AskReply::Session | AskReply::Always) => {
                 // The rules may be others by now.
-                let now = self.policy(&call.profile).map(|policy| policy.decide(&request.all()));
+                let now = self.profiles.policy(&call.profile).map(|policy| policy.decide(&request.all()));
                 match now {
                     Some(decision) if decision.permission != Permission::Deny => (Decided::Person, Ok(())),
                     _ => (Decided::Rules, Err(not_made(format!("It is not permitted {words}.")))),

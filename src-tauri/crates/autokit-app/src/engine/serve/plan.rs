@@ -16,12 +16,18 @@ use autokit_toolcard::CardId;
 use rmcp::model::CallToolResult;
 use tokio::sync::mpsc;
 
+use crate::engine::asks::Approvals;
+use crate::engine::elapsed::ms_since;
 use crate::engine::profiles::{Scoped, no_profile};
 use crate::engine::servers::tools::{SavedServer, Upstream};
-use crate::engine::{Core, since};
 
+use super::builtin::Builtins;
+use super::journal::Journal;
+use super::own::OwnTools;
 use super::permit::{CallRequest, Decided, not_permitted};
-use super::{Serving, arguments, builtin, capped, outward, own, refused, rest};
+use super::rest::RestCalls;
+use super::tools::CallableTools;
+use super::{arguments, builtin, capped, outward, own, refused};
 
 /// How a call is carried out.
 enum Executor {
@@ -59,12 +65,38 @@ fn called(target: &Target) -> CallRequest {
     }
 }
 
-impl Serving {
+/// What carries calls out, each in its way.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Executors {
+    pub(in crate::engine) own: OwnTools,
+    pub(in crate::engine) builtins: Builtins,
+    pub(in crate::engine) rest: RestCalls,
+}
+
+/// Calls of agents; clones share what goes on.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Calls {
+    tools: CallableTools,
+    approvals: Approvals,
+    executors: Executors,
+    journal: Journal,
+}
+
+impl Calls {
+    pub(in crate::engine) fn new(
+        tools: CallableTools,
+        approvals: Approvals,
+        executors: Executors,
+        journal: Journal,
+    ) -> Calls {
+        Calls { tools, approvals, executors, journal }
+    }
+
     /// Decides on a call, makes it if it is permitted, and writes it down.
     pub(super) async fn carry_out(&self, call: Call) -> Result<CallToolResult, Refusal> {
         let Plan { executor, request } = self.prepared(&call).await?;
-        let mut note = Note::begin(self, &call, request.audit(&call, Decided::Nobody));
-        let (decided, permitted) = self.core.permit(&request, &call).await;
+        let mut note = Note::begin(&self.journal, &call, request.audit(&call, Decided::Nobody));
+        let (decided, permitted) = self.approvals.permit(&request, &call).await;
         decided.as_str().clone_into(&mut note.audit.decided);
         match permitted {
             Ok(()) => {
@@ -87,7 +119,7 @@ impl Serving {
         };
         let request = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
         let decided = if self.is_closed(call) { Decided::Rules } else { Decided::Nobody };
-        let note = Note::begin(self, call, request.audit(call, decided));
+        let note = Note::begin(&self.journal, call, request.audit(call, decided));
         Err(note.refused(refusal))
     }
 
@@ -95,29 +127,30 @@ impl Serving {
     fn is_closed(&self, call: &Call) -> bool {
         let Target::Discovered(definition) = &call.tool else { return false };
         let id = CardId::new(&definition.id);
-        let there = self.core.workspace.library.read(|replica| replica.get(&id).is_some());
-        there && self.core.scoped(&call.profile).is_some_and(|scoped| !scoped.may_find(&id))
+        let there = self.tools.workspace.library.read(|replica| replica.get(&id).is_some());
+        there && self.tools.profiles.scoped(&call.profile).is_some_and(|scoped| !scoped.may_find(&id))
     }
 
     /// Makes a call as a person wants it made by hand, by the rules of a profile. What these ask a person
     /// for has to be among what was granted; where it is not, nothing is done.
     pub(super) async fn by_hand(&self, call: Call, granted: &[Need]) -> Result<ByHand, Refusal> {
         let Plan { executor, request } = self.prepared(&call).await?;
-        let policy = self.core.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
+        let policy =
+            self.tools.profiles.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
         let decision = policy.decide(&request.all());
         let decided = match decision.permission {
             Permission::Allow => Decided::Rules,
             Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => Decided::Person,
             Permission::Ask => return Ok(ByHand::Asks(decision.because)),
             Permission::Deny => {
-                let note = Note::begin(self, &call, request.audit(&call, Decided::Rules));
+                let note = Note::begin(&self.journal, &call, request.audit(&call, Decided::Rules));
                 return Err(note.refused(not_permitted(&decision.because)));
             }
         };
-        let note = Note::begin(self, &call, request.audit(&call, decided));
-        let serving = self.clone();
+        let note = Note::begin(&self.journal, &call, request.audit(&call, decided));
+        let calls = self.clone();
         Ok(ByHand::Ready(Box::pin(async move {
-            let result = serving.execute(executor, call).await;
+            let result = calls.execute(executor, call).await;
             note.end(result)
         })))
     }
@@ -129,23 +162,23 @@ impl Serving {
                 let tool =
                     own::named(name).ok_or_else(|| Refusal::NotMade(format!("there is no tool `{name}`")))?;
                 arguments::check(&tool.schema, given).map_err(Refusal::NotMade)?;
-                let needs = outward::own_needs(&self.core, name);
+                let needs = self.executors.builtins.outward().own_needs(name);
                 let request = request.with(needs, &tool.schema, given);
                 return Ok(Plan { executor: Executor::Own(name.clone()), request });
             }
             Target::Discovered(definition) => definition,
         };
         arguments::check(&definition.schema, given).map_err(Refusal::NotMade)?;
-        let scoped = self.scoped(&call.profile)?;
+        let scoped = self.tools.scoped(&call.profile)?;
         let (executor, needs) = if let Some(builtin) = builtin::find(&definition.id) {
-            let needs = outward::needs(&self.core, scoped.policy(), &builtin.name, given);
+            let needs = self.executors.builtins.outward().needs(scoped.policy(), &builtin.name, given);
             (Executor::Builtin(builtin, scoped), needs)
         } else {
             let gone = || Refusal::NotMade(format!("`{}` can no longer be called", definition.name));
-            let record = self.record(definition, &scoped).ok_or_else(gone)?;
+            let record = self.tools.record(definition, &scoped).ok_or_else(gone)?;
             let card = record.card();
             if let Some(upstream) = Upstream::of(&card) {
-                let stands = self.core.known_servers.is_bound(&record.id, &upstream).await;
+                let stands = self.tools.servers.is_bound(&record.id, &upstream).await;
                 if !stands.map_err(|error| refused(&error))? {
                     return Err(Refusal::NotMade(format!(
                         "`{}` says of itself that it is a tool of the server {:?}; a person has to look at what that says in Review first",
@@ -153,7 +186,7 @@ impl Serving {
                     )));
                 }
                 let server =
-                    self.core.known_servers.get(&upstream.server).await.map_err(|error| refused(&error))?;
+                    self.tools.servers.get(&upstream.server).await.map_err(|error| refused(&error))?;
                 // What is decided on is the server's tool, whatever its card is called.
                 request.provider.clone_from(&upstream.server);
                 let needs = server_needs(&server);
@@ -162,10 +195,10 @@ impl Serving {
                 let operation = openapi::Call::from_card(&card)
                     .map_err(|error| Refusal::NotMade(error.to_string()))?
                     .ok_or_else(gone)?;
-                if self.core.imitates(&request.provider).await {
+                if self.imitates(&request.provider).await {
                     request.provider = format!("{} (as its card says)", request.provider);
                 }
-                let keys = self.core.api_keys.keys_for(&operation).await.map_err(|error| refused(&error))?;
+                let keys = self.executors.rest.keys_for(&operation).await.map_err(|error| refused(&error))?;
                 let needs = needs(&operation, &keys);
                 (Executor::Rest(Box::new(operation), keys), needs)
             }
@@ -175,16 +208,17 @@ impl Serving {
 
     async fn execute(&self, executor: Executor, call: Call) -> Result<CallToolResult, Refusal> {
         match executor {
-            Executor::Own(name) => self.call_own(&name, call).await,
+            Executor::Own(name) => self.executors.own.call(&name, call).await,
             Executor::Builtin(builtin, scoped) => {
-                builtin::call(&self.core, &scoped, builtin, &call.arguments, &call.cancel).await
+                self.executors.builtins.call(&scoped, builtin, &call.arguments, &call.cancel).await
             }
             Executor::Upstream(server, upstream) => self.call_upstream(&server, &upstream, call).await,
-            Executor::Rest(operation, keys) => {
-                rest::call(&self.core, &operation, &keys, &call.arguments, &call.cancel)
-                    .await
-                    .map(capped::capped)
-            }
+            Executor::Rest(operation, keys) => self
+                .executors
+                .rest
+                .call(&operation, &keys, &call.arguments, &call.cancel)
+                .await
+                .map(capped::capped),
         }
     }
 
@@ -194,12 +228,11 @@ impl Serving {
         upstream: &Upstream,
         call: Call,
     ) -> Result<CallToolResult, Refusal> {
-        let core = &self.core;
         let failed = |error: ApiError| Refusal::Failed(error.sentence());
-        match core.known_servers.live_digest(server, &upstream.tool).await.map_err(failed)? {
+        match self.tools.servers.live_digest(server, &upstream.tool).await.map_err(failed)? {
             Some(digest) if digest == upstream.digest => {}
             Some(_) => {
-                core.known_servers.pool().tell_changed(&server.name);
+                self.tools.servers.pool().tell_changed(&server.name);
                 return Err(Refusal::NotMade(format!(
                     "the server {:?} describes `{}` otherwise than when it was accepted; a person has to look at that in Review first",
                     server.name, upstream.tool
@@ -212,7 +245,7 @@ impl Serving {
                 )));
             }
         }
-        let reach = core.known_servers.reach(server).await.map_err(|error| refused(&error))?;
+        let reach = self.tools.servers.reach(server).await.map_err(|error| refused(&error))?;
         let (told, mut telling) = mpsc::channel::<Progress>(UNHEARD);
         let to = call.progress;
         let passing = async move {
@@ -226,7 +259,7 @@ impl Serving {
                 let _ = to.try_send(progress);
             }
         };
-        let pool = core.known_servers.pool();
+        let pool = self.tools.servers.pool();
         let calling = async {
             let result =
                 pool.call(&server.name, &reach, &upstream.tool, call.arguments, &told, &call.cancel).await;
@@ -240,14 +273,12 @@ impl Serving {
             error => Refusal::NotMade(error.to_string()),
         })
     }
-}
 
-impl Core {
     /// Whether a card of no server calls its provider what AutoKit or a server is called: rules for those must
     /// not hold for it, nor may a person take it for theirs.
     async fn imitates(&self, provider: &str) -> bool {
         let same = |name: &str| name.trim().eq_ignore_ascii_case(provider.trim());
-        let servers = self.known_servers.all().await;
+        let servers = self.tools.servers.all().await;
         same("AutoKit") || servers.is_ok_and(|servers| servers.iter().any(|server| same(&server.name)))
     }
 }
@@ -272,7 +303,7 @@ const WHY: usize = 300;
 
 /// A call that is written down when it ends, also by its agent going away in the middle of it.
 struct Note {
-    serving: Serving,
+    journal: Journal,
     session: String,
     /// Its number in the journal.
     number: u64,
@@ -282,10 +313,10 @@ struct Note {
 
 impl Note {
     /// Of a call that was taken back, unless it is ended otherwise.
-    fn begin(serving: &Serving, call: &Call, mut audit: Audit) -> Note {
+    fn begin(journal: &Journal, call: &Call, mut audit: Audit) -> Note {
         "cancelled".clone_into(&mut audit.outcome);
-        let number = serving.core.journal.begin(&call.session, &audit);
-        Note { serving: serving.clone(), session: call.session.clone(), number, began: Instant::now(), audit }
+        let number = journal.begin(&call.session, &audit);
+        Note { journal: journal.clone(), session: call.session.clone(), number, began: Instant::now(), audit }
     }
 
     /// It was not made; or taken back before it was decided on.
@@ -318,8 +349,7 @@ impl Note {
 
 impl Drop for Note {
     fn drop(&mut self) {
-        self.audit.took_ms = since(self.began);
-        let core = &self.serving.core;
-        core.journal.end(self.number, &self.session, &self.audit, &core.workspace.clock);
+        self.audit.took_ms = ms_since(self.began);
+        self.journal.end(self.number, &self.session, &self.audit);
     }
 }

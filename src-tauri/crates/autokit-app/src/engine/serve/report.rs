@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use autokit_api::commands::{Context, GetActivity, Handle};
 use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_gateway::{Event, Gone, Tier};
+use autokit_gateway::{Event, Gateway, Gone, Tier};
+use autokit_library::{Activity as Done, stamp};
+use autokit_toolcard::CardId;
 use jiff::SignedDuration;
 
-use crate::engine::Engine;
-use autokit_library::{Activity, stamp};
-use autokit_toolcard::CardId;
+use crate::engine::workspace::Workspace;
 
 use super::days::{Day, day_of, each_day};
-use super::{KEPT_DAYS, builtin};
+use super::journal::Journal;
+use super::tools::CallableTools;
+use super::{KEPT_DAYS, Serving, builtin};
 
 /// Tools that are listed; the others are counted with the rest.
 const LISTED: usize = 50;
@@ -100,10 +102,27 @@ impl Counter {
     }
 }
 
-impl Engine {
+/// What agents did, as people look at it.
+#[derive(Debug)]
+pub(in crate::engine) struct Activity {
+    pub(super) workspace: Workspace,
+    journal: Journal,
+    tools: CallableTools,
+    pub(super) gateway: Gateway<Serving>,
+}
+
+impl Activity {
+    pub(in crate::engine) fn new(
+        workspace: Workspace,
+        journal: Journal,
+        tools: CallableTools,
+        gateway: Gateway<Serving>,
+    ) -> Activity {
+        Activity { workspace, journal, tools, gateway }
+    }
+
     /// What agents did in the last days, oldest first.
-    pub(super) async fn done_since(&self, days: u32) -> Result<Vec<Activity>> {
-        let core = &self.core;
+    pub(super) async fn done_since(&self, days: u32) -> Result<Vec<Done>> {
         if !(1..=KEPT_DAYS as u32).contains(&days) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
@@ -112,17 +131,16 @@ impl Engine {
             ));
         }
         // What happened a moment ago counts as well.
-        core.journal.write(&core.workspace.library).await?;
-        let now = core.workspace.clock.now();
+        self.journal.write().await?;
+        let now = self.workspace.clock.now();
         let length = SignedDuration::from_hours(i64::from(days) * 24);
         let since = now.checked_sub(length).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(core.workspace.library.activity_since(&stamp(since)).await?)
+        Ok(self.workspace.library.activity_since(&stamp(since)).await?)
     }
 }
 
-impl Handle<GetActivity> for Engine {
+impl Handle<GetActivity> for Activity {
     async fn handle(&self, _: &Context, request: ActivityQuery) -> Result<ActivityReport> {
-        let core = &self.core;
         let done = self.done_since(request.days).await?;
         let mut counter = Counter::default();
         for done in done {
@@ -136,7 +154,7 @@ impl Handle<GetActivity> for Engine {
             }
         }
         let Counter { mut report, sessions, tools, tiers, searches, days } = counter;
-        report.days_list = each_day(core.workspace.clock.now(), request.days, days);
+        report.days_list = each_day(self.workspace.clock.now(), request.days, days);
         report.days = request.days;
         report.search = latency(searches);
         report.tiers = tiers
@@ -159,7 +177,7 @@ impl Handle<GetActivity> for Engine {
             .map(|(tool, calls)| ToolUse {
                 name: match builtin::find(&tool) {
                     Some(builtin) => builtin.name.clone(),
-                    None => core.workspace.library.read(|replica| {
+                    None => self.workspace.library.read(|replica| {
                         replica
                             .get(&CardId::new(&tool))
                             .map_or_else(|| tool.clone(), |record| record.key.to_string())
@@ -179,7 +197,7 @@ impl Handle<GetActivity> for Engine {
             sessions.values().filter(|session| session.tokens > 0).map(|session| session.tokens).collect();
         each.sort_unstable();
         report.search_tokens = each.get(each.len() / 2).copied().unwrap_or_default();
-        report.own_tokens = own_tokens(&self.gateway.own_tools(""));
+        report.own_tokens = self.own_tokens();
         report.static_tokens = self.static_tokens().await;
         Ok(report)
     }
@@ -193,13 +211,17 @@ pub(super) fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
     tools.iter().map(cost).sum()
 }
 
-impl Engine {
+impl Activity {
+    /// Tokens of the tools every session has.
+    pub(in crate::engine) fn own_tokens(&self) -> u64 {
+        own_tokens(&self.gateway.own_tools(""))
+    }
+
     /// What it would cost to give an agent every tool that can be called, as without a search.
-    pub async fn static_tokens(&self) -> u64 {
-        let serving = self.gateway.toolbox();
+    pub(in crate::engine) async fn static_tokens(&self) -> u64 {
         let mut tokens = 0;
-        for record in self.core.callable_cards() {
-            if let Some(tool) = serving.definition(&record).await {
+        for record in self.tools.cards() {
+            if let Some(tool) = self.tools.definition(&record).await {
                 tokens +=
                     u64::from(autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema));
             }

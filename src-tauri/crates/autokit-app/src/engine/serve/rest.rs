@@ -1,8 +1,11 @@
 //! Operations of web APIs, as agents call them.
 
+use std::sync::Arc;
+
+use autokit_error::Result as ApiResult;
 use autokit_gateway::Refusal;
 use autokit_openapi as openapi;
-use autokit_openapi::rest::{Keys, RestError};
+use autokit_openapi::rest::{Keys, Rest, RestError};
 use autokit_web::ApiAnswer;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,25 +13,45 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Core;
+use crate::engine::api_keys::ApiKeys;
+use crate::engine::providers::Providers;
 
-/// Calls an operation with these keys.
-pub(super) async fn call(
-    core: &Core,
-    operation: &openapi::Call,
-    keys: &Keys,
-    arguments: &Map<String, Value>,
-    cancel: &CancellationToken,
-) -> Result<CallToolResult, Refusal> {
-    let fetcher = core.providers.services().fetcher.clone();
-    match core.rest.call(&fetcher, operation, arguments, keys, cancel).await {
-        Ok(answer) => Ok(result(&answer)),
-        Err(RestError::Cancelled) => Err(Refusal::Cancelled),
-        Err(error @ RestError::Call(openapi::CallError::MissingCredentials { .. })) => {
-            Err(Refusal::NotMade(format!("{error}. A person can give it in Settings, Keys for web APIs.")))
+/// Calls operations; clones share the pace each API is called at.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct RestCalls {
+    providers: Providers,
+    api_keys: ApiKeys,
+    rest: Arc<Rest>,
+}
+
+impl RestCalls {
+    pub(in crate::engine) fn new(providers: Providers, api_keys: ApiKeys) -> RestCalls {
+        RestCalls { providers, api_keys, rest: Arc::default() }
+    }
+
+    /// The keys an operation needs, as far as they are there.
+    pub(super) async fn keys_for(&self, operation: &openapi::Call) -> ApiResult<Keys> {
+        self.api_keys.keys_for(operation).await
+    }
+
+    /// Calls an operation with these keys.
+    pub(super) async fn call(
+        &self,
+        operation: &openapi::Call,
+        keys: &Keys,
+        arguments: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> Result<CallToolResult, Refusal> {
+        let fetcher = self.providers.services().fetcher.clone();
+        match self.rest.call(&fetcher, operation, arguments, keys, cancel).await {
+            Ok(answer) => Ok(result(&answer)),
+            Err(RestError::Cancelled) => Err(Refusal::Cancelled),
+            Err(error @ RestError::Call(openapi::CallError::MissingCredentials { .. })) => Err(
+                Refusal::NotMade(format!("{error}. A person can give it in Settings, Keys for web APIs.")),
+            ),
+            Err(error) if error.is_passing() => Err(Refusal::Failed(error.to_string())),
+            Err(error) => Err(Refusal::NotMade(error.to_string())),
         }
-        Err(error) if error.is_passing() => Err(Refusal::Failed(error.to_string())),
-        Err(error) => Err(Refusal::NotMade(error.to_string())),
     }
 }
 
