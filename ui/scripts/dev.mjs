@@ -12,7 +12,7 @@ import { createServer } from "vite";
 
 const { values } = parseArgs({ options: { "data-dir": { type: "string" } } });
 
-/** Where the library is when nobody says otherwise, as in `autokit-app/src/paths.rs`. */
+/** Where the library is when nobody says otherwise, as in `autokit-workspace/src/paths.rs`. */
 function dataDir() {
   if (process.env.AUTOKIT_DATA_DIR) return process.env.AUTOKIT_DATA_DIR;
   const platform = {

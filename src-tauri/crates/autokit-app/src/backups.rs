@@ -4,7 +4,7 @@ use std::path::Path;
 
 use autokit_api::{Backup, Check, CheckState, Doctor};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{Clock, DataDir, Problem};
+use autokit_library::{Clock, DataDir};
 
 pub use autokit_library::{Restored, Verified};
 
@@ -97,12 +97,4 @@ pub(crate) fn backups_check(data_dir: &Path) -> Check {
             remedy: None,
         },
     }
-}
-
-/// The first problems in words, and how many more there are.
-pub(crate) fn summary(problems: &[Problem], count: u64) -> String {
-    const NAMED: usize = 3;
-    let named: Vec<String> = problems.iter().take(NAMED).map(ToString::to_string).collect();
-    let more = count.saturating_sub(named.len() as u64);
-    if more == 0 { named.join("; ") } else { format!("{}; and {more} more", named.join("; ")) }
 }

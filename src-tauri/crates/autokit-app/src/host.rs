@@ -21,6 +21,9 @@ use std::sync::Arc;
 use autokit_api::commands::{Context, PROTOCOL, dispatch};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::Server;
+use autokit_serving::http::strict;
+use autokit_serving::listen::{Listening, bearer, is_local, same};
+use autokit_serving::messages::MESSAGE_BYTES;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path as UrlPath, Request, State};
@@ -38,9 +41,6 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Engine, Serving};
-use crate::listen::{Listening, bearer, same};
-use crate::mcp::MESSAGE_BYTES;
-use crate::mcp::http::strict;
 
 /// Header with the key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";
@@ -148,7 +148,7 @@ impl Host {
         let endpoint = Endpoint {
             pid: std::process::id(),
             port,
-            token: crate::token(32),
+            token: autokit_workspace::token(32),
             version: crate::VERSION.to_owned(),
             protocol: PROTOCOL,
         };
@@ -187,7 +187,7 @@ impl Shared {
     ) -> StreamableHttpService<Server<Serving>, LocalSessionManager> {
         let engine = Arc::clone(&self.engine);
         // HTTP names the session of each request itself, or the request stands alone.
-        let server = move || Ok(engine.mcp_server(&format!("http_{}", crate::token(16)), ""));
+        let server = move || Ok(engine.mcp_server(&format!("http_{}", autokit_workspace::token(16)), ""));
         let config = StreamableHttpServerConfig::default()
             .with_cancellation_token(self.stop.child_token())
             .with_max_request_body_bytes(MESSAGE_BYTES);
@@ -235,13 +235,6 @@ async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Re
         ));
     }
     next.run(request).await
-}
-
-/// Whether a request names this machine: a web page that got here by DNS rebinding names its own.
-pub(crate) fn is_local(headers: &HeaderMap) -> bool {
-    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    matches!(name, "127.0.0.1" | "localhost")
 }
 
 /// Whether a request presents a token.

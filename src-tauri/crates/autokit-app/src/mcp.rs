@@ -6,27 +6,23 @@
 //! and what it had asked and nobody answered is asked again, unless it is a call, which may have been
 //! carried out. That one it is told.
 
-pub(crate) mod http;
-mod messages;
-
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 
 use autokit_api::Nothing;
 use autokit_api::commands::ListProfiles;
 use autokit_error::{ApiError, Result};
+use autokit_serving::messages::{self, MESSAGE_BYTES, Message, Sent};
+use autokit_serving::profiles::no_profile;
 use rmcp::ServiceExt as _;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Engine, no_profile};
+use crate::engine::Engine;
 use crate::node::Node;
-use messages::{Message, Sent};
 
-/// Bytes of one message of an agent: arguments with a file in them fit.
-pub(crate) const MESSAGE_BYTES: usize = 16 << 20;
 /// Bytes of one answer.
 const ANSWER_BYTES: usize = 64 << 20;
 /// Bytes on their way within this process.
@@ -91,7 +87,7 @@ pub async fn serve_stdio(
         return Err(no_profile(profile));
     }
     let mut agent = Agent {
-        connection: format!("stdio_{}", crate::token(16)),
+        connection: format!("stdio_{}", autokit_workspace::token(16)),
         lines: BufReader::new(input),
         output,
         hello: None,

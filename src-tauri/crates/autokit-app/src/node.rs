@@ -115,7 +115,7 @@ impl Node {
     /// # Errors
     /// As [`Node::call`].
     pub async fn call_json(&self, name: &str, body: Value) -> Result<Value> {
-        let request = crate::token(16);
+        let request = autokit_workspace::token(16);
         let author = self.inner.options.author.clone();
         let began = Instant::now();
         loop {

@@ -20,7 +20,7 @@ const CIRCLE: usize = 3;
 /// Fields of a struct with behaviour.
 const FIELDS: usize = 12;
 /// Crates whose structs are counted.
-const COUNTED: &str = "autokit-app";
+const COUNTED: [&str; 4] = ["autokit-app", "autokit-features", "autokit-serving", "autokit-workspace"];
 /// Crates that are no part of the product.
 const APART: [&str; 2] = ["xtask", "workspace-hack"];
 
@@ -52,7 +52,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
                 circle.join(", ")
             ));
         }
-        if name == COUNTED {
+        if COUNTED.contains(&name.as_str()) {
             let wide = sources.wide_structs();
             over.extend(
                 wide.into_iter()

@@ -271,7 +271,7 @@ fn keychain_test() -> std::process::Command {
     let mut test = crate::shell::command("dbus-run-session");
     test.args(["--", "sh", "-c", WITH_KEYRING, "sh"]);
     test.arg(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    test.args(["test", "--package", "autokit-app", "--test", "keychain", "--", "--ignored"]);
+    test.args(["test", "--package", "autokit-workspace", "--test", "keychain", "--", "--ignored"]);
     test.env("CARGO_TARGET_DIR", crate::shell::target())
         // Where the keyring is locked, no window may ask a person who happens to be there.
         .env_remove("DISPLAY")

@@ -5,9 +5,9 @@ use std::time::Duration;
 use autokit_api::commands::{AcceptMissingChanges, Context, CreateBackup, Handle, ListBackups};
 use autokit_api::{Backup, Nothing};
 use autokit_error::Result;
+use autokit_workspace::workspace::Workspace;
 use jiff::{SignedDuration, Timestamp};
 
-use super::workspace::Workspace;
 use crate::backups::{list, shown};
 
 /// When everything is compared with the log of changes, of which opening looked at the newest alone.

@@ -7,13 +7,13 @@ use autokit_api::commands::{Context, Handle, RunDoctor};
 use autokit_api::{Check, CheckState, Doctor, DoctorRequest, ModelState};
 use autokit_error::{ApiError, Result};
 use autokit_library::{Library, Verified, stamp};
+use autokit_workspace::indexing::without_vector;
+use autokit_workspace::models::Models;
+use autokit_workspace::providers::Providers;
+use autokit_workspace::workspace::Workspace;
+use autokit_workspace::workspace::summary;
 
-use crate::backups::{backups_check, remedy, summary};
-
-use super::indexing::without_vector;
-use super::models::Models;
-use super::providers::Providers;
-use super::workspace::Workspace;
+use crate::backups::{backups_check, remedy};
 
 fn check(name: &str, state: CheckState, detail: impl Into<String>, remedy: Option<&str>) -> Check {
     Check { name: name.to_owned(), state, detail: detail.into(), remedy: remedy.map(str::to_owned) }

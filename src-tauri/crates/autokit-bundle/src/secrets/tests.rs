@@ -234,7 +234,7 @@ fn what_goes_with_cards_is_looked_through() {
 #[test]
 fn the_cards_autokit_comes_with_hold_no_secret() {
     let own = std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
-    let folder = std::path::Path::new(&own).join("../autokit-app/starter");
+    let folder = std::path::Path::new(&own).join("../autokit-features/starter");
     let mut seen = 0;
     for file in std::fs::read_dir(folder).expect("the starter cards") {
         let text = std::fs::read_to_string(file.expect("read").path()).expect("text");

@@ -1,8 +1,0 @@
-//! How long something took.
-
-use std::time::Instant;
-
-/// Milliseconds since.
-pub(crate) fn ms_since(began: Instant) -> f64 {
-    began.elapsed().as_secs_f64() * 1e3
-}

@@ -1,0 +1,414 @@
+//! Turns of sessions with the agent: started, watched, stopped, judged.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use autokit_agent::ask::graph::{Outcome, Step};
+use autokit_agent::ask::{LONGEST_SILENCE, MOST_CANDIDATES, Phase, Question, StepEvent, with_patience};
+use autokit_agent::discover::{Discovered, Finding, Trace};
+use autokit_api::commands::{
+    CancelSession, Context, GetSession, GiveFeedback, Handle, ListSessions, ProposeFinding, StartAsk,
+    StartDiscover, WaitSession,
+};
+use autokit_api::{
+    AddFinding, AgentQuestion, FeedbackRequest, Nothing, ProposalDetail, Said, Session, SessionNote,
+    SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::Feedback;
+use autokit_toolcard::{Author, CardId};
+use autokit_workspace::models::Models;
+use autokit_workspace::providers::Providers;
+use autokit_workspace::search::Search;
+use autokit_workspace::workspace::Workspace;
+
+use crate::library_retriever::{Asker, DEADLINE, DiscoveryCache, LibraryRetriever};
+use crate::review::Proposals;
+use crate::sessions::{Entry, Sessions, running};
+
+/// How long an answer to `session_wait` may take before it says that nothing changed.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Past sessions listed.
+const LISTED: u32 = 200;
+
+/// The agent, its sessions and what it works with; clones share them.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    pub(crate) workspace: Workspace,
+    pub(crate) models: Models,
+    pub(crate) search: Search,
+    pub(crate) providers: Providers,
+    proposals: Proposals,
+    /// The sessions under way and those remembered.
+    pub sessions: Arc<Sessions>,
+    pub(crate) discovery: Arc<DiscoveryCache>,
+}
+
+impl Agent {
+    /// An agent without sessions yet.
+    pub fn new(
+        workspace: Workspace,
+        models: Models,
+        search: Search,
+        providers: Providers,
+        proposals: Proposals,
+    ) -> Agent {
+        let (sessions, discovery) = (Arc::default(), Arc::default());
+        Agent { workspace, models, search, providers, proposals, sessions, discovery }
+    }
+
+    /// Carries a turn out to its end, whatever that is, and keeps it.
+    pub async fn carry_out(self, entry: Entry, at: usize, asker: Asker) {
+        let began = Instant::now();
+        // Looked at first, so that a turn that was stopped before it began does nothing.
+        let outcome = tokio::select! {
+            biased;
+            () = entry.cancel.cancelled() => Err(ApiError::cancelled()),
+            outcome = self.turn(&entry, at, asker) => outcome,
+        };
+        let ms = began.elapsed().as_millis().min(u128::from(u32::MAX)) as u32;
+        self.change(&entry, |session| {
+            let turn = &mut session.turns[at];
+            turn.ms = ms;
+            match outcome {
+                Ok(()) => turn.state = TurnState::Done,
+                Err(error) => {
+                    let cancelled = error.code == ErrorCode::Cancelled;
+                    turn.state = if cancelled { TurnState::Cancelled } else { TurnState::Failed };
+                    turn.error = (!cancelled).then_some(error);
+                }
+            }
+        });
+        if let Err(error) = self.keep(&entry).await {
+            tracing::warn!(%error, "a session could not be kept");
+        }
+    }
+
+    async fn turn(&self, entry: &Entry, at: usize, asker: Asker) -> Result<()> {
+        let session = entry.state.borrow().clone();
+        let turn = &session.turns[at];
+        let clock = self.workspace.clock.clone();
+        let now = move || clock.stamp();
+        let mut on = |event: StepEvent| self.change(entry, |session| session.turns[at].events.push(event));
+        if turn.kind == TurnKind::Discover {
+            let found = self.discover(entry, &turn.asked, &now, &mut on).await?;
+            self.change(entry, |session| session.turns[at].discovered = Some(found));
+            return Ok(());
+        }
+        let mut question = question_of(&session.turns[..=at]);
+        question.candidates = asker.candidates;
+        let mut means = self.deps(&entry.readings).await?;
+        if !asker.web {
+            means.web = None;
+        }
+        let shelf = LibraryRetriever { agent: self, asker };
+        let mut told = means.ask(&shelf, &question, &now, &mut on).await?;
+        // What was chosen and could not take part is said with the answer, not only in Settings.
+        for missing in &self.providers.services().missing {
+            told.notes.push(format!("Not used, although chosen: {} {}", missing.sentence(), missing.remedy));
+        }
+        self.change(entry, |session| session.turns[at].told = Some(told));
+        Ok(())
+    }
+
+    async fn discover(
+        &self,
+        entry: &Entry,
+        need: &str,
+        now: &(dyn Fn() -> String + Send + Sync),
+        on: &mut (dyn FnMut(StepEvent) + Send),
+    ) -> Result<Discovered> {
+        let Some(web) = self.web(&entry.readings).await? else {
+            let services = self.providers.services();
+            if let Some(missing) =
+                services.missing.last().filter(|_| services.settings.search.kind.is_chosen())
+            {
+                return Err(missing.clone());
+            }
+            return Err(ApiError::new(
+                ErrorCode::NoSearch,
+                "no search service is chosen",
+                "Choose one in Settings, Web search; DuckDuckGo needs no key.",
+            ));
+        };
+        let services = self.providers.services();
+        let began = Instant::now();
+        let event = |phase: Phase, text: String, model: Option<String>, tokens: (u32, u32)| StepEvent {
+            step: Step::Web,
+            phase,
+            text,
+            model,
+            tokens,
+            ms: began.elapsed().as_millis() as u32,
+        };
+        on(event(Phase::Start, "Looking on the web".to_owned(), None, (0, 0)));
+        let mut trace = |trace: Trace| on(event(Phase::Trace { trace }, String::new(), None, (0, 0)));
+        let large = services.large.as_ref().map(|large| with_patience(large, LONGEST_SILENCE));
+        let model = large.as_ref().map(|large| (large, DEADLINE / 2));
+        let work = Box::pin(web.look(model, &services.prompts, need, now, &mut trace));
+        let looked = tokio::time::timeout(DEADLINE, work)
+            .await
+            .unwrap_or(Err(autokit_agent::Error::Deadline(DEADLINE.as_secs())))?;
+        let nothing = looked.found.findings.is_empty();
+        let outcome = if nothing { Outcome::Nothing } else { Outcome::Found };
+        let tokens = (looked.usage.input as u32, looked.usage.output as u32);
+        on(event(Phase::Result { outcome }, looked.found.summary(), looked.model, tokens));
+        Ok(looked.found)
+    }
+
+    /// Starter code for a use case: by the model with what it cannot support left out, else the card's
+    /// own lines.
+    async fn starter(&self, card: &CardId, question: &str, use_case: &str) -> Result<Option<Starter>> {
+        let record = self.workspace.library.card(card)?;
+        let own = record.card().stub();
+        let page = self.workspace.library.page(card).await?;
+        let services = self.providers.services();
+        if let Some(large) = &services.large {
+            let passages: Vec<String> = page
+                .iter()
+                .flat_map(|page| page.chunks.iter().take(12))
+                .map(autokit_workspace::page_vectors::passage)
+                .collect();
+            let wanted = format!("{question}: {use_case}");
+            let body = record.body.to_string();
+            let asked = autokit_agent::ask::starter(
+                large,
+                &services.prompts,
+                &wanted,
+                &body,
+                own.as_ref(),
+                &passages,
+            );
+            let patience = DEADLINE / 2;
+            let late = |_| {
+                let host = "the language model".to_owned();
+                Err(autokit_llm::Error::Timeout { host, after: patience }.into())
+            };
+            match tokio::time::timeout(patience, asked).await.unwrap_or_else(late) {
+                Ok((code, removed)) if !code.code.is_empty() => {
+                    let model = Some(large.config().model.clone());
+                    return Ok(Some(Starter { language: code.language, code: code.code, removed, model }));
+                }
+                Ok(_) => {}
+                Err(error) => tracing::info!(%error, "starter code is made from the card"),
+            }
+        }
+        Ok(own.map(|stub| {
+            let comment =
+                if stub.language == "typescript" || stub.language == "javascript" { "//" } else { "#" };
+            let use_case = use_case.split_whitespace().collect::<Vec<_>>().join(" ");
+            let code =
+                if use_case.is_empty() { stub.code } else { format!("{comment} {use_case}\n{}", stub.code) };
+            Starter { language: stub.language, code, removed: Vec::new(), model: None }
+        }))
+    }
+}
+
+/// The question of the last turn: the first question since the last plain ask, with the reasons given
+/// since and without the tools that were turned down.
+fn question_of(turns: &[Turn]) -> Question {
+    let start = turns.iter().rposition(|turn| turn.kind == TurnKind::Ask).unwrap_or(0);
+    let mut question = Question { text: turns[start].asked.clone(), ..Question::default() };
+    let mut reasons = Vec::new();
+    for turn in &turns[start..] {
+        if let Some(said) = turn.said.as_ref().filter(|said| !said.helpful) {
+            if !said.text.trim().is_empty() {
+                reasons.push(said.text.trim().to_owned());
+            }
+            let Some(told) = &turn.told else { continue };
+            match &told.tool {
+                Some(tool) => question.exclude.push(tool.clone()),
+                // Without a tool of the library the first of the web was the recommendation; the others
+                // stay, for the reason may point at one of them.
+                None => question.turned_down.extend(told.findings.first().cloned()),
+            }
+        }
+    }
+    question.refinement = Some(reasons.join("; ")).filter(|text| !text.is_empty());
+    question
+}
+
+impl Handle<StartAsk> for Agent {
+    async fn handle(&self, context: &Context, request: AgentQuestion) -> Result<SessionRef> {
+        self.start_turn(context, request, TurnKind::Ask).await
+    }
+}
+
+impl Handle<StartDiscover> for Agent {
+    async fn handle(&self, context: &Context, request: AgentQuestion) -> Result<SessionRef> {
+        self.start_turn(context, request, TurnKind::Discover).await
+    }
+}
+
+impl Agent {
+    async fn start_turn(
+        &self,
+        context: &Context,
+        request: AgentQuestion,
+        kind: TurnKind,
+    ) -> Result<SessionRef> {
+        let candidates = request.limit.map(|limit| limit as usize);
+        if candidates.is_some_and(|wanted| !(1..=MOST_CANDIDATES).contains(&wanted)) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("an answer comes with 1 to {MOST_CANDIDATES} candidates"),
+                "Ask for fewer, or search for more.",
+            ));
+        }
+        let (entry, at) = self.begin(request.session.as_deref(), kind, &request.question).await?;
+        let session = entry.state.borrow().id.clone();
+        let asker = Asker { candidates, ..Asker::person(&context.author) };
+        let turn = self.clone().carry_out(entry, at, asker);
+        self.sessions.carry_out(turn);
+        Ok(SessionRef { session })
+    }
+}
+
+impl Handle<WaitSession> for Agent {
+    async fn handle(&self, _: &Context, request: SessionWait) -> Result<Session> {
+        let entry = self.session(&request.session).await?;
+        let mut watch = entry.state.subscribe();
+        // Running out of patience is an answer too: the state as it is.
+        let _ =
+            tokio::time::timeout(PATIENCE, watch.wait_for(|session| session.version > request.after)).await;
+        let session = watch.borrow().clone();
+        Ok(session)
+    }
+}
+
+impl Handle<CancelSession> for Agent {
+    async fn handle(&self, _: &Context, request: SessionRef) -> Result<Session> {
+        let entry = self.session(&request.session).await?;
+        entry.cancel.cancel();
+        let mut watch = entry.state.subscribe();
+        let session = watch.wait_for(|session| !running(session)).await;
+        let session = session.map(|session| session.clone());
+        session.or_else(|_| Ok(entry.state.borrow().clone()))
+    }
+}
+
+impl Handle<GetSession> for Agent {
+    async fn handle(&self, _: &Context, request: SessionRef) -> Result<Session> {
+        let entry = self.session(&request.session).await?;
+        let session = entry.state.borrow().clone();
+        Ok(session)
+    }
+}
+
+impl Handle<ListSessions> for Agent {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<SessionNote>> {
+        let notes = self.workspace.library.sessions(LISTED).await?;
+        Ok(notes
+            .into_iter()
+            .map(|note| SessionNote { id: note.id, at: note.at, question: note.question })
+            .collect())
+    }
+}
+
+impl Handle<GiveFeedback> for Agent {
+    async fn handle(&self, context: &Context, request: FeedbackRequest) -> Result<Session> {
+        let entry = self.session(&request.session).await?;
+        let session = entry.state.borrow().clone();
+        let answered = session.turns.last().and_then(|turn| {
+            let told = turn.told.as_ref()?;
+            Some((session.turns.len() - 1, told.tool.clone()))
+        });
+        let Some((at, tool)) = answered.filter(|_| !running(&session)) else {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "there is no answer to judge yet",
+                "Ask first, and wait for the answer.",
+            ));
+        };
+        let found = session.turns[at].told.as_ref().is_some_and(|told| !told.findings.is_empty());
+        if request.helpful && tool.is_none() && !found {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "no tool was recommended that could help",
+                "Say what is wrong with the answer, or ask in other words.",
+            ));
+        }
+        let question = question_of(&session.turns);
+        if let Some(tool) = &tool {
+            let feedback = Feedback {
+                at: self.workspace.clock.stamp(),
+                profile: context.author.clone(),
+                question: question.text.clone(),
+                card: CardId::new(tool),
+                helpful: request.helpful,
+                said: request.said.clone(),
+            };
+            self.workspace.library.remember(&feedback, context.request.as_deref()).await?;
+            self.search.forget_opinions();
+        }
+        let began = Instant::now();
+        let starter = match &tool {
+            Some(tool) if request.helpful => {
+                self.starter(&CardId::new(tool), &question.text, &request.said).await?
+            }
+            _ => None,
+        };
+        let outcome = if request.helpful { Outcome::Helpful } else { Outcome::Unhelpful };
+        let event = StepEvent {
+            step: Step::Feedback,
+            phase: Phase::Result { outcome },
+            text: request.said.clone(),
+            model: starter.as_ref().and_then(|starter| starter.model.clone()),
+            tokens: (0, 0),
+            ms: began.elapsed().as_millis() as u32,
+        };
+        self.change(&entry, |session| {
+            let turn = &mut session.turns[at];
+            turn.events.push(event);
+            turn.said = Some(Said { helpful: request.helpful, text: request.said.clone(), starter });
+        });
+        if request.helpful {
+            self.keep(&entry).await?;
+        } else {
+            let asked =
+                if request.said.trim().is_empty() { question.text.as_str() } else { request.said.as_str() };
+            let (entry, at) = self.begin(Some(&request.session), TurnKind::Refine, asked).await?;
+            let turn = self.clone().carry_out(entry, at, Asker::person(&context.author));
+            self.sessions.carry_out(turn);
+        }
+        let entry = self.session(&request.session).await?;
+        let session = entry.state.borrow().clone();
+        Ok(session)
+    }
+}
+
+impl Handle<ProposeFinding> for Agent {
+    async fn handle(&self, context: &Context, request: AddFinding) -> Result<ProposalDetail> {
+        let entry = self.session(&request.session).await?;
+        let found: Option<(usize, Finding)> = {
+            let session = entry.state.borrow();
+            session.turns.iter().enumerate().rev().find_map(|(at, turn)| {
+                let told = turn.told.iter().flat_map(|told| &told.findings);
+                let discovered =
+                    turn.discovered.iter().flat_map(|found| found.findings.iter().chain(&found.dismissed));
+                told.chain(discovered).find(|finding| finding.url == request.url).map(|f| (at, f.clone()))
+            })
+        };
+        let (at, finding) = found.ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::NotFound,
+                format!("{} was not found in this session", request.url),
+                "Look on the web again.",
+            )
+        })?;
+        let by = Author("Discovery".to_owned());
+        let proposal = self.proposals.propose(finding.draft, &by, context.request.as_deref()).await?.proposal;
+        self.change(&entry, |session| {
+            session.turns[at].events.push(StepEvent {
+                step: Step::Add,
+                phase: Phase::Result { outcome: Outcome::Proposed },
+                text: format!("Proposal {} for {}", proposal.id, finding.name),
+                model: None,
+                tokens: (0, 0),
+                ms: 0,
+            });
+        });
+        self.keep(&entry).await?;
+        self.proposals.detail(proposal.id).await
+    }
+}

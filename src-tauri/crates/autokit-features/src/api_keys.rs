@@ -1,0 +1,288 @@
+//! Keys for web APIs whose operations are cards. A key is for one origin and one scheme of it; it is sent
+//! nowhere else, whatever a card says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use autokit_api::commands::{Context, Handle, ListApiKeys, RemoveApiKey, SetApiKey};
+use autokit_api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing, Setting};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_openapi::rest::{Key, Keys, origin_of};
+use autokit_openapi::{Call, Credential, Scheme};
+use autokit_workspace::providers::Providers;
+use autokit_workspace::secrets::{Secret, name_for};
+use autokit_workspace::workspace::{Cached, Workspace};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// A key that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct SavedKey {
+    origin: String,
+    scheme: String,
+    place: String,
+    sort: String,
+    token_url: Option<String>,
+}
+
+/// Keys for web APIs; clones share them.
+#[derive(Clone, Debug)]
+pub struct ApiKeys {
+    workspace: Workspace,
+    providers: Providers,
+    /// Which keys there are, read once.
+    list: Arc<Cached<Vec<SavedKey>>>,
+    /// One writer at a time.
+    writing: Arc<tokio::sync::Mutex<()>>,
+}
+
+fn secret_name(origin: &str, scheme: &str, place: &str) -> String {
+    name_for("api-key", &format!("{origin}\n{scheme}\n{place}"))
+}
+
+fn sort_of(secret: &ApiSecret) -> (&'static str, Option<String>) {
+    match secret {
+        ApiSecret::Key { .. } => ("key", None),
+        ApiSecret::Basic { .. } => ("basic", None),
+        ApiSecret::Token { .. } => ("token", None),
+        ApiSecret::Client { token_url, .. } => ("client", Some(token_url.clone())),
+    }
+}
+
+/// What a scheme asks for.
+struct Wanted {
+    sort: &'static str,
+    /// Where in a request it goes. A card says so itself; a key that was given for one place goes to no other,
+    /// or a card could have it written where everybody reads it.
+    place: String,
+    token_url: Option<String>,
+}
+
+/// None for what cannot be sent.
+fn wanted(scheme: &Scheme) -> Option<Wanted> {
+    let authorization = || "header Authorization".to_owned();
+    let (sort, place, token_url) = match scheme {
+        Scheme::ApiKey { place, name } => ("key", format!("{} {name}", place.as_str()), None),
+        Scheme::Basic => ("basic", authorization(), None),
+        Scheme::Bearer | Scheme::Oauth2 { token_url: None, .. } => ("token", authorization(), None),
+        Scheme::Oauth2 { token_url: Some(url), scopes, .. } => {
+            let scopes = if scopes.is_empty() { "no scopes".to_owned() } else { scopes.join(" ") };
+            ("client", format!("tokens from {url} for {scopes}"), Some(url.clone()))
+        }
+        Scheme::Unsupported { .. } => return None,
+    };
+    Some(Wanted { sort, place, token_url })
+}
+
+fn key_of(secret: ApiSecret) -> Key {
+    match secret {
+        ApiSecret::Key { key } => Key::Ready(Credential::ApiKey(Secret::new(key))),
+        ApiSecret::Basic { user, password } => {
+            Key::Ready(Credential::Basic { user, password: Secret::new(password) })
+        }
+        ApiSecret::Token { token } => Key::Ready(Credential::Token(Secret::new(token))),
+        ApiSecret::Client { token_url, id, secret } => {
+            Key::Client { token_url, id, secret: Secret::new(secret) }
+        }
+    }
+}
+
+impl ApiKeys {
+    /// The keys of this library, kept where those of services are.
+    pub fn new(workspace: Workspace, providers: Providers) -> ApiKeys {
+        ApiKeys {
+            workspace,
+            providers,
+            list: Arc::new(Cached::new(Setting::ApiKeys)),
+            writing: Arc::default(),
+        }
+    }
+
+    async fn saved(&self) -> Result<Arc<Vec<SavedKey>>> {
+        self.list.read(&self.workspace).await
+    }
+
+    /// Changes the list; the caller holds `writing`.
+    async fn save(&self, list: Vec<SavedKey>) -> Result<()> {
+        self.list.write(&self.workspace, list).await
+    }
+
+    /// The keys an operation can be called with.
+    pub async fn keys_for(&self, call: &Call) -> Result<Keys> {
+        let mut keys = Keys::new();
+        let Some(origin) = origin_of(call) else { return Ok(keys) };
+        let list = self.saved().await?;
+        let asked = |kept: &&SavedKey| {
+            call.security.iter().flatten().any(|one| {
+                one.key == kept.scheme && wanted(&one.scheme).is_some_and(|wanted| wanted.place == kept.place)
+            })
+        };
+        let secrets = self.providers.secrets();
+        for kept in list.iter().filter(|kept| kept.origin == origin).filter(asked) {
+            let Some(secret) = secrets.get(&secret_name(&origin, &kept.scheme, &kept.place)).await? else {
+                continue;
+            };
+            let secret: ApiSecret = serde_json::from_str(secret.expose())
+                .map_err(|_| ApiError::internal("a key for a web API cannot be read"))?;
+            keys.insert(kept.scheme.clone(), key_of(secret));
+        }
+        Ok(keys)
+    }
+
+    /// Where a key is to be sent: as given, else where the operations that want it agree.
+    async fn place_of(&self, origin: &str, scheme: &str, given: &str) -> Result<String> {
+        if !given.is_empty() {
+            return Ok(given.to_owned());
+        }
+        let all = self.view().await?;
+        let places: Vec<String> = all
+            .into_iter()
+            .filter(|key| key.origin == origin && key.scheme == scheme)
+            .map(|key| key.place)
+            .collect();
+        match places.as_slice() {
+            [place] => Ok(place.clone()),
+            [] => Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("no operation in the library wants a key {scheme:?} for {origin}"),
+                "Import the API first, or say where in a request the key is sent, such as `header X-Key`.",
+            )),
+            several => Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("operations want this key at different places: {}", several.join("; ")),
+                "Say which one it is for; the others may be a card's way to get at it.",
+            )),
+        }
+    }
+
+    /// The keys that are kept, and those that cards want.
+    async fn view(&self) -> Result<Vec<ApiKey>> {
+        let mut all: BTreeMap<ApiKeyRef, ApiKey> = BTreeMap::new();
+        for kept in self.saved().await?.iter() {
+            let (origin, scheme, place) = (kept.origin.clone(), kept.scheme.clone(), kept.place.clone());
+            let named = ApiKeyRef { origin, scheme, place };
+            let key = ApiKey {
+                origin: kept.origin.clone(),
+                scheme: kept.scheme.clone(),
+                place: kept.place.clone(),
+                sort: kept.sort.clone(),
+                here: true,
+                operations: 0,
+                token_url: kept.token_url.clone(),
+            };
+            all.insert(named, key);
+        }
+        for record in self.workspace.cards_with(&["\"call\""]) {
+            let Ok(Some(call)) = Call::from_card(&record.card()) else { continue };
+            let Some(origin) = origin_of(&call) else { continue };
+            let mut seen = std::collections::HashSet::new();
+            for requirement in call.security.iter().flatten() {
+                if !seen.insert(&requirement.key) {
+                    continue;
+                }
+                let Some(Wanted { sort, place, token_url }) = wanted(&requirement.scheme) else { continue };
+                let named = ApiKeyRef { origin: origin.clone(), scheme: requirement.key.clone(), place };
+                let key = all.entry(named).or_insert_with_key(|named| ApiKey {
+                    origin: named.origin.clone(),
+                    scheme: named.scheme.clone(),
+                    place: named.place.clone(),
+                    sort: sort.to_owned(),
+                    here: false,
+                    operations: 0,
+                    token_url,
+                });
+                key.operations += 1;
+            }
+        }
+        Ok(all.into_values().collect())
+    }
+}
+
+/// An address as its origin: `https://api.example.org`.
+fn origin(text: &str) -> Result<String> {
+    let bad = |reason: &str| {
+        ApiError::new(
+            ErrorCode::Invalid,
+            format!("{text:?} is no origin: {reason}"),
+            "Give scheme, host and port: https://api.example.org.",
+        )
+    };
+    let url = Url::parse(text.trim()).map_err(|error| bad(&error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad("it is neither http nor https"));
+    }
+    Ok(url.origin().ascii_serialization())
+}
+
+fn empty(secret: &ApiSecret) -> bool {
+    match secret {
+        ApiSecret::Key { key } => key.trim().is_empty(),
+        ApiSecret::Token { token } => token.trim().is_empty(),
+        // Some APIs take a key as the user, and no password.
+        ApiSecret::Basic { user, .. } => user.trim().is_empty(),
+        ApiSecret::Client { id, secret, .. } => id.trim().is_empty() || secret.trim().is_empty(),
+    }
+}
+
+impl Handle<ListApiKeys> for ApiKeys {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<ApiKey>> {
+        self.view().await
+    }
+}
+
+impl Handle<SetApiKey> for ApiKeys {
+    async fn handle(&self, _: &Context, request: ApiKeySet) -> Result<Vec<ApiKey>> {
+        let origin = origin(&request.origin)?;
+        let scheme = request.scheme.trim().to_owned();
+        if scheme.is_empty() || empty(&request.secret) {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                "the key, or the name of its scheme, is empty",
+                "Give both, or remove the key.",
+            ));
+        }
+        let (sort, token_url) = sort_of(&request.secret);
+        if let Some(url) = &token_url {
+            self::origin(url)?;
+        }
+        let place = self.place_of(&origin, &scheme, request.place.trim()).await?;
+        let _turn = self.writing.lock().await;
+        let secrets = self.providers.secrets();
+        let text =
+            serde_json::to_string(&request.secret).map_err(|error| ApiError::internal(error.to_string()))?;
+        secrets.set(&secret_name(&origin, &scheme, &place), Secret::new(text)).await?;
+        let mut list = self.saved().await?.to_vec();
+        list.retain(|kept| kept.origin != origin || kept.scheme != scheme || kept.place != place);
+        list.push(SavedKey { origin, scheme, place, sort: sort.to_owned(), token_url });
+        self.save(list).await?;
+        self.view().await
+    }
+}
+
+impl Handle<RemoveApiKey> for ApiKeys {
+    async fn handle(&self, _: &Context, request: ApiKeyRef) -> Result<Vec<ApiKey>> {
+        let _turn = self.writing.lock().await;
+        let list = self.saved().await?;
+        // As it is kept, however it was written.
+        let origin = origin(&request.origin)?;
+        let ours = |kept: &&SavedKey| {
+            kept.origin == origin
+                && kept.scheme == request.scheme
+                && (request.place.is_empty() || kept.place == request.place)
+        };
+        let gone: Vec<&SavedKey> = list.iter().filter(ours).collect();
+        if gone.is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("there is no key {:?} for {origin}", request.scheme),
+                "See which there are in Settings, Permissions.",
+            ));
+        }
+        let secrets = self.providers.secrets();
+        for kept in gone {
+            secrets.remove(&secret_name(&origin, &kept.scheme, &kept.place)).await?;
+        }
+        self.save(list.iter().filter(|kept| !ours(kept)).cloned().collect()).await?;
+        self.view().await
+    }
+}

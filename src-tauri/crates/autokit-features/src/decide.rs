@@ -1,0 +1,395 @@
+//! What a reviewer does with proposals: one at a time, or all that need no closer look.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use autokit_api::commands::{
+    AcceptProposal, AcceptProposals, CommentProposal, Context, GetReviewPolicy, Handle, PreviewAccept,
+    RejectProposal, ReopenProposal, SetReviewPolicy,
+};
+use autokit_api::{
+    AcceptPreview, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
+    ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal, Setting,
+    UnsafeProposal,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
+use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalState, Risk, diff_cards};
+use autokit_workspace::jobs::{Outcome, Progress};
+use autokit_workspace::models::{BATCH, Models};
+use autokit_workspace::workspace::Workspace;
+use serde_json::Map;
+use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
+
+use crate::pages::Pages;
+use crate::review::Proposals;
+use crate::servers::known::KnownServers;
+
+/// More reviewers than this for one field is a mistake in the setting.
+const MOST_APPROVALS: u32 = 9;
+
+/// Characters of a reviewer's name.
+const LONGEST_NAME: usize = 100;
+
+/// A proposal with what accepting all of it would write, or why it wants a closer look.
+type Looked = (Proposal, std::result::Result<Acceptance, String>);
+
+/// What a reviewer decides; clones share what they work on.
+#[derive(Clone, Debug)]
+pub struct Decisions {
+    workspace: Workspace,
+    models: Models,
+    proposals: Proposals,
+    pages: Pages,
+    servers: KnownServers,
+    /// One proposal is taken up again at a time.
+    reopening: Arc<Mutex<()>>,
+}
+
+impl Decisions {
+    /// Decides on the proposals of this library.
+    pub fn new(
+        workspace: Workspace,
+        models: Models,
+        proposals: Proposals,
+        pages: Pages,
+        servers: KnownServers,
+    ) -> Decisions {
+        Decisions { workspace, models, proposals, pages, servers, reopening: Arc::default() }
+    }
+
+    /// The name a decision is signed with: the one given, the policy's, or that of who asks.
+    fn reviewer(context: &Context, policy: &ReviewPolicy, by: &str) -> Result<Author> {
+        let names = [by.trim(), policy.reviewer.trim(), context.author.trim()];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        sensible_name(name)?;
+        Ok(Author(name.to_owned()))
+    }
+
+    /// What a reviewer is told whose acceptance came to nothing: which fields are in the way, or who was
+    /// quicker.
+    async fn refused(&self, id: u32, error: LibraryError) -> ApiError {
+        let Ok(now) = self.workspace.library.proposal(id).await else { return error.into() };
+        match (&error, now.state) {
+            (LibraryError::Conflict { .. }, _) if !now.conflicts.is_empty() => ApiError::new(
+                ErrorCode::Conflict,
+                format!("changed in the card since it was proposed: {}", now.conflicts.join(", ")),
+                "Accept the other fields alone, or give your own value for it.",
+            ),
+            (
+                LibraryError::Decided { .. } | LibraryError::ProposalChanged(_),
+                state @ (ProposalState::Accepted | ProposalState::Rejected | ProposalState::Withdrawn),
+            ) => {
+                let by = now.decided_by.as_deref().unwrap_or("somebody else");
+                let what = if state == ProposalState::Rejected { "turned down" } else { state.as_str() };
+                let remedy = LibraryError::Decided { proposal: id, state: what }.remedy();
+                ApiError::new(
+                    ErrorCode::Conflict,
+                    format!("proposal {id} was {what} already by {by}"),
+                    remedy,
+                )
+            }
+            _ => error.into(),
+        }
+    }
+
+    /// Writes an acceptance, or keeps a yes; gives the cards it touched.
+    async fn take_over(&self, context: &Context, request: &ProposalAccept) -> Result<Vec<CardId>> {
+        let proposal = self.workspace.library.proposal(request.id).await?;
+        let selection = Selection {
+            fields: request.fields.clone(),
+            edits: request.edits.clone(),
+            rejected: request.rejected.clone(),
+            seen: request.seen,
+        };
+        let acceptance = match self.workspace.library.acceptance(&proposal, &selection).await {
+            Ok(acceptance) => acceptance,
+            Err(error) => return Err(self.refused(request.id, error).await),
+        };
+        let vectors = self.models.embed_card(&acceptance.card).await?;
+        let policy = self.proposals.policy().await?;
+        let reason = match request.reason.trim() {
+            "" => format!("Accepted proposal {} for {}", proposal.id, self.proposals.title(&proposal)),
+            reason => reason.to_owned(),
+        };
+        let meta = Meta {
+            operation: Operation::Accept,
+            author: Decisions::reviewer(context, &policy, &request.by)?,
+            reason,
+            change: None,
+            request: context.request.clone(),
+        };
+        let accepted =
+            self.workspace.library.accept(&proposal, acceptance, vectors, &meta, policy.approvals).await;
+        let accepted = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => return Err(self.refused(request.id, error).await),
+        };
+        let Accepted::Written(committed) = accepted else { return Ok(Vec::new()) };
+        let touched = [committed.added, committed.changed].concat();
+        let accepted: Vec<_> = touched.iter().map(|id| (&proposal, id.clone())).collect();
+        self.servers.bind_accepted(&accepted).await?;
+        self.servers.request_rescan(&touched).await?;
+        self.workspace.tell_library();
+        Ok(touched)
+    }
+
+    /// Looks at proposals: those that could be accepted whole and unseen come with what that writes.
+    async fn safe_among(&self, ids: &[u32]) -> Result<Vec<Looked>> {
+        let mut looked = Vec::with_capacity(ids.len());
+        for id in ids {
+            let proposal = self.workspace.library.proposal(*id).await?;
+            let verdict = if proposal.state != ProposalState::Pending {
+                Err("decided already".to_owned())
+            } else if !proposal.conflicts.is_empty() {
+                Err(format!("changed in the card since: {}", proposal.conflicts.join(", ")))
+            } else if self.proposals.flagged.has(&proposal.draft) {
+                // Looked for anew: what is kept of its risk may be from before this was known.
+                Err("a text hides something or gives orders to a model".to_owned())
+            } else if proposal.risk != Risk::Low {
+                Err(format!("{} risk", if proposal.risk == Risk::High { "high" } else { "medium" }))
+            } else {
+                match self.workspace.library.acceptance(&proposal, &Selection::default()).await {
+                    Ok(acceptance) => Ok(acceptance),
+                    Err(error @ LibraryError::Database(_)) => return Err(error.into()),
+                    Err(error) => Err(error.to_string()),
+                }
+            };
+            looked.push((proposal, verdict));
+        }
+        Ok(looked)
+    }
+
+    /// Accepts the safe ones among `ids`, as one change.
+    async fn accept_safe(
+        &self,
+        looked: Vec<Looked>,
+        author: &Author,
+        approvals: u32,
+        progress: &Progress,
+    ) -> Result<Outcome> {
+        let safe: Vec<(Proposal, Acceptance)> =
+            looked.into_iter().filter_map(|(proposal, verdict)| Some((proposal, verdict.ok()?))).collect();
+        let total = safe.len() as u64;
+        let (mut tally, mut done, mut approved, mut late) = (JobTally::default(), 0, 0, 0u32);
+        progress.at(0, total);
+        for batch in safe.chunks(BATCH) {
+            progress.check()?;
+            let cards: Vec<_> = batch.iter().map(|(_, acceptance)| acceptance.card.clone()).collect();
+            let vectors = self.models.embed_cards(&cards).await?;
+            let mut accepted = Vec::new();
+            for ((proposal, acceptance), vectors) in batch.iter().zip(vectors) {
+                let meta = Meta {
+                    operation: Operation::Accept,
+                    author: author.clone(),
+                    reason: format!("Accepted {total} proposals"),
+                    change: tally.change.clone(),
+                    request: None,
+                };
+                match self
+                    .workspace
+                    .library
+                    .accept(proposal, acceptance.clone(), vectors, &meta, approvals)
+                    .await
+                {
+                    Ok(Accepted::Written(committed)) => {
+                        tally.change = tally.change.take().or(committed.change);
+                        tally.changed += 1;
+                        accepted.extend(committed.changed.into_iter().map(|id| (proposal, id)));
+                    }
+                    Ok(Accepted::Approved(_)) => approved += 1,
+                    // Somebody was quicker: it waits, or is decided, as they left it.
+                    Err(
+                        LibraryError::ProposalChanged(_)
+                        | LibraryError::Decided { .. }
+                        | LibraryError::Conflict { .. },
+                    ) => late += 1,
+                    Err(error) => return Err(error.into()),
+                }
+                done += 1;
+                progress.at(done, total);
+            }
+            self.servers.bind_accepted(&accepted).await?;
+            self.workspace.tell_library();
+            self.workspace.tell_proposals().await?;
+        }
+        let mut summary = format!("{} accepted", tally.changed);
+        for (count, what) in [(approved, "approved, others have to agree"), (late, "changed meanwhile, left")]
+        {
+            if count > 0 {
+                // Writing to a string cannot fail.
+                let _ = write!(summary, ", {count} {what}");
+            }
+        }
+        tally.rejected = late;
+        Ok(Outcome { summary, tally: Some(tally) })
+    }
+}
+
+/// # Errors
+/// `invalid` for more than a name.
+fn sensible_name(name: &str) -> Result<()> {
+    let length = name.chars().count();
+    if length <= LONGEST_NAME {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::Invalid,
+        format!("a reviewer's name of {length} characters is too long"),
+        format!("Give a name of at most {LONGEST_NAME} characters."),
+    ))
+}
+
+/// Names what a preview showed: another value, another card or another list has another name.
+fn seen(looked: &[Looked]) -> String {
+    let mut hash = Sha256::new();
+    for (proposal, verdict) in looked {
+        hash.update(proposal.id.to_be_bytes());
+        if let Ok(acceptance) = verdict {
+            hash.update(acceptance.card.to_json());
+        }
+        hash.update([0]);
+    }
+    hex::encode(hash.finalize())
+}
+
+impl Handle<AcceptProposal> for Decisions {
+    async fn handle(&self, context: &Context, request: ProposalAccept) -> Result<ProposalDetail> {
+        // Asked again after a lost answer: what was done stays done.
+        if self.workspace.library.outcome_of(context.request.as_deref()).await?.is_none() {
+            let touched = self.take_over(context, &request).await?;
+            self.workspace.tell_proposals().await?;
+            // Its page is read in the background, for answers to cite.
+            let documented =
+                |id: &CardId| self.workspace.library.card(id).is_ok_and(|record| record.documented);
+            if touched.iter().any(documented) {
+                self.pages.start(touched, false);
+            }
+        }
+        self.proposals.detail(request.id).await
+    }
+}
+
+impl Handle<RejectProposal> for Decisions {
+    async fn handle(&self, context: &Context, request: ProposalReject) -> Result<ProposalDetail> {
+        let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
+        let rejected = self
+            .workspace
+            .library
+            .reject(request.id, &by, request.reason.trim(), context.request.as_deref())
+            .await;
+        if let Err(error) = rejected {
+            return Err(self.refused(request.id, error).await);
+        }
+        self.workspace.tell_proposals().await?;
+        self.proposals.detail(request.id).await
+    }
+}
+
+impl Handle<CommentProposal> for Decisions {
+    async fn handle(&self, context: &Context, request: ProposalComment) -> Result<ProposalDetail> {
+        let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
+        if request.words.trim().is_empty() {
+            let remedy = "Write what others should know before they decide.";
+            return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
+        }
+        self.workspace.library.comment(request.id, &by, &request.words, context.request.as_deref()).await?;
+        self.workspace.tell_proposals().await?;
+        self.proposals.detail(request.id).await
+    }
+}
+
+impl Handle<ReopenProposal> for Decisions {
+    async fn handle(&self, context: &Context, request: ProposalRef) -> Result<ProposalDetail> {
+        let by = Decisions::reviewer(context, &self.proposals.policy().await?, "")?;
+        if self.workspace.library.change_of_proposal(request.id).await?.is_some() {
+            let undone = {
+                let _one = self.reopening.lock().await;
+                let request_key = context.request.clone();
+                let accepted = self.workspace.library.proposal(request.id).await?.accepted;
+                let undone = self.workspace.library.undo_acceptance(request.id, by, request_key).await?;
+                let kept = if undone.kept.is_empty() { &[] } else { accepted.as_slice() };
+                self.workspace.library.reconsider(request.id, kept).await?;
+                undone
+            };
+            self.servers.unbind(&undone.cards).await?;
+            self.models.refresh(&undone.cards).await?;
+            self.workspace.tell_library();
+        } else {
+            self.workspace.library.reopen(request.id, &by, context.request.as_deref()).await?;
+        }
+        self.workspace.tell_proposals().await?;
+        self.proposals.detail(request.id).await
+    }
+}
+
+impl Handle<PreviewAccept> for Decisions {
+    async fn handle(&self, _: &Context, request: ProposalsRef) -> Result<AcceptPreview> {
+        let looked = self.safe_among(&request.ids).await?;
+        let seen = seen(&looked);
+        let (mut safe, mut left) = (Vec::new(), Vec::new());
+        for (proposal, verdict) in looked {
+            let (id, title) = (proposal.id, self.proposals.title(&proposal));
+            match verdict {
+                Ok(acceptance) => {
+                    let before =
+                        proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
+                    let before = before.map_or_else(Map::new, |record| record.card().into_object());
+                    let diff = diff_cards(&before, acceptance.card.object());
+                    safe.push(SafeProposal { id, title, reason: proposal.draft.reason.clone(), diff });
+                }
+                Err(why) => left.push(UnsafeProposal { id, title, why }),
+            }
+        }
+        Ok(AcceptPreview { safe, left, seen })
+    }
+}
+
+impl Handle<AcceptProposals> for Decisions {
+    async fn handle(&self, context: &Context, request: ProposalsAccept) -> Result<JobRef> {
+        let looked = self.safe_among(&request.ids).await?;
+        if seen(&looked) != request.seen {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "the proposals changed since the preview",
+                "Look at the preview again.",
+            ));
+        }
+        let policy = self.proposals.policy().await?;
+        let author = Decisions::reviewer(context, &policy, &request.by)?;
+        let decisions = self.clone();
+        Ok(
+            self.workspace.jobs.start(
+                JobKind::Review,
+                "Accepting proposals",
+                "proposals",
+                |progress| async move {
+                    decisions.accept_safe(looked, &author, policy.approvals, &progress).await
+                },
+            ),
+        )
+    }
+}
+
+impl Handle<GetReviewPolicy> for Decisions {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<ReviewPolicy> {
+        self.proposals.policy().await
+    }
+}
+
+impl Handle<SetReviewPolicy> for Decisions {
+    async fn handle(&self, _: &Context, request: ReviewPolicy) -> Result<ReviewPolicy> {
+        if !(1..=MOST_APPROVALS).contains(&request.approvals) {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("{} reviewers cannot be asked for", request.approvals),
+                format!("Give a number from 1 to {MOST_APPROVALS}."),
+            ));
+        }
+        sensible_name(request.reviewer.trim())?;
+        let policy = ReviewPolicy { reviewer: request.reviewer.trim().to_owned(), ..request };
+        self.workspace.save(Setting::Review, &policy).await?;
+        Ok(policy)
+    }
+}

@@ -1,0 +1,198 @@
+//! Cards that may be one tool under two names: found by name, import, page, text and meaning, wherever a card comes
+//! in. They are pointed out to a person; nothing is merged or refused because of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use autokit_error::{ApiError, Result};
+use autokit_library::{CardRecord, Replica};
+use autokit_search::dot;
+use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Problem, Toolcard, fields};
+use autokit_workspace::background::in_background;
+use autokit_workspace::models::Models;
+use autokit_workspace::workspace::Workspace;
+
+/// Cosine from which two cards are of one tool, most likely: above what different tools of one maker reach, below
+/// what two wordings of one tool do.
+const ALIKE: f32 = 0.85;
+/// Cosine of two descriptions alone, without the names, from which they say the same. Higher, for there is less to
+/// tell different tools apart.
+const SAME_DESCRIPTION: f32 = 0.9;
+/// Cosine of two cards below which their descriptions are not compared.
+const NEAR: f32 = 0.5;
+/// Cards compared by meaning.
+const COMPARED: usize = 5;
+/// A card that may be the same tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Duplicate {
+    pub(crate) id: CardId,
+    key: CardKey,
+    /// What they share; nothing when it is their meaning.
+    shared: Option<MatchKey>,
+}
+
+impl Duplicate {
+    /// What a person should look at.
+    pub(crate) fn warning(&self) -> Problem {
+        let Duplicate { id, key, shared } = self;
+        match shared {
+            Some(shared) => Problem::warning(
+                shared.field(),
+                format!("is the same as that of {key} ({id}), which may be the same tool"),
+            ),
+            None => Problem::warning(
+                fields::DESCRIPTION,
+                format!("says what that of {key} ({id}) says, which may be the same tool"),
+            ),
+        }
+    }
+}
+
+/// Whether a description is long enough to tell tools apart.
+fn has_telling_description(card: &Toolcard) -> bool {
+    card.match_keys().iter().any(|key| matches!(key, MatchKey::Description(_)))
+}
+
+/// Whether two cards are operations or tools of one maker, which are often described by the same sentence ("Deletes the
+/// thing with this id") and differ all the same.
+fn of_one_maker(kind: Kind, provider: &str, other: &CardRecord) -> bool {
+    matches!(kind, Kind::RestOperation | Kind::McpTool)
+        && other.kind == kind
+        && !provider.is_empty()
+        && other.key.provider == provider
+}
+
+/// The cards of a library by their match keys.
+pub(crate) struct Known(HashMap<u64, Vec<Arc<CardRecord>>>);
+
+impl Known {
+    pub(crate) fn of(replica: &Replica) -> Known {
+        let mut known: HashMap<u64, Vec<Arc<CardRecord>>> = HashMap::new();
+        for record in replica.iter() {
+            for fingerprint in record.match_keys() {
+                known.entry(*fingerprint).or_default().push(Arc::clone(record));
+            }
+        }
+        Known(known)
+    }
+
+    /// Cards that may be the same tool as one with these keys, by id.
+    pub(crate) fn like(&self, card: &Toolcard, keys: &[MatchKey]) -> Vec<Arc<CardRecord>> {
+        let (kind, provider) = (card.kind(), card.key().provider);
+        let mut like: Vec<Arc<CardRecord>> = Vec::new();
+        for key in keys {
+            let same = self.0.get(&key.fingerprint()).map_or(&[][..], Vec::as_slice);
+            if matches!(key, MatchKey::Page(_)) && same.len() > 1 {
+                continue;
+            }
+            let described = matches!(key, MatchKey::Description(_));
+            for record in same.iter().filter(|record| !described || !of_one_maker(kind, &provider, record)) {
+                if !like.iter().any(|other| other.id == record.id) {
+                    like.push(Arc::clone(record));
+                }
+            }
+        }
+        like.sort_by(|a, b| a.id.cmp(&b.id));
+        like
+    }
+}
+
+/// Cards that share a match key with one that is not among them.
+fn sharing_key(replica: &Replica, card: &Toolcard) -> Vec<Duplicate> {
+    let on_page = |bits: u64| replica.iter().filter(|record| record.matches(bits)).take(2).count();
+    let tells_apart =
+        |(bits, key): &(u64, MatchKey)| !matches!(key, MatchKey::Page(_)) || on_page(*bits) == 1;
+    let keys = card.match_keys().into_iter().map(|key| (key.fingerprint(), key));
+    let keys: Vec<(u64, MatchKey)> = keys.filter(tells_apart).collect();
+    let (kind, provider) = (card.kind(), card.key().provider);
+    let shared = |record: &Arc<CardRecord>| {
+        let one_maker = of_one_maker(kind, &provider, record);
+        let tells = |key: &MatchKey| !(one_maker && matches!(key, MatchKey::Description(_)));
+        let (_, key) = keys.iter().find(|(bits, key)| record.matches(*bits) && tells(key))?;
+        Some(Duplicate { id: record.id.clone(), key: record.key.clone(), shared: Some(key.clone()) })
+    };
+    replica.iter().filter_map(shared).collect()
+}
+
+/// Finding cards of the library that may be the tool another card is of; clones share what they work on.
+#[derive(Clone, Debug)]
+pub struct Duplicates {
+    workspace: Workspace,
+    models: Models,
+}
+
+impl Duplicates {
+    /// Looks among the cards of this library, by words and by the model's vectors.
+    pub fn new(workspace: Workspace, models: Models) -> Duplicates {
+        Duplicates { workspace, models }
+    }
+
+    /// Cards of the library that may be the same tool as one that is not in it, by id. `vector` is the card's own, if
+    /// there is a model.
+    pub(crate) async fn of(&self, card: &Toolcard, vector: Option<Vec<f32>>) -> Result<Vec<Duplicate>> {
+        let mut found = self.workspace.library.read(|replica| sharing_key(replica, card));
+        if let Some(vector) = vector {
+            for near in self.described_alike(card, vector).await? {
+                if !found.iter().any(|known| known.id == near.id) {
+                    found.push(near);
+                }
+            }
+        }
+        found.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(found)
+    }
+
+    /// Cards that say what a card says: nearly the same as a whole, or in their descriptions, whatever they are called.
+    async fn described_alike(&self, card: &Toolcard, vector: Vec<f32>) -> Result<Vec<Duplicate>> {
+        let near = self.nearest(vector)?;
+        let (mut alike, mut others) = (Vec::new(), Vec::new());
+        for (id, cosine) in near {
+            let Some(record) = self.workspace.library.read(|replica| replica.get(&id).cloned()) else {
+                continue;
+            };
+            if of_one_maker(card.kind(), &card.key().provider, &record) {
+                continue;
+            }
+            if cosine >= ALIKE {
+                alike.push(record);
+            } else if has_telling_description(&record.card()) {
+                others.push(record);
+            }
+        }
+        let compared = !others.is_empty() && has_telling_description(card);
+        if let Some(embedder) = self.models.embedder().filter(|_| compared) {
+            let mut texts = vec![card.unnamed_description()];
+            texts.extend(others.iter().map(|record| record.card().unnamed_description()));
+            let vectors = in_background(move || Ok(embedder.embed_passages(&texts)?)).await?;
+            let own = &vectors[0];
+            let same = others.into_iter().zip(&vectors[1..]);
+            alike.extend(
+                same.filter(|(_, other)| dot(own, other) >= SAME_DESCRIPTION).map(|(record, _)| record),
+            );
+        }
+        let duplicate = |record: &Arc<CardRecord>| Duplicate {
+            id: record.id.clone(),
+            key: record.key.clone(),
+            shared: None,
+        };
+        Ok(alike.iter().map(duplicate).collect())
+    }
+
+    /// The cards closest to a vector, with their cosines.
+    fn nearest(&self, vector: Vec<f32>) -> Result<Vec<(CardId, f32)>> {
+        let near = self.models.searcher().nearest(vector, COMPARED);
+        let near = near.map_err(|error| ApiError::internal(error.to_string()))?;
+        let near = near.into_iter().map(|(id, cosine)| (CardId::new(&id), cosine));
+        Ok(near.filter(|(_, cosine)| *cosine >= NEAR).collect())
+    }
+
+    /// The card of the library that says nearly the same as another one with this vector, if there is one.
+    pub(crate) fn same_meaning(&self, card: &Toolcard, vector: Vec<f32>) -> Result<Option<Arc<CardRecord>>> {
+        let (kind, provider) = (card.kind(), card.key().provider);
+        let mut same = self.nearest(vector)?.into_iter().filter(|(_, cosine)| *cosine >= ALIKE);
+        Ok(same.find_map(|(id, _)| {
+            let record = self.workspace.library.read(|replica| replica.get(&id).cloned())?;
+            (!of_one_maker(kind, &provider, &record)).then_some(record)
+        }))
+    }
+}

@@ -1,0 +1,258 @@
+//! A person's own changes: each is a revision, each can be undone.
+
+use std::sync::Arc;
+
+use autokit_api::commands::{
+    Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UndoImport, UpdateCard,
+};
+use autokit_api::{
+    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, ImportRef, Nothing,
+    RevisionView, UndoOutcome,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::{CardRecord, Committed, Meta, PutMode, Write};
+use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, marks_in_field};
+use autokit_workspace::cards::detail;
+use autokit_workspace::models::Models;
+use autokit_workspace::workspace::Workspace;
+use serde_json::{Map, Value};
+
+use crate::duplicates::{Duplicate, Duplicates};
+use crate::flagged::has_new_flagged_text;
+use crate::servers::known::KnownServers;
+
+fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
+    Toolcard::new(fields).map_err(|problems| {
+        let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        ApiError::new(ErrorCode::Invalid, reasons.join("; "), "Correct the field and save again.")
+    })
+}
+
+/// Refuses a card with flagged texts that the library's card does not have: unlike an import, which waits in
+/// Review, a card that is typed can be corrected at once.
+fn check_texts(card: &Toolcard, ours: Option<&CardRecord>) -> Result<()> {
+    if !has_new_flagged_text(card, ours) {
+        return Ok(());
+    }
+    let ours = ours.map(|ours| ours.card().into_object()).unwrap_or_default();
+    let new = card.object().keys().filter(|field| ours.get(*field) != card.object().get(*field));
+    let why = new.filter_map(|field| {
+        let marked = marks_in_field(card.object(), field).into_iter().next()?;
+        let why = marked.marks.into_iter().next()?.why;
+        Some(format!("`{field}`: {}", why.trim_end_matches('.')))
+    });
+    let why: Vec<String> = why.collect();
+    Err(ApiError::new(
+        ErrorCode::Flagged,
+        format!("the card is flagged: {}", why.join("; ")),
+        "Remove that text, or say that it is meant to be there.",
+    ))
+}
+
+fn meta(context: &Context, operation: Operation, reason: &str, fallback: &str) -> Meta {
+    let reason = if reason.trim().is_empty() { fallback } else { reason };
+    Meta {
+        operation,
+        author: Author(context.author.clone()),
+        reason: reason.to_owned(),
+        change: None,
+        request: context.request.clone(),
+    }
+}
+
+/// A person's own changes to cards; clones share what they work on.
+#[derive(Clone, Debug)]
+pub struct Editing {
+    workspace: Workspace,
+    models: Models,
+    duplicates: Duplicates,
+    servers: KnownServers,
+    /// One undo at a time: which change is the newest depends on the one before.
+    undoing: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Editing {
+    /// Changes the cards of this library.
+    pub fn new(
+        workspace: Workspace,
+        models: Models,
+        duplicates: Duplicates,
+        servers: KnownServers,
+    ) -> Editing {
+        Editing { workspace, models, duplicates, servers, undoing: Arc::default() }
+    }
+
+    async fn detail_of(&self, id: &CardId) -> Result<CardDetail> {
+        Ok(detail(&*self.workspace.library.card(id)?, &*self.workspace.library.checks().await?))
+    }
+}
+
+impl Handle<CreateCard> for Editing {
+    async fn handle(&self, context: &Context, request: CardCreate) -> Result<CardDetail> {
+        let card = card_from(request.fields)?;
+        if !request.flagged_too {
+            check_texts(&card, None)?;
+        }
+        let key = card.key();
+        let meta = meta(context, Operation::Create, &request.reason, &format!("Added {key}"));
+        // Without the model the card could not be held against others by meaning.
+        self.models.settled().await;
+        let vectors = self.models.embed_card(&card).await?;
+        let vector = vectors.as_ref().map(|vectors| vectors.values.clone());
+        // Looked for before the card itself can be found.
+        let duplicates = self.duplicates.of(&card, vector).await?;
+        let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
+        self.workspace.commit(&meta, &[write]).await?;
+        let id = self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
+        let id = id.ok_or_else(|| ApiError::internal("the new card vanished"))?;
+        let mut detail = self.detail_of(&id).await?;
+        // Asked again after a lost answer, the card itself is there already.
+        let others = duplicates.iter().filter(|duplicate| duplicate.id != id);
+        detail.warnings.extend(others.map(Duplicate::warning));
+        Ok(detail)
+    }
+}
+
+impl Handle<UpdateCard> for Editing {
+    async fn handle(&self, context: &Context, request: CardUpdate) -> Result<CardDetail> {
+        // Asked again after a lost answer: by now the card may have another name.
+        if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await?
+            && let Some(id) = done.changed.first().or(done.unchanged.first())
+        {
+            return self.detail_of(id).await;
+        }
+        let record = self.workspace.find(&request.card)?;
+        let card = card_from(request.fields)?;
+        if !request.flagged_too {
+            check_texts(&card, Some(&record))?;
+        }
+        let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {}", record.key));
+        let vectors = self.models.embed_card(&card).await?;
+        let write =
+            Write::Edit { id: record.id.clone(), expected: request.expected, card: Box::new(card), vectors };
+        self.workspace.commit(&meta, &[write]).await?;
+        self.detail_of(&record.id).await
+    }
+}
+
+impl Handle<DeleteCards> for Editing {
+    async fn handle(&self, context: &Context, request: CardsDelete) -> Result<CardChange> {
+        // Asked again after a lost answer: by now there is no such card.
+        if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
+            return Ok(removed(done));
+        }
+        let records =
+            request.cards.iter().map(|text| self.workspace.find(text)).collect::<Result<Vec<_>>>()?;
+        let what = match records.as_slice() {
+            [one] => one.key.to_string(),
+            several => format!("{} cards", several.len()),
+        };
+        let meta = meta(context, Operation::Delete, &request.reason, &format!("Removed {what}"));
+        let writes: Vec<Write> =
+            records.iter().map(|record| Write::Delete { id: record.id.clone() }).collect();
+        let committed = self.workspace.commit(&meta, &writes).await?;
+        self.servers.unbind_removed(&records).await?;
+        Ok(removed(committed))
+    }
+}
+
+fn removed(committed: Committed) -> CardChange {
+    CardChange {
+        change: committed.change,
+        cards: committed.deleted.iter().map(ToString::to_string).collect(),
+    }
+}
+
+impl Handle<GetHistory> for Editing {
+    async fn handle(&self, _: &Context, request: CardRef) -> Result<Vec<RevisionView>> {
+        // A deleted card is no longer found by name; its id still has a history.
+        let id = self
+            .workspace
+            .find(&request.card)
+            .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
+        let revisions = self.workspace.library.history(&id).await?;
+        let object = |body: &Option<String>| -> Result<Option<Map<String, Value>>> {
+            body.as_deref()
+                .map(|text| serde_json::from_str(text).map_err(|error| ApiError::internal(error.to_string())))
+                .transpose()
+        };
+        let empty = Map::new();
+        let mut views = Vec::with_capacity(revisions.len());
+        for (index, revision) in revisions.iter().enumerate() {
+            let fields = object(&revision.body)?;
+            // Newest first: the revision before this one comes next.
+            let before = revisions.get(index + 1).map(|older| object(&older.body)).transpose()?.flatten();
+            let diff = diff_cards(before.as_ref().unwrap_or(&empty), fields.as_ref().unwrap_or(&empty));
+            views.push(RevisionView {
+                number: revision.number,
+                operation: revision.operation,
+                author: revision.author.0.clone(),
+                reason: revision.reason.clone(),
+                at: revision.at.clone(),
+                fields,
+                diff,
+            });
+        }
+        Ok(views)
+    }
+}
+
+impl Handle<RestoreCard> for Editing {
+    async fn handle(&self, context: &Context, request: CardRestore) -> Result<CardDetail> {
+        let id = self
+            .workspace
+            .find(&request.card)
+            .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
+        let author = Author(context.author.clone());
+        self.workspace.library.restore(&id, request.number, author, context.request.clone()).await?;
+        self.models.refresh(std::slice::from_ref(&id)).await?;
+        self.workspace.tell_library();
+        self.detail_of(&id).await
+    }
+}
+
+impl Editing {
+    /// Takes a change back; the newest one when none is named.
+    async fn undo_change(&self, change: Option<&str>, context: &Context) -> Result<UndoOutcome> {
+        let undone = {
+            let _one = self.undoing.lock().await;
+            // Asked again after a lost answer: the newest change is by now another one.
+            if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
+                let touched = [done.added, done.changed, done.deleted].concat();
+                return Ok(UndoOutcome {
+                    reason: "the last change".to_owned(),
+                    cards: touched.iter().map(ToString::to_string).collect(),
+                    kept: Vec::new(),
+                });
+            }
+            let newest = match change {
+                Some(_) => None,
+                None => self.workspace.library.undoable().await?.map(|(change, _)| change),
+            };
+            let Some(change) = change.map(str::to_owned).or(newest) else {
+                return Err(autokit_library::LibraryError::NothingToUndo.into());
+            };
+            let author = Author(context.author.clone());
+            self.workspace.library.undo(&change, author, context.request.clone()).await?
+        };
+        self.servers.unbind(&undone.cards).await?;
+        self.models.refresh(&undone.cards).await?;
+        self.workspace.tell_library();
+        // Proposals that the change had taken over wait again.
+        self.workspace.tell_proposals().await?;
+        let text = |ids: &[CardId]| ids.iter().map(ToString::to_string).collect();
+        Ok(UndoOutcome { reason: undone.reason, cards: text(&undone.cards), kept: text(&undone.kept) })
+    }
+}
+
+impl Handle<Undo> for Editing {
+    async fn handle(&self, context: &Context, _: Nothing) -> Result<UndoOutcome> {
+        self.undo_change(None, context).await
+    }
+}
+
+impl Handle<UndoImport> for Editing {
+    async fn handle(&self, context: &Context, request: ImportRef) -> Result<UndoOutcome> {
+        self.undo_change(Some(&request.import), context).await
+    }
+}

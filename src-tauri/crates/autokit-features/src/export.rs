@@ -1,0 +1,475 @@
+//! Cards on their way out: a bundle or a file of another format, and what would leave with it.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use autokit_api::commands::{Context, Export, Handle, PreviewExport, SignBundle};
+use autokit_api::{
+    BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
+};
+use autokit_bundle::formats;
+use autokit_bundle::{
+    About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_in_about, secrets_of,
+};
+use autokit_error::{ApiError, ErrorCode, Result, file_problem};
+use autokit_library::CardRecord;
+use autokit_toolcard::{CardId, Named, Operation, RevisionId, Toolcard, write_cards};
+use autokit_workspace::background::in_background;
+use autokit_workspace::models::Models;
+use autokit_workspace::workspace::Workspace;
+
+use crate::catalogue::Catalogue;
+use crate::keys::spoken;
+use crate::sources::Sources;
+
+/// Names of cards in a preview.
+const NAMED: usize = 200;
+
+/// Taking cards out; clones share what they work on.
+#[derive(Clone, Debug)]
+pub struct Exports {
+    workspace: Workspace,
+    models: Models,
+    catalogue: Catalogue,
+    sources: Sources,
+}
+
+impl Exports {
+    /// Writes the cards of this library.
+    pub fn new(workspace: Workspace, models: Models, catalogue: Catalogue, sources: Sources) -> Exports {
+        Exports { workspace, models, catalogue, sources }
+    }
+
+    /// The cards that are meant, by id.
+    async fn chosen(&self, request: &ExportRequest) -> Result<Vec<Arc<CardRecord>>> {
+        let mut records: Vec<Arc<CardRecord>> = match &request.cards {
+            Some(cards) => cards.iter().map(|card| self.workspace.find(card)).collect::<Result<_>>()?,
+            None => self.catalogue.select(&request.query).await?.to_vec(),
+        };
+        // One that is misspelt would leave after all.
+        let without: HashSet<CardId> = request
+            .without
+            .iter()
+            .map(|card| self.workspace.find(card).map(|record| record.id.clone()))
+            .collect::<Result<_>>()?;
+        records.retain(|record| !without.contains(&record.id));
+        if matches!(request.format, Format::Bundle | Format::Folder) {
+            // The same cards make the same bundle, in whatever order they were listed.
+            records.sort_by(|a, b| a.id.cmp(&b.id));
+            records.dedup_by(|a, b| a.id == b.id);
+        }
+        Ok(records)
+    }
+
+    /// What a bundle of these cards holds.
+    async fn contents(
+        &self,
+        records: &[Arc<CardRecord>],
+        request: &ExportRequest,
+        author: &str,
+    ) -> Result<Contents> {
+        let ids: Vec<CardId> = records.iter().map(|record| record.id.clone()).collect();
+        let mut lineages = self.workspace.library.lineages(&ids).await?;
+        let mut provenances = self.workspace.library.provenances(&ids).await?;
+        let embedder = if request.vectors {
+            self.models.settled().await;
+            let missing = || {
+                ApiError::new(
+                    ErrorCode::BadRequest,
+                    "there is no embedding model, and so there are no vectors to go along",
+                    "Leave the vectors out, or see what is wrong in Settings, Embedding model.",
+                )
+            };
+            Some(self.models.embedder().ok_or_else(missing)?)
+        } else {
+            None
+        };
+        let mut vectors: HashMap<CardId, (u32, Vec<f32>)> = HashMap::new();
+        if let Some(embedder) = &embedder {
+            let stored = self.workspace.library.vectors(&autokit_search::vector_recipe(embedder)).await?;
+            vectors.extend(stored.into_iter().map(|one| (one.card, (one.number, one.values))));
+        }
+        let mut cards = Vec::with_capacity(records.len());
+        for (at, record) in records.iter().enumerate() {
+            let lineage = lineages.remove(&record.id).unwrap_or_default();
+            let told = provenances.remove(&record.id);
+            let mut entry = entry_of(at + 1, record, lineage, told.as_deref(), request.history)?;
+            let fresh = vectors.remove(&record.id).filter(|(number, _)| *number == record.number);
+            entry.vectors = fresh.map(|(_, values)| values);
+            cards.push(entry);
+        }
+        Ok(Contents {
+            about: About {
+                name: called(request),
+                author: author.to_owned(),
+                created_at: self.workspace.clock.stamp(),
+                licence: request.licence.clone().filter(|licence| !licence.trim().is_empty()),
+                note: request.note.trim().to_owned(),
+            },
+            vectors: embedder.map(|embedder| VectorModel {
+                model: autokit_search::vector_recipe(&embedder),
+                dim: embedder.dim() as u32,
+            }),
+            cards,
+            history: request.history,
+        })
+    }
+
+    /// Makes an export go on from the bundle that is in its folder, as one does in version control: what
+    /// others put there is not written over unseen, and the date stays while nothing changes.
+    async fn goes_on_from(&self, path: &str, contents: &mut Contents) -> Result<()> {
+        let folder = Path::new(path).to_owned();
+        // What cannot be read is the writer's to judge: it may be no bundle, or one that was not finished.
+        let there = in_background(move || Ok(autokit_bundle::read_folder(&folder).ok())).await?;
+        let Some(there) = there else { return Ok(()) };
+        let ids: Vec<CardId> = there.contents.cards.iter().map(|entry| entry.id.clone()).collect();
+        let lineages = self.workspace.library.lineages(&ids).await?;
+        let is_ours = |entry: &Entry| {
+            let names = lineages.get(&entry.id).into_iter().flatten();
+            let mut names = names.flat_map(|named| std::iter::once(&named.id).chain(&named.revision.merged));
+            names.any(|id| *id == entry.step.id)
+        };
+        let others: Vec<&Entry> = there.contents.cards.iter().filter(|entry| !is_ours(entry)).collect();
+        let states: Vec<RevisionId> = others.iter().map(|entry| entry.step.id.clone()).collect();
+        let seen = self.workspace.library.foreign_states(&states).await?;
+        let unseen: Vec<&&Entry> = others.iter().filter(|entry| !seen.contains_key(&entry.step.id)).collect();
+        if let Some(first) = unseen.first() {
+            let more = match unseen.len() - 1 {
+                0 => String::new(),
+                more => format!(" and of {more} more"),
+            };
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!(
+                    "{path} holds a version of `{}`{more} that this library has not seen",
+                    first.card.name()
+                ),
+                "Import the folder first, then export into it again.",
+            ));
+        }
+        let (old, new) = (&there.contents.about, &contents.about);
+        let told = (&old.name, &old.licence, &old.note) == (&new.name, &new.licence, &new.note);
+        if told && hold_the_same(&there.contents, contents) {
+            contents.about = there.contents.about;
+        }
+        Ok(())
+    }
+}
+
+/// Whether two bundles hold the same cards with the same past.
+fn hold_the_same(a: &Contents, b: &Contents) -> bool {
+    let same = |(a, b): (&Entry, &Entry)| {
+        a.id == b.id
+            && a.step == b.step
+            && a.ancestors == b.ancestors
+            && a.history == b.history
+            && a.provenance == b.provenance
+            && a.vectors == b.vectors
+            && a.card.to_json() == b.card.to_json()
+    };
+    let shape = |contents: &Contents| (contents.history, contents.vectors.clone(), contents.cards.len());
+    shape(a) == shape(b) && a.cards.iter().zip(&b.cards).all(same)
+}
+
+/// What an export is called: what the person says, else as its file.
+fn called(request: &ExportRequest) -> String {
+    let name = request.name.trim();
+    let stem = request.path.as_deref().and_then(|path| Path::new(path).file_stem());
+    match stem {
+        Some(stem) if name.is_empty() => stem.to_string_lossy().into_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// A card as a bundle holds it.
+fn entry_of(
+    position: usize,
+    record: &CardRecord,
+    mut lineage: Vec<Named>,
+    told: Option<&str>,
+    history: bool,
+) -> Result<Entry> {
+    let newest = lineage
+        .pop()
+        .ok_or_else(|| ApiError::internal(format!("card {} has no revision to be exported", record.id)))?;
+    let gone = lineage.iter().rposition(|named| named.revision.body.is_none());
+    let begun = gone.map(|at| lineage.get(at + 1).unwrap_or(&newest));
+    // Written anew after it was deleted, it comes from here, wherever the one before came from.
+    let anew = begun.filter(|begun| begun.revision.operation == Operation::Create);
+    let first = anew.or(lineage.first()).unwrap_or(&newest);
+    let provenance = match told.filter(|_| anew.is_none()) {
+        Some(told) => serde_json::from_str(told)
+            .map_err(|error| ApiError::internal(format!("where {} comes from: {error}", record.id)))?,
+        None => Provenance {
+            author: first.revision.author.clone(),
+            at: first.revision.at.clone(),
+            operation: first.revision.operation,
+            licence: licence_of(&record.card()),
+        },
+    };
+    let mut step = Step::of(&newest.revision, newest.id);
+    let (mut ancestors, mut past) = (Vec::new(), Vec::new());
+    if history {
+        for named in lineage {
+            let Some(body) = named.revision.body.clone() else { continue };
+            past.push(Past { step: Step::of(&named.revision, named.id), body });
+        }
+    } else {
+        // All that came before, by name: enough to tell who is ahead of whom.
+        ancestors.append(&mut step.merged);
+        for named in lineage.into_iter().rev() {
+            ancestors.push(named.id);
+            ancestors.extend(named.revision.merged);
+        }
+        let mut seen: HashSet<RevisionId> = HashSet::new();
+        ancestors.retain(|id| seen.insert(id.clone()));
+    }
+    Ok(Entry {
+        position,
+        id: record.id.clone(),
+        card: record.card(),
+        step,
+        ancestors,
+        history: past,
+        provenance,
+        vectors: None,
+        warnings: Vec::new(),
+    })
+}
+
+/// The licence a card names itself, in either spelling.
+fn licence_of(card: &Toolcard) -> Option<String> {
+    ["licence", "license"].iter().find_map(|field| card.text(field)).map(str::to_owned)
+}
+
+fn refused(error: &autokit_bundle::Error, place: &str) -> ApiError {
+    match error {
+        autokit_bundle::Error::Secrets(secrets) => {
+            let remedy = if secrets.iter().all(|secret| secret.card.as_str().is_empty()) {
+                "Take the key out of what you say about the export."
+            } else {
+                "Take the key out of the card, or leave the card out; leave the history out if it is there."
+            };
+            ApiError::new(ErrorCode::Invalid, error.to_string(), remedy)
+        }
+        autokit_bundle::Error::Io(error) => unwritable(place, error),
+        other => ApiError::new(
+            ErrorCode::BadRequest,
+            format!("{place}: {other}"),
+            "Choose another place to write to.",
+        ),
+    }
+}
+
+fn unwritable(place: &str, error: &std::io::Error) -> ApiError {
+    let code = match error.kind() {
+        std::io::ErrorKind::StorageFull => ErrorCode::DiskFull,
+        // Nothing is wrong with the library: the place was named by the person.
+        _ => ErrorCode::BadRequest,
+    };
+    ApiError::new(code, format!("{place}: {}", file_problem(error)), "Choose another place to write to.")
+}
+
+fn found(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {
+    let view = |secret: autokit_bundle::Secret| SecretFound {
+        card: secret.card,
+        name: secret.name,
+        field: secret.field,
+        kind: secret.kind.to_owned(),
+        in_history: secret.in_history,
+    };
+    secrets.into_iter().map(view).collect()
+}
+
+impl Handle<PreviewExport> for Exports {
+    async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportPreview> {
+        let records = self.chosen(&request).await?;
+        let contents = self.contents(&records, &request, &context.author).await?;
+        in_background(move || {
+            let cards = &contents.cards;
+            let text = |entry: &Entry| {
+                let past: usize = entry.history.iter().map(|past| past.body.len()).sum();
+                let vectors = entry.vectors.as_ref().map_or(0, |values| values.len() * 16 / 3);
+                (entry.card.to_json().len() + past + vectors) as u64
+            };
+            Ok(ExportPreview {
+                cards: cards.len() as u32,
+                revisions: cards.iter().map(|entry| entry.history.len() as u32).sum(),
+                vectors: cards.iter().filter(|entry| entry.vectors.is_some()).count() as u32,
+                bytes: cards.iter().map(text).sum(),
+                names: cards.iter().take(NAMED).map(|entry| entry.card.name().to_owned()).collect(),
+                secrets: found([secrets_of(cards), secrets_in_about(&contents.about)].concat()),
+            })
+        })
+        .await
+    }
+}
+
+impl Handle<Export> for Exports {
+    async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportOutcome> {
+        let records = self.chosen(&request).await?;
+        if records.is_empty() && request.path.is_some() {
+            // An older export stays as it is.
+            let (message, remedy) = if self.workspace.library.read(autokit_library::Replica::is_empty) {
+                ("the library has no cards, so nothing was written", "Import a file in the Library first.")
+            } else {
+                (
+                    "no card matches, so nothing was written",
+                    "Choose cards there are: see which in the Library.",
+                )
+            };
+            return Err(ApiError::new(ErrorCode::NotFound, message, remedy));
+        }
+        let bundled = matches!(request.format, Format::Bundle | Format::Folder);
+        // Other formats hold no history; of it nothing leaves with them.
+        let history = request.history && bundled;
+        let asked = ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
+        let mut contents = self.contents(&records, &asked, &context.author).await?;
+        if let (Format::Folder, Some(path)) = (request.format, &request.path) {
+            self.goes_on_from(path, &mut contents).await?;
+        }
+        let key = if bundled && request.sign { Some(self.sources.keys.signing_key().await?) } else { None };
+        in_background(move || write(&request, &contents, key.as_ref())).await
+    }
+}
+
+impl Handle<SignBundle> for Exports {
+    async fn handle(&self, context: &Context, request: BundlePath) -> Result<ExportOutcome> {
+        let source = ImportSource::Path(request.path.clone());
+        let incoming = self.sources.read(source, &context.author).await?;
+        if !incoming.bundled || !incoming.rejected.is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{} is no bundle, or holds cards that cannot be read", request.path),
+                "Export a bundle, and sign that.",
+            ));
+        }
+        let author = &incoming.about.author;
+        if !author.is_empty() && spoken(author) != spoken(&context.author) {
+            // A signature says whose bundle it is; readers would take this key for the author's.
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{} was made by {author:?}, who alone can sign it", request.path),
+                "Import it and export it as your own.",
+            ));
+        }
+        let key = self.sources.keys.signing_key().await?;
+        let asked =
+            ExportRequest { path: Some(request.path), format: incoming.format, ..ExportRequest::default() };
+        in_background(move || {
+            let contents = Contents {
+                about: incoming.about.clone(),
+                cards: incoming.entries.clone(),
+                history: incoming.history,
+                vectors: incoming.vectors.clone(),
+            };
+            write(&asked, &contents, Some(&key))
+        })
+        .await
+    }
+}
+
+fn write(request: &ExportRequest, contents: &Contents, key: Option<&SigningKey>) -> Result<ExportOutcome> {
+    let mut outcome = ExportOutcome {
+        cards: contents.cards.len() as u32,
+        path: request.path.clone(),
+        text: None,
+        digest: String::new(),
+        fingerprint: key.map_or_else(String::new, |key| key.public().fingerprint()),
+    };
+    let path = request.path.as_deref();
+    match (request.format, path) {
+        (Format::Folder, Some(path)) => {
+            let digest = autokit_bundle::write_folder(Path::new(path), contents, key);
+            outcome.digest = digest.map_err(|error| refused(&error, path))?;
+        }
+        (Format::Bundle, Some(path)) => {
+            let mut digest = String::new();
+            replace_file(Path::new(path), |out| {
+                digest = autokit_bundle::write_file(out, contents, key)?;
+                Ok(())
+            })
+            .map_err(|error| refused(&error, path))?;
+            outcome.digest = digest;
+        }
+        (Format::Folder | Format::Bundle, None) => {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "a bundle is no text",
+                "Name the file or the folder to write.",
+            ));
+        }
+        (Format::McpServers | Format::ServerJson | Format::OpenApi | Format::RapidApi, _) => {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "this format is only read",
+                "Export as a bundle, JSON, CSV, Markdown or HTML.",
+            ));
+        }
+        (format, path) => {
+            let secrets = [secrets_of(&contents.cards), secrets_in_about(&contents.about)].concat();
+            if !secrets.is_empty() {
+                return Err(refused(&autokit_bundle::Error::Secrets(secrets), path.unwrap_or_default()));
+            }
+            let cards: Vec<Toolcard> = contents.cards.iter().map(|entry| entry.card.clone()).collect();
+            let Some(path) = path else {
+                let mut text = Vec::new();
+                write_text(format, &mut text, &cards, &contents.about)
+                    .map_err(|error| ApiError::internal(error.to_string()))?;
+                let text = String::from_utf8(text).map_err(|error| ApiError::internal(error.to_string()))?;
+                outcome.text = Some(text);
+                return Ok(outcome);
+            };
+            replace_file(Path::new(path), |out| Ok(write_text(format, out, &cards, &contents.about)?))
+                .map_err(|error| refused(&error, path))?;
+        }
+    }
+    Ok(outcome)
+}
+
+fn write_text(
+    format: Format,
+    out: &mut impl Write,
+    cards: &[Toolcard],
+    about: &About,
+) -> std::io::Result<()> {
+    match format {
+        Format::Csv => formats::write_csv(out, cards),
+        Format::Markdown => formats::write_markdown(out, cards, about),
+        Format::Html => formats::write_html(out, cards, about),
+        _ => write_cards(out, cards),
+    }
+}
+
+/// Writes next to the target first, so that a failure leaves an older export as it was.
+fn replace_file(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<tempfile::NamedTempFile>) -> autokit_bundle::Result<()>,
+) -> autokit_bundle::Result<()> {
+    // Through a link the file it leads to is replaced, not the link.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            return Err(std::io::Error::other("this is no file that could be replaced").into());
+        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As any new file, as far as the person's settings allow it.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut out = BufWriter::new(builder.prefix(".autokit-").tempfile_in(folder)?);
+    write(&mut out)?;
+    let partial = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    partial.as_file().sync_all()?;
+    partial.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

@@ -1,0 +1,326 @@
+//! Cards of others on their way in: what would happen, and what happens.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`plan`] | a source held against the library, card by card |
+//! | [`preview`] | what it would do, window by window |
+//! | [`wishes`] | what the person chose |
+//! | [`work`] | the cards to write and the proposals to make, after what the person chose |
+//! | [`vectors`] | vectors that came along, and whether they can be trusted |
+
+mod plan;
+mod preview;
+mod vectors;
+pub(crate) mod wishes;
+mod work;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use autokit_api::commands::{Context, Handle, ListImports, LoadStarter, PreviewImport, StartImport};
+use autokit_api::{
+    ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRequest, ImportSource, ImportView,
+    JobKind, JobRef, JobTally, Landing, Nothing, Trust,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::{Intake, TakenIn};
+use autokit_toolcard::{Author, CardKey, Kind, MatchKey};
+use autokit_workspace::background::in_background;
+use autokit_workspace::jobs::{Outcome, Progress};
+use autokit_workspace::models::Models;
+use autokit_workspace::workspace::Workspace;
+
+use crate::catalogue::PAGE_ROWS;
+use crate::duplicates::Duplicates;
+use crate::incoming::Incoming;
+use crate::keys::Seen;
+use crate::servers::known::KnownServers;
+use crate::sources::Sources;
+use plan::{Plan, PlanCache};
+use wishes::Wishes;
+use work::Work;
+
+/// Bringing cards in; clones share what they work on.
+#[derive(Clone, Debug)]
+pub struct Imports {
+    workspace: Workspace,
+    models: Models,
+    duplicates: Duplicates,
+    sources: Sources,
+    servers: KnownServers,
+    plans: Arc<Mutex<PlanCache>>,
+}
+
+impl Imports {
+    /// Reads cards into this library.
+    pub fn new(
+        workspace: Workspace,
+        models: Models,
+        duplicates: Duplicates,
+        sources: Sources,
+        servers: KnownServers,
+    ) -> Imports {
+        Imports { workspace, models, duplicates, sources, servers, plans: Arc::default() }
+    }
+
+    /// Loads the cards AutoKit comes with, in the background.
+    pub fn start_starter(&self) -> JobRef {
+        let imports = self.clone();
+        self.workspace.jobs.start(
+            JobKind::Starter,
+            "Loading the starter cards",
+            "cards",
+            |progress| async move {
+                let at = imports.workspace.clock.stamp();
+                let wishes = Wishes {
+                    existing: ExistingCards::Keep,
+                    landing: Landing::Library,
+                    suspect_too: true,
+                    choices: HashMap::new(),
+                    reason: "Loaded the starter cards".to_owned(),
+                    by: Author::autokit(),
+                    at: at.clone(),
+                };
+                let read = in_background(crate::starter::cards).await?;
+                let incoming = Arc::new(Incoming::starter(read, &wishes.by, &at));
+                imports.bring_in(incoming, wishes, None, &progress).await
+            },
+        )
+    }
+
+    /// Carries out what was planned, all or nothing.
+    pub(crate) async fn bring_in(
+        &self,
+        incoming: Arc<Incoming>,
+        wishes: Wishes,
+        request: Option<String>,
+        progress: &Progress,
+    ) -> Result<Outcome> {
+        // Without this, cards imported while the model loads would have to be embedded later.
+        self.models.settled().await;
+        let began = Instant::now();
+        let plan = self.plan(Arc::clone(&incoming)).await?;
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "planned");
+        let (library, planned) = (Arc::clone(&self.workspace.library), Arc::clone(&plan));
+        let wishes = Arc::new(wishes);
+        let wanted = Arc::clone(&wishes);
+        let mut work = in_background(move || planned.work(&wanted, &library)).await?;
+        progress.at(0, work.arrivals.len() as u64);
+        self.give_vectors(&incoming, &mut work, progress).await?;
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "vectors are there");
+        // Looked for before the cards themselves can be found.
+        let similar = self.similar_arrivals(&plan, &work).await?;
+        // What was looked at is not looked at again; a large source is not kept in memory beside what is
+        // made of it.
+        self.sources.forget();
+        self.plans.lock().expect("no holder panics").forget();
+        drop(plan);
+        let count = (work.arrivals.len() + work.drafts.len()) as u32;
+        let note = ImportNote {
+            source: incoming.source.clone(),
+            name: incoming.about.name.clone(),
+            author: incoming.about.author.clone(),
+            digest: incoming.digest.clone(),
+            fingerprint: incoming.signature.as_ref().map_or_else(String::new, |s| s.key.fingerprint()),
+            at: wishes.at.clone(),
+            by: wishes.by.0.clone(),
+            cards: count,
+        };
+        let (rejected, seen) = (incoming.rejected.len() as u32, Seen::of(&incoming));
+        drop(incoming);
+        let intake = Intake {
+            note: serde_json::to_string(&note).map_err(|error| ApiError::internal(error.to_string()))?,
+            reason: wishes.reason.clone(),
+            arrivals: work.arrivals,
+            drafts: work.drafts,
+            foreign: work.foreign,
+            request,
+        };
+        let watch = |_| !progress.cancelled();
+        let taken = self.workspace.library.take_in(intake, &wishes.by, &watch).await?;
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "written and indexed");
+        if taken.import.is_some() {
+            self.workspace.tell_library();
+            self.workspace.tell_proposals().await?;
+            self.sources.keys.remember(&seen).await?;
+        }
+        let tally = JobTally {
+            added: taken.added.len() as u32,
+            changed: taken.changed.len() as u32,
+            unchanged: work.unchanged,
+            rejected,
+            similar: similar.len() as u32,
+            change: taken.import.clone(),
+        };
+        Ok(Outcome { summary: summary(&tally, &taken, &similar), tally: Some(tally) })
+    }
+
+    /// The cards about to be added that may be there already under another name, each with the one it may be.
+    async fn similar_arrivals(&self, plan: &Arc<Plan>, work: &Work) -> Result<Vec<(String, String)>> {
+        let new = work.arrivals.iter().zip(&work.from).filter(|(arrival, _)| arrival.expected.is_none());
+        let new: Vec<(usize, Option<Vec<f32>>)> =
+            new.map(|(arrival, at)| (*at, arrival.vectors.as_ref().map(|own| own.values.clone()))).collect();
+        let (duplicates, plan) = (self.duplicates.clone(), Arc::clone(plan));
+        in_background(move || {
+            let mut similar = Vec::new();
+            // Cards of the same source are held against each other by what they say alone.
+            let mut said: HashMap<MatchKey, String> = HashMap::new();
+            for (at, vector) in new {
+                let card = &plan.incoming.entries[at].card;
+                let name = card.key().to_string();
+                // Operations of an API and tools of a server are often described by the same sentence.
+                let apart = !matches!(card.kind(), Kind::RestOperation | Kind::McpTool);
+                let text = card
+                    .match_keys()
+                    .into_iter()
+                    .find(|key| apart && matches!(key, MatchKey::Description(_)));
+                let twin = text.and_then(|text| match said.entry(text) {
+                    Entry::Occupied(first) => Some(first.get().clone()),
+                    Entry::Vacant(free) => {
+                        free.insert(name.clone());
+                        None
+                    }
+                });
+                let known = match (plan.planned[at].similar.first(), vector) {
+                    (Some(known), _) => Some(known.key.to_string()),
+                    (None, Some(vector)) if twin.is_none() => {
+                        duplicates.same_meaning(card, vector)?.map(|known| known.key.to_string())
+                    }
+                    (None, _) => None,
+                };
+                similar.extend(known.or(twin).map(|known| (name, known)));
+            }
+            Ok(similar)
+        })
+        .await
+    }
+}
+
+/// Cards named in a summary as being there already.
+const NAMED: usize = 3;
+
+fn summary(tally: &JobTally, taken: &TakenIn, similar: &[(String, String)]) -> String {
+    let parts: Vec<String> = [
+        (tally.added, "added"),
+        (tally.changed, "changed"),
+        (taken.proposed, "to decide in Review"),
+        (tally.unchanged, "unchanged"),
+        (tally.rejected, "rejected"),
+    ]
+    .iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect();
+    let text = if parts.is_empty() { "No cards".to_owned() } else { parts.join(", ") };
+    if similar.is_empty() {
+        return text;
+    }
+    let named: Vec<String> =
+        similar.iter().take(NAMED).map(|(new, known)| format!("{new} (as {known})")).collect();
+    let more = match similar.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{text}; may be there already: {}{more}", named.join(", "))
+}
+
+impl Handle<PreviewImport> for Imports {
+    async fn handle(&self, context: &Context, request: ImportPreviewRequest) -> Result<ImportPreview> {
+        if request.limit > PAGE_ROWS {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{} items were asked for; one answer holds at most {PAGE_ROWS}", request.limit),
+                "Ask for the next window with `offset`.",
+            ));
+        }
+        let incoming = self.sources.read(request.source, &context.author).await?;
+        let plan = self.plan(incoming).await?;
+        let signature = self.sources.keys.signature_view(&plan.incoming).await?;
+        in_background(move || Ok(plan.preview(request.status, request.offset, request.limit, signature)))
+            .await
+    }
+}
+
+/// What a source is called in a title.
+fn called(source: &ImportSource, incoming: &Incoming) -> String {
+    let named = Some(&incoming.about.name).filter(|name| !name.trim().is_empty());
+    match (source, named) {
+        (_, Some(name)) => name.clone(),
+        (ImportSource::Path(path) | ImportSource::Url(path), None) => {
+            let end = path.trim_end_matches('/').rsplit(['/', '\\']).next();
+            end.filter(|name| !name.is_empty()).unwrap_or(path).to_owned()
+        }
+        (ImportSource::Text(_), None) => "pasted text".to_owned(),
+    }
+}
+
+impl Handle<StartImport> for Imports {
+    async fn handle(&self, context: &Context, request: ImportRequest) -> Result<JobRef> {
+        let incoming = self.sources.read(request.source.clone(), &context.author).await?;
+        if let Some(digest) = request.digest.as_ref().filter(|digest| **digest != incoming.digest) {
+            tracing::info!(%digest, found = %incoming.digest, "a source changed after it was looked at");
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "the source is not the one that was looked at any more",
+                "Look at the preview again, then import.",
+            ));
+        }
+        let signature = self.sources.keys.signature_view(&incoming).await?;
+        if request.landing == Landing::Library && matches!(signature.trust, Trust::Stripped | Trust::OtherKey)
+        {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "earlier bundles of this author were signed with another key",
+                "Ask the author. Imported for review it changes nothing by itself.",
+            ));
+        }
+        let from = called(&request.source, &incoming);
+        let by = Some(incoming.about.author.trim()).filter(|author| !author.is_empty());
+        let reason = match (request.reason.trim(), by) {
+            ("", Some(author)) => format!("Imported {from} by {author}"),
+            ("", None) => format!("Imported {from}"),
+            (reason, _) => reason.to_owned(),
+        };
+        let wishes = Wishes {
+            existing: request.existing,
+            landing: request.landing,
+            suspect_too: false,
+            choices: request.choices.into_iter().map(|choice| (choice.position, choice)).collect(),
+            reason,
+            by: Author(context.author.clone()),
+            at: self.workspace.clock.stamp(),
+        };
+        let (imports, key) = (self.clone(), context.request.clone());
+        let keys: Vec<CardKey> = incoming.entries.iter().map(|entry| entry.card.key()).collect();
+        let title = format!("Importing {from}");
+        Ok(self.workspace.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
+            let outcome = imports.bring_in(incoming, wishes, key, &progress).await?;
+            let of_key = |key: &CardKey| {
+                imports.workspace.library.read(|replica| Some(replica.by_key(key)?.id.clone()))
+            };
+            imports.servers.request_rescan(&keys.iter().filter_map(of_key).collect::<Vec<_>>()).await?;
+            Ok(outcome)
+        }))
+    }
+}
+
+impl Handle<LoadStarter> for Imports {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<JobRef> {
+        Ok(self.start_starter())
+    }
+}
+
+impl Handle<ListImports> for Imports {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<ImportView>> {
+        let made = self.workspace.library.imports().await?;
+        made.into_iter()
+            .map(|made| {
+                let note = serde_json::from_str(&made.note)
+                    .map_err(|error| ApiError::internal(format!("import {}: {error}", made.import)))?;
+                Ok(ImportView { import: made.import, undone: made.undone, note })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,204 @@
+//! How a source stands to the library: what is new in it, and what both changed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
+
+use autokit_api::ItemStatus;
+use autokit_bundle::Entry;
+use autokit_bundle::plan::{Ours, Standing, compare};
+use autokit_error::Result;
+use autokit_library::{CardRecord, Replica};
+use autokit_toolcard::{CardId, MatchKey, Named, Problem, RevisionId, fields};
+use autokit_workspace::background::in_background;
+
+use super::Imports;
+use crate::duplicates::Known;
+use crate::flagged::has_new_flagged_text;
+use crate::incoming::Incoming;
+
+/// How a source stands to the library, as of one state of it.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(super) incoming: Arc<Incoming>,
+    /// Position in the journal it was made at.
+    cursor: u64,
+    pub(super) planned: Vec<Planned>,
+}
+
+/// How one card of a source stands to the library.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) status: ItemStatus,
+    pub(super) ours: Option<Arc<CardRecord>>,
+    pub(super) standing: Option<Standing>,
+    pub(super) similar: Vec<Arc<CardRecord>>,
+    pub(super) problem: Option<Problem>,
+    /// Whether something new in it hides something or gives orders to a model: looked for once it is asked.
+    suspect: OnceLock<bool>,
+}
+
+impl Planned {
+    pub(super) fn behind(&self) -> bool {
+        self.standing == Some(Standing::Behind)
+    }
+
+    /// Whether something new in it hides something or gives orders to a model.
+    pub(super) fn is_suspect(&self, entry: &Entry) -> bool {
+        // Also of one that is behind: where cards are replaced, it comes back.
+        let read = self.standing != Some(Standing::Identical) && self.status != ItemStatus::Invalid;
+        read && *self.suspect.get_or_init(|| has_new_flagged_text(&entry.card, self.ours.as_deref()))
+    }
+
+    /// Whether something suspect comes with it.
+    pub(super) fn brings_suspect(&self, entry: &Entry) -> bool {
+        self.status != ItemStatus::Identical && self.is_suspect(entry)
+    }
+}
+
+/// The plan made last, so that scrolling through a preview does not make it again.
+#[derive(Debug, Default)]
+pub(crate) struct PlanCache(Option<Arc<Plan>>);
+
+impl PlanCache {
+    /// Lets go of it.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Imports {
+    /// Holds a source against the library.
+    pub(super) async fn plan(&self, incoming: Arc<Incoming>) -> Result<Arc<Plan>> {
+        let cursor = self.workspace.library.read(Replica::cursor);
+        if let Some(plan) = &self.plans.lock().expect("no holder panics").0
+            && plan.cursor == cursor
+            && Arc::ptr_eq(&plan.incoming, &incoming)
+        {
+            return Ok(Arc::clone(plan));
+        }
+        let found: Vec<Option<Arc<CardRecord>>> = self
+            .workspace
+            .library
+            .read(|replica| incoming.entries.iter().map(|entry| card_of(replica, entry).cloned()).collect());
+        // Only of cards that differ is it asked how they came to.
+        let differing: Vec<CardId> = incoming
+            .entries
+            .iter()
+            .zip(&found)
+            .filter_map(|(entry, ours)| ours.as_ref().filter(|ours| *ours.body != *entry.card.to_json()))
+            .map(|ours| ours.id.clone())
+            .collect();
+        let lineages = self.workspace.library.lineages(&differing).await?;
+        let foreign = self.foreign_states_of(&incoming.entries, &found, &lineages).await?;
+        let library = Arc::clone(&self.workspace.library);
+        let plan = in_background(move || {
+            let planned = library.read(|replica| {
+                let known = Known::of(replica);
+                let keys = telling_keys(&incoming.entries);
+                let each = incoming.entries.iter().zip(found).zip(&keys);
+                let stand = |((entry, ours), keys): ((&Entry, _), &Vec<MatchKey>)| {
+                    let like = || known.like(&entry.card, keys);
+                    stand(replica, entry, ours, &lineages, &foreign, like, incoming.bundled)
+                };
+                each.map(stand).collect()
+            });
+            Ok(Arc::new(Plan { incoming, cursor, planned }))
+        })
+        .await?;
+        self.plans.lock().expect("no holder panics").0 = Some(Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    /// States of other libraries that cards of ours were merged with, as far as these cards go back to
+    /// them.
+    async fn foreign_states_of(
+        &self,
+        entries: &[Entry],
+        found: &[Option<Arc<CardRecord>>],
+        lineages: &HashMap<CardId, Vec<Named>>,
+    ) -> Result<HashMap<RevisionId, String>> {
+        let mut wanted = HashSet::new();
+        for (entry, ours) in entries.iter().zip(found) {
+            let Some(lineage) = ours.as_ref().and_then(|ours| lineages.get(&ours.id)) else { continue };
+            let merged: HashSet<&RevisionId> =
+                lineage.iter().flat_map(|named| &named.revision.merged).collect();
+            let theirs = std::iter::once(&entry.step.id).chain(entry.before());
+            wanted.extend(theirs.filter(|id| merged.contains(*id)).cloned());
+        }
+        let wanted: Vec<RevisionId> = wanted.into_iter().collect();
+        let states = self.workspace.library.foreign_states(&wanted).await?;
+        Ok(states.into_iter().map(|(id, state)| (id, state.body)).collect())
+    }
+}
+
+/// The card of the library that a card of a source is: by its id, else by provider and name.
+fn card_of<'a>(replica: &'a Replica, entry: &Entry) -> Option<&'a Arc<CardRecord>> {
+    replica.get(&entry.id).or_else(|| replica.by_key(&entry.card.key()))
+}
+
+/// What tells of each entry which tool it is. A page that several of them name tells nothing.
+fn telling_keys(entries: &[Entry]) -> Vec<Vec<MatchKey>> {
+    let mut all: Vec<Vec<MatchKey>> = entries.iter().map(|entry| entry.card.match_keys()).collect();
+    let is_page = |key: &&MatchKey| matches!(key, MatchKey::Page(_));
+    let mut count: HashMap<MatchKey, usize> = HashMap::new();
+    for page in all.iter().flatten().filter(is_page) {
+        *count.entry(page.clone()).or_default() += 1;
+    }
+    for keys in &mut all {
+        keys.retain(|key| count.get(key).is_none_or(|count| *count == 1));
+    }
+    all
+}
+
+fn stand(
+    replica: &Replica,
+    entry: &Entry,
+    ours: Option<Arc<CardRecord>>,
+    lineages: &HashMap<CardId, Vec<Named>>,
+    foreign: &HashMap<RevisionId, String>,
+    like: impl FnOnce() -> Vec<Arc<CardRecord>>,
+    bundled: bool,
+) -> Planned {
+    let Some(ours) = ours else {
+        let similar = like();
+        let status = if similar.is_empty() { ItemStatus::New } else { ItemStatus::Similar };
+        return Planned {
+            status,
+            ours: None,
+            standing: None,
+            similar,
+            problem: None,
+            suspect: OnceLock::new(),
+        };
+    };
+    let card = ours.card();
+    let lineage = lineages.get(&ours.id).map_or(&[][..], Vec::as_slice);
+    let standing = if *ours.body == *entry.card.to_json() {
+        Standing::Identical
+    } else {
+        compare(entry, Ours { card: card.object(), lineage, foreign })
+    };
+    let key = entry.card.key();
+    let taken = replica.by_key(&key).filter(|other| other.id != ours.id);
+    let problem = taken.map(|other| {
+        Problem::error(fields::NAME, format!("is that of another card of this library: {}", other.id))
+    });
+    let status = match (&standing, &problem) {
+        (_, Some(_)) => ItemStatus::Invalid,
+        // A file without a history of its own says what it says; there is nothing it could be behind.
+        (Standing::Behind, _) if !bundled => ItemStatus::Changed,
+        (Standing::Identical | Standing::Behind, _) => ItemStatus::Identical,
+        (Standing::Ahead { .. }, _) => ItemStatus::Changed,
+        (Standing::Apart { merged, .. }, _) if merged.conflicts.is_empty() => ItemStatus::Changed,
+        (Standing::Apart { .. }, _) if !bundled => ItemStatus::Changed,
+        (Standing::Apart { .. }, _) => ItemStatus::Conflicting,
+    };
+    Planned {
+        status,
+        ours: Some(ours),
+        standing: Some(standing),
+        similar: Vec::new(),
+        problem,
+        suspect: OnceLock::new(),
+    }
+}

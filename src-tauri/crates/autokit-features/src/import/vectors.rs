@@ -1,0 +1,107 @@
+//! Vectors of cards that arrive: those that came along, where they can be trusted, else made here.
+
+use autokit_error::Result;
+use autokit_library::PackedVectors;
+use autokit_toolcard::Toolcard;
+use autokit_workspace::jobs::Progress;
+use autokit_workspace::models::BATCH;
+
+use super::Imports;
+use super::work::Work;
+use crate::incoming::Incoming;
+
+/// Cards of the bundle whose vectors are made anew to see whether the others are true.
+const SAMPLED: usize = 8;
+/// Cosine between a vector that came and the one made here below which those that came are not used.
+const TRUE_ENOUGH: f32 = 0.999;
+
+impl Imports {
+    /// Gives what is written its vectors: those that came, where they are of the present model and true,
+    /// else made here.
+    pub(super) async fn give_vectors(
+        &self,
+        incoming: &Incoming,
+        work: &mut Work,
+        progress: &Progress,
+    ) -> Result<()> {
+        let came = self.vectors_that_came(incoming, work).await?;
+        let total = work.arrivals.len() as u64;
+        let mut done = 0;
+        for (batch, from) in work.arrivals.chunks_mut(BATCH).zip(work.from.chunks(BATCH)) {
+            progress.check()?;
+            let mut missing = Vec::new();
+            for (arrival, at) in batch.iter_mut().zip(from) {
+                let entry = &incoming.entries[*at];
+                let newest = arrival.revisions.last().map(|revision| revision.body.as_str());
+                let is_theirs = newest == Some(entry.card.to_json().as_str());
+                match (&came, &entry.vectors) {
+                    (Some((model, dim)), Some(values)) if is_theirs => {
+                        arrival.vectors =
+                            Some(PackedVectors { model: model.clone(), dim: *dim, values: values.clone() });
+                    }
+                    _ => missing.push(arrival),
+                }
+            }
+            let cards: Vec<Toolcard> = missing
+                .iter()
+                .filter_map(|arrival| Toolcard::from_json(&arrival.revisions.last()?.body).ok())
+                .collect();
+            if cards.len() == missing.len() {
+                for (arrival, vectors) in missing.into_iter().zip(self.models.embed_cards(&cards).await?) {
+                    arrival.vectors = vectors;
+                }
+            }
+            done += batch.len() as u64;
+            progress.at(done, total);
+        }
+        Ok(())
+    }
+
+    /// The model and length of the vectors that came, if they can be used: whoever made them could have
+    /// made a card answer every question. A few are made again and compared.
+    async fn vectors_that_came(&self, incoming: &Incoming, work: &Work) -> Result<Option<(String, usize)>> {
+        let Some(embedder) = self.models.embedder() else { return Ok(None) };
+        let Some(told) =
+            incoming.vectors.as_ref().filter(|told| told.model == autokit_search::vector_recipe(&embedder))
+        else {
+            return Ok(None);
+        };
+        let dim = told.dim as usize;
+        let with: Vec<usize> =
+            work.from.iter().copied().filter(|at| incoming.entries[*at].vectors.is_some()).collect();
+        let mut sample: Vec<usize> = Vec::new();
+        for _ in 0..SAMPLED.min(with.len()) {
+            // Nobody can know beforehand which ones are looked at.
+            let number = u64::from_str_radix(&autokit_workspace::token(7), 16).unwrap_or_default();
+            sample.push(with[(number % with.len() as u64) as usize]);
+        }
+        let cards: Vec<Toolcard> = sample.iter().map(|at| incoming.entries[*at].card.clone()).collect();
+        let own = self.models.embed_cards(&cards).await?;
+        let fits = incoming
+            .entries
+            .iter()
+            .filter_map(|entry| entry.vectors.as_ref())
+            .all(|values| dim > 0 && values.len().is_multiple_of(dim) && values.chunks(dim).all(is_unit));
+        let same = sample.iter().zip(&own).all(|(at, own)| {
+            let came = incoming.entries[*at].vectors.as_deref().unwrap_or_default();
+            own.as_ref().is_some_and(|own| {
+                own.values.len() == came.len()
+                    && own
+                        .values
+                        .chunks(dim)
+                        .zip(came.chunks(dim))
+                        .all(|(a, b)| autokit_search::dot(a, b) >= TRUE_ENOUGH)
+            })
+        });
+        if !(fits && same) {
+            tracing::warn!(source = %incoming.source, "vectors of a bundle are not those of its cards");
+            return Ok(None);
+        }
+        Ok(Some((told.model.clone(), dim)))
+    }
+}
+
+/// Vectors are stored with length one; a longer one would outrank all others.
+fn is_unit(vector: &[f32]) -> bool {
+    (autokit_search::dot(vector, vector) - 1.0).abs() < 1e-2
+}

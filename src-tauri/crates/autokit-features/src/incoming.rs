@@ -1,0 +1,196 @@
+//! What a source of cards holds, whatever its format: read once, looked at often.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use autokit_api::Format;
+use autokit_bundle::formats::{self, Format as Known, detect};
+use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
+use autokit_error::{ApiError, ErrorCode, Result, file_problem};
+use autokit_openapi as openapi;
+use autokit_openapi::rapidapi;
+use autokit_toolcard::{Author, ReadCards, Rejected, is_web_address, read_cards};
+
+/// What a source holds.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) format: Format,
+    /// Where it came from, for people.
+    pub(crate) source: String,
+    pub(crate) about: autokit_bundle::About,
+    /// Whether cards come with revisions of their own library.
+    pub(crate) bundled: bool,
+    pub(crate) history: bool,
+    pub(crate) vectors: Option<VectorModel>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) rejected: Vec<Rejected>,
+    pub digest: String,
+    pub(crate) signature: Option<Signature>,
+}
+
+/// What something that is neither a file nor a folder is.
+#[cfg(unix)]
+fn kind_of(metadata: &fs::Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_fifo() => "a named pipe",
+        () if kind.is_socket() => "a socket",
+        () if kind.is_char_device() || kind.is_block_device() => "a device",
+        () => "something else",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind_of(_: &fs::Metadata) -> &'static str {
+    "something else"
+}
+
+/// A document of an API that was not read: its reason says what to do.
+fn unread_document(path: &str, error: &openapi::SpecError) -> ApiError {
+    let message = format!("{path}: {error}");
+    let (reason, remedy) = message.rsplit_once("; ").unwrap_or((&message, "Correct it and import it again"));
+    let mut letters = remedy.chars();
+    let capital = letters.next().map(char::to_uppercase).into_iter().flatten();
+    let remedy: String = capital.chain(letters).chain(['.']).collect();
+    ApiError::new(ErrorCode::UnreadableFile, reason, remedy)
+}
+
+pub(crate) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError {
+    ApiError::new(
+        ErrorCode::UnreadableFile,
+        format!("{path}: {error}"),
+        "Check the path and that it is a bundle or a file of cards.",
+    )
+}
+
+fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
+    let remedy = match error {
+        autokit_bundle::Error::Newer { .. } => "Update AutoKit to read it.",
+        autokit_bundle::Error::Unfinished => "Export into it again, or ask whoever did to.",
+        autokit_bundle::Error::Signature(_) if Path::new(source).is_dir() => {
+            "If version control merged it, remove its `signature.json`: nobody signed what came of that. \
+             Otherwise do not use it as it is."
+        }
+        autokit_bundle::Error::Signature(_) | autokit_bundle::Error::Damaged { .. } => {
+            "Get it again from whoever made it; do not use it as it is."
+        }
+        autokit_bundle::Error::TooLarge { .. } => "Ask for it in parts.",
+        _ => "Check the path and that it is a bundle or a file of cards.",
+    };
+    ApiError::new(ErrorCode::UnreadableFile, format!("{source}: {error}"), remedy)
+}
+
+impl Incoming {
+    /// The cards AutoKit comes with.
+    pub(crate) fn starter(read: ReadCards, by: &Author, at: &str) -> Incoming {
+        from_cards(read, Format::Json, "the starter cards", b"starter", by, at)
+    }
+
+    /// The tools of an MCP server.
+    pub(crate) fn of_server(read: ReadCards, server: &str, by: &Author, at: &str) -> Incoming {
+        let source = format!("the MCP server {server}");
+        from_cards(read, Format::McpServers, &source, source.as_bytes(), by, at)
+    }
+}
+
+pub(crate) fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
+    if metadata.is_dir() {
+        let bundle =
+            autokit_bundle::read_folder(Path::new(path)).map_err(|error| bundle_error(path, &error))?;
+        return Ok(from_bundle(bundle, Format::Folder, path));
+    }
+    if !metadata.is_file() {
+        // A pipe or a device may never end, or never begin.
+        return Err(ApiError::new(
+            ErrorCode::UnreadableFile,
+            format!("{path}: this is neither a file nor a folder but {}", kind_of(&metadata)),
+            "Save what it gives as a file first.",
+        ));
+    }
+    let mut file = File::open(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
+    let mut start = [0; 4];
+    if std::io::Read::read(&mut file, &mut start).is_ok_and(|read| read == 4) && start == *b"PK\x03\x04" {
+        let bundle = autokit_bundle::read_file(file).map_err(|error| bundle_error(path, &error))?;
+        return Ok(from_bundle(bundle, Format::Bundle, path));
+    }
+    // Known before a byte is read: a huge file is refused at once.
+    if metadata.len() > autokit_toolcard::MAX_FILE_BYTES {
+        return Err(unreadable(path, &autokit_toolcard::ReadError::TooLarge));
+    }
+    let bytes = fs::read(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
+    from_bytes(&bytes, path, by, at)
+}
+
+/// What some bytes hold, whatever their format. `source` is where they came from, for people.
+pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incoming> {
+    if bytes.starts_with(b"PK\x03\x04") {
+        let bundle = autokit_bundle::read_file(std::io::Cursor::new(bytes))
+            .map_err(|error| bundle_error(source, &error))?;
+        return Ok(from_bundle(bundle, Format::Bundle, source));
+    }
+    if openapi::is_openapi(bytes) {
+        let address = Some(source).filter(|source| is_web_address(source));
+        let imported =
+            openapi::read_openapi(bytes, address).map_err(|error| unread_document(source, &error))?;
+        let mut incoming = from_cards(imported.read, Format::OpenApi, source, bytes, by, at);
+        incoming.about.name = imported.title.unwrap_or_default();
+        incoming.about.note = imported.notes.join("; ");
+        return Ok(incoming);
+    }
+    if rapidapi::is_rapidapi(bytes) {
+        let read = rapidapi::read_rapidapi(bytes).map_err(|error| unread_document(source, &error))?;
+        return Ok(from_cards(read, Format::RapidApi, source, bytes, by, at));
+    }
+    let (read, format) = match detect(bytes, Some(source)) {
+        Known::Csv => (formats::read_csv(bytes), Format::Csv),
+        Known::McpServers => (formats::read_mcp_servers(bytes), Format::McpServers),
+        Known::ServerJson => (formats::read_server_json(bytes), Format::ServerJson),
+        // What is none of them is told from what cards look like.
+        Known::AutokitJson | Known::Bundle | Known::Unknown => {
+            let read = read_cards(bytes).map_err(|error| unreadable(source, &error))?;
+            return Ok(from_cards(read, Format::Json, source, bytes, by, at));
+        }
+    };
+    let read = read.map_err(|error| unreadable(source, &error))?;
+    Ok(from_cards(read, format, source, bytes, by, at))
+}
+
+fn from_bundle(bundle: Bundle, format: Format, source: &str) -> Incoming {
+    let Contents { about, cards, history, vectors } = bundle.contents;
+    Incoming {
+        format,
+        source: source.to_owned(),
+        about,
+        bundled: true,
+        history,
+        vectors,
+        entries: cards,
+        rejected: bundle.rejected,
+        digest: bundle.digest,
+        signature: bundle.signature,
+    }
+}
+
+fn from_cards(
+    read: ReadCards,
+    format: Format,
+    source: &str,
+    bytes: &[u8],
+    by: &Author,
+    at: &str,
+) -> Incoming {
+    Incoming {
+        format,
+        source: source.to_owned(),
+        about: autokit_bundle::About::default(),
+        bundled: false,
+        history: false,
+        vectors: None,
+        entries: read.cards.into_iter().map(|item| Entry::plain(item, by, at)).collect(),
+        rejected: read.rejected,
+        digest: autokit_bundle::digest_of(bytes),
+        signature: None,
+    }
+}

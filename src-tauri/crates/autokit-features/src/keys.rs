@@ -1,0 +1,249 @@
+//! Whose bundles are trusted: keys are remembered the first time they are seen, and a person says which
+//! ones count.
+
+use autokit_api::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
+use autokit_api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
+use autokit_bundle::{PublicKey, Signature, SigningKey};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_toolcard::is_unseen;
+use autokit_workspace::providers::Providers;
+use autokit_workspace::secrets::Secret;
+use autokit_workspace::workspace::Workspace;
+use serde::{Deserialize, Serialize};
+
+use crate::incoming::Incoming;
+
+/// Name of this person's own key in the keychain.
+const OWN_KEY: &str = "signing-key";
+
+/// A key that was seen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct KnownKey {
+    key: PublicKey,
+    /// What whoever signed called themselves the first time.
+    signer: String,
+    first_seen: String,
+    trusted: bool,
+    /// Authors of the bundles it signed.
+    authors: Vec<String>,
+}
+
+impl KnownKey {
+    /// Whether it signed for this author before, however the name is spelt.
+    fn is_of(&self, author: &str) -> bool {
+        let author = spoken(author);
+        !author.is_empty() && self.authors.iter().any(|known| spoken(known) == author)
+    }
+}
+
+/// Whether another key than this one signed for an author before.
+fn another_signed(keys: &[KnownKey], key: PublicKey, author: &str) -> bool {
+    keys.iter().any(|other| other.key != key && other.is_of(author))
+}
+
+/// A name as it is read aloud: what does not show, capitals and spaces make no other name of it.
+pub(crate) fn spoken(name: &str) -> String {
+    let shown: String = name.chars().filter(|c| !is_unseen(*c)).collect();
+    shown.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Who a source says made it, and who signed it.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    author: String,
+    signature: Option<Signature>,
+}
+
+impl Seen {
+    pub(crate) fn of(incoming: &Incoming) -> Seen {
+        Seen { author: incoming.about.author.clone(), signature: incoming.signature.clone() }
+    }
+}
+
+/// Keys that bundles are signed with: one's own, and those of others; clones share them.
+#[derive(Clone, Debug)]
+pub struct BundleKeys {
+    workspace: Workspace,
+    providers: Providers,
+}
+
+impl BundleKeys {
+    /// The keys of this library, private ones where those of services are.
+    pub fn new(workspace: Workspace, providers: Providers) -> BundleKeys {
+        BundleKeys { workspace, providers }
+    }
+
+    async fn known_keys(&self) -> Result<Vec<KnownKey>> {
+        Ok(self.workspace.saved(Setting::BundleKeys).await?.unwrap_or_default())
+    }
+
+    async fn keep_keys(&self, keys: &[KnownKey]) -> Result<()> {
+        self.workspace.save(Setting::BundleKeys, keys).await
+    }
+
+    /// How far the signature of a source can be relied on.
+    pub(crate) async fn signature_view(&self, incoming: &Incoming) -> Result<SignatureView> {
+        let keys = self.known_keys().await?;
+        let author = &incoming.about.author;
+        let Some(signature) = &incoming.signature else {
+            let stripped = incoming.bundled && keys.iter().any(|known| known.is_of(author));
+            let trust = if stripped { Trust::Stripped } else { Trust::Unsigned };
+            return Ok(SignatureView {
+                trust,
+                signer: String::new(),
+                key: String::new(),
+                fingerprint: String::new(),
+            });
+        };
+        let known = keys.iter().find(|known| known.key == signature.key);
+        // A key vouches for those it signed for before, not for whoever a bundle says made it.
+        let elsewhere = another_signed(&keys, signature.key, author);
+        let trust = match known {
+            Some(known) if elsewhere && !known.is_of(author) => Trust::OtherKey,
+            None if elsewhere => Trust::OtherKey,
+            Some(known) if known.trusted => Trust::Trusted,
+            Some(_) => Trust::Known,
+            None => Trust::New,
+        };
+        Ok(SignatureView {
+            trust,
+            // What a key was called first stays its name here: the bundle could say anything.
+            signer: known.map_or(&signature.signer, |known| &known.signer).clone(),
+            key: signature.key.to_string(),
+            fingerprint: signature.key.fingerprint(),
+        })
+    }
+
+    /// Remembers the key of a source that was imported.
+    pub(crate) async fn remember(&self, seen: &Seen) -> Result<()> {
+        let Some(signature) = &seen.signature else { return Ok(()) };
+        let mut keys = self.known_keys().await?;
+        let elsewhere = another_signed(&keys, signature.key, &seen.author);
+        // Under another key than before it is not this author's until a person says so.
+        let authors = if elsewhere { Vec::new() } else { vec![seen.author.clone()] };
+        match keys.iter_mut().find(|known| known.key == signature.key) {
+            Some(known) if elsewhere || known.is_of(&seen.author) => return Ok(()),
+            Some(known) => known.authors.extend(authors),
+            None => keys.push(KnownKey {
+                key: signature.key,
+                signer: signature.signer.clone(),
+                first_seen: self.workspace.clock.stamp(),
+                trusted: false,
+                authors,
+            }),
+        }
+        self.keep_keys(&keys).await
+    }
+
+    /// This person's own key, or why what is kept as one is none.
+    async fn own_key(&self) -> Result<Option<std::result::Result<SigningKey, autokit_bundle::Error>>> {
+        let secrets = self.providers.secrets();
+        let secret = secrets.get(OWN_KEY).await?;
+        Ok(secret.map(|secret| SigningKey::from_secret(secret.expose())))
+    }
+
+    /// This person's own key; made where there is none.
+    pub(crate) async fn signing_key(&self) -> Result<SigningKey> {
+        match self.own_key().await? {
+            Some(Ok(key)) => Ok(key),
+            Some(Err(error)) => Err(ApiError::new(
+                ErrorCode::Damaged,
+                format!("your key for signing: {error}"),
+                "Make a new key in Settings, Bundles.",
+            )),
+            None => self.make_signing_key().await,
+        }
+    }
+
+    async fn make_signing_key(&self) -> Result<SigningKey> {
+        let key = SigningKey::generate();
+        let secrets = self.providers.secrets();
+        secrets.set(OWN_KEY, Secret::new(key.to_secret())).await?;
+        Ok(key)
+    }
+
+    async fn signing_keys(&self) -> Result<SigningKeys> {
+        let view = |known: &KnownKey| KnownKeyView {
+            key: known.key.to_string(),
+            fingerprint: known.key.fingerprint(),
+            signer: known.signer.clone(),
+            first_seen: known.first_seen.clone(),
+            trusted: known.trusted,
+            authors: known.authors.clone(),
+        };
+        // One that cannot be read is as good as none: the list offers to make one.
+        let own = self.own_key().await?.and_then(std::result::Result::ok).map(|key| key.public());
+        Ok(SigningKeys {
+            own: own.map(|key| key.to_string()),
+            own_fingerprint: own.map(|key| key.fingerprint()),
+            known: self.known_keys().await?.iter().map(view).collect(),
+        })
+    }
+}
+
+fn key_from(text: &str) -> Result<PublicKey> {
+    text.parse().map_err(|error: String| {
+        ApiError::new(ErrorCode::BadRequest, error, "Give the whole public key, as its owner shows it.")
+    })
+}
+
+fn never_seen(remedy: &str) -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "this key was never seen here", remedy)
+}
+
+impl Handle<ListKeys> for BundleKeys {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
+        self.signing_keys().await
+    }
+}
+
+impl Handle<MakeKey> for BundleKeys {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
+        if !matches!(self.own_key().await?, Some(Ok(_))) {
+            self.make_signing_key().await?;
+        }
+        self.signing_keys().await
+    }
+}
+
+impl Handle<SetKeyTrust> for BundleKeys {
+    async fn handle(&self, _: &Context, request: KeyTrust) -> Result<SigningKeys> {
+        let key = key_from(&request.key)?;
+        let mut keys = self.known_keys().await?;
+        match keys.iter_mut().find(|known| known.key == key) {
+            Some(known) => {
+                known.trusted = request.trusted;
+                if request.trusted && !request.signer.trim().is_empty() && !known.is_of(&request.signer) {
+                    known.authors.push(request.signer);
+                }
+            }
+            None if !request.trusted => {
+                return Err(never_seen("Nothing is trusted that was not said to be."));
+            }
+            // Somebody may tell their key before they send anything.
+            None => keys.push(KnownKey {
+                key,
+                signer: request.signer,
+                first_seen: self.workspace.clock.stamp(),
+                trusted: request.trusted,
+                authors: Vec::new(),
+            }),
+        }
+        self.keep_keys(&keys).await?;
+        self.signing_keys().await
+    }
+}
+
+impl Handle<ForgetKey> for BundleKeys {
+    async fn handle(&self, _: &Context, request: KeyRef) -> Result<SigningKeys> {
+        let key = key_from(&request.key)?;
+        let mut keys = self.known_keys().await?;
+        let were = keys.len();
+        keys.retain(|known| known.key != key);
+        if keys.len() == were {
+            return Err(never_seen("See which there are in the list of keys."));
+        }
+        self.keep_keys(&keys).await?;
+        self.signing_keys().await
+    }
+}

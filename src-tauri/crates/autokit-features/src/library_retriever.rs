@@ -1,0 +1,186 @@
+//! The library and the web as the agent sees them.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use autokit_agent::ask::{AgentDeps, Citation, LONGEST_SILENCE, Retrieval, Retrieved, Retriever};
+use autokit_agent::discover::{Discovery, Known, Readings, Vocabulary};
+use autokit_error::{ApiError, Result};
+use autokit_search::eval::ToolText;
+use autokit_search::{SearchRequest, Thresholds};
+use autokit_toolcard::{CardId, fields};
+use autokit_workspace::background::in_background;
+
+use crate::agent::Agent;
+
+/// Longest time for one question; the web fallback with a slow model fits into it.
+pub(crate) const DEADLINE: Duration = Duration::from_mins(5);
+
+/// What discovery needs of the library and is not made anew for every question.
+#[derive(Debug, Default)]
+pub(crate) struct DiscoveryCache {
+    vocabulary: tokio::sync::Mutex<Option<(String, Arc<Vocabulary>)>>,
+    known: Mutex<Option<(u64, Arc<Vec<Known>>)>>,
+}
+
+/// Who asks the agent.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    /// Whose feedback counts.
+    pub feedback_of: String,
+    /// Ids of the cards that may be found; none for all.
+    pub allowed: Option<Arc<HashSet<String>>>,
+    /// Whether the web may be asked where the library has nothing.
+    pub web: bool,
+    /// How many candidates come with the answer; none for the usual number.
+    pub candidates: Option<usize>,
+}
+
+impl Asker {
+    /// A person, before whom the whole library lies.
+    pub(crate) fn person(name: &str) -> Asker {
+        Asker { feedback_of: name.to_owned(), allowed: None, web: true, candidates: None }
+    }
+}
+
+/// The library as the agent sees it, for one who asks.
+pub(crate) struct LibraryRetriever<'a> {
+    pub(crate) agent: &'a Agent,
+    pub(crate) asker: Asker,
+}
+
+impl Retriever for LibraryRetriever<'_> {
+    async fn search(
+        &self,
+        query: &str,
+        question: &str,
+        exclude: &[String],
+        limit: usize,
+    ) -> autokit_agent::Result<Retrieval> {
+        let failed = |error: ApiError| autokit_agent::Error::Library(error.message);
+        let Asker { feedback_of, allowed, .. } = &self.asker;
+        let ranking = self.agent.search.rank(SearchRequest {
+            query: query.to_owned(),
+            question: Some(question.to_owned()),
+            allowed: allowed.clone(),
+            excluded: exclude.to_vec(),
+            opinions: self.agent.search.opinions_of(feedback_of).await.map_err(failed)?,
+            limit,
+            ..SearchRequest::default()
+        });
+        let ranking = ranking.await.map_err(failed)?;
+        let mut found = Vec::new();
+        for hit in ranking.hits {
+            let Some(record) = self.agent.search.found(&hit) else { continue };
+            let card = record.card();
+            let cited = match hit.parts.chunk {
+                // The pieces of the first few are read by models and people; the rest are not shown.
+                Some(at) if found.len() < 5 => self.agent.cite(&record.id, at).await.map_err(failed)?,
+                _ => None,
+            };
+            found.push(Retrieved {
+                id: hit.id,
+                name: card.name().to_owned(),
+                description: card.description().to_owned(),
+                body: card.to_json(),
+                stub: card.stub(),
+                score: hit.score,
+                parts: hit.parts,
+                cited,
+            });
+        }
+        Ok(Retrieval { cards: found, thresholds: Thresholds::of(ranking.depth) })
+    }
+
+    fn words_alone(&self) -> Option<String> {
+        self.agent.models.words_alone()
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.agent.models.embedder().is_none_or(|embedder| embedder.knows_word(word))
+    }
+}
+
+impl Agent {
+    /// The piece of a card's page with this number.
+    pub async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
+        let Some(page) = self.workspace.library.page(card).await? else { return Ok(None) };
+        Ok(page.chunks.get(at as usize).map(|chunk| {
+            let piece = crate::pages::piece(&page.found, chunk);
+            Citation {
+                card: card.to_string(),
+                title: chunk.path.join(" › "),
+                url: piece.url,
+                text: piece.text,
+            }
+        }))
+    }
+
+    /// Words about tools with vectors of the present model.
+    async fn vocabulary(&self) -> Result<Arc<Vocabulary>> {
+        let Some(embedder) = self.models.embedder() else { return Ok(Arc::default()) };
+        let mut kept = self.discovery.vocabulary.lock().await;
+        if let Some((model, vocabulary)) = &*kept
+            && model == embedder.id()
+        {
+            return Ok(Arc::clone(vocabulary));
+        }
+        let model = Arc::clone(&embedder);
+        let vocabulary = Arc::new(in_background(move || crate::starter::vocabulary(&*model)).await?);
+        *kept = Some((embedder.id().to_owned(), Arc::clone(&vocabulary)));
+        Ok(vocabulary)
+    }
+
+    /// The cards of the library as discovery wants them.
+    fn known(&self) -> Arc<Vec<Known>> {
+        let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
+        let mut kept = self.discovery.known.lock().expect("no holder panics");
+        if let Some((at, known)) = &*kept
+            && *at == cursor
+        {
+            return Arc::clone(known);
+        }
+        let records: Vec<_> = self.workspace.library.read(|replica| replica.iter().cloned().collect());
+        let known = records.iter().map(|record| {
+            let card = record.card();
+            Known {
+                text: ToolText::from_card(record.id.to_string(), card.object()),
+                documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
+            }
+        });
+        let known = Arc::new(known.collect::<Vec<_>>());
+        *kept = Some((cursor, Arc::clone(&known)));
+        known
+    }
+
+    /// The web as chosen in Settings; none when no search service is chosen.
+    pub(crate) async fn web(&self, readings: &Readings) -> Result<Option<Discovery>> {
+        let services = self.providers.services();
+        let Some(search) = services.search.clone() else { return Ok(None) };
+        Ok(Some(Discovery {
+            providers: vec![search],
+            github: services.github.clone(),
+            fetcher: services.fetcher.clone(),
+            senses: self.models.query_embedder(),
+            vocabulary: self.vocabulary().await?,
+            known: self.known(),
+            preferred: Some(services.settings.search.preferred.clone())
+                .filter(|text| !text.trim().is_empty()),
+            turned_down: Vec::new(),
+            readings: readings.clone(),
+        }))
+    }
+
+    pub(crate) async fn deps(&self, readings: &Readings) -> Result<AgentDeps> {
+        let services = self.providers.services();
+        Ok(AgentDeps {
+            small: services.small.clone(),
+            large: services.large.clone(),
+            web: self.web(readings).await?,
+            prompts: services.prompts.clone(),
+            patience: LONGEST_SILENCE,
+            deadline: DEADLINE,
+        })
+    }
+}

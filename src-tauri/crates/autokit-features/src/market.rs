@@ -1,0 +1,172 @@
+//! Tools that are not here yet: registries of MCP servers and published bundles, asked when a person
+//! searches there or the library has too little for an agent (Kaman, section 10).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`asking`] | sources asked at once, with a deadline, and what they said remembered for a while |
+//! | [`shared`] | the cards of a bundle somebody published |
+//! | [`agents`] | what an agent is told when the library has too little |
+//! | [`install`] | what installing would do, for a person to confirm |
+//!
+//! No source is set up to begin with, and without one nothing is asked.
+
+mod agents;
+mod asking;
+mod install;
+mod shared;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autokit_api::commands::{
+    AddMarketSource, Context, Handle, ListMarketSources, RemoveMarketSource, SearchMarket,
+};
+use autokit_api::{
+    MarketFound, MarketKind, MarketQuery, MarketSource, MarketSourceAdd, MarketSourceRef, Nothing, Setting,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_mcp_client::market::Registry;
+use autokit_workspace::models::Models;
+use autokit_workspace::options::EngineOptions;
+use autokit_workspace::providers::Providers;
+use autokit_workspace::workspace::Workspace;
+use tokio::sync::Mutex;
+
+use crate::servers::known::KnownServers;
+use asking::Answers;
+
+/// Sources at most: each of them is asked by every search.
+const MOST_SOURCES: usize = 10;
+/// How long a person waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Results when nobody says how many.
+const RESULTS: u32 = 20;
+/// Results at most.
+const MOST_RESULTS: u32 = 100;
+
+/// Sources of tools that are not here yet; clones share them.
+#[derive(Clone, Debug)]
+pub struct Market {
+    workspace: Workspace,
+    models: Models,
+    providers: Providers,
+    servers: KnownServers,
+    /// How long an agent that searches waits for the sources.
+    deadline: Duration,
+    answers: Arc<Answers>,
+    /// One writer of the list of sources at a time.
+    writing: Arc<Mutex<()>>,
+}
+
+impl Market {
+    /// Asks the sources this library has; agents wait for them as long as the options say.
+    pub fn new(
+        workspace: Workspace,
+        models: Models,
+        providers: Providers,
+        servers: KnownServers,
+        options: &EngineOptions,
+    ) -> Market {
+        let (answers, writing) = (Arc::default(), Arc::default());
+        Market { workspace, models, providers, servers, deadline: options.market, answers, writing }
+    }
+
+    async fn sources(&self) -> Result<Vec<MarketSource>> {
+        Ok(self.workspace.saved(Setting::MarketSources).await?.unwrap_or_default())
+    }
+
+    async fn change(
+        &self,
+        change: impl FnOnce(&mut Vec<MarketSource>) -> Result<()>,
+    ) -> Result<Vec<MarketSource>> {
+        let _turn = self.writing.lock().await;
+        let mut sources = self.sources().await?;
+        change(&mut sources)?;
+        self.workspace.save(Setting::MarketSources, &sources).await?;
+        Ok(sources)
+    }
+
+    async fn source(&self, id: &str) -> Result<MarketSource> {
+        self.sources().await?.into_iter().find(|source| source.id == id).ok_or_else(|| no_source(id))
+    }
+}
+
+fn no_source(id: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("there is no source {id:?}"),
+        "See which there are in the list of sources.",
+    )
+}
+
+impl Handle<ListMarketSources> for Market {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<MarketSource>> {
+        self.sources().await
+    }
+}
+
+impl Handle<AddMarketSource> for Market {
+    async fn handle(&self, _: &Context, request: MarketSourceAdd) -> Result<Vec<MarketSource>> {
+        let url = request.url.trim();
+        let is_bundle = || url.split(['?', '#']).next().is_some_and(|path| path.ends_with(".toolcards"));
+        let told = if is_bundle() { MarketKind::Bundle } else { MarketKind::Registry };
+        let kind = request.kind.unwrap_or(told);
+        // Of either sort it has to be an address of the web.
+        let registry = Registry::at(self.providers.services().fetcher.clone(), url)?;
+        let url = if kind == MarketKind::Registry { registry.address().to_owned() } else { url.to_owned() };
+        let source = MarketSource { id: autokit_workspace::token(3), kind, url };
+        let add = |sources: &mut Vec<MarketSource>| {
+            if sources.iter().any(|other| other.url == source.url) {
+                return Err(ApiError::new(
+                    ErrorCode::Duplicate,
+                    format!("{} is a source already", source.url),
+                    "There is nothing to do.",
+                ));
+            }
+            if sources.len() >= MOST_SOURCES {
+                return Err(ApiError::new(
+                    ErrorCode::Invalid,
+                    format!("there are {MOST_SOURCES} sources already, and every search asks each of them"),
+                    "Remove one first.",
+                ));
+            }
+            sources.push(source);
+            Ok(())
+        };
+        self.change(add).await
+    }
+}
+
+impl Handle<RemoveMarketSource> for Market {
+    async fn handle(&self, _: &Context, request: MarketSourceRef) -> Result<Vec<MarketSource>> {
+        let remove = |sources: &mut Vec<MarketSource>| {
+            let were = sources.len();
+            sources.retain(|source| source.id != request.id);
+            if sources.len() == were { Err(no_source(&request.id)) } else { Ok(()) }
+        };
+        self.change(remove).await
+    }
+}
+
+impl Handle<SearchMarket> for Market {
+    async fn handle(&self, _: &Context, request: MarketQuery) -> Result<MarketFound> {
+        if request.query.trim().is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "the query is empty",
+                "Say in words what you look for.",
+            ));
+        }
+        let limit = request.limit.unwrap_or(RESULTS).clamp(1, MOST_RESULTS) as usize;
+        let sources = self.sources().await?;
+        if sources.is_empty() {
+            let note = "No source of tools is set up.".to_owned();
+            return Ok(MarketFound { offers: Vec::new(), notes: vec![note] });
+        }
+        let mut found = self.ask(&sources, &request.query, PATIENCE, true).await?;
+        found.offers.truncate(limit);
+        Ok(found)
+    }
+}

@@ -1,0 +1,139 @@
+//! What an agent is told when the library has too little: what a person could install.
+
+use std::time::Instant;
+
+use autokit_api::{MarketFound, MarketOffer};
+use autokit_gateway::{Found, Hit, Search, Tier, What};
+use autokit_workspace::cards::LINE;
+use autokit_workspace::cards::{first_sentence, shorten};
+use autokit_workspace::elapsed::ms_since;
+use serde_json::{Map, Value};
+
+use super::Market;
+
+/// With so many results the library has enough.
+const FEW: usize = 3;
+/// Offers an agent is told of: it can only pass them on.
+const OFFERS: usize = 3;
+/// Score below which an offer is none: half of what was asked for has to be in it.
+const FITS: f32 = 0.45;
+/// Functions an agent is told of.
+const FUNCTIONS: usize = 8;
+
+impl Market {
+    /// Adds what could be installed where a search found too little. No source, no question.
+    pub async fn fill(&self, search: &Search, found: &mut Found) {
+        if found.hits.len() >= FEW.min(search.limit) {
+            return;
+        }
+        let began = Instant::now();
+        let asked = match self.sources().await {
+            Ok(sources) if sources.is_empty() => return,
+            Ok(sources) => self.ask(&sources, &search.query, self.deadline, false).await,
+            Err(error) => Err(error),
+        };
+        match asked {
+            Ok(market) => add(&market, search, found),
+            Err(error) => {
+                found.notes.push(format!("What could be installed is not known: {}.", error.message));
+            }
+        }
+        found.took_ms.push((Tier::Marketplace, ms_since(began)));
+    }
+}
+
+fn add(market: &MarketFound, search: &Search, found: &mut Found) {
+    let fits = |offer: &&MarketOffer| offer.score >= FITS && !offer.installed && !offer.deprecated;
+    let (suspect, clean): (Vec<_>, Vec<_>) =
+        market.offers.iter().filter(fits).partition(|offer| offer.suspect.is_some());
+    let room = search.limit.saturating_sub(found.hits.len()).min(OFFERS);
+    found.hits.extend(clean.into_iter().take(room).map(hit));
+    // Nobody has looked at these texts yet: an agent does not read what hides something.
+    if !suspect.is_empty() {
+        found.notes.push(format!(
+            "{} that could be installed are left out: their texts hide something or give orders.",
+            suspect.len()
+        ));
+    }
+    found.notes.extend(
+        market.notes.iter().take(2).map(|note| format!("{}.", shorten(note, LINE).trim_end_matches('.'))),
+    );
+}
+
+fn hit(offer: &MarketOffer) -> Hit {
+    let mut facts = Map::new();
+    let mut put = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            facts.insert(key.to_owned(), value);
+        }
+    };
+    put("version", offer.version.clone().map(Value::from));
+    put("category", offer.category.clone().map(Value::from));
+    put("price", offer.price.clone().map(Value::from));
+    put("rating", offer.rating.map(Value::from));
+    let functions: Vec<String> = offer.functions.iter().take(FUNCTIONS).cloned().collect();
+    put("functions", (!functions.is_empty()).then(|| functions.into()));
+    let line = format!("a person can: autokit market install {} {}", offer.source, offer.id);
+    put("install", Some(line.into()));
+    Hit {
+        id: format!("market/{}/{}", offer.source, offer.id),
+        name: offer.name.clone(),
+        provider: offer.provider.clone(),
+        line: shorten(&first_sentence(&offer.description), LINE),
+        tier: Tier::Marketplace,
+        score: offer.score,
+        what: What::Installable { facts },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn offer(id: &str, score: f32) -> MarketOffer {
+        MarketOffer {
+            source: "s".to_owned(),
+            id: id.to_owned(),
+            name: id.to_owned(),
+            provider: String::new(),
+            description: "Sends mail. Quickly.".to_owned(),
+            version: Some("1.0".to_owned()),
+            page: None,
+            category: None,
+            price: None,
+            rating: None,
+            functions: Vec::new(),
+            deprecated: false,
+            installed: false,
+            suspect: None,
+            score,
+        }
+    }
+
+    #[test]
+    fn an_agent_is_told_of_a_few_that_fit_and_of_nothing_that_hides() {
+        let search = Search {
+            query: String::new(),
+            limit: 5,
+            threshold: 0.0,
+            profile: String::new(),
+            always: HashSet::new(),
+        };
+        let mut offers: Vec<MarketOffer> = ["a", "b", "c", "d"].map(|id| offer(id, 0.9)).into();
+        offers[1].suspect = Some("A comment.".to_owned());
+        offers[2].installed = true;
+        offers.push(offer("e", 0.1));
+        offers.push(offer("f", 0.5));
+        let mut found = Found::default();
+        add(&MarketFound { offers, notes: vec!["s did not answer".to_owned()] }, &search, &mut found);
+        let ids: Vec<&str> = found.hits.iter().map(|hit| hit.id.as_str()).collect();
+        assert_eq!(ids, ["market/s/a", "market/s/d", "market/s/f"]);
+        let What::Installable { facts } = &found.hits[0].what else { panic!("{:?}", found.hits) };
+        // What is not known is not there.
+        assert_eq!(facts.keys().collect::<Vec<_>>(), ["version", "install"]);
+        assert_eq!(found.hits[0].line, "Sends mail.");
+        assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
+    }
+}

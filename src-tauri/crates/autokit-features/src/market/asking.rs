@@ -1,0 +1,319 @@
+//! Sources asked at once, with a deadline, and what they said remembered for a while.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use autokit_api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerReach};
+use autokit_error::Result;
+use autokit_mcp_client::market::{Listing, Registry, Transport};
+use autokit_search::{dot, is_generic_word, is_stop_word};
+use autokit_toolcard::CardKey;
+use autokit_workspace::background::in_background;
+use futures_util::future::join_all;
+
+use super::{Market, shared};
+use crate::servers::tools::SavedServer;
+
+/// How long an answer is not asked for again.
+const FRESH: Duration = Duration::from_mins(5);
+/// How long an agent does not wait again for a source that failed.
+const FAILED: Duration = Duration::from_mins(1);
+/// Answers kept.
+const KEPT: usize = 200;
+/// Words of a request that are asked for, one by one: registries find by a part of the name.
+const WORDS: usize = 4;
+/// Servers taken from one registry for one word.
+const EACH: usize = 30;
+/// Results that are compared by meaning: to embed more would be felt.
+const COMPARED: usize = 32;
+/// Notes at most.
+const NOTES: usize = 8;
+
+/// What a source said to one word, or why it said nothing.
+type Said = std::result::Result<(Vec<Offered>, Vec<String>), String>;
+
+/// Something a source has, with what tells whether it is here already.
+#[derive(Clone, Debug)]
+pub(super) struct Offered {
+    pub(super) offer: MarketOffer,
+    /// How it is reached, for a server.
+    pub(super) reaches: Vec<ServerReach>,
+    /// Provider and name, for a card.
+    pub(super) key: Option<CardKey>,
+}
+
+/// Address of a source, and the word it was asked for.
+type Question = (String, String);
+
+/// What was asked lately.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    said: Mutex<HashMap<Question, (Instant, Arc<Said>)>>,
+}
+
+impl Answers {
+    pub(crate) fn known(&self, key: &Question, failures_too: bool) -> Option<Arc<Said>> {
+        let said = self.said.lock().expect("no holder panics");
+        let (at, said) = said.get(key)?;
+        let fresh = if said.is_ok() { FRESH } else { FAILED };
+        (at.elapsed() < fresh && (said.is_ok() || failures_too)).then(|| Arc::clone(said))
+    }
+
+    fn keep(&self, key: Question, answer: &Arc<Said>) {
+        let mut said = self.said.lock().expect("no holder panics");
+        if said.len() >= KEPT {
+            said.retain(|_, (at, _)| at.elapsed() < FRESH);
+        }
+        if said.len() >= KEPT {
+            said.clear();
+        }
+        said.insert(key, (Instant::now(), Arc::clone(answer)));
+    }
+}
+
+/// The words of a request that a tool could be called after.
+fn telling(query: &str) -> Vec<String> {
+    let words = || {
+        let split = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        // `emails` is no part of `email-server`.
+        split.map(str::to_lowercase).map(|word| match word.strip_suffix('s') {
+            Some(one) if one.len() >= 4 && !one.ends_with('s') => one.to_owned(),
+            _ => word,
+        })
+    };
+    let mut seen = HashSet::new();
+    let mut told: Vec<String> = words()
+        .filter(|word| word.len() > 2 && !is_stop_word(word) && !is_generic_word(word))
+        .filter(|word| seen.insert(word.clone()))
+        .take(WORDS)
+        .collect();
+    if told.is_empty() {
+        told = words().take(1).collect();
+    }
+    told
+}
+
+/// How well an offer fits by words, 0 to 1: those in its name count more than those in its description.
+fn fits(words: &[String], offer: &MarketOffer) -> f32 {
+    let name = format!("{} {} {}", offer.id, offer.name, offer.functions.join(" ")).to_lowercase();
+    let description = offer.description.to_lowercase();
+    let of = |word: &String| {
+        if name.contains(word.as_str()) {
+            1.0
+        } else if description.contains(word.as_str()) {
+            0.7
+        } else {
+            0.0
+        }
+    };
+    words.iter().map(of).sum::<f32>() / words.len().max(1) as f32
+}
+
+/// How a server would be reached, as servers here are.
+pub(super) fn reach_of(transport: &Transport) -> ServerReach {
+    match transport {
+        Transport::Program { command, args } => {
+            ServerReach::Stdio { command: command.clone(), args: args.clone(), folder: String::new() }
+        }
+        Transport::Address(url) => ServerReach::Http { url: url.clone() },
+    }
+}
+
+impl Market {
+    /// What all sources have for a request, best first. A source that fails is a note. With `patient`,
+    /// what failed a moment ago is asked again.
+    pub(super) async fn ask(
+        &self,
+        sources: &[MarketSource],
+        query: &str,
+        within: Duration,
+        patient: bool,
+    ) -> Result<MarketFound> {
+        let words = telling(query);
+        let whole = vec![String::new()];
+        let wanted = sources.iter().flat_map(|source| {
+            // A bundle is read whole and looked through here.
+            let parts = if source.kind == MarketKind::Bundle { &whole } else { &words };
+            parts.iter().map(move |part| (source, part.as_str()))
+        });
+        let said =
+            join_all(wanted.map(|(source, part)| self.ask_source(source, part, within, patient))).await;
+        let servers = self.servers.all().await?;
+        let (mut found, mut seen) = (MarketFound::default(), HashSet::new());
+        for said in said {
+            match &*said {
+                Ok((offers, notes)) => {
+                    for offered in offers {
+                        let offer = &offered.offer;
+                        let score = fits(&words, offer);
+                        if score > 0.0 && seen.insert((offer.source.clone(), offer.id.clone())) {
+                            let installed = self.has_offered(&servers, offered);
+                            found.offers.push(MarketOffer { installed, score, ..offer.clone() });
+                        }
+                    }
+                    found.notes.extend(notes.iter().cloned());
+                }
+                Err(why) => found.notes.push(why.clone()),
+            }
+        }
+        let mut seen = HashSet::new();
+        found.notes.retain(|note| seen.insert(note.clone()));
+        found.notes.truncate(NOTES);
+        by_score(&mut found.offers);
+        self.compare(query, &mut found.offers).await?;
+        Ok(found)
+    }
+
+    async fn ask_source(
+        &self,
+        source: &MarketSource,
+        part: &str,
+        within: Duration,
+        patient: bool,
+    ) -> Arc<Said> {
+        let key = (source.url.clone(), part.to_owned());
+        if let Some(known) = self.answers.known(&key, !patient) {
+            return known;
+        }
+        let asking = async {
+            match source.kind {
+                MarketKind::Registry => self.ask_registry(source, part).await,
+                MarketKind::Bundle => shared::offers(self, source).await,
+            }
+        };
+        let said = match tokio::time::timeout(within, asking).await {
+            Ok(said) => said.map_err(|error| error.message),
+            Err(_) => Err(format!("{} did not answer within {:.1} s", source.url, within.as_secs_f32())),
+        };
+        let said = Arc::new(said);
+        self.answers.keep(key, &said);
+        said
+    }
+
+    async fn ask_registry(&self, source: &MarketSource, part: &str) -> Result<(Vec<Offered>, Vec<String>)> {
+        let registry = Registry::at(self.providers.services().fetcher.clone(), &source.url)?;
+        let listed = registry.search(part, EACH).await?;
+        // Of what cannot be started from here nobody has anything.
+        let usable = listed.listings.into_iter().filter(|listing| !listing.starts.is_empty());
+        Ok((usable.map(|listing| offer_of(source, listing)).collect(), listed.notes))
+    }
+
+    /// Whether something is here already.
+    fn has_offered(&self, servers: &[SavedServer], offered: &Offered) -> bool {
+        let among_cards =
+            |key: &CardKey| self.workspace.library.read(|replica| replica.by_key(key).is_some());
+        offered.key.as_ref().is_some_and(among_cards)
+            || servers.iter().any(|kept| offered.reaches.iter().any(|reach| same_server(kept.reach(), reach)))
+    }
+
+    /// Orders the best by meaning too, where there is a model.
+    async fn compare(&self, query: &str, offers: &mut [MarketOffer]) -> Result<()> {
+        let Some(senses) = self.models.query_embedder() else { return Ok(()) };
+        let compared = offers.len().min(COMPARED);
+        let texts: Vec<String> =
+            offers[..compared].iter().map(|offer| format!("{}. {}", offer.name, offer.description)).collect();
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let query = query.to_owned();
+        let cosines = in_background(move || {
+            let failed = autokit_error::ApiError::internal;
+            let queries = senses.queries(&[query]).map_err(failed)?;
+            let passages = senses.passages(&texts).map_err(failed)?;
+            let Some(query) = queries.first() else { return Ok(Vec::new()) };
+            Ok(passages.iter().map(|passage| dot(query, passage)).collect::<Vec<f32>>())
+        })
+        .await?;
+        for (offer, cosine) in offers.iter_mut().zip(cosines) {
+            offer.score = f32::midpoint(offer.score, cosine.clamp(0.0, 1.0));
+        }
+        by_score(offers);
+        Ok(())
+    }
+}
+
+fn by_score(offers: &mut [MarketOffer]) {
+    offers.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
+}
+
+fn offer_of(source: &MarketSource, listing: Listing) -> Offered {
+    let reaches = listing.starts.iter().map(|start| reach_of(&start.transport)).collect();
+    let (provider, name) = listing.name.split_once('/').unwrap_or(("", &listing.name));
+    let offer = MarketOffer {
+        source: source.id.clone(),
+        id: listing.name.clone(),
+        name: listing.title.clone().unwrap_or_else(|| name.to_owned()),
+        provider: provider.to_owned(),
+        description: listing.description,
+        version: listing.version,
+        page: listing.page,
+        category: listing.facts.category,
+        price: listing.facts.price,
+        rating: listing.facts.rating,
+        functions: listing.facts.functions,
+        deprecated: listing.deprecated,
+        installed: false,
+        suspect: listing.suspect,
+        score: 0.0,
+    };
+    Offered { offer, reaches, key: None }
+}
+
+/// A word without the version of the package it names.
+fn unversioned(word: &str) -> &str {
+    let last = word.rfind('/').map_or(0, |at| at + 1);
+    // The first letter may be the `@` of a scope.
+    let from = last + usize::from(last == 0 && word.starts_with('@'));
+    word[from..].find(['@', ':']).map_or(word, |at| &word[..from + at])
+}
+
+/// Whether two ways lead to one server, whatever its version.
+fn same_server(ours: &ServerReach, theirs: &ServerReach) -> bool {
+    match (ours, theirs) {
+        (ServerReach::Http { url: a }, ServerReach::Http { url: b }) => {
+            a.trim_end_matches('/') == b.trim_end_matches('/')
+        }
+        (
+            ServerReach::Stdio { command: ours, args: had, .. },
+            ServerReach::Stdio { command: theirs, args: has, .. },
+        ) => {
+            let package = |args: &[String]| -> Option<String> {
+                let word =
+                    args.iter().find(|word| !word.starts_with('-') && !matches!(word.as_str(), "run"))?;
+                Some(unversioned(word).to_owned())
+            };
+            ours == theirs && package(had).is_some() && package(had) == package(has)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_a_tool_could_be_called_after_are_asked_for() {
+        assert_eq!(telling("send emails with Gmail, and the emails of others"), ["send", "email", "gmail"]);
+        assert_eq!(telling("a tool"), ["a"]);
+        assert_eq!(telling("address"), ["address"]);
+    }
+
+    #[test]
+    fn a_server_stays_itself_in_another_version() {
+        let reach = |command: &str, args: &str| ServerReach::Stdio {
+            command: command.to_owned(),
+            args: args.split(' ').map(str::to_owned).collect(),
+            folder: String::new(),
+        };
+        let npx = |args: &str| reach("npx", args);
+        assert!(same_server(&npx("-y @acme/mail@1.0.0"), &npx("-y @acme/mail@2.0.0 --fast")));
+        assert!(same_server(&npx("-y mail"), &npx("-y mail@2")));
+        assert!(!same_server(&npx("-y @acme/mail@1.0.0"), &npx("-y @acme/post@1.0.0")));
+        assert!(!same_server(&npx("-y mail"), &reach("uvx", "mail")));
+        assert!(same_server(&reach("docker", "run acme/mail:1"), &reach("docker", "run acme/mail:2")));
+        let http = |url: &str| ServerReach::Http { url: url.to_owned() };
+        assert!(same_server(&http("https://a.example/mcp"), &http("https://a.example/mcp/")));
+    }
+}

@@ -1,0 +1,68 @@
+//! The cards of a bundle somebody published, as offers.
+
+use autokit_api::{MarketOffer, MarketSource};
+use autokit_error::Result;
+use autokit_toolcard::{Author, Toolcard, fields, has_injection, injections_in_value, visible};
+use autokit_web::Validators;
+use autokit_workspace::background::in_background;
+use autokit_workspace::cards::shorten;
+use serde_json::Value;
+
+use super::Market;
+use super::asking::Offered;
+use crate::incoming::{Incoming, from_bytes};
+
+/// Bytes of a bundle that is looked through whenever somebody searches.
+const BYTES: u64 = 20 << 20;
+/// Cards of one bundle that are offered.
+const CARDS: usize = 5_000;
+/// Characters of a description.
+const DESCRIPTION: usize = 2_000;
+/// Characters of any other text.
+const TEXT: usize = 200;
+
+/// Reads a published bundle without keeping anything of it.
+pub(crate) async fn read(market: &Market, url: &str) -> Result<Incoming> {
+    let fetcher = market.providers.services().fetcher.clone();
+    let file = fetcher.download(url, &Validators::default(), BYTES).await?;
+    let bytes = file.map(|file| file.bytes).unwrap_or_default();
+    let (url, at) = (url.to_owned(), market.workspace.clock.stamp());
+    in_background(move || from_bytes(&bytes, &url, &Author::autokit(), &at)).await
+}
+
+/// The cards of a bundle.
+pub(super) async fn offers(market: &Market, source: &MarketSource) -> Result<(Vec<Offered>, Vec<String>)> {
+    let incoming = read(market, &source.url).await?;
+    let mut notes = Vec::new();
+    if incoming.entries.len() > CARDS {
+        notes.push(format!("of {} only the first {CARDS} cards are looked at", source.url));
+    }
+    let cards = incoming.entries.iter().take(CARDS);
+    Ok((cards.map(|entry| offer_of(source, &entry.card)).collect(), notes))
+}
+
+fn offer_of(source: &MarketSource, card: &Toolcard) -> Offered {
+    let key = card.key();
+    let told = |field: &str| card.text(field).map(|text| shorten(&visible(text), TEXT));
+    let whole = Value::Object(card.object().clone());
+    // Most cards are clean, and that is told faster.
+    let texts = if has_injection(&whole) { injections_in_value(&whole) } else { Vec::new() };
+    let offer = MarketOffer {
+        source: source.id.clone(),
+        id: key.id().to_string(),
+        name: shorten(&visible(&key.name), TEXT),
+        provider: shorten(&visible(&key.provider), TEXT),
+        description: shorten(&visible(card.description()), DESCRIPTION),
+        version: told("version"),
+        page: told(fields::DOCUMENTATION),
+        category: told("category"),
+        price: told(fields::PRICING),
+        rating: None,
+        functions: Vec::new(),
+        deprecated: false,
+        installed: false,
+        suspect: texts.first().and_then(|text| text.marks.first()).map(|mark| mark.why.clone()),
+        score: 0.0,
+    };
+    Offered { offer, reaches: Vec::new(), key: Some(key) }
+}

@@ -1,0 +1,307 @@
+//! The review queue.
+
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+
+use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
+use autokit_api::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
+use autokit_api::{
+    CardDescribe, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals as ProposalList,
+    ProposalsQuery, ReviewPolicy, Setting, SuspectText,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::Proposed;
+use autokit_toolcard::{
+    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
+    is_flagged, marks_in_field, risk,
+};
+use autokit_workspace::models::Models;
+use autokit_workspace::providers::Providers;
+use autokit_workspace::workspace::Workspace;
+use lru::LruCache;
+use serde_json::{Map, Value};
+
+use crate::duplicates::Duplicates;
+
+/// Drafts of which it is remembered whether they are suspect.
+const LOOKED_THROUGH: NonZeroUsize = NonZeroUsize::new(50_000).expect("more than none");
+
+/// Proposals as they wait for review; clones share them.
+#[derive(Clone, Debug)]
+pub struct Proposals {
+    workspace: Workspace,
+    models: Models,
+    duplicates: Duplicates,
+    providers: Providers,
+    pub(crate) flagged: Arc<FlaggedDrafts>,
+}
+
+impl Proposals {
+    /// The proposals of this library.
+    pub fn new(
+        workspace: Workspace,
+        models: Models,
+        duplicates: Duplicates,
+        providers: Providers,
+    ) -> Proposals {
+        Proposals { workspace, models, duplicates, providers, flagged: Arc::default() }
+    }
+
+    /// How proposals are decided on.
+    pub(crate) async fn policy(&self) -> Result<ReviewPolicy> {
+        Ok(self.workspace.saved(Setting::Review).await?.unwrap_or_default())
+    }
+
+    /// The card a proposal is about, or would make.
+    pub(crate) fn title(&self, proposal: &Proposal) -> String {
+        match (&proposal.draft.card, proposal.draft.key()) {
+            (Some(id), _) => self
+                .workspace
+                .library
+                .card(id)
+                .map_or_else(|_| id.to_string(), |record| record.key.to_string()),
+            (None, Some(key)) => key.to_string(),
+            (None, None) => "a card without a name".to_owned(),
+        }
+    }
+
+    pub(crate) async fn detail(&self, id: u32) -> Result<ProposalDetail> {
+        self.look_at(ProposalLook::from(id)).await
+    }
+
+    async fn look_at(&self, look: ProposalLook) -> Result<ProposalDetail> {
+        let proposal = self.workspace.library.proposal(look.id).await?;
+        let record = proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
+        let now: Map<String, Value> = match (&record, proposal.draft.base, proposal.state) {
+            // What was decided is seen over the card it was decided on.
+            (
+                Some(record),
+                Some(base),
+                ProposalState::Accepted | ProposalState::Rejected | ProposalState::Withdrawn,
+            ) => {
+                let body = self
+                    .workspace
+                    .library
+                    .revision(&record.id, base)
+                    .await?
+                    .body
+                    .unwrap_or_else(|| "{}".to_owned());
+                serde_json::from_str(&body).map_err(|error| ApiError::internal(error.to_string()))?
+            }
+            (Some(record), ..) => record.card().into_object(),
+            (None, ..) => Map::new(),
+        };
+        // A new card is found by its name as accepted, which the reviewer may have edited.
+        let made = || {
+            let key = proposal.draft.key().filter(|_| proposal.state == ProposalState::Accepted)?;
+            self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.to_string()))
+        };
+        let mut draft = proposal.draft.clone();
+        for field in &mut draft.fields {
+            if let Some(value) = look.edits.get(&field.field) {
+                field.value = Some(value.clone());
+            }
+        }
+        let mut similar = proposal.draft.similar.clone();
+        if proposal.state == ProposalState::Pending {
+            // The library may have got such a card since, and an import proposes thousands without looking.
+            similar.extend(self.similar_to(&draft).await?);
+            similar.sort();
+            similar.dedup();
+        }
+        let similar = self.workspace.library.read(|replica| {
+            let named = |id: &CardId| Some((id.to_string(), replica.get(id)?.key.to_string()));
+            similar.iter().filter_map(named).collect()
+        });
+        let proposed = |name: &str| draft.fields.iter().any(|field| field.field == name);
+        Ok(ProposalDetail {
+            card: proposal.draft.card.as_ref().map(ToString::to_string).or_else(made),
+            title: self.title(&proposal),
+            diff: diff_cards(&now, &draft.applied(&now, |_| true)),
+            revision: record.as_ref().map(|record| record.number),
+            risks: draft
+                .fields
+                .iter()
+                .map(|field| (field.field.clone(), risk(field, now.get(&field.field))))
+                .collect(),
+            needed: self.policy().await?.approvals,
+            suspect: suspect_texts(&draft, &now),
+            unchanged: now.into_iter().filter(|(name, _)| !proposed(name)).collect(),
+            similar,
+            events: self.workspace.library.proposal_events(look.id).await?,
+            proposal,
+        })
+    }
+
+    /// Keeps a proposal, with the cards of the library that may be the same tool.
+    pub async fn propose(&self, mut draft: Draft, by: &Author, request: Option<&str>) -> Result<Proposed> {
+        let similar = self.similar_to(&draft).await?;
+        draft.similar.extend(similar);
+        draft.similar.sort();
+        draft.similar.dedup();
+        let proposed = self.workspace.library.propose(draft, by, request).await?;
+        self.workspace.tell_proposals().await?;
+        Ok(proposed)
+    }
+
+    /// The cards of the library that may be the tool a draft makes a card of, or have its name under another
+    /// provider; none for a draft that changes a card.
+    async fn similar_to(&self, draft: &Draft) -> Result<Vec<CardId>> {
+        let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
+        let (None, Ok(card)) = (&draft.card, card) else { return Ok(Vec::new()) };
+        let mut similar: Vec<CardId> = self
+            .workspace
+            .library
+            .read(|replica| replica.named(card.name()).map(|record| record.id.clone()).collect());
+        self.models.settled().await;
+        let vector = self.models.embed_card(&card).await?.map(|vectors| vectors.values);
+        let duplicates = self.duplicates.of(&card, vector).await?;
+        similar.extend(duplicates.into_iter().map(|duplicate| duplicate.id));
+        Ok(similar)
+    }
+}
+
+impl Proposals {
+    /// A draft of a card from words that describe a tool: by the small model, else by rules.
+    pub async fn described(&self, text: &str) -> Result<Draft> {
+        let now = self.workspace.clock.stamp();
+        let services = self.providers.services();
+        let embedder = self.models.embedder();
+        let is_word = |word: &str| embedder.as_ref().is_none_or(|embedder| embedder.knows_word(word));
+        let draft = match &services.small {
+            Some(small) => {
+                let small = with_patience(small, LONGEST_SILENCE);
+                match autokit_agent::describe_with(&small, &services.prompts, text, &now, &is_word).await {
+                    Ok((draft, _)) => draft,
+                    Err(error) => {
+                        tracing::info!(%error, "the card is made by rules");
+                        autokit_agent::describe(text, &now)
+                    }
+                }
+            }
+            None => autokit_agent::describe(text, &now),
+        };
+        if draft.key().is_none_or(|key| key.name.is_empty()) {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                "the text names no tool",
+                "Begin with its name, e.g. \u{201c}Weather Kit is a library that \u{2026}\u{201d}.",
+            ));
+        }
+        Ok(draft)
+    }
+
+    fn row(&self, proposal: &Proposal, needed: u32) -> ProposalRow {
+        ProposalRow {
+            id: proposal.id,
+            title: self.title(proposal),
+            origin: proposal.draft.origin,
+            group: proposal.draft.origin.group().to_owned(),
+            risk: proposal.risk,
+            suspect: self.flagged.has(&proposal.draft),
+            conflicts: proposal.conflicts.len() as u32,
+            approvals: proposal.approvals.len() as u32,
+            needed,
+            state: proposal.state,
+            card: proposal.draft.card.as_ref().map(ToString::to_string),
+            fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
+            confidence: proposal.draft.confidence(),
+            created_at: proposal.created_at.clone(),
+            reason: proposal.draft.reason.clone(),
+        }
+    }
+}
+
+impl Handle<DescribeCard> for Proposals {
+    async fn handle(&self, context: &Context, request: CardDescribe) -> Result<ProposalDetail> {
+        let draft = self.described(&request.text).await?;
+        let by = Author(context.author.clone());
+        let proposal = self.propose(draft, &by, context.request.as_deref()).await?.proposal;
+        self.detail(proposal.id).await
+    }
+}
+
+/// Whether a text that is proposed hides something or gives orders to a model.
+fn is_suspect(draft: &Draft) -> bool {
+    let mut card = draft.applied(&Map::new(), |_| true);
+    if draft.card.is_some() {
+        // Which language the card is of is not known here.
+        card.entry(fields::LANGUAGE).or_insert_with(|| "other".into());
+    }
+    draft.fields.iter().any(|field| is_flagged(&card, &field.field))
+}
+
+/// What was said of drafts that were looked through: the queue is read again with each proposal that comes,
+/// and looking through a thousand of them takes a while.
+#[derive(Debug)]
+pub(crate) struct FlaggedDrafts {
+    /// By a digest of what is proposed, with a key nobody else has: a draft cannot be made to look like
+    /// another.
+    said: Mutex<LruCache<u64, bool>>,
+    digest: RandomState,
+}
+
+impl Default for FlaggedDrafts {
+    fn default() -> FlaggedDrafts {
+        FlaggedDrafts { said: Mutex::new(LruCache::new(LOOKED_THROUGH)), digest: RandomState::new() }
+    }
+}
+
+impl FlaggedDrafts {
+    /// As [`is_suspect`].
+    pub(crate) fn has(&self, draft: &Draft) -> bool {
+        let mut digest = self.digest.build_hasher();
+        draft.card.is_some().hash(&mut digest);
+        draft.fields.iter().for_each(|field| (&field.field, &field.value).hash(&mut digest));
+        let digest = digest.finish();
+        if let Some(said) = self.said.lock().expect("no holder panics").get(&digest) {
+            return *said;
+        }
+        let said = is_suspect(draft);
+        self.said.lock().expect("no holder panics").put(digest, said);
+        said
+    }
+}
+
+fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<SuspectText> {
+    let mut suspect = Vec::new();
+    let after = draft.applied(now, |_| true);
+    for field in &draft.fields {
+        for (side, card) in [(FieldSide::Before, now), (FieldSide::After, &after)] {
+            let texts = marks_in_field(card, &field.field);
+            suspect.extend(texts.into_iter().map(|MarkedText { pointer, in_name, marks }| SuspectText {
+                field: field.field.clone(),
+                side,
+                pointer,
+                in_name,
+                marks,
+            }));
+        }
+    }
+    suspect
+}
+
+impl Handle<ListProposals> for Proposals {
+    async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<ProposalList> {
+        let library = &self.workspace.library;
+        let needed = self.policy().await?.approvals;
+        let mut rows: Vec<ProposalRow> = match request.state {
+            Some(ProposalState::Pending) => {
+                library.waiting().await?.iter().map(|proposal| self.row(proposal, needed)).collect()
+            }
+            state => {
+                library.proposals(state).await?.iter().map(|proposal| self.row(proposal, needed)).collect()
+            }
+        };
+        rows.reverse();
+        let groups = Origin::groups().map(str::to_owned).collect();
+        Ok(ProposalList { rows, waiting: library.count_waiting().await?, groups })
+    }
+}
+
+impl Handle<GetProposal> for Proposals {
+    async fn handle(&self, _: &Context, request: ProposalLook) -> Result<ProposalDetail> {
+        self.look_at(request).await
+    }
+}

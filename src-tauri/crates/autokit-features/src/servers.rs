@@ -1,0 +1,301 @@
+//! MCP servers behind AutoKit: which there are, and what of their tools is in the library.
+//!
+//! A tool of a server is a card. What the server says of it is taken over by review: a tool that is new,
+//! and one that says something else than when it was accepted, waits there as a proposal, and until then
+//! cannot be called. So a server cannot change what an agent reads behind a person's back.
+
+pub(crate) mod bindings;
+pub mod known;
+mod looks;
+mod offered;
+pub mod tools;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use autokit_api::commands::{
+    AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer,
+};
+use autokit_api::{
+    ExistingCards, JobKind, JobRef, Landing, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersRead,
+    ServersText,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::configured::{ConfiguredReach, configured};
+use autokit_mcp_client::ServerTools;
+use autokit_toolcard::{Author, Toolcard};
+use autokit_workspace::jobs::{Outcome, Progress};
+use autokit_workspace::workspace::Workspace;
+
+use crate::import::Imports;
+use crate::import::wishes::Wishes;
+use crate::incoming::Incoming;
+use known::KnownServers;
+use tools::{SavedServer, Upstream, choice, proposer, read_tools};
+
+/// Characters of a name.
+const NAME_CHARS: usize = 40;
+/// Adding servers, and bringing in what their tools say; clones share them.
+#[derive(Clone, Debug)]
+pub struct Servers {
+    workspace: Workspace,
+    pub(crate) known: KnownServers,
+    imports: Imports,
+}
+
+impl Servers {
+    /// Follows the servers this library knows.
+    pub fn new(workspace: Workspace, known: KnownServers, imports: Imports) -> Servers {
+        Servers { workspace, known, imports }
+    }
+
+    /// Stops the programs of servers.
+    pub async fn stop_all(&self) {
+        self.known.pool().stop_all().await;
+    }
+
+    /// Looks at the tools of a server in the background and brings in what is new or changed.
+    pub(crate) fn start_looking_at(&self, name: String) -> JobRef {
+        let servers = self.clone();
+        let title = format!("Looking at the tools of {name}");
+        self.workspace.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
+            let looked = servers.take_up(&name, &progress).await;
+            let (looked, skipped) = match looked {
+                Ok((outcome, skipped)) => (Ok(outcome), skipped),
+                Err(error) => (Err(error), Vec::new()),
+            };
+            if servers.known.get(&name).await.is_err() {
+                return Ok(Outcome { summary: format!("{name} was removed meanwhile"), tally: None });
+            }
+            let failed = looked.as_ref().err().map(ApiError::sentence);
+            let at = servers.workspace.clock.stamp();
+            servers
+                .known
+                .change(|list| {
+                    if let Some(kept) = list.iter_mut().find(|kept| kept.name == name) {
+                        (kept.failed, kept.checked_at, kept.skipped) = (failed, Some(at), skipped);
+                    }
+                    Ok(())
+                })
+                .await?;
+            looked
+        })
+    }
+
+    /// Brings in what a server says; gives the tools that were left out, each with the reason, as well.
+    async fn take_up(&self, name: &str, progress: &Progress) -> Result<(Outcome, Vec<String>)> {
+        let server = self.known.get(name).await?;
+        let ServerTools { tools, skipped } = self.known.list_tools(&server).await?;
+        progress.check()?;
+        let read = read_tools(&server, &tools);
+        let mut left_out: Vec<String> =
+            skipped.iter().map(|skipped| format!("{:?} {}", skipped.name, skipped.why)).collect();
+        left_out.extend(read.rejected.iter().map(|rejected| {
+            let problems: Vec<String> = rejected.problems.iter().map(ToString::to_string).collect();
+            format!("{:?}: {}", rejected.name.as_deref().unwrap_or_default(), problems.join(", "))
+        }));
+        let mut choices = HashMap::new();
+        for item in &read.cards {
+            let Some(ours) = self.workspace.library.read(|replica| replica.by_key(&item.card.key()).cloned())
+            else {
+                continue;
+            };
+            let position = item.position as u32;
+            let stands = match Upstream::of(&ours.card()) {
+                Some(upstream) => self.known.is_bound(&ours.id, &upstream).await?,
+                None => false,
+            };
+            choices.insert(position, choice(position, &ours, &item.card, stands));
+        }
+        let said: Vec<Toolcard> = read.cards.iter().map(|item| item.card.clone()).collect();
+        let (by, at) = (Author(proposer(name)), self.workspace.clock.stamp());
+        let incoming = Arc::new(Incoming::of_server(read, name, &by, &at));
+        let wishes = Wishes {
+            existing: ExistingCards::Merge,
+            landing: if server.trusted { Landing::Library } else { Landing::Review },
+            suspect_too: false,
+            choices,
+            reason: format!("What the MCP server {name} says"),
+            by,
+            at,
+        };
+        let outcome = self.imports.bring_in(incoming, wishes, None, progress).await?;
+        self.known.bind_same(&said).await?;
+        Ok((outcome, left_out))
+    }
+}
+
+fn is_web(address: &str) -> bool {
+    url::Url::parse(address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+impl Servers {
+    async fn view(&self) -> Result<Vec<Server>> {
+        let running = self.known.pool().running().await;
+        let list = self.known.all().await?;
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        for record in self.known.cards() {
+            if let Some(upstream) = Upstream::of(&record.card()) {
+                *counts.entry(upstream.server).or_default() += 1;
+            }
+        }
+        let proposals = self.workspace.library.waiting().await?;
+        let waiting = |name: &str| {
+            let by = proposer(name);
+            proposals.iter().filter(|proposal| proposal.proposed_by == by).count() as u32
+        };
+        let view = |kept: &SavedServer| Server {
+            name: kept.name.clone(),
+            reach: kept.reach.clone(),
+            secrets: kept.secrets.clone(),
+            trusted: kept.trusted,
+            running: running.contains(&kept.name),
+            tools: counts.get(&kept.name).copied().unwrap_or_default(),
+            waiting: waiting(&kept.name),
+            checked_at: kept.checked_at.clone(),
+            failed: kept.failed.clone(),
+            skipped: kept.skipped.clone(),
+        };
+        Ok(list.iter().map(view).collect())
+    }
+}
+
+impl Handle<ListServers> for Servers {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Server>> {
+        self.view().await
+    }
+}
+
+impl Handle<AddServer> for Servers {
+    async fn handle(&self, _: &Context, request: ServerAdd) -> Result<JobRef> {
+        let name = request.name.trim().to_owned();
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
+        if name.is_empty() || name.len() > NAME_CHARS || !name.chars().all(plain) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{name:?} cannot be the name of a server"),
+                "Use up to 40 letters, digits, spaces, dots, `-` and `_`.",
+            ));
+        }
+        // Rules and reviews go by the name: it must be nobody else's, also at a glance.
+        let same = |other: &str| other != name && other.eq_ignore_ascii_case(&name);
+        let taken =
+            self.known.all().await?.iter().find(|kept| same(&kept.name)).map(|kept| kept.name.clone());
+        if let Some(taken) =
+            taken.or_else(|| name.eq_ignore_ascii_case("AutoKit").then(|| "AutoKit".to_owned()))
+        {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{name:?} is too much like {taken:?}, which is another"),
+                "Give it another name.",
+            ));
+        }
+        let wrong = match &request.reach {
+            ServerReach::Stdio { command, .. } if command.trim().is_empty() => {
+                Some(("the server has no program".to_owned(), "Give the program that starts it."))
+            }
+            ServerReach::Http { url } if !is_web(url) => Some((
+                format!("{url:?} is no address of a server"),
+                "Give an address that begins with http:// or https://.",
+            )),
+            _ => None,
+        };
+        if let Some((message, remedy)) = wrong {
+            return Err(ApiError::new(ErrorCode::BadRequest, message, remedy));
+        }
+        let secrets: Vec<String> = request.secrets.keys().cloned().collect();
+        let before = self.known.all().await?.iter().find(|kept| kept.name == name).cloned();
+        if secrets.is_empty() {
+            // A machine without a place for keys can have servers that need none.
+            if before.is_some_and(|before| !before.secrets.is_empty()) {
+                self.known.remove_secrets(&name).await?;
+            }
+        } else {
+            self.known.set_secrets(&name, &request.secrets).await?;
+        }
+        let (reach, trusted) = (request.reach, request.trusted);
+        let (checked_at, failed, skipped) = (None, None, Vec::new());
+        let new = SavedServer { name: name.clone(), reach, secrets, trusted, checked_at, failed, skipped };
+        self.known
+            .change(|list| {
+                match list.iter_mut().find(|kept| kept.name == new.name) {
+                    Some(kept) => *kept = new,
+                    None => list.push(new),
+                }
+                Ok(())
+            })
+            .await?;
+        self.known.forget_live(&name);
+        self.known.pool().stop(&name).await;
+        Ok(self.start_looking_at(name))
+    }
+}
+
+/// A name as servers have them here, from whatever it is elsewhere.
+fn plain_name(name: &str) -> String {
+    let plain =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ') { c } else { '-' };
+    name.trim().chars().take(NAME_CHARS).map(plain).collect()
+}
+
+impl Handle<ReadServers> for Servers {
+    async fn handle(&self, _: &Context, request: ServersText) -> Result<ServersRead> {
+        let read = configured(&request.text).map_err(|why| {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                why,
+                "Give the file in which the program keeps its MCP servers.",
+            )
+        })?;
+        let here = self.known.all().await?;
+        let servers: Vec<ServerAdd> = read
+            .servers
+            .into_iter()
+            .map(|server| ServerAdd {
+                name: plain_name(&server.name),
+                reach: match server.reach {
+                    ConfiguredReach::Stdio { command, args, folder } => {
+                        ServerReach::Stdio { command, args, folder }
+                    }
+                    ConfiguredReach::Http { url } => ServerReach::Http { url },
+                },
+                secrets: server.secrets,
+                trusted: false,
+            })
+            .collect();
+        let taken = servers.iter().map(|server| server.name.clone());
+        let taken = taken.filter(|name| here.iter().any(|kept| kept.name == *name)).collect();
+        Ok(ServersRead { servers, taken, problems: read.problems })
+    }
+}
+
+impl Handle<RemoveServer> for Servers {
+    async fn handle(&self, _: &Context, request: ServerRef) -> Result<Vec<Server>> {
+        let name = request.name;
+        let before = self.known.get(&name).await?;
+        self.known
+            .change(|list| {
+                list.retain(|kept| kept.name != name);
+                Ok(())
+            })
+            .await?;
+        if !before.secrets.is_empty() {
+            self.known.remove_secrets(&name).await?;
+        }
+        self.known.forget_live(&name);
+        self.known.pool().stop(&name).await;
+        // Nobody says any more what they say; a server of this name that is added again says it anew.
+        let by = Author(proposer(&name));
+        if self.workspace.library.withdraw_all(&by, "the server was removed").await? > 0 {
+            self.workspace.tell_proposals().await?;
+        }
+        self.view().await
+    }
+}
+
+impl Handle<RefreshServer> for Servers {
+    async fn handle(&self, _: &Context, request: ServerRef) -> Result<JobRef> {
+        let server = self.known.get(&request.name).await?;
+        Ok(self.start_looking_at(server.name))
+    }
+}

@@ -1,0 +1,178 @@
+//! MCP servers that are known here: which there are, how each is reached, what its tools say.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+
+use autokit_api::{ServerReach, Setting};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::CardRecord;
+use autokit_mcp_client::{Limits, Pool, Reach, ServerTools};
+use autokit_workspace::providers::Providers;
+use autokit_workspace::secrets::{Secret, name_for};
+use autokit_workspace::workspace::{Cached, Workspace};
+use tokio::sync::mpsc;
+
+use super::bindings::ToolBindings;
+use super::tools::{SavedServer, digest_of};
+
+/// The servers of a library and the programs that run of them; clones share them.
+#[derive(Clone, Debug)]
+pub struct KnownServers {
+    pub(super) workspace: Workspace,
+    providers: Providers,
+    pub(super) state: Arc<ServersState>,
+}
+
+/// What is known of the servers in this process.
+#[derive(Debug)]
+pub(super) struct ServersState {
+    pool: Pool,
+    changes: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
+    list: Cached<Vec<SavedServer>>,
+    /// One writer at a time.
+    pub(super) writing: tokio::sync::Mutex<()>,
+    /// Of each server that was looked at in this process, what its tools say.
+    live: Mutex<HashMap<String, Arc<HashMap<String, String>>>>,
+    pub(super) bindings: Cached<ToolBindings>,
+}
+
+/// What is kept secret for a server.
+type ServerSecrets = BTreeMap<String, String>;
+
+fn secret_name(server: &str) -> String {
+    name_for("mcp-server", server)
+}
+
+impl KnownServers {
+    /// The servers of this library, none of them started.
+    pub fn new(workspace: Workspace, providers: Providers, limits: Limits) -> KnownServers {
+        let (pool, changes) = Pool::new(limits);
+        let state = ServersState {
+            pool,
+            changes: Mutex::new(Some(changes)),
+            list: Cached::new(Setting::McpServers),
+            writing: tokio::sync::Mutex::default(),
+            live: Mutex::default(),
+            bindings: Cached::new(Setting::VouchedTools),
+        };
+        KnownServers { workspace, providers, state: Arc::new(state) }
+    }
+
+    /// The programs and connections of servers.
+    pub fn pool(&self) -> &Pool {
+        &self.state.pool
+    }
+
+    /// The names of servers that say their tools changed, as they say so; none but for who asks first.
+    pub(super) fn take_changes(&self) -> Option<mpsc::UnboundedReceiver<String>> {
+        self.state.changes.lock().expect("no holder panics").take()
+    }
+
+    /// All of them.
+    pub async fn all(&self) -> Result<Arc<Vec<SavedServer>>> {
+        self.state.list.read(&self.workspace).await
+    }
+
+    pub(super) async fn change(
+        &self,
+        change: impl FnOnce(&mut Vec<SavedServer>) -> Result<()>,
+    ) -> Result<()> {
+        let _turn = self.state.writing.lock().await;
+        let mut list = self.all().await?.to_vec();
+        change(&mut list)?;
+        self.state.list.write(&self.workspace, list).await?;
+        self.workspace.tools_changed();
+        Ok(())
+    }
+
+    /// The server of this name.
+    ///
+    /// # Errors
+    /// `not_found` when there is none.
+    pub async fn get(&self, name: &str) -> Result<SavedServer> {
+        let list = self.all().await?;
+        list.iter().find(|server| server.name == name).cloned().ok_or_else(|| no_server(name))
+    }
+
+    /// Keeps what is secret of a server.
+    pub(super) async fn set_secrets(&self, server: &str, secrets: &ServerSecrets) -> Result<()> {
+        let text = serde_json::to_string(secrets).map_err(|error| ApiError::internal(error.to_string()))?;
+        self.providers.secrets().set(&secret_name(server), Secret::new(text)).await
+    }
+
+    /// Removes what is secret of a server.
+    pub(super) async fn remove_secrets(&self, server: &str) -> Result<()> {
+        self.providers.secrets().remove(&secret_name(server)).await?;
+        Ok(())
+    }
+
+    /// How a server is reached, with what is secret filled in.
+    pub async fn reach(&self, server: &SavedServer) -> Result<Reach> {
+        let secrets = if server.secrets.is_empty() {
+            ServerSecrets::new()
+        } else {
+            let secret = self.providers.secrets().get(&secret_name(&server.name)).await?;
+            let secrets = secret.and_then(|secret| serde_json::from_str(secret.expose()).ok());
+            secrets.ok_or_else(|| {
+                ApiError::new(
+                    ErrorCode::WrongKey,
+                    format!("the keys of the MCP server {:?} are not kept on this machine", server.name),
+                    "Add the server again with its keys.",
+                )
+            })?
+        };
+        Ok(match &server.reach {
+            ServerReach::Stdio { command, args, folder } => Reach::Stdio {
+                command: command.clone(),
+                args: args.clone(),
+                env: secrets,
+                folder: Some(folder).filter(|folder| !folder.is_empty()).map(Into::into),
+            },
+            ServerReach::Http { url } => Reach::Http { url: url.clone(), headers: secrets },
+        })
+    }
+
+    /// The tools of a server, as it lists them now.
+    pub(super) async fn list_tools(&self, server: &SavedServer) -> Result<ServerTools> {
+        let reach = self.reach(server).await?;
+        let tools = self.pool().tools(&server.name, &reach).await.map_err(|error| {
+            ApiError::new(
+                ErrorCode::NoConnection,
+                error.to_string(),
+                "Start it by hand to see what is wrong, then look again.",
+            )
+        })?;
+        let live = tools.tools.iter().map(|tool| (tool.name.to_string(), digest_of(tool))).collect();
+        self.state.live.lock().expect("no holder panics").insert(server.name.clone(), Arc::new(live));
+        Ok(tools)
+    }
+
+    /// What the tools of a server say has to be asked again.
+    pub(super) fn forget_live(&self, server: &str) {
+        self.state.live.lock().expect("no holder panics").remove(server);
+    }
+
+    /// What a server's tool says now; none if the server has it no more.
+    pub async fn live_digest(&self, server: &SavedServer, tool: &str) -> Result<Option<String>> {
+        let known = self.state.live.lock().expect("no holder panics").get(&server.name).cloned();
+        if let Some(known) = known {
+            return Ok(known.get(tool).cloned());
+        }
+        self.list_tools(server).await?;
+        let known = self.state.live.lock().expect("no holder panics").get(&server.name).cloned();
+        Ok(known.and_then(|known| known.get(tool).cloned()))
+    }
+
+    /// The cards that are tools of servers.
+    pub(super) fn cards(&self) -> Vec<Arc<CardRecord>> {
+        self.workspace.cards_with(&["\"upstream\""])
+    }
+}
+
+fn no_server(name: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("there is no MCP server {name:?}"),
+        "See which there are in the list of servers.",
+    )
+}

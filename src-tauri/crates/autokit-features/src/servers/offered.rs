@@ -1,0 +1,76 @@
+//! Tools in the library as those of servers, without the servers: to measure what a search answers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use autokit_api::{ExistingCards, JobKind, JobRef, Landing, ServerReach};
+use autokit_error::Result;
+use autokit_toolcard::{Author, ReadCards, Toolcard};
+use autokit_workspace::jobs::{Outcome, Progress};
+use rmcp::model::Tool;
+
+use super::Servers;
+use super::tools::{SavedServer, read_tools};
+use crate::import::wishes::Wishes;
+use crate::incoming::Incoming;
+
+impl Servers {
+    async fn take_up_offered(
+        &self,
+        servers: BTreeMap<String, Vec<Tool>>,
+        progress: &Progress,
+    ) -> Result<Outcome> {
+        let mut all = ReadCards::default();
+        for (name, tools) in &servers {
+            let reach =
+                ServerReach::Stdio { command: String::new(), args: Vec::new(), folder: String::new() };
+            let kept = SavedServer {
+                name: name.clone(),
+                reach,
+                secrets: Vec::new(),
+                trusted: true,
+                checked_at: None,
+                failed: None,
+                skipped: Vec::new(),
+            };
+            let read = read_tools(&kept, tools);
+            all.cards.extend(read.cards);
+            all.rejected.extend(read.rejected);
+            self.known
+                .change(|list| {
+                    if !list.iter().any(|other| other.name == kept.name) {
+                        list.push(kept);
+                    }
+                    Ok(())
+                })
+                .await?;
+        }
+        for (index, item) in all.cards.iter_mut().enumerate() {
+            item.position = index + 1;
+        }
+        let said: Vec<Toolcard> = all.cards.iter().map(|item| item.card.clone()).collect();
+        let (by, at) = (Author::autokit(), self.workspace.clock.stamp());
+        let incoming = Arc::new(Incoming::of_server(all, "to measure", &by, &at));
+        let wishes = Wishes {
+            existing: ExistingCards::Keep,
+            landing: Landing::Library,
+            suspect_too: true,
+            choices: HashMap::new(),
+            reason: "Tools to measure".to_owned(),
+            by,
+            at,
+        };
+        let outcome = self.imports.bring_in(incoming, wishes, None, progress).await?;
+        self.known.bind_same(&said).await?;
+        Ok(outcome)
+    }
+
+    /// Puts the tools of servers into the library in the background, as if they were trusted. The servers
+    /// are known from then on and never started.
+    pub fn start_offering(&self, offered: BTreeMap<String, Vec<Tool>>) -> JobRef {
+        let servers = self.clone();
+        self.workspace.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {
+            servers.take_up_offered(offered, &progress).await
+        })
+    }
+}

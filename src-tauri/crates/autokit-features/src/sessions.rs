@@ -1,0 +1,192 @@
+//! Sessions with the agent, in memory and in the library: begun, changed, kept, brought back.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use autokit_agent::discover::Readings;
+use autokit_api::{Event, Session, Turn, TurnKind, TurnState};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::SessionNote;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::Agent;
+
+/// Sessions kept in memory; older ones are read from the library.
+const IN_MEMORY: usize = 50;
+
+/// The sessions of this process.
+#[derive(Debug, Default)]
+pub struct Sessions {
+    all: Mutex<HashMap<String, Entry>>,
+    keeping: tokio::sync::Mutex<()>,
+    /// Turns under way, with their way into the library.
+    tasks: Mutex<tokio::task::JoinSet<()>>,
+}
+
+impl Sessions {
+    /// Carries a turn out in the background; the engine ends when it has.
+    pub fn carry_out(&self, turn: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.tasks.lock().expect("no holder panics");
+        // Those that ended are let go here; nobody else asks for them.
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(turn);
+    }
+
+    /// Stops all turns and waits until each is kept as stopped.
+    pub async fn stop_all(&self) {
+        for entry in self.all.lock().expect("no holder panics").values() {
+            entry.cancel.cancel();
+        }
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().expect("no holder panics"));
+        while tasks.join_next().await.is_some() {}
+    }
+}
+
+/// A session as those see it who work on it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// As it stands; whoever waits for a change watches it.
+    pub state: watch::Sender<Session>,
+    /// Stops the turn under way.
+    pub cancel: CancellationToken,
+    /// What was read for this session's turns.
+    pub readings: Readings,
+}
+
+impl Agent {
+    fn entry(&self, id: &str) -> Option<Entry> {
+        self.sessions.all.lock().expect("no holder panics").get(id).cloned()
+    }
+
+    /// A session in memory, brought back from the library if it is a past one.
+    pub async fn session(&self, id: &str) -> Result<Entry> {
+        if let Some(entry) = self.entry(id) {
+            return Ok(entry);
+        }
+        let body = self.workspace.library.session(id).await?.ok_or_else(|| no_session(id))?;
+        let session: Session = serde_json::from_str(&body)
+            .map_err(|error| ApiError::internal(format!("session {id}: {error}")))?;
+        Ok(self.keep_in_memory(session))
+    }
+
+    fn keep_in_memory(&self, session: Session) -> Entry {
+        let mut all = self.sessions.all.lock().expect("no holder panics");
+        while all.len() >= IN_MEMORY {
+            // The oldest of those at rest goes; it is in the library. One that has not begun is no past
+            // one.
+            let at_rest = |entry: &Entry| {
+                let session = entry.state.borrow();
+                !session.turns.is_empty() && !running(&session)
+            };
+            let oldest = all
+                .iter()
+                .filter(|(_, entry)| at_rest(entry))
+                .map(|(id, entry)| (entry.state.borrow().at.clone(), id.clone()))
+                .min();
+            let Some((_, id)) = oldest else { break };
+            all.remove(&id);
+        }
+        let id = session.id.clone();
+        let entry = Entry {
+            state: watch::Sender::new(session),
+            cancel: CancellationToken::new(),
+            readings: Readings::default(),
+        };
+        all.entry(id).or_insert(entry).clone()
+    }
+
+    /// Changes a session and tells of it.
+    pub fn change(&self, entry: &Entry, edit: impl FnOnce(&mut Session)) {
+        let mut news = (String::new(), 0);
+        entry.state.send_modify(|session| {
+            edit(session);
+            session.version += 1;
+            news = (session.id.clone(), session.version);
+        });
+        self.workspace.tell(Event::Session { session: news.0, version: news.1 });
+    }
+
+    /// Stores a session.
+    pub async fn keep(&self, entry: &Entry) -> Result<()> {
+        // One at a time, and read inside: a word on an answer must not be written over by the end of the
+        // turn it is about.
+        let _turn = self.sessions.keeping.lock().await;
+        let session = entry.state.borrow().clone();
+        let note = SessionNote {
+            id: session.id.clone(),
+            at: session.at.clone(),
+            question: session.turns.first().map(|turn| turn.asked.clone()).unwrap_or_default(),
+        };
+        let body = serde_json::to_string(&session).map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(self.workspace.library.put_session(&note, &body).await?)
+    }
+
+    /// Begins a turn: in a new session, or in one that is at rest.
+    pub async fn begin(&self, session: Option<&str>, kind: TurnKind, asked: &str) -> Result<(Entry, usize)> {
+        if asked.trim().is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "the question is empty",
+                "Say in words what you look for.",
+            ));
+        }
+        let entry = match session {
+            Some(id) => self.session(id).await?,
+            None => self.keep_in_memory(Session {
+                id: autokit_workspace::token(8),
+                at: self.workspace.clock.stamp(),
+                version: 0,
+                turns: Vec::new(),
+            }),
+        };
+        let turn = Turn {
+            kind,
+            asked: asked.trim().to_owned(),
+            state: TurnState::Running,
+            events: Vec::new(),
+            told: None,
+            discovered: None,
+            said: None,
+            error: None,
+            ms: 0,
+        };
+        let id = entry.state.borrow().id.clone();
+        // A stopped turn's token stays stopped; this turn has one of its own. Looked at and taken under
+        // the lock: of two who ask at once one is turned away.
+        let (entry, at) = {
+            let mut all = self.sessions.all.lock().expect("no holder panics");
+            // Brought back from the library twice at once, the first is the one others watch.
+            let state = all.get(&id).map_or_else(|| entry.state.clone(), |known| known.state.clone());
+            if running(&state.borrow()) {
+                return Err(ApiError::new(
+                    ErrorCode::Conflict,
+                    "this session is still at work",
+                    "Wait for it, or stop it first.",
+                ));
+            }
+            let entry = Entry { state, cancel: CancellationToken::new(), ..entry };
+            all.insert(id, entry.clone());
+            let mut at = 0;
+            self.change(&entry, |session| {
+                session.turns.push(turn);
+                at = session.turns.len() - 1;
+            });
+            (entry, at)
+        };
+        Ok((entry, at))
+    }
+}
+
+fn no_session(id: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("there is no session {id:?}"),
+        "See which there are under past questions.",
+    )
+}
+
+/// Whether a turn of it is under way.
+pub fn running(session: &Session) -> bool {
+    session.turns.last().is_some_and(|turn| turn.state == TurnState::Running)
+}

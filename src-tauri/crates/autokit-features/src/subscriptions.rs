@@ -1,0 +1,244 @@
+//! Bundles that are looked at for newer versions: a file or a folder a team shares, an address.
+
+use std::sync::Arc;
+
+use autokit_api::commands::{
+    AddSubscription, CheckSubscriptions, Context, Handle, ListSubscriptions, RemoveSubscription,
+};
+use autokit_api::{
+    ExistingCards, ImportSource, JobKind, JobRef, Landing, Nothing, Setting, Subscribe, Subscription,
+    SubscriptionRef,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::stamp;
+use autokit_toolcard::Author;
+use autokit_workspace::jobs::{Outcome, Progress};
+use autokit_workspace::workspace::Workspace;
+use jiff::SignedDuration;
+use tokio::sync::Mutex;
+
+use crate::import::Imports;
+use crate::import::wishes::Wishes;
+use crate::sources::Sources;
+
+/// A year.
+const MOST_HOURS: u32 = 8_760;
+
+/// Bundles that are followed; clones share them.
+#[derive(Clone, Debug)]
+pub struct Subscriptions {
+    workspace: Workspace,
+    imports: Imports,
+    sources: Sources,
+    /// One look at a time.
+    looking: Arc<Mutex<()>>,
+    /// The list is read and written whole.
+    writing: Arc<Mutex<()>>,
+}
+
+impl Subscriptions {
+    /// The subscriptions of this library.
+    pub fn new(workspace: Workspace, imports: Imports, sources: Sources) -> Subscriptions {
+        Subscriptions { workspace, imports, sources, looking: Arc::default(), writing: Arc::default() }
+    }
+
+    async fn list(&self) -> Result<Vec<Subscription>> {
+        Ok(self.workspace.saved(Setting::Subscriptions).await?.unwrap_or_default())
+    }
+
+    /// Changes the list; gives it as it is then.
+    async fn change(
+        &self,
+        change: impl FnOnce(&mut Vec<Subscription>) -> Result<()>,
+    ) -> Result<Vec<Subscription>> {
+        let _turn = self.writing.lock().await;
+        let mut all = self.list().await?;
+        change(&mut all)?;
+        self.workspace.save(Setting::Subscriptions, &all).await?;
+        Ok(all)
+    }
+
+    fn start_looking(&self, only: Option<Vec<String>>) -> JobRef {
+        let subscriptions = self.clone();
+        self.workspace.jobs.start(
+            JobKind::Import,
+            "Looking for newer bundles",
+            "bundles",
+            |progress| async move { subscriptions.look_at(only, &progress).await },
+        )
+    }
+
+    /// Starts a look at those whose time has come.
+    pub(crate) async fn start_due(&self) -> Result<Option<JobRef>> {
+        if self.looking.try_lock().is_err() {
+            return Ok(None);
+        }
+        let now = self.workspace.clock.now();
+        let is_due = |one: &&Subscription| {
+            let wait = SignedDuration::from_hours(i64::from(one.every_hours));
+            let limit = now.checked_sub(wait).ok().map(stamp);
+            one.checked_at.as_ref().is_none_or(|last| limit.is_some_and(|limit| *last <= limit))
+        };
+        let due: Vec<String> = self.list().await?.iter().filter(is_due).map(|one| one.id.clone()).collect();
+        Ok((!due.is_empty()).then(|| self.start_looking(Some(due))))
+    }
+
+    async fn look_at(&self, only: Option<Vec<String>>, progress: &Progress) -> Result<Outcome> {
+        let _one = self.looking.lock().await;
+        let is_wanted = |one: &Subscription| only.as_ref().is_none_or(|only| only.contains(&one.id));
+        let wanted: Vec<Subscription> = self.list().await?.into_iter().filter(is_wanted).collect();
+        let (total, mut told) = (wanted.len() as u64, Vec::new());
+        let mut failures = Vec::new();
+        for (done, mut one) in wanted.into_iter().enumerate() {
+            progress.check()?;
+            progress.at(done as u64, total);
+            match self.look_for_newer(&mut one, progress).await {
+                Ok(news) => {
+                    one.failed = None;
+                    told.extend(news.map(|summary| format!("{}: {summary}", one.name)));
+                }
+                Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
+                Err(error) => {
+                    told.push(error.message.clone());
+                    one.failed = Some(error.sentence());
+                    failures.push(error);
+                }
+            }
+            one.checked_at = Some(self.workspace.clock.stamp());
+            self.change(|all| {
+                // Somebody may have taken it off the list meanwhile.
+                if let Some(kept) = all.iter_mut().find(|kept| kept.id == one.id) {
+                    *kept = one;
+                }
+                Ok(())
+            })
+            .await?;
+        }
+        progress.at(total, total);
+        if failures.len() as u64 == total
+            && let Some(first) = failures.into_iter().next()
+        {
+            return Err(first);
+        }
+        let summary = if told.is_empty() { "Nothing new".to_owned() } else { told.join("; ") };
+        Ok(Outcome { summary, tally: None })
+    }
+
+    /// Looks at one; says what came of it where there was something new.
+    async fn look_for_newer(&self, one: &mut Subscription, progress: &Progress) -> Result<Option<String>> {
+        let by = "Subscription";
+        let incoming = self.sources.read_anew(one.source.clone(), by).await?;
+        if one.digest.as_ref() == Some(&incoming.digest) {
+            return Ok(None);
+        }
+        let key = incoming.signature.as_ref().map(|signature| signature.key.to_string());
+        if one.key.is_some() && one.key != key {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!("`{}` is not signed with the key it was signed with before", one.name),
+                "Ask its author. To go on with the new key, remove the subscription and add it again.",
+            ));
+        }
+        let name = Some(&incoming.about.name).filter(|name| !name.trim().is_empty());
+        one.name.clone_from(name.unwrap_or(&incoming.source));
+        // Whoever holds the address could say anything; a signature says that it is still the author.
+        let unsigned = matches!(one.source, ImportSource::Url(_)) && key.is_none();
+        let view = self.sources.keys.signature_view(&incoming).await?;
+        if one.landing == Landing::Library && view.trust.is_suspicious() {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!("`{}` is not signed as earlier bundles of its author were", one.name),
+                "Ask its author. To look at it in Review, subscribe again without taking it over at once.",
+            ));
+        }
+        let wishes = Wishes {
+            existing: ExistingCards::Merge,
+            landing: if unsigned { Landing::Review } else { one.landing },
+            suspect_too: false,
+            choices: std::collections::HashMap::new(),
+            reason: format!("A newer version of {}", one.name),
+            by: Author(by.to_owned()),
+            at: self.workspace.clock.stamp(),
+        };
+        let digest = incoming.digest.clone();
+        let outcome = self.imports.bring_in(incoming, wishes, None, progress).await?;
+        one.digest = Some(digest);
+        one.key = one.key.take().or(key);
+        Ok(Some(outcome.summary))
+    }
+}
+
+impl Handle<ListSubscriptions> for Subscriptions {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Subscription>> {
+        self.list().await
+    }
+}
+
+impl Handle<AddSubscription> for Subscriptions {
+    async fn handle(&self, _: &Context, request: Subscribe) -> Result<Vec<Subscription>> {
+        if !(1..=MOST_HOURS).contains(&request.every_hours) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{} hours is not between 1 and {MOST_HOURS}", request.every_hours),
+                "Choose how often it is looked at: 24 hours is once a day.",
+            ));
+        }
+        if matches!(request.source, ImportSource::Text(_)) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "pasted text has no newer version",
+                "Name a file, a folder or an address.",
+            ));
+        }
+        let one = Subscription {
+            id: autokit_workspace::token(6),
+            source: request.source,
+            every_hours: request.every_hours,
+            landing: request.landing,
+            name: String::new(),
+            checked_at: None,
+            digest: None,
+            key: None,
+            failed: None,
+        };
+        let id = one.id.clone();
+        let all = self.change(|all| {
+            if all.iter().any(|other| other.source == one.source) {
+                return Err(ApiError::new(
+                    ErrorCode::Duplicate,
+                    "this source is subscribed to already",
+                    "Remove it first to change how often it is looked at.",
+                ));
+            }
+            all.push(one);
+            Ok(())
+        });
+        let all = all.await?;
+        self.start_looking(Some(vec![id]));
+        Ok(all)
+    }
+}
+
+impl Handle<RemoveSubscription> for Subscriptions {
+    async fn handle(&self, _: &Context, request: SubscriptionRef) -> Result<Vec<Subscription>> {
+        let without = |all: &mut Vec<Subscription>| {
+            let were = all.len();
+            all.retain(|one| one.id != request.id);
+            if all.len() == were {
+                return Err(ApiError::new(
+                    ErrorCode::NotFound,
+                    format!("there is no subscription {:?}", request.id),
+                    "See which there are in the list of subscriptions.",
+                ));
+            }
+            Ok(())
+        };
+        self.change(without).await
+    }
+}
+
+impl Handle<CheckSubscriptions> for Subscriptions {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<JobRef> {
+        Ok(self.start_looking(None))
+    }
+}

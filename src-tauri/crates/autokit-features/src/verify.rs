@@ -1,0 +1,240 @@
+//! Cards against their pages, in the background: politely, with a memory of where it was (FUEL,
+//! verifier and fixer). Here: what is due, and what is asked for; [`runs`] carries it out.
+
+mod card;
+mod runs;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autokit_api::commands::{
+    Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify,
+};
+use autokit_api::{
+    CardRef, CardVerification, CheckSettings, Checked, Event, JobRef, Nothing, Setting, VerifyScope,
+    VerifyStart,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::{CardRecord, stamp};
+use autokit_toolcard::fields;
+use autokit_workspace::models::Models;
+use autokit_workspace::providers::Providers;
+use autokit_workspace::workspace::Workspace;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::broadcast;
+
+use crate::catalogue::Catalogue;
+use crate::review::Proposals;
+use crate::subscriptions::Subscriptions;
+use runs::{UnderWay, Wanted, starter_keys};
+
+/// How long the library has to rest before it is looked through for new cards.
+const REST: Duration = Duration::from_secs(3);
+/// How often a process that stays looks whether a check is due.
+const LOOK_EVERY: Duration = Duration::from_mins(10);
+/// More days than this are a slip of the hand.
+const MOST_DAYS: u32 = 3_650;
+
+/// The moment this many days ago; none where the calendar does not reach that far.
+fn days_before(now: Timestamp, days: u32) -> Option<String> {
+    now.checked_sub(SignedDuration::from_hours(24 * i64::from(days))).ok().map(stamp)
+}
+
+/// # Errors
+/// `invalid` for more than ten years.
+fn sensible(days: u32) -> Result<()> {
+    if days <= MOST_DAYS {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::Invalid,
+        format!("{days} days are too many"),
+        format!("Give a number of days up to {MOST_DAYS}."),
+    ))
+}
+
+/// Checking cards against their pages; clones share it.
+#[derive(Clone, Debug)]
+pub struct Checking {
+    pub(crate) workspace: Workspace,
+    models: Models,
+    providers: Providers,
+    proposals: Proposals,
+    catalogue: Catalogue,
+    under_way: Arc<UnderWay>,
+}
+
+impl Checking {
+    /// Checks the cards of this library.
+    pub fn new(
+        workspace: Workspace,
+        models: Models,
+        providers: Providers,
+        proposals: Proposals,
+        catalogue: Catalogue,
+    ) -> Checking {
+        Checking { workspace, models, providers, proposals, catalogue, under_way: Arc::default() }
+    }
+
+    /// Writes the day's health down and tells whoever listens.
+    async fn note_health(&self) -> Result<()> {
+        let day = self.workspace.clock.now().strftime("%Y-%m-%d").to_string();
+        let counts = self.workspace.library.health().await?;
+        self.workspace.library.record_health_day(&day, counts).await?;
+        self.workspace.tell_library();
+        Ok(())
+    }
+
+    async fn check_settings(&self) -> Result<CheckSettings> {
+        Ok(self.workspace.saved(Setting::Checks).await?.unwrap_or_default())
+    }
+
+    /// Starts what is due by now: pages to be tried again, cards checked long ago, new cards,
+    /// cards that changed since their check.
+    pub(crate) async fn check_what_is_due(&self) -> Result<Option<JobRef>> {
+        if self.checks_go_on() {
+            return Ok(None);
+        }
+        let settings = self.check_settings().await?;
+        let known = self.newest_checks().await?;
+        let now = self.workspace.clock.now();
+        let limit =
+            Some(settings.every_days).filter(|days| *days > 0).and_then(|days| days_before(now, days));
+        let now = stamp(now);
+        // The cards AutoKit comes with are nobody's news; a run over all of them is for a person to begin.
+        let starter = starter_keys()?;
+        let due = |record: &&Arc<CardRecord>| match known.get(&record.id) {
+            Some(last) => {
+                let changed = settings.new_cards && last.is_outdated(record.number);
+                last.next_at.as_ref().is_some_and(|next| *next <= now)
+                    || changed && record.documented && !starter.contains(&record.key)
+                    || limit.as_ref().is_some_and(|limit| last.checked_at <= *limit)
+            }
+            None => settings.new_cards && record.documented && !starter.contains(&record.key),
+        };
+        let due: Vec<Arc<CardRecord>> =
+            self.workspace.library.read(|replica| replica.iter().filter(due).cloned().collect());
+        let page = due.iter().find_map(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
+        // Nobody asked for this run: without a network it does not even show.
+        let Some(page) = page else { return Ok(None) };
+        if !self.fuel(false).reaches(&page).await {
+            return Ok(None);
+        }
+        let cards = due.iter().map(|record| record.id.to_string()).collect();
+        Ok(Some(self.start_verify(VerifyScope::Cards { cards }, false, Wanted::Unasked)))
+    }
+}
+
+/// Waits until the library changed and then came to rest.
+async fn changed(news: &mut broadcast::Receiver<Event>) {
+    let mut seen = false;
+    loop {
+        let next = if seen {
+            match tokio::time::timeout(REST, news.recv()).await {
+                Ok(next) => next,
+                Err(_) => return,
+            }
+        } else {
+            news.recv().await
+        };
+        match next {
+            Ok(Event::Library { .. }) | Err(broadcast::error::RecvError::Lagged(_)) => seen = true,
+            Ok(_) => {}
+            // Nobody will ever send again: the engine is gone, which the caller sees for itself.
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
+impl Checking {
+    /// Keeps cards checked while this process lives: takes up a run that was broken off, and looks whether
+    /// something is due when the library changes and now and then besides.
+    pub fn keep_checking(&self, subscriptions: Subscriptions) {
+        let checking = self.clone();
+        let mut news = self.workspace.events().subscribe();
+        tokio::spawn(async move {
+            let mut pause = tokio::time::interval(LOOK_EVERY);
+            let mut first = true;
+            loop {
+                tokio::select! {
+                    _ = pause.tick() => {}
+                    () = changed(&mut news) => {}
+                    () = checking.workspace.given_up() => return,
+                }
+                let looked = if first { checking.resume_run().await } else { Ok(()) };
+                first = false;
+                let looked = match looked {
+                    Ok(()) => checking.check_what_is_due().await.map(|_| ()),
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = subscriptions.start_due().await {
+                    tracing::warn!(%error, "subscriptions could not be looked at");
+                }
+                if let Err(error) = looked {
+                    tracing::warn!(%error, "what is due could not be checked");
+                }
+            }
+        });
+    }
+}
+
+impl Handle<StartVerify> for Checking {
+    async fn handle(&self, _: &Context, request: VerifyStart) -> Result<JobRef> {
+        let scope = match request.scope {
+            VerifyScope::Cards { cards } => {
+                // A name nobody knows is told at once, not by a job that fails.
+                let ids = cards.iter().map(|card| Ok(self.workspace.find(card)?.id.to_string()));
+                let mut ids: Vec<String> = ids.collect::<Result<_>>()?;
+                ids.sort();
+                ids.dedup();
+                VerifyScope::Cards { cards: ids }
+            }
+            VerifyScope::Older { days } => {
+                sensible(days)?;
+                VerifyScope::Older { days }
+            }
+            scope => scope,
+        };
+        let wanted = if request.anew { Wanted::Anew } else { Wanted::Asked };
+        Ok(self.start_verify(scope, request.improve, wanted))
+    }
+}
+
+impl Handle<GetVerification> for Checking {
+    async fn handle(&self, _: &Context, request: CardRef) -> Result<CardVerification> {
+        let record = self.workspace.find(&request.card)?;
+        let id = record.id.clone();
+        let checked = match self.workspace.library.verification(&id).await? {
+            None => None,
+            Some(found) => Some(Checked {
+                changed: found.is_outdated(record.number),
+                state: found.state,
+                checked_at: found.checked_at,
+                next_at: found.next_at,
+                report: serde_json::from_value(found.report)
+                    .map_err(|error| ApiError::internal(format!("the report on {id}: {error}")))?,
+            }),
+        };
+        let waiting = self.workspace.library.waiting().await?;
+        let about: Vec<u32> = waiting
+            .iter()
+            .filter(|proposal| proposal.draft.card.as_ref() == Some(&id))
+            .map(|proposal| proposal.id)
+            .collect();
+        Ok(CardVerification { checked, proposal: about.last().copied(), waiting: about.len() as u32 })
+    }
+}
+
+impl Handle<GetCheckSettings> for Checking {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<CheckSettings> {
+        self.check_settings().await
+    }
+}
+
+impl Handle<SetCheckSettings> for Checking {
+    async fn handle(&self, _: &Context, request: CheckSettings) -> Result<CheckSettings> {
+        sensible(request.every_days)?;
+        self.workspace.save(Setting::Checks, &request).await?;
+        Ok(request)
+    }
+}

@@ -1,0 +1,396 @@
+//! Runs of checks: which cards, one after another, with a memory of where a run was.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use autokit_api::{Job, JobKind, JobRef, JobState, Setting, VerifyScope};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_fuel::{Advisor, Fuel, Pages};
+use autokit_library::{CardRecord, Verification, stamp};
+use autokit_toolcard::{CardId, CardKey};
+use autokit_workspace::jobs::{Outcome, Progress};
+use futures_util::StreamExt;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, Semaphore};
+
+use super::Checking;
+use super::card::{AGAIN, Found, Tally};
+
+/// Cards looked at at a time; the client lets two requests through to one host.
+const AT_ONCE: usize = 8;
+/// Cards that search at a time.
+const SEARCH_AT_ONCE: usize = 2;
+/// How long a page may take. A reader would have given up before.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// A run that rested longer than this is begun anew: much of what it found is old by then.
+const RESTED: SignedDuration = SignedDuration::from_hours(24);
+/// Cards after which the day's health is written down while a run goes on.
+const NOTE_EVERY: u64 = 100;
+/// What a run says that has to wait.
+const WAITS: &str = "Waits for another run";
+
+/// The checks under way.
+#[derive(Debug, Default)]
+pub(super) struct UnderWay {
+    /// One lasting run at a time; what one asks for by name does not wait for it.
+    run: tokio::sync::Mutex<()>,
+    /// One look at what is due at a time.
+    unasked: tokio::sync::Mutex<()>,
+    begun: Mutex<Vec<Begun>>,
+    /// Cards that are being looked at: one check of a card at a time.
+    cards: Mutex<HashSet<CardId>>,
+    freed: Notify,
+}
+
+/// A run that is under way or waits for its turn.
+#[derive(Debug)]
+struct Begun {
+    scope: VerifyScope,
+    improve: bool,
+    job: String,
+}
+
+/// The turn of a card, given back when it is dropped.
+pub(super) struct Turn<'a> {
+    checks: &'a UnderWay,
+    card: CardId,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.checks.cards.lock().expect("no holder panics").remove(&self.card);
+        self.checks.freed.notify_waiters();
+    }
+}
+
+impl UnderWay {
+    pub(super) async fn turn_of(&self, card: &CardId) -> Turn<'_> {
+        loop {
+            let freed = self.freed.notified();
+            if self.cards.lock().expect("no holder panics").insert(card.clone()) {
+                return Turn { checks: self, card: card.clone() };
+            }
+            freed.await;
+        }
+    }
+}
+
+/// Who wants a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// A person. What was asked for by name is done at once or not at all; anything longer lasts: it goes
+    /// on after a restart.
+    #[default]
+    Asked,
+    /// A person, from the beginning, whatever was done before.
+    Anew,
+    /// It was under way when the program ended.
+    TakenUp,
+    /// Nobody: it is due.
+    Unasked,
+}
+
+/// A run that was begun.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Run {
+    scope: VerifyScope,
+    /// Better descriptions are proposed as well.
+    #[serde(default)]
+    improve: bool,
+    /// Cards checked since then are done.
+    began: String,
+    /// A person stopped it: it goes on when a person wants it to, and not by itself.
+    #[serde(default)]
+    stopped: bool,
+    #[serde(skip)]
+    wanted: Wanted,
+}
+
+impl Run {
+    /// Whether it is kept to go on with.
+    fn lasts(&self) -> bool {
+        lasts(&self.scope)
+    }
+}
+
+fn lasts(scope: &VerifyScope) -> bool {
+    !matches!(scope, VerifyScope::Cards { .. })
+}
+
+impl Checking {
+    /// Starts a run of checks, or gives the one that is doing the same already.
+    pub(super) fn start_verify(&self, scope: VerifyScope, improve: bool, wanted: Wanted) -> JobRef {
+        let run = Run { scope, improve, began: self.workspace.clock.stamp(), stopped: false, wanted };
+        self.start_run(run)
+    }
+
+    fn start_run(&self, run: Run) -> JobRef {
+        let checking = self.clone();
+        let title = match &run.scope {
+            VerifyScope::Cards { cards } if cards.len() == 1 => {
+                // By its name: what is asked for may be an id, which says little to a person.
+                let name = self.workspace.find(&cards[0]).map(|record| record.key.name.clone());
+                format!("Checking {}", name.as_ref().unwrap_or(&cards[0]))
+            }
+            VerifyScope::Due => "Trying pages again".to_owned(),
+            _ => "Checking cards".to_owned(),
+        };
+        let mut begun = self.under_way.begun.lock().expect("no holder panics");
+        let jobs = self.workspace.jobs.list();
+        let running = |job: &str| jobs.iter().find(|one| one.id == job && one.state == JobState::Running);
+        begun.retain(|one| running(&one.job).is_some());
+        let same = begun.iter().find(|one| {
+            // What one asks for by name does not wait for a check somebody lets wait.
+            let waits = || running(&one.job).is_some_and(|job| job.paused == Some(true));
+            one.scope == run.scope && one.improve == run.improve && (run.lasts() || !waits())
+        });
+        if let Some(same) = same {
+            return JobRef { job: same.job.clone() };
+        }
+        let (scope, improve) = (run.scope.clone(), run.improve);
+        let started = self.workspace.jobs.start(JobKind::Verify, &title, "cards", |progress| async move {
+            progress.pausable();
+            checking.verify(run, &progress).await
+        });
+        begun.push(Begun { scope, improve, job: started.job.clone() });
+        started
+    }
+
+    /// Whether checks go on that leave nothing to those that are due. A run somebody lets wait does not
+    /// count: new cards do not wait with it.
+    pub(super) fn checks_go_on(&self) -> bool {
+        if self.under_way.unasked.try_lock().is_err() {
+            return true;
+        }
+        let begun = self.under_way.begun.lock().expect("no holder panics");
+        let lasting = |job: &&Job| begun.iter().any(|one| one.job == job.id && lasts(&one.scope));
+        let jobs = self.workspace.jobs.list();
+        let running = jobs.iter().filter(|job| job.state == JobState::Running).filter(lasting);
+        let waits: Vec<bool> = running.map(|job| job.paused == Some(true)).collect();
+        !waits.is_empty() && !waits.contains(&true)
+    }
+
+    async fn verify(&self, mut run: Run, progress: &Progress) -> Result<Outcome> {
+        let _turn = match run.wanted {
+            Wanted::Unasked => Some(progress.queue(WAITS, || self.under_way.unasked.lock()).await?),
+            _ if run.lasts() => Some(progress.queue(WAITS, || self.under_way.run.lock()).await?),
+            _ => None,
+        };
+        if run.lasts() {
+            if run.wanted == Wanted::Asked {
+                self.go_on(&mut run).await?;
+            }
+            self.keep_run(Some(&run)).await?;
+        }
+        let ended = self.verify_all(&mut run, progress).await;
+        if run.lasts() {
+            // The end of the program is no end of the run; a failure is none either.
+            let cancelled = ended.as_ref().is_err_and(|error| error.code == ErrorCode::Cancelled);
+            if ended.is_ok() {
+                self.keep_run(None).await?;
+            } else if cancelled && !progress.ending() {
+                self.keep_run(Some(&Run { stopped: true, ..run })).await?;
+            }
+        }
+        self.note_health().await?;
+        ended
+    }
+
+    async fn keep_run(&self, run: Option<&Run>) -> Result<()> {
+        match run {
+            Some(run) => self.workspace.save(Setting::VerifyRun, run).await,
+            None => self.workspace.clear(Setting::VerifyRun).await,
+        }
+    }
+
+    async fn kept_run(&self) -> Result<Option<Run>> {
+        self.workspace.saved(Setting::VerifyRun).await
+    }
+
+    /// Takes a run up again that was under way when the program ended.
+    pub(super) async fn resume_run(&self) -> Result<()> {
+        if let Some(run) = self.kept_run().await?.filter(|run| !run.stopped) {
+            self.start_run(Run { wanted: Wanted::TakenUp, ..run });
+        }
+        Ok(())
+    }
+
+    /// Lets a run go on where the same one was broken off lately.
+    async fn go_on(&self, run: &mut Run) -> Result<()> {
+        let same = |kept: &Run| kept.scope == run.scope && kept.improve == run.improve;
+        let Some(kept) = self.kept_run().await?.filter(same) else { return Ok(()) };
+        let now = self.workspace.clock.now();
+        let text = stamp(now);
+        let last = self
+            .newest_checks()
+            .await?
+            .into_values()
+            .map(|found| found.checked_at)
+            .filter(|at| *at >= kept.began && *at <= text)
+            .max()
+            .unwrap_or_else(|| kept.began.clone());
+        let rested = last.parse::<Timestamp>().is_ok_and(|last| now.duration_since(last) > RESTED);
+        // A run that began when the clock was ahead would find all cards done.
+        if kept.began <= text && !rested {
+            run.began = kept.began;
+            run.wanted = Wanted::TakenUp;
+        }
+        Ok(())
+    }
+
+    async fn verify_all(&self, run: &mut Run, progress: &Progress) -> Result<Outcome> {
+        let known = self.newest_checks().await?;
+        let mut records = self.in_scope(run, &known).await?;
+        if run.wanted == Wanted::TakenUp {
+            let anew = Run { began: self.workspace.clock.stamp(), wanted: Wanted::Anew, ..run.clone() };
+            let all = self.in_scope(&anew, &known).await?;
+            if records.is_empty() {
+                // It ended and could not say so any more: this is another.
+                (records, *run) = (all, anew);
+                self.keep_run(Some(run)).await?;
+            } else if records.len() < all.len() {
+                let done = all.len() - records.len();
+                let began = clock_time(&run.began);
+                progress.say(&format!("Going on with the run of {began}: {done} of {} are done", all.len()));
+            }
+        }
+        // Ranking by meaning tells pages apart; a check that began before the model was there would not.
+        self.models.settled().await;
+        let fuel = self.fuel(run.improve);
+        let starter = starter_keys()?;
+        let total = records.len() as u64;
+        let (mut done, mut tally) = (0, Tally::default());
+        progress.at(0, total);
+        let each = records.into_iter().map(|record| {
+            let (fuel, starter) = (&fuel, &starter);
+            async move {
+                progress.turn().await?;
+                self.verify_card(fuel, &record.id, starter).await
+            }
+        });
+        let mut checking = futures_util::stream::iter(each).buffer_unordered(AT_ONCE);
+        loop {
+            let next = tokio::select! {
+                next = checking.next() => next,
+                () = progress.stopped() => return Err(ApiError::cancelled()),
+            };
+            let Some(found) = next.transpose()? else { break };
+            match found {
+                Found::Checked { state, proposed, withdrawn } => {
+                    tally.count(state);
+                    tally.proposed += u32::from(proposed);
+                    tally.withdrawn += withdrawn;
+                }
+                Found::Removed => {}
+                Found::Offline => {
+                    let waiting = match total - done {
+                        1 => "1 card waits for its check".to_owned(),
+                        many => format!("{many} cards wait for their check"),
+                    };
+                    return Err(ApiError::new(
+                        ErrorCode::NoConnection,
+                        format!("There is no network: {waiting}"),
+                        "Start it again once there is one.",
+                    ));
+                }
+            }
+            done += 1;
+            progress.at(done, total);
+            if done % NOTE_EVERY == 0 {
+                self.note_health().await?;
+            }
+        }
+        Ok(Outcome { summary: tally.summary(), tally: None })
+    }
+
+    /// The newest check of every card that was checked. What a clock that ran ahead wrote down is as good
+    /// as never: it would keep its card from being checked until then.
+    pub(super) async fn newest_checks(&self) -> Result<HashMap<CardId, Verification>> {
+        let now = self.workspace.clock.stamp();
+        let all = self.workspace.library.verifications().await?;
+        let past = all.into_iter().filter(|found| found.checked_at <= now);
+        Ok(past.map(|found| (found.card.clone(), found)).collect())
+    }
+
+    /// The cards of a run that are not done yet.
+    async fn in_scope(
+        &self,
+        run: &Run,
+        known: &HashMap<CardId, Verification>,
+    ) -> Result<Vec<Arc<CardRecord>>> {
+        let now = self.workspace.clock.stamp();
+        let named: Option<HashSet<CardId>> = match &run.scope {
+            VerifyScope::Cards { cards } => {
+                // One that was removed since it was named is no longer asked for.
+                Some(
+                    cards
+                        .iter()
+                        .filter_map(|text| Some(self.workspace.find(text).ok()?.id.clone()))
+                        .collect(),
+                )
+            }
+            VerifyScope::Matching { query } => {
+                Some(self.catalogue.select(query).await?.iter().map(|record| record.id.clone()).collect())
+            }
+            _ => None,
+        };
+        let limit = match run.scope {
+            VerifyScope::Older { days } => super::days_before(self.workspace.clock.now(), days),
+            _ => None,
+        };
+        let wanted = |record: &&Arc<CardRecord>| {
+            let last = known.get(&record.id);
+            let as_it_is = last.filter(|last| !last.is_outdated(record.number));
+            if run.lasts() && as_it_is.is_some_and(|last| last.checked_at >= run.began) {
+                return false;
+            }
+            let again = || last.and_then(|last| last.next_at.as_ref()).is_some_and(|next| *next <= now);
+            match &run.scope {
+                VerifyScope::Cards { .. } | VerifyScope::Matching { .. } => {
+                    named.as_ref().is_some_and(|named| named.contains(&record.id))
+                }
+                VerifyScope::All => true,
+                VerifyScope::Due => again(),
+                VerifyScope::Older { .. } => {
+                    again()
+                        || as_it_is
+                            .is_none_or(|last| limit.as_ref().is_some_and(|limit| last.checked_at <= *limit))
+                }
+            }
+        };
+        Ok(self.workspace.library.read(|replica| replica.iter().filter(wanted).cloned().collect()))
+    }
+
+    pub(super) fn fuel(&self, improve: bool) -> Fuel {
+        let services = self.providers.services();
+        Fuel {
+            fetcher: services.fetcher.clone(),
+            providers: services.search.iter().cloned().collect(),
+            searching: Arc::new(Semaphore::new(SEARCH_AT_ONCE)),
+            senses: self.models.query_embedder(),
+            pages: Pages::default(),
+            patience: PATIENCE,
+            attempts: AGAIN.len() as u32 + 1,
+            advisor: services.large.clone().zip(services.small.clone()).map(|(large, small)| Advisor {
+                small,
+                large,
+                prompts: services.prompts.clone(),
+            }),
+            improve,
+        }
+    }
+}
+
+/// The cards AutoKit comes with.
+pub(super) fn starter_keys() -> Result<HashSet<CardKey>> {
+    Ok(crate::starter::cards()?.cards.iter().map(|item| item.card.key()).collect())
+}
+
+/// Hour and minute of a moment, as the clock on the wall shows them.
+fn clock_time(at: &str) -> String {
+    at.parse::<Timestamp>()
+        .map_or_else(|_| at.to_owned(), |at| at.to_zoned(TimeZone::system()).strftime("%H:%M").to_string())
+}

@@ -1,0 +1,210 @@
+//! The address for agents that cannot start a program: whether it is open, where, and what it asks for.
+//!
+//! It is switched on by a person. Its port and its tokens are its own and stay the same whichever process
+//! owns the library. A token belongs to one profile, everybody's or a named one, and decides which rules hold
+//! for who presents it; tokens are kept with the keys.
+
+mod server;
+mod sessions;
+
+use std::sync::Arc;
+
+use autokit_api::commands::{Context, GetAgentsHttp, Handle, RenewAgentsHttp, SetAgentsHttp};
+use autokit_api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet, Setting};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::Gateway;
+use autokit_workspace::secrets::Secret;
+use autokit_workspace::workspace::Workspace;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::Mutex;
+
+use crate::profiles::{AgentProfiles, no_profile};
+use crate::serving::Serving;
+use crate::tokens::{AGENTS_TOKEN, AgentTokens};
+use server::{McpHttpServer, PATH};
+use sessions::SavedSessions;
+
+/// The port where none was chosen; none is registered there.
+const PORT: u16 = 8427;
+
+/// The address as it is saved.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct SavedAddress {
+    enabled: bool,
+    port: u16,
+}
+
+/// The address in this process.
+#[derive(Debug, Default)]
+struct State {
+    server: Option<McpHttpServer>,
+    problem: Option<String>,
+}
+
+/// The address of this library; clones share it.
+#[derive(Clone, Debug)]
+pub struct AgentsAddress {
+    workspace: Workspace,
+    profiles: AgentProfiles,
+    tokens: AgentTokens,
+    gateway: Gateway<Serving>,
+    state: Arc<Mutex<State>>,
+}
+
+impl AgentsAddress {
+    /// Closed; agents that come are served by this gateway.
+    pub fn new(
+        workspace: Workspace,
+        profiles: AgentProfiles,
+        tokens: AgentTokens,
+        gateway: Gateway<Serving>,
+    ) -> AgentsAddress {
+        AgentsAddress { workspace, profiles, tokens, gateway, state: Arc::default() }
+    }
+
+    /// Opens the address if it is switched on; what keeps it from opening is told when somebody asks.
+    pub async fn open(&self) {
+        let mut state = self.state.lock().await;
+        let opened = async {
+            let saved = self.saved().await?;
+            if saved.enabled { self.serve(saved.port).await.map(Some) } else { Ok(None) }
+        };
+        match opened.await {
+            Ok(server) => state.server = server,
+            Err(error) => {
+                tracing::warn!(%error, "the address for agents is not open");
+                state.problem = Some(error.sentence());
+            }
+        }
+    }
+
+    /// Closes the address for as long as this process lives.
+    pub async fn close(&self) {
+        let server = self.state.lock().await.server.take();
+        if let Some(server) = server {
+            server.close().await;
+        }
+    }
+
+    async fn saved(&self) -> Result<SavedAddress> {
+        let saved = self.workspace.saved(Setting::AgentsHttp).await?;
+        Ok(saved.unwrap_or(SavedAddress { enabled: false, port: PORT }))
+    }
+
+    /// The token of a profile; a new one if there is none yet, or if one is wanted.
+    async fn token(&self, profile: &str, renew: bool) -> Result<String> {
+        let keys = self.tokens.providers.secrets();
+        let name = match self.profiles.token_key(profile) {
+            _ if profile.is_empty() => AGENTS_TOKEN.to_owned(),
+            Some(name) => name,
+            None => self.profiles.new_token_key(profile).await?,
+        };
+        if !renew && let Some(token) = keys.get(&name).await? {
+            return Ok(token.expose().to_owned());
+        }
+        let token = autokit_workspace::token(32);
+        keys.set(&name, Secret::new(token.clone())).await?;
+        self.tokens.load(self.profiles.token_keys()).await?;
+        Ok(token)
+    }
+
+    async fn serve(&self, port: u16) -> Result<McpHttpServer> {
+        self.token("", false).await?;
+        self.tokens.load(self.profiles.token_keys()).await?;
+        let sessions = Arc::new(SavedSessions::new(self.workspace.clone()));
+        McpHttpServer::open(port, Arc::clone(&self.tokens.valid), self.gateway.clone(), sessions).await
+    }
+
+    /// Opens or closes the address as it shall be, and only then saves that.
+    async fn change(&self, wanted: SavedAddress, renew: Option<&str>) -> Result<AgentsHttp> {
+        let mut state = self.state.lock().await;
+        let before = self.saved().await?;
+        if let Some(server) = state.server.take() {
+            server.close().await;
+        }
+        if let Some(profile) = renew {
+            self.token(profile, true).await?;
+        }
+        if wanted.enabled {
+            match self.serve(wanted.port).await {
+                Ok(server) => state.server = Some(server),
+                Err(error) => {
+                    // What was open before stays what it was.
+                    if before.enabled {
+                        state.server = self.serve(before.port).await.ok();
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        state.problem = None;
+        self.workspace.save(Setting::AgentsHttp, &wanted).await?;
+        self.view(wanted, &state, renew.unwrap_or_default()).await
+    }
+
+    async fn view(&self, saved: SavedAddress, state: &State, profile: &str) -> Result<AgentsHttp> {
+        let url = format!("http://127.0.0.1:{}{PATH}", saved.port);
+        let lines = if saved.enabled {
+            let token = self.token(profile, false).await?;
+            let server =
+                json!({"type": "http", "url": url, "headers": {"Authorization": format!("Bearer {token}")}});
+            serde_json::to_string_pretty(&json!({"mcpServers": {"autokit": server}}))
+                .map_err(|error| ApiError::internal(error.to_string()))?
+        } else {
+            String::new()
+        };
+        Ok(AgentsHttp {
+            enabled: saved.enabled,
+            port: saved.port,
+            open: state.server.is_some(),
+            url,
+            profile: profile.to_owned(),
+            lines,
+            problem: state.problem.clone().filter(|_| saved.enabled),
+        })
+    }
+
+    /// That there is a profile of this name.
+    fn known(&self, profile: &str) -> Result<()> {
+        self.profiles.policy(profile).map(|_| ()).ok_or_else(|| no_profile(profile))
+    }
+}
+
+impl Handle<GetAgentsHttp> for AgentsAddress {
+    async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
+        self.known(&request.profile)?;
+        let state = self.state.lock().await;
+        self.view(self.saved().await?, &state, &request.profile).await
+    }
+}
+
+impl Handle<SetAgentsHttp> for AgentsAddress {
+    async fn handle(&self, _: &Context, request: AgentsHttpSet) -> Result<AgentsHttp> {
+        let before = self.saved().await?;
+        let port = request.port.unwrap_or(before.port);
+        if port == 0 {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "the address for agents has to keep its port, and 0 is none",
+                "Give a port from 1024 to 65535.",
+            ));
+        }
+        self.change(SavedAddress { enabled: request.enabled, port }, None).await
+    }
+}
+
+impl Handle<RenewAgentsHttp> for AgentsAddress {
+    async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
+        self.known(&request.profile)?;
+        let saved = self.saved().await?;
+        if !saved.enabled {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                "the address for agents is switched off",
+                "Switch it on; what it asks for is made then.",
+            ));
+        }
+        self.change(saved, Some(&request.profile)).await
+    }
+}

@@ -1,0 +1,72 @@
+//! Sessions of HTTP, kept so that a client goes on with its own after the owner ended.
+//!
+//! What the session found is kept by the gateway under the same name. Here is kept how its client greeted:
+//! with that the session is begun again when its name comes to an owner that does not know it.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use autokit_library::AgentSession;
+use autokit_workspace::workspace::Workspace;
+use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
+
+/// Greetings, in the library beside the sessions they began.
+pub(super) struct SavedSessions {
+    workspace: Workspace,
+}
+
+/// A future of the SDK's trait, which is made for `async_trait`.
+type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
+
+fn row(session: &str) -> String {
+    format!("greeting_{session}")
+}
+
+impl SavedSessions {
+    pub(crate) fn new(workspace: Workspace) -> SavedSessions {
+        SavedSessions { workspace }
+    }
+
+    async fn keep(&self, session: &str, record: String) -> Result<(), SessionStoreError> {
+        let kept = AgentSession { id: row(session), used: self.workspace.clock.stamp(), record };
+        Ok(self.workspace.library.record_activity("", &[kept], &[]).await?)
+    }
+}
+
+impl SessionStore for SavedSessions {
+    fn load<'a, 'b, 'c>(&'a self, session: &'b str) -> Answer<'c, Option<SessionState>>
+    where
+        'a: 'c,
+        'b: 'c,
+        Self: 'c,
+    {
+        Box::pin(async move {
+            let Some(record) = self.workspace.library.agent_session(&row(session)).await? else {
+                return Ok(None);
+            };
+            let state = serde_json::from_str(&record)?;
+            // Sessions that are not used are forgotten after a while: this one is.
+            self.keep(session, record).await?;
+            Ok(Some(state))
+        })
+    }
+
+    fn store<'a, 'b, 'd, 'c>(&'a self, session: &'b str, state: &'d SessionState) -> Answer<'c, ()>
+    where
+        'a: 'c,
+        'b: 'c,
+        'd: 'c,
+        Self: 'c,
+    {
+        Box::pin(async move { self.keep(session, serde_json::to_string(state)?).await })
+    }
+
+    fn delete<'a, 'b, 'c>(&'a self, session: &'b str) -> Answer<'c, ()>
+    where
+        'a: 'c,
+        'b: 'c,
+        Self: 'c,
+    {
+        Box::pin(async move { Ok(self.workspace.library.forget_agent_session(&row(session)).await?) })
+    }
+}

@@ -1,0 +1,241 @@
+//! Calls of agents that wait for a person's approval.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use autokit_api::commands::{AnswerAsk, Context, Handle, WaitAsks};
+use autokit_api::{AgentAsk, AgentAsks, AskAnswer, AskReply, AsksWait};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_policy::{Need, Permission};
+use autokit_workspace::workspace::Workspace;
+use lru::LruCache;
+use tokio::sync::{oneshot, watch};
+
+use crate::profiles::AgentProfiles;
+
+/// How long a person may take. Agents wait for a minute or two before they give a call up.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+/// How long an answer to `asks_wait` may take before it says that nothing changed.
+const WATCH: Duration = Duration::from_secs(10);
+/// How long somebody counts as there who has just been.
+const AFTERGLOW: Duration = Duration::from_secs(5);
+/// Calls that wait at a time: nobody reads more, and who has to answer hundreds answers without reading.
+const MOST: usize = 20;
+/// Calls of one session that wait at a time, so that one agent does not stand in the way of the others.
+const MOST_OF_ONE: usize = 3;
+/// Sessions whose grants are remembered; that of the one unused longest goes.
+const SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("more than none");
+
+struct Waiting {
+    ask: AgentAsk,
+    answer: oneshot::Sender<AskReply>,
+}
+
+/// Who looks at the calls that wait.
+#[derive(Debug, Default)]
+struct Watchers {
+    now: usize,
+    last: Option<Instant>,
+}
+
+/// The calls that wait, and what was granted for a session.
+pub(crate) struct Asks {
+    waiting: Mutex<Vec<Waiting>>,
+    /// Grows with each change of the above.
+    version: watch::Sender<u64>,
+    watchers: Mutex<Watchers>,
+    granted: Mutex<LruCache<String, HashSet<Need>>>,
+}
+
+impl std::fmt::Debug for Asks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asks").finish_non_exhaustive()
+    }
+}
+
+impl Default for Asks {
+    fn default() -> Asks {
+        Asks {
+            waiting: Mutex::default(),
+            version: watch::Sender::new(1),
+            watchers: Mutex::default(),
+            granted: Mutex::new(LruCache::new(SESSIONS)),
+        }
+    }
+}
+
+/// Counts as somebody who looks until it is dropped.
+struct Watcher<'a>(&'a Asks);
+
+impl<'a> Watcher<'a> {
+    fn new(asks: &'a Asks) -> Watcher<'a> {
+        asks.watchers.lock().expect("no holder panics").now += 1;
+        Watcher(asks)
+    }
+}
+
+impl Drop for Watcher<'_> {
+    fn drop(&mut self) {
+        let mut watchers = self.0.watchers.lock().expect("no holder panics");
+        watchers.now -= 1;
+        watchers.last = Some(Instant::now());
+    }
+}
+
+/// A call that waits; it does so no longer than this lives.
+pub(crate) struct Asked<'a> {
+    asks: &'a Asks,
+    id: String,
+    answer: oneshot::Receiver<AskReply>,
+}
+
+impl Asked<'_> {
+    /// The person's answer; none if nobody gave one in time.
+    pub(crate) async fn answer(&mut self) -> Option<AskReply> {
+        match tokio::time::timeout(PATIENCE, &mut self.answer).await {
+            Ok(Ok(reply)) => Some(reply),
+            Ok(Err(_)) | Err(_) => None,
+        }
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.asks.take(&self.id);
+    }
+}
+
+impl Asks {
+    /// Whether somebody would see a call that waits.
+    pub(crate) fn watched(&self) -> bool {
+        let watchers = self.watchers.lock().expect("no holder panics");
+        watchers.now > 0 || watchers.last.is_some_and(|last| last.elapsed() < AFTERGLOW)
+    }
+
+    /// Lets a call wait; none if too many do.
+    pub(crate) fn ask(&self, ask: AgentAsk) -> Option<Asked<'_>> {
+        let (answer, answered) = oneshot::channel();
+        let id = ask.id.clone();
+        let mut waiting = self.waiting.lock().expect("no holder panics");
+        let of_one = waiting.iter().filter(|other| other.ask.session == ask.session).count();
+        if waiting.len() >= MOST || of_one >= MOST_OF_ONE {
+            return None;
+        }
+        waiting.push(Waiting { ask, answer });
+        drop(waiting);
+        self.version.send_modify(|version| *version += 1);
+        Some(Asked { asks: self, id, answer: answered })
+    }
+
+    /// Takes a call out of those that wait.
+    fn take(&self, id: &str) -> Option<Waiting> {
+        let mut waiting = self.waiting.lock().expect("no holder panics");
+        let at = waiting.iter().position(|waiting| waiting.ask.id == id)?;
+        let taken = waiting.remove(at);
+        drop(waiting);
+        self.version.send_modify(|version| *version += 1);
+        Some(taken)
+    }
+
+    /// Whether all of this was granted for a session.
+    pub(crate) fn is_granted(&self, session: &str, needs: &[Need]) -> bool {
+        let mut granted = self.granted.lock().expect("no holder panics");
+        granted.get(session).is_some_and(|granted| needs.iter().all(|need| granted.contains(need)))
+    }
+
+    fn grant(&self, session: &str, needs: &[Need]) {
+        let mut granted = self.granted.lock().expect("no holder panics");
+        granted.get_or_insert_mut(session.to_owned(), HashSet::new).extend(needs.iter().cloned());
+    }
+
+    fn list(&self) -> AgentAsks {
+        let version = *self.version.borrow();
+        let waiting = self.waiting.lock().expect("no holder panics");
+        AgentAsks { version, asks: waiting.iter().map(|waiting| waiting.ask.clone()).collect() }
+    }
+}
+
+/// Decides on calls by the rules of profiles and by what people allow; clones share the calls that wait.
+#[derive(Clone, Debug)]
+pub struct Approvals {
+    pub(crate) workspace: Workspace,
+    pub(crate) profiles: AgentProfiles,
+    pub(crate) asks: Arc<Asks>,
+}
+
+impl Approvals {
+    /// No call waits yet.
+    pub fn new(workspace: Workspace, profiles: AgentProfiles) -> Approvals {
+        Approvals { workspace, profiles, asks: Arc::default() }
+    }
+
+    async fn answer_ask(&self, answer: &AskAnswer) -> Result<()> {
+        let gone = || {
+            ApiError::new(
+                ErrorCode::NotFound,
+                "this call does not wait any more",
+                "The agent may have given it up; it can make it again.",
+            )
+        };
+        let ask = self.asks.list().asks.into_iter().find(|ask| ask.id == answer.id).ok_or_else(gone)?;
+        // Kept first: the agent must not go on by an approval that could not be kept.
+        match answer.reply {
+            AskReply::Always if ask.can_always => {
+                self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?;
+            }
+            AskReply::Always => {
+                return Err(ApiError::new(
+                    ErrorCode::Invalid,
+                    "a rule for everybody asks for this each time",
+                    "Allow it once or for the session, or mark that rule for profiles to loosen in Settings, Permissions.",
+                ));
+            }
+            AskReply::Never => {
+                self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Deny).await?;
+            }
+            AskReply::Session => self.asks.grant(&ask.session, &ask.needs),
+            AskReply::Once | AskReply::No => {}
+        }
+        let waiting = self.asks.take(&answer.id).ok_or_else(gone)?;
+        let answered = waiting.answer.send(answer.reply).map_err(|_| gone());
+        self.settle();
+        answered
+    }
+
+    /// Answers the calls that wait for an approval that was given meanwhile.
+    fn settle(&self) {
+        for ask in self.asks.list().asks {
+            let Some(policy) = self.profiles.policy(&ask.profile) else { continue };
+            let reply = match policy.decide(&ask.needs).permission {
+                Permission::Allow => AskReply::Once,
+                Permission::Deny => AskReply::No,
+                Permission::Ask if self.asks.is_granted(&ask.session, &ask.needs) => AskReply::Once,
+                Permission::Ask => continue,
+            };
+            if let Some(waiting) = self.asks.take(&ask.id) {
+                // Its agent may be gone.
+                let _ = waiting.answer.send(reply);
+            }
+        }
+    }
+}
+
+impl Handle<WaitAsks> for Approvals {
+    async fn handle(&self, _: &Context, request: AsksWait) -> Result<AgentAsks> {
+        let asks = &self.asks;
+        let _watching = Watcher::new(asks);
+        let mut version = asks.version.subscribe();
+        // The sender lives as long as the engine; no news within the time is an answer.
+        let _ = tokio::time::timeout(WATCH, version.wait_for(|version| *version != request.after)).await;
+        Ok(asks.list())
+    }
+}
+
+impl Handle<AnswerAsk> for Approvals {
+    async fn handle(&self, _: &Context, request: AskAnswer) -> Result<AgentAsks> {
+        self.answer_ask(&request).await?;
+        Ok(self.asks.list())
+    }
+}

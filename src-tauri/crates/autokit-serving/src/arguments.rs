@@ -1,0 +1,62 @@
+//! Arguments held against a tool's schema before it is called.
+
+use serde_json::{Map, Value};
+
+/// Problems that are told at once.
+const TOLD: usize = 5;
+
+/// Checks arguments; says in words what is wrong with them. A schema that is none checks nothing: its
+/// server will.
+pub(crate) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Result<(), String> {
+    let schema = Value::Object(schema.clone());
+    let validator = match jsonschema::validator_for(&schema) {
+        Ok(validator) => validator,
+        Err(error) => {
+            tracing::debug!(%error, "a tool has a schema that is none");
+            return Ok(());
+        }
+    };
+    let arguments = Value::Object(arguments.clone());
+    let mut problems = validator.iter_errors(&arguments).map(|error| {
+        let place = error.instance_path().to_string();
+        // Without the value: it may be secret, and the words are written down.
+        let error = error.masked();
+        if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
+    });
+    let told: Vec<String> = problems.by_ref().take(TOLD).collect();
+    if told.is_empty() {
+        return Ok(());
+    }
+    let more = problems.count();
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    Err(format!("the arguments do not fit the tool's input_schema: {}{more}", told.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn checked(schema: &Value, arguments: &Value) -> Result<(), String> {
+        let object = |value: &Value| value.as_object().cloned().expect("an object");
+        check(&object(schema), &object(arguments))
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        assert_eq!(checked(&schema, &json!({"n": 1})), Ok(()));
+        let wrong = checked(&schema, &json!({"n": "1"})).expect_err("wrong");
+        assert!(wrong.contains("/n: ") && wrong.contains("integer"), "{wrong}");
+        let missing = checked(&schema, &json!({})).expect_err("missing");
+        assert!(missing.contains("\"n\" is a required property"), "{missing}");
+        let many: Map<String, Value> = (0..9).map(|n| (format!("x{n}"), json!(n))).collect();
+        let strict = json!({"type": "object", "additionalProperties": {"type": "string"}});
+        let told = checked(&strict, &Value::Object(many)).expect_err("many");
+        assert!(told.ends_with("; and 4 more"), "{told}");
+        assert_eq!(checked(&json!({"type": 7}), &json!({})), Ok(()));
+        // Nothing is fetched from elsewhere.
+        assert_eq!(checked(&json!({"$ref": "https://example.org/schema.json"}), &json!({})), Ok(()));
+    }
+}

@@ -1,0 +1,42 @@
+//! What agents called, for whoever wants to know who let it be done.
+
+use autokit_api::commands::{Context, GetAudit, Handle};
+use autokit_api::{AuditEntry, AuditLog, AuditQuery};
+use autokit_error::Result;
+use autokit_gateway::{Audit, Event};
+use autokit_library::Activity as Done;
+
+use crate::report::Activity;
+
+fn entry(done: Done) -> Option<AuditEntry> {
+    // Events of another version are counted in the report.
+    let Ok(Event::Audited(audit)) = serde_json::from_str(&done.event) else { return None };
+    let Audit { id, name, provider, profile, client, arguments, needed, decided, outcome, why, took_ms } =
+        *audit;
+    Some(AuditEntry {
+        at: done.at,
+        session: done.session,
+        client,
+        profile,
+        tool: id,
+        name,
+        provider,
+        arguments,
+        needed,
+        decided,
+        outcome,
+        why,
+        took_ms,
+    })
+}
+
+impl Handle<GetAudit> for Activity {
+    async fn handle(&self, _: &Context, request: AuditQuery) -> Result<AuditLog> {
+        let done = self.done_since(request.days).await?;
+        let mut entries: Vec<AuditEntry> = done.into_iter().filter_map(entry).collect();
+        let total = entries.len() as u32;
+        entries.reverse();
+        entries.truncate(request.limit as usize);
+        Ok(AuditLog { entries, total })
+    }
+}

@@ -1,0 +1,338 @@
+//! AutoKit's own tools that an agent finds by a search: the system tier (Elyra's built-ins). Those that reach
+//! out of the library are carried out in [`crate::outward`].
+//!
+//! They are known by keywords, prepared once, and come before the library (Kaman, section 4.2).
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use autokit_agent::ask::Citation;
+use autokit_error::Result;
+use autokit_features::agent::Agent;
+use autokit_gateway::{Definition, Hit, Refusal, Tier, What};
+use autokit_library::CardRecord;
+use autokit_search::tiers::{KeywordQuery, KeywordTool};
+use autokit_search::{Depth, SearchRequest, is_stop_word};
+use autokit_workspace::search::Search;
+use autokit_workspace::workspace::Workspace;
+use jiff::tz::TimeZone;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::outward::Outward;
+use crate::profiles::Scoped;
+use crate::refusal::refused;
+
+/// What the ids of these tools begin with; ids of cards never do.
+const PREFIX: &str = "autokit:";
+/// Score from which one of them is a result: more than half of the request's words, or the name and a little
+/// more.
+const FITS: f32 = 0.6;
+/// Pieces of documentation in one answer.
+const PIECES: usize = 5;
+/// Sentences of a summary that says nothing of its length.
+const SENTENCES: usize = 3;
+
+static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
+    [
+        tool(
+            "get_time",
+            "Tells the current date and time in a time zone.",
+            &json!({"zone": {"type": "string", "description": "IANA name, e.g. Europe/Berlin; UTC if left out"}}),
+            &[],
+        ),
+        tool(
+            "docs_search",
+            "Searches the documentation pages of the tools in the library and quotes the pieces that answer.",
+            &json!({
+                "query": {"type": "string"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": PIECES}
+            }),
+            &["query"],
+        ),
+        tool(
+            "summarize_text",
+            "Shortens a text to its most telling sentences, in their own words.",
+            &json!({
+                "text": {"type": "string"},
+                "sentences": {"type": "integer", "minimum": 1, "maximum": 20}
+            }),
+            &["text"],
+        ),
+        reaching(
+            "web_search",
+            "Searches the web with the search service the person chose.",
+            &json!({
+                "query": {"type": "string"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 20}
+            }),
+            &["query"],
+        ),
+        reaching(
+            "browse_page",
+            "Opens a web page and reads its main text.",
+            &json!({
+                "url": {"type": "string", "description": "http or https"},
+                "max_chars": {"type": "integer", "minimum": 500, "maximum": 100_000}
+            }),
+            &["url"],
+        ),
+        reaching(
+            "code_exec",
+            "Runs Python, JavaScript or shell code in a sandbox with no network and no files, and gives its output.",
+            &json!({
+                "language": {"enum": ["python", "javascript", "shell"]},
+                "code": {"type": "string"},
+                "stdin": {"type": "string"},
+                "seconds": {"type": "integer", "minimum": 1, "maximum": 60}
+            }),
+            &["language", "code"],
+        ),
+        reaching(
+            "read_project_file",
+            "Reads a text file, or lists a folder, of a project the person opened.",
+            &json!({
+                "path": {"type": "string", "description": "Relative to the project, or in full; empty for its list"},
+                "folder": {"type": "string", "description": "The project, where several are open"},
+                "from_line": {"type": "integer", "minimum": 1},
+                "lines": {"type": "integer", "minimum": 1}
+            }),
+            &["path"],
+        ),
+    ]
+    .into_iter()
+    .map(|tool| {
+        let known = KeywordTool::new(&tool.name, &tool.description);
+        (tool, known)
+    })
+    .collect()
+});
+
+fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) -> Definition {
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    Definition {
+        id: format!("{PREFIX}{name}"),
+        name: name.to_owned(),
+        provider: "AutoKit".to_owned(),
+        description: description.to_owned(),
+        schema: schema.as_object().cloned().unwrap_or_default(),
+        annotations: Some(json!({"readOnlyHint": true, "openWorldHint": false})),
+    }
+}
+
+/// A tool that reaches out of the library.
+fn reaching(name: &str, description: &str, properties: &Value, required: &[&str]) -> Definition {
+    let hints = json!({"readOnlyHint": true, "openWorldHint": true});
+    Definition { annotations: Some(hints), ..tool(name, description, properties, required) }
+}
+
+/// The tool of this id or name, if it is one of these.
+pub(crate) fn named(name: &str) -> Option<&'static Definition> {
+    TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == name || tool.name == name)
+}
+
+/// All of them.
+pub(crate) fn all() -> impl Iterator<Item = &'static Definition> {
+    TOOLS.iter().map(|(tool, _)| tool)
+}
+
+/// The tool of this id, if it is one of these.
+pub(crate) fn find(id: &str) -> Option<&'static Definition> {
+    TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == id)
+}
+
+/// Those that fit a request, best first.
+pub(crate) fn search(query: &str) -> Vec<Hit> {
+    let query = KeywordQuery::new(query);
+    let mut hits: Vec<Hit> = TOOLS
+        .iter()
+        .map(|(tool, known)| Hit {
+            id: tool.id.clone(),
+            name: tool.name.clone(),
+            provider: tool.provider.clone(),
+            line: tool.description.clone(),
+            tier: Tier::System,
+            score: query.system(known),
+            what: What::Callable(Box::new(tool.clone())),
+        })
+        .filter(|hit| hit.score >= FITS)
+        .collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+    hits
+}
+
+/// Carries them out.
+#[derive(Clone, Debug)]
+pub struct Builtins {
+    workspace: Workspace,
+    search: Search,
+    agent: Agent,
+    outward: Outward,
+}
+
+impl Builtins {
+    /// Those that reach out of the library are carried out by `outward`.
+    pub fn new(workspace: Workspace, search: Search, agent: Agent, outward: Outward) -> Builtins {
+        Builtins { workspace, search, agent, outward }
+    }
+
+    /// Those that reach out of the library.
+    pub(crate) fn outward(&self) -> &Outward {
+        &self.outward
+    }
+
+    /// Calls one of these, which was permitted, with arguments that fit.
+    pub(crate) async fn call(
+        &self,
+        scoped: &Scoped,
+        tool: &Definition,
+        given: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> std::result::Result<CallToolResult, Refusal> {
+        let said = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
+        let number = |key: &str, default: usize| {
+            given.get(key).and_then(Value::as_u64).map_or(default, |number| number as usize)
+        };
+        let answer = match tool.name.as_str() {
+            "get_time" => self.time(said("zone"))?,
+            "docs_search" => {
+                let found = self.pieces(scoped, said("query"), number("limit", PIECES)).await;
+                found.map_err(|error| refused(&error))?
+            }
+            "summarize_text" => summary(said("text"), number("sentences", SENTENCES)),
+            name => self.outward.call(scoped.policy(), name, given, cancel).await?,
+        };
+        Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
+    }
+
+    fn time(&self, zone: &str) -> std::result::Result<String, Refusal> {
+        let zone = if zone.is_empty() { Ok(TimeZone::UTC) } else { TimeZone::get(zone) };
+        let zone = zone.map_err(|error| Refusal::NotMade(format!("`zone` is no time zone: {error}")))?;
+        let now = self.workspace.clock.now().to_zoned(zone);
+        Ok(now.strftime("%A, %Y-%m-%dT%H:%M:%S%:z[%Q]").to_string())
+    }
+
+    /// Pieces of documentation that answer a query: of the tools that fit, the piece the ranking found by its
+    /// vector; where there is none, the piece that has most of the query's words.
+    async fn pieces(&self, scoped: &Scoped, query: &str, limit: usize) -> Result<String> {
+        let request = SearchRequest {
+            query: query.to_owned(),
+            depth: Depth::Fused,
+            allowed: scoped.allowed.clone(),
+            limit: 20,
+            ..SearchRequest::default()
+        };
+        let ranking = self.search.rank(request).await?;
+        let mut found = Vec::new();
+        for hit in ranking.hits {
+            if found.len() == limit {
+                break;
+            }
+            let Some(record) = self.search.found(&hit) else { continue };
+            let cited = match hit.parts.chunk {
+                Some(at) => self.agent.cite(&record.id, at).await?,
+                None => self.by_words(&record, query).await?,
+            };
+            let Some(cited) = cited else { continue };
+            found.push(json!({
+                "tool": record.key.to_string(), "under": cited.title, "source": cited.url, "text": cited.text,
+            }));
+        }
+        let note =
+            if found.is_empty() { "No documentation page that was read says anything of it." } else { "" };
+        Ok(json!({"pieces": found, "note": note}).to_string())
+    }
+
+    async fn by_words(&self, record: &CardRecord, query: &str) -> Result<Option<Citation>> {
+        let Some(page) = self.workspace.library.page(&record.id).await? else { return Ok(None) };
+        let wanted = telling(query);
+        let best = page.chunks.iter().enumerate().map(|(at, chunk)| {
+            let text = chunk.text.to_lowercase();
+            (wanted.iter().filter(|word| text.contains(word.as_str())).count(), at)
+        });
+        // Of several the first: pages say what a thing is before they say how.
+        let best = best.filter(|(words, _)| *words > 0).max_by_key(|(words, at)| (*words, usize::MAX - at));
+        match best {
+            Some((_, at)) => self.agent.cite(&record.id, at as u32).await,
+            None => Ok(None),
+        }
+    }
+}
+
+/// The words of a text that tell something, in small letters.
+fn telling(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.filter(|word| word.chars().count() > 2 && !is_stop_word(word)).collect()
+}
+
+/// The sentences whose words come up most in the text (Luhn, 1958), in the order of the text.
+fn summary(text: &str, sentences: usize) -> String {
+    let all = sentences_of(text);
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for word in telling(text) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let weight = |sentence: &str| {
+        let words = telling(sentence);
+        let sum: usize = words.iter().map(|word| counts.get(word).copied().unwrap_or_default()).sum();
+        // By the square root, so that neither the longest nor the shortest always wins.
+        if words.is_empty() { 0.0 } else { sum as f64 / (words.len() as f64).sqrt() }
+    };
+    let mut ranked: Vec<(usize, f64)> = all.iter().map(|sentence| weight(sentence)).enumerate().collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let mut kept: Vec<usize> = ranked.into_iter().take(sentences).map(|(at, _)| at).collect();
+    kept.sort_unstable();
+    kept.into_iter().map(|at| all[at]).collect::<Vec<_>>().join(" ")
+}
+
+/// A text's sentences: they end with a mark before a space, or with a line.
+fn sentences_of(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    for line in text.lines() {
+        let mut start = 0;
+        for (at, mark) in line.match_indices(['.', '!', '?', '。', '！', '？']) {
+            let end = at + mark.len();
+            let ends = mark.len() > 1 || line[end..].chars().next().is_none_or(char::is_whitespace);
+            if ends {
+                sentences.push(line[start..end].trim());
+                start = end;
+            }
+        }
+        sentences.push(line[start..].trim());
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_are_found_by_what_they_do_and_by_nothing_else() {
+        let names = |query: &str| search(query).into_iter().map(|hit| hit.name).collect::<Vec<_>>();
+        assert_eq!(names("what time is it"), ["get_time"]);
+        assert_eq!(names("summarize a long text"), ["summarize_text"]);
+        assert_eq!(names("search documentation"), ["docs_search"]);
+        assert_eq!(names("search the web"), ["web_search"]);
+        assert_eq!(names("open a web page"), ["browse_page"]);
+        assert_eq!(names("run python code"), ["code_exec"]);
+        assert_eq!(names("read a file of the project"), ["read_project_file"]);
+        for query in ["send an email", "query a PostgreSQL database", "convert speech to text", ""] {
+            assert_eq!(names(query), [""; 0], "{query}");
+        }
+        assert!(find("autokit:get_time").is_some() && find("get_time").is_none());
+    }
+
+    #[test]
+    fn a_summary_is_made_of_the_text() {
+        let text = "Kettles boil water. My aunt has a cat. A kettle with a whistle tells when the water boils! \
+            See v1.2 of the manual for kettles.\nThe weather is fine.";
+        let short = summary(text, 2);
+        assert_eq!(short, "Kettles boil water. A kettle with a whistle tells when the water boils!");
+        assert_eq!(summary(text, 20).split_whitespace().count(), text.split_whitespace().count());
+        assert_eq!((summary("", 3), summary("no end", 3).as_str()), (String::new(), "no end"));
+        assert_eq!(sentences_of("猫は好き。犬も好き。"), ["猫は好き。", "犬も好き。"]);
+    }
+}

@@ -1,0 +1,114 @@
+//! What a tool that is not AutoKit's own may answer at most: 12,000 tokens (AutoAgent, section on tools), so
+//! that one answer does not fill a model's context.
+
+use autokit_text::output::{DEFAULT_TOKENS, cap};
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+
+/// Characters of a picture or sound in Base64 that are passed on: about 1.5 MB of it.
+const BINARY: usize = 2_000_000;
+
+/// Parts of an answer that are passed on; among more, none would have room for a sentence.
+const BLOCKS: usize = 100;
+
+/// The result with its texts cut to fit, each with a notice of what was cut. Pictures and the like stay.
+pub(crate) fn capped(mut result: CallToolResult) -> CallToolResult {
+    if let Some(structured) = &result.structured_content {
+        let whole = cap(&structured.to_string(), DEFAULT_TOKENS);
+        if whole.cut.is_some() {
+            result.structured_content = None;
+            // Servers repeat it as text; one that does not would say nothing at all.
+            if texts(&mut result).is_empty() {
+                result.content.push(ContentBlock::text(whole.text));
+            }
+        }
+    }
+    let more = result.content.len().saturating_sub(BLOCKS);
+    if more > 0 {
+        result.content.truncate(BLOCKS);
+        let words = format!("{more} more parts of the answer were left out.");
+        result.content.push(ContentBlock::text(words));
+    }
+    for block in &mut result.content {
+        let large = match &*block {
+            ContentBlock::Image(image) => Some((image.data.len(), image.mime_type.clone())),
+            ContentBlock::Audio(audio) => Some((audio.data.len(), audio.mime_type.clone())),
+            _ => None,
+        };
+        if let Some((length, kind)) = large.filter(|(length, _)| *length > BINARY) {
+            let bytes = length / 4 * 3;
+            *block = ContentBlock::text(format!("{bytes} bytes of {kind}, too many to be passed on."));
+        }
+    }
+    let mut texts = texts(&mut result);
+    // A text never has more tokens than bytes: the small ones stay whole, the large ones share the rest.
+    let share = DEFAULT_TOKENS / texts.len().max(1);
+    let small: usize = texts.iter().map(|text| text.len()).filter(|bytes| *bytes <= share).sum();
+    let large = texts.iter().filter(|text| text.len() > share).count().max(1);
+    let room = (DEFAULT_TOKENS - small) / large;
+    for text in texts.iter_mut().filter(|text| text.len() > share) {
+        let cut = cap(text, room);
+        if cut.cut.is_some() {
+            **text = cut.text;
+        }
+    }
+    result
+}
+
+fn texts(result: &mut CallToolResult) -> Vec<&mut String> {
+    fn text(block: &mut ContentBlock) -> Option<&mut String> {
+        match block {
+            ContentBlock::Text(text) => Some(&mut text.text),
+            ContentBlock::Resource(embedded) => match &mut embedded.resource {
+                ResourceContents::TextResourceContents { text, .. } => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    result.content.iter_mut().filter_map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn all(result: &CallToolResult) -> Vec<String> {
+        texts(&mut result.clone()).into_iter().map(|text| text.clone()).collect()
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_short_ones_are_not() {
+        let (long, short) = ("lorem ipsum ".repeat(100_000), "short".to_owned());
+        let blocks = [&long, &short, &long].map(|text| ContentBlock::text(text.as_str()));
+        let picture = ContentBlock::image("AAAA", "image/png");
+        let given = CallToolResult::success([blocks.as_slice(), &[picture]].concat());
+        let cut = capped(given);
+        let texts = all(&cut);
+        assert_eq!((texts[1].as_str(), cut.content.len()), ("short", 4));
+        assert!(texts[0].len() < 40_000 && texts[0].contains("cut"), "{}", texts[0].len());
+        assert_eq!(texts[0], texts[2]);
+        let fits = CallToolResult::success(vec![ContentBlock::text("x y ".repeat(2_000))]);
+        assert_eq!(all(&capped(fits.clone())), all(&fits));
+    }
+
+    #[test]
+    fn of_many_parts_the_first_stay() {
+        let many = (0..100_000).map(|n| ContentBlock::text(format!("part {n}"))).collect();
+        let texts = all(&capped(CallToolResult::success(many)));
+        assert_eq!((texts.len(), texts[99].as_str()), (101, "part 99"));
+        assert_eq!(texts[100], "99900 more parts of the answer were left out.");
+    }
+
+    #[test]
+    fn structured_answers_count_as_well() {
+        let mut given = CallToolResult::success(Vec::new());
+        given.structured_content = Some(json!({"rows": vec!["a row of words"; 20_000]}));
+        let cut = capped(given);
+        assert!(cut.structured_content.is_none() && all(&cut)[0].contains("a row of words"));
+        let mut small = CallToolResult::success(Vec::new());
+        small.structured_content = Some(json!({"rows": 1}));
+        assert!(capped(small).structured_content.is_some());
+    }
+}

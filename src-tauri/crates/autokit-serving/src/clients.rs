@@ -1,0 +1,243 @@
+//! AutoKit in the settings of the programs agents run in: looked at, and written when a person says so.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use autokit_api::commands::{ConnectAgent, Context, DisconnectAgent, Handle, ListClients};
+use autokit_api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineFate, Nothing};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::clients::{Client, Folders, Start};
+use autokit_workspace::background::in_background;
+use autokit_workspace::paths;
+use autokit_workspace::workspace::Workspace;
+use sha2::{Digest as _, Sha256};
+
+/// Bytes of a settings file; larger ones are something else.
+const MOST: u64 = 16 << 20;
+
+/// The programs agents run in.
+#[derive(Debug)]
+pub struct Clients {
+    workspace: Workspace,
+}
+
+impl Clients {
+    /// Programs are told to start AutoKit with this library.
+    pub fn new(workspace: Workspace) -> Clients {
+        Clients { workspace }
+    }
+
+    /// How an agent's program starts AutoKit for this library.
+    fn start(&self) -> Result<Start> {
+        let failed = |error: std::io::Error| ApiError::internal(format!("this program's own path: {error}"));
+        let own = std::env::current_exe().map_err(failed)?;
+        // The window's program serves no agent; the command lies beside it.
+        let command = own.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX));
+        if !command.is_file() {
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("there is no `autokit` command beside {}", own.display()),
+                "Install the command together with the window.",
+            ));
+        }
+        let mut args = Vec::new();
+        let root = self.workspace.library.dir().map(|dir| dir.root().to_owned());
+        if let Some(root) = root.filter(|root| *root != paths::data_dir()) {
+            args.extend(["--data-dir".to_owned(), root.display().to_string()]);
+        }
+        args.push("mcp".to_owned());
+        Ok(Start { command: command.display().to_string(), args })
+    }
+}
+
+/// Where the programs of agents keep their settings.
+fn folders() -> Folders {
+    Folders { home: paths::home(), config: paths::config_home() }
+}
+
+fn read(file: &Path) -> Result<Option<String>> {
+    let failed = |error: std::io::Error| {
+        ApiError::new(
+            ErrorCode::UnreadableFile,
+            format!("{}: {error}", file.display()),
+            "Make it a file this person can read, or paste the lines by hand.",
+        )
+    };
+    match std::fs::metadata(file) {
+        Ok(metadata) if metadata.is_file() && metadata.len() <= MOST => {
+            std::fs::read_to_string(file).map(Some).map_err(failed)
+        }
+        Ok(_) => Err(failed(std::io::Error::other("this is no settings file"))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// A program's file, and what it would be.
+struct Looked {
+    before: Option<String>,
+    after: std::result::Result<String, String>,
+    /// The file without AutoKit; none where it is not there.
+    without: std::result::Result<Option<String>, String>,
+}
+
+fn look(client: Client, folders: &Folders, start: &Start) -> Looked {
+    let file = client.file(folders);
+    match read(&file) {
+        Ok(before) => {
+            let text = before.as_deref();
+            let after = client.changed(text, &file, start).map_err(|error| error.to_string());
+            let without = client.without(text.unwrap_or_default(), &file).map_err(|error| error.to_string());
+            Looked { before, after, without }
+        }
+        Err(error) => {
+            let problem = error.sentence();
+            Looked { before: None, after: Err(problem.clone()), without: Err(problem) }
+        }
+    }
+}
+
+fn view(client: Client, folders: &Folders, start: &Start, looked: &Looked) -> AgentClient {
+    let Looked { before, after, without } = looked;
+    AgentClient {
+        id: client.id(),
+        name: client.name().to_owned(),
+        file: client.file(folders).display().to_string(),
+        here: client.is_here(folders),
+        connected: before.as_deref().is_some_and(|text| client.has(text, start)),
+        lines: client.snippet(start),
+        change: after.as_ref().ok().map(|after| change(before.as_deref().unwrap_or_default(), after)),
+        leave: without
+            .as_ref()
+            .ok()
+            .and_then(Option::as_ref)
+            .map(|without| change(before.as_deref().unwrap_or_default(), without)),
+        seen: seen(before.as_deref()),
+        problem: after.as_ref().err().cloned(),
+    }
+}
+
+fn seen(before: Option<&str>) -> String {
+    before.map_or_else(String::new, |before| hex::encode(Sha256::digest(before)))
+}
+
+/// The one place where two texts differ, with a few lines around it.
+fn change(before: &str, after: &str) -> Vec<ChangedLine> {
+    const AROUND: usize = 3;
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let left = old.len().min(new.len()) - head;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(left).take_while(|(a, b)| a == b).count();
+    let line = |fate| move |text: &&str| ChangedLine { fate, text: (*text).to_owned() };
+    let around_before = old[head.saturating_sub(AROUND)..head].iter().map(line(LineFate::Stays));
+    let goes = old[head..old.len() - tail].iter().map(line(LineFate::Goes));
+    let comes = new[head..new.len() - tail].iter().map(line(LineFate::Comes));
+    let around_after = old[old.len() - tail..].iter().take(AROUND).map(line(LineFate::Stays));
+    around_before.chain(goes).chain(comes).chain(around_after).collect()
+}
+
+/// Writes the file whole at any time, with the rights it had, and keeps what it was.
+fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<Option<PathBuf>> {
+    let failed = |error: std::io::Error| {
+        ApiError::new(
+            ErrorCode::ReadOnly,
+            format!("{}: {error}", file.display()),
+            "Make it writable, or paste the lines by hand.",
+        )
+    };
+    // A link leads to where somebody keeps the file.
+    let file = &std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let backup = before.map(|_| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        folder.join(format!("{name}.before-autokit-{}", stamp.replace(':', "-")))
+    });
+    if let Some(backup) = &backup {
+        // Copied, so that the rights are those of the file: it may hold keys.
+        std::fs::copy(file, backup).map_err(failed)?;
+    }
+    let mut partial = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    partial.write_all(after.as_bytes()).map_err(failed)?;
+    if let Ok(metadata) = std::fs::metadata(file) {
+        partial.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
+    }
+    partial.as_file().sync_all().map_err(failed)?;
+    partial.persist(file).map_err(|error| failed(error.error))?;
+    Ok(backup)
+}
+
+impl Handle<ListClients> for Clients {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<AgentClient>> {
+        let start = self.start()?;
+        in_background(move || {
+            let folders = folders();
+            let viewed = |client| view(client, &folders, &start, &look(client, &folders, &start));
+            Ok(Client::ALL.into_iter().map(viewed).collect())
+        })
+        .await
+    }
+}
+
+impl Clients {
+    /// Writes what was previewed of a program's file.
+    async fn change_client(
+        &self,
+        request: ConnectClient,
+        wanted: fn(Looked) -> Result<(Option<String>, String)>,
+    ) -> Result<ClientConnected> {
+        let client = Client::parse(&request.id).ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::NotFound,
+                format!("{:?} is no program AutoKit knows", request.id),
+                "See which there are in the list of programs.",
+            )
+        })?;
+        let (start, stamp) = (self.start()?, self.workspace.clock.stamp());
+        in_background(move || {
+            let folders = folders();
+            let now = look(client, &folders, &start);
+            let file = client.file(&folders);
+            if seen(now.before.as_deref()) != request.seen {
+                return Err(ApiError::new(
+                    ErrorCode::Conflict,
+                    format!("{} changed since it was looked at", file.display()),
+                    "Look at the change again.",
+                ));
+            }
+            let (before, after) = wanted(now)?;
+            let backup = write(&file, before.as_deref(), &after, &stamp)?;
+            let client = view(client, &folders, &start, &look(client, &folders, &start));
+            Ok(ClientConnected { client, backup: backup.map(|backup| backup.display().to_string()) })
+        })
+        .await
+    }
+}
+
+impl Handle<ConnectAgent> for Clients {
+    async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
+        let wanted = |now: Looked| {
+            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Paste the lines by hand.");
+            Ok((now.before, now.after.map_err(by_hand)?))
+        };
+        self.change_client(request, wanted).await
+    }
+}
+
+impl Handle<DisconnectAgent> for Clients {
+    async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
+        let wanted = |now: Looked| {
+            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Remove the lines by hand.");
+            let without = now.without.map_err(by_hand)?;
+            let missing = || {
+                ApiError::new(
+                    ErrorCode::NotFound,
+                    "AutoKit is not among the MCP servers of this program",
+                    "See which there are in the list of programs.",
+                )
+            };
+            Ok((now.before, without.ok_or_else(missing)?))
+        };
+        self.change_client(request, wanted).await
+    }
+}

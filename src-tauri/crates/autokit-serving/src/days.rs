@@ -1,0 +1,66 @@
+//! What agents did, day by day.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use autokit_api::ActivityDay;
+use autokit_gateway::{Event, Gone};
+use autokit_library::stamp;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::report::latency;
+
+/// One day while it is counted.
+#[derive(Default)]
+pub(crate) struct Day {
+    counted: ActivityDay,
+    searches: Vec<f64>,
+    /// What each session found, and called.
+    bound: BTreeSet<(String, String)>,
+    called: BTreeSet<(String, String)>,
+}
+
+impl Day {
+    pub(crate) fn count(&mut self, session: &str, event: &Event) {
+        let day = &mut self.counted;
+        let here = |tool: &String| (session.to_owned(), tool.clone());
+        match event {
+            Event::Searched { bound, took_ms, .. } => {
+                day.searches += 1;
+                self.searches.push(*took_ms);
+                self.bound.extend(bound.iter().map(here));
+            }
+            Event::Called { tool, good, .. } => {
+                day.calls += 1;
+                day.failed_calls += u32::from(!good);
+                self.called.insert(here(tool));
+            }
+            Event::Gone { why: Gone::Loop, .. } => day.loops += 1,
+            Event::Began { .. } | Event::Gone { .. } | Event::Audited(_) => {}
+        }
+    }
+
+    fn finish(self, day: String) -> ActivityDay {
+        let (found, used) = (self.bound.len(), self.bound.intersection(&self.called).count());
+        ActivityDay {
+            day,
+            search: latency(self.searches),
+            accuracy: (found > 0).then(|| used as f64 / found as f64),
+            ..self.counted
+        }
+    }
+}
+
+/// The day of a time (RFC 3339 in UTC).
+pub(crate) fn day_of(at: &str) -> &str {
+    at.split_once('T').map_or(at, |(day, _)| day)
+}
+
+/// All days from so many before now, also those on which nothing happened.
+pub(crate) fn each_day(now: Timestamp, days: u32, mut counted: BTreeMap<String, Day>) -> Vec<ActivityDay> {
+    (0..=days)
+        .rev()
+        .filter_map(|back| now.checked_sub(SignedDuration::from_hours(i64::from(back) * 24)).ok())
+        .map(|at| day_of(&stamp(at)).to_owned())
+        .map(|day| counted.remove(&day).unwrap_or_default().finish(day))
+        .collect()
+}

@@ -1,0 +1,137 @@
+//! What an agent's search finds in the tiers that are here: tools assigned to its profile, AutoKit's own, the
+//! library (Kaman, section 4.2).
+
+use std::time::Instant;
+
+use autokit_gateway::{Found, Hit, Refusal, Search, Tier, What};
+use autokit_library::CardRecord;
+use autokit_search::tiers::{KeywordQuery, merge};
+use autokit_search::{Mode, SearchRequest};
+use autokit_toolcard::{CardId, fields};
+use autokit_workspace::cards::LINE;
+use autokit_workspace::cards::{first_sentence, shorten};
+use autokit_workspace::elapsed::ms_since;
+use autokit_workspace::models::Models;
+use autokit_workspace::search::Search as CardSearch;
+
+use crate::builtin;
+use crate::profiles::{Scoped, profile_of};
+use crate::refusal::refused;
+use crate::tools::CallableTools;
+
+/// Score from which a card that a person assigned to a profile is found before all others: more than a
+/// shared word in its description.
+const EXPERT_FITS: f32 = 0.4;
+/// Whose feedback is that of agents.
+const PROFILE: &str = "agents";
+
+/// Whose feedback moves the results of a profile.
+pub(crate) fn feedback_profile(profile: &str) -> String {
+    let profile = profile_of(profile);
+    if profile.is_empty() { PROFILE.to_owned() } else { format!("{PROFILE}/{profile}") }
+}
+
+/// Finds tools for agents.
+#[derive(Clone, Debug)]
+pub struct ToolSearch {
+    tools: CallableTools,
+    cards: CardSearch,
+    models: Models,
+}
+
+impl ToolSearch {
+    /// Finds among these tools; cards are ranked by the one search.
+    pub fn new(tools: CallableTools, cards: CardSearch, models: Models) -> ToolSearch {
+        ToolSearch { tools, cards, models }
+    }
+
+    async fn hit(&self, record: &CardRecord, tier: Tier, score: f32) -> Hit {
+        let card = record.card();
+        let what = match self.tools.definition(record).await {
+            Some(definition) => What::Callable(Box::new(definition)),
+            None => What::Reference {
+                stub: card.stub().map(|stub| stub.code),
+                documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
+            },
+        };
+        Hit {
+            id: record.id.to_string(),
+            name: record.key.name.clone(),
+            provider: record.key.provider.clone(),
+            line: shorten(&first_sentence(card.description()), LINE),
+            tier,
+            score,
+            what,
+        }
+    }
+
+    /// The cards assigned to a profile that fit a request, best first.
+    async fn experts(&self, scoped: &Scoped, query: &str, limit: usize) -> Vec<Hit> {
+        let query = KeywordQuery::new(query);
+        let mut fitting: Vec<(&CardId, f32)> =
+            scoped.experts.iter().map(|(id, tool)| (id, query.expert(tool))).collect();
+        fitting.retain(|(_, score)| *score >= EXPERT_FITS);
+        fitting.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut hits = Vec::new();
+        for (id, score) in fitting.into_iter().take(limit) {
+            let record = self.tools.workspace.library.read(|replica| replica.get(id).cloned());
+            // One that was deleted meanwhile is no result.
+            if let Some(record) = record {
+                hits.push(self.hit(&record, Tier::Expert, score).await);
+            }
+        }
+        hits
+    }
+
+    async fn library(
+        &self,
+        search: &Search,
+        scoped: &Scoped,
+        found: &mut Found,
+    ) -> Result<Vec<Hit>, Refusal> {
+        let opinions = self.cards.opinions_of(&feedback_profile(&search.profile)).await;
+        let ranking = self.cards.rank(SearchRequest {
+            query: search.query.clone(),
+            allowed: scoped.allowed.clone(),
+            opinions: opinions.map_err(|error| refused(&error))?,
+            limit: search.limit,
+            ..SearchRequest::default()
+        });
+        let ranking = ranking.await.map_err(|error| refused(&error))?;
+        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.words_alone()) {
+            found.notes.push(format!("Found by words alone: {why}."));
+        }
+        if !ranking.also_named.is_empty() {
+            let names = self.cards.names_of(&ranking.also_named).join(", ");
+            found.notes.push(format!("Also named by the query: {names}."));
+        }
+        let mut library = Vec::new();
+        for hit in ranking.hits.into_iter().filter(|hit| hit.score >= search.threshold) {
+            if let Some(record) = self.cards.found(&hit) {
+                library.push(self.hit(&record, Tier::Library, hit.score).await);
+            }
+        }
+        Ok(library)
+    }
+
+    /// What is found in the tiers that are here.
+    pub(crate) async fn find(&self, search: &Search, scoped: &Scoped) -> Result<Found, Refusal> {
+        let mut found = Found::default();
+        let began = Instant::now();
+        let experts = self.experts(scoped, &search.query, search.limit).await;
+        if !scoped.experts.is_empty() {
+            found.took_ms.push((Tier::Expert, ms_since(began)));
+        }
+        let began = Instant::now();
+        let mut system = builtin::search(&search.query);
+        system.retain(|hit| scoped.may_call(&hit.id, &hit.name, &hit.provider));
+        found.took_ms.push((Tier::System, ms_since(began)));
+        let began = Instant::now();
+        let library = self.library(search, scoped, &mut found).await?;
+        found.took_ms.push((Tier::Library, ms_since(began)));
+        // Tools the query names are not cut off.
+        let limit = search.limit.max(library.len());
+        found.hits = merge([experts, system, library], |hit| hit.id.clone(), &search.always, limit);
+        Ok(found)
+    }
+}

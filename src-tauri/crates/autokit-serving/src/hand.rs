@@ -1,0 +1,424 @@
+//! The tools that can be called from here, and calls a person makes (the tool registry of Elyra: list, execute
+//! by name).
+//!
+//! A person who calls a tool is bound by the same rules as an agent of the profile, but is asked where they
+//! stand: what a call needs is told first, and allowed with the call.
+
+use std::num::NonZeroUsize;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use autokit_api::commands::{Context, GetTool, GetToolOutcome, Handle, ListTools, RunTool};
+use autokit_api::{
+    JobKind, JobRef, ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource,
+    ToolView, ToolsQuery,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::{Call, Definition, Refusal, Target};
+use autokit_library::CardRecord;
+use autokit_policy::{Need, Permission};
+use autokit_workspace::cards::LINE;
+use autokit_workspace::cards::{first_sentence, shorten};
+use autokit_workspace::elapsed::ms_since;
+use autokit_workspace::jobs::{Outcome, Progress};
+use autokit_workspace::workspace::Workspace;
+use lru::LruCache;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::plan::{ByHand, Calls};
+use crate::profiles::{Scoped, no_profile};
+use crate::tools::CallableTools;
+use crate::{builtin, own};
+
+/// Tools in one answer.
+const MOST: usize = 1_000;
+/// Answers of tools that are remembered; each is capped.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20).expect("more than none");
+/// The session calls by hand are written down under, and who makes them.
+const SESSION: &str = "hand";
+const CLIENT: &str = "AutoKit, by hand";
+/// How often it is shown how far a tool is.
+const SHOWN_EVERY: Duration = Duration::from_millis(250);
+/// Words of a tool on its way to an answer that wait to be shown.
+const UNHEARD: usize = 64;
+/// How deep an example of arguments goes: a schema may name itself.
+const DEEP: usize = 4;
+
+/// What tools answered that a person called.
+#[derive(Debug)]
+struct Outcomes(Mutex<LruCache<String, ToolOutcome>>);
+
+impl Default for Outcomes {
+    fn default() -> Outcomes {
+        Outcomes(Mutex::new(LruCache::new(REMEMBERED)))
+    }
+}
+
+/// A tool with where it comes from.
+struct Listed {
+    definition: Definition,
+    source: ToolSource,
+    /// Agents of the profile may not find it.
+    closed: bool,
+}
+
+impl Listed {
+    /// Whether all of these words, in small letters, are said of it.
+    fn fits(&self, words: &[&str]) -> bool {
+        let Definition { name, provider, description, .. } = &self.definition;
+        let said = format!("{name} {provider} {description}").to_lowercase();
+        words.iter().all(|word| said.contains(word))
+    }
+
+    fn entry(&self, scoped: &Scoped) -> ToolEntry {
+        let Definition { id, name, provider, description, .. } = &self.definition;
+        let need = Need::Tool { id: id.clone(), name: name.clone(), provider: provider.clone() };
+        let word = scoped.policy().on(&need);
+        ToolEntry {
+            line: shorten(&first_sentence(description), LINE),
+            permission: if self.closed { Permission::Deny } else { word },
+            source: self.source,
+            id: id.clone(),
+            name: name.clone(),
+            provider: provider.clone(),
+        }
+    }
+}
+
+/// The tools that can be called, and calls of a person; clones share what tools answered.
+#[derive(Clone, Debug)]
+pub struct ToolRuns {
+    workspace: Workspace,
+    tools: CallableTools,
+    calls: Calls,
+    outcomes: Arc<Outcomes>,
+}
+
+impl ToolRuns {
+    /// No tool has answered yet.
+    pub fn new(workspace: Workspace, tools: CallableTools, calls: Calls) -> ToolRuns {
+        ToolRuns { workspace, tools, calls, outcomes: Arc::default() }
+    }
+
+    /// A card's tool, if it can be called.
+    async fn listed(&self, record: &CardRecord, scoped: &Scoped) -> Option<Listed> {
+        let definition = self.tools.definition(record).await?;
+        let upstream = record.card().object().contains_key(autokit_features::servers::tools::UPSTREAM);
+        let source = if upstream { ToolSource::Server } else { ToolSource::Api };
+        Some(Listed { definition, source, closed: !scoped.may_find(&record.id) })
+    }
+
+    async fn list(&self, query: &ToolsQuery) -> Result<ToolList> {
+        let scoped = self.tools.profiles.scoped(&query.profile).ok_or_else(|| no_profile(&query.profile))?;
+        let wanted = |source: ToolSource| query.sources.is_empty() || query.sources.contains(&source);
+        let of = |source| move |definition| Listed { definition, source, closed: false };
+        let mut all: Vec<Listed> = Vec::new();
+        if wanted(ToolSource::Session) {
+            all.extend(own::tools().into_iter().map(of(ToolSource::Session)));
+        }
+        if wanted(ToolSource::Builtin) {
+            all.extend(builtin::all().cloned().map(of(ToolSource::Builtin)));
+        }
+        if wanted(ToolSource::Server) || wanted(ToolSource::Api) {
+            let mut records = self.tools.cards();
+            records.sort_by(|a, b| (&a.key.provider, &a.key.name).cmp(&(&b.key.provider, &b.key.name)));
+            for record in records {
+                all.extend(self.listed(&record, &scoped).await.filter(|listed| wanted(listed.source)));
+            }
+        }
+        let text = query.text.to_lowercase();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        all.retain(|listed| listed.fits(&words));
+        let window = all.iter().skip(query.offset as usize).take(MOST.min(query.limit as usize));
+        Ok(ToolList { total: all.len() as u32, tools: window.map(|listed| listed.entry(&scoped)).collect() })
+    }
+
+    /// A tool by its id or name; AutoKit's own come first.
+    async fn tool(&self, wanted: &ToolRef) -> Result<(Listed, Arc<Scoped>)> {
+        let scoped =
+            self.tools.profiles.scoped(&wanted.profile).ok_or_else(|| no_profile(&wanted.profile))?;
+        let tool = wanted.tool.trim();
+        // Also in other letters: another tool must not be taken for one of these.
+        let plain = tool.to_ascii_lowercase();
+        let ours = own::named(&plain).map(|definition| (definition, ToolSource::Session));
+        let ours = ours.or_else(|| Some((builtin::named(&plain)?.clone(), ToolSource::Builtin)));
+        if let Some((definition, source)) = ours {
+            return Ok((Listed { definition, source, closed: false }, scoped));
+        }
+        let record = self.workspace.find(tool).map_err(|error| match error.code {
+            ErrorCode::NotFound => ApiError::new(
+                ErrorCode::NotFound,
+                format!("there is no tool {tool:?}"),
+                "See which there are in the list of tools.",
+            ),
+            _ => error,
+        })?;
+        let listed = self.listed(&record, &scoped).await.ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::Invalid,
+                format!("{:?} cannot be called from here", record.key.name),
+                "It is there to be read and used in code: see its card. Tools of MCP servers and operations of web APIs can be called.",
+            )
+        })?;
+        Ok((listed, scoped))
+    }
+
+    async fn start(&self, request: ToolRun) -> Result<ToolRunStart> {
+        let wanted = ToolRef { tool: request.tool, profile: request.profile };
+        let (Listed { definition, source, closed }, _) = self.tool(&wanted).await?;
+        let name = definition.name.clone();
+        if source == ToolSource::Session {
+            // What they do is signed as an agent's.
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("`{name}` is how agents speak to AutoKit"),
+                "Do it yourself: ask, discover and propose in the window or the terminal.",
+            ));
+        }
+        let tool = Target::Discovered(Box::new(definition));
+        let (told, telling) = mpsc::channel(UNHEARD);
+        let cancel = CancellationToken::new();
+        let call = Call {
+            session: SESSION.to_owned(),
+            client: CLIENT.to_owned(),
+            profile: wanted.profile,
+            tool,
+            arguments: request.arguments,
+            cancel: cancel.clone(),
+            progress: told,
+        };
+        let decided = self.calls.by_hand(call, &request.granted).await;
+        let calling = match decided.map_err(|why| not_called(&name, closed, why))? {
+            ByHand::Asks(needs) => {
+                let words = needs.iter().map(Need::words).collect();
+                return Ok(ToolRunStart::Asks { needs, words });
+            }
+            ByHand::Ready(calling) => calling,
+        };
+        let outcomes = Arc::clone(&self.outcomes);
+        let title = format!("Call {name}");
+        let JobRef { job } =
+            self.workspace.jobs.start(JobKind::Call, &title, "percent", |progress| async move {
+                let began = Instant::now();
+                let result = {
+                    let mut work = pin!(async { tokio::join!(calling, pass_on(telling, &progress)).0 });
+                    tokio::select! {
+                        result = &mut work => result,
+                        // The tool is told, and the call ends with that.
+                        () = progress.stopped() => {
+                            cancel.cancel();
+                            work.await
+                        }
+                    }
+                };
+                let outcome = outcome(result.map_err(|why| failed(&name, why))?, ms_since(began));
+                let summary =
+                    if outcome.failed { format!("{name} failed") } else { format!("{name} answered") };
+                outcomes.0.lock().expect("no holder panics").put(progress.id(), outcome);
+                Ok(Outcome { summary, tally: None })
+            });
+        Ok(ToolRunStart::Started { job })
+    }
+}
+
+/// Shows how far a call has come.
+async fn pass_on(mut telling: mpsc::Receiver<autokit_gateway::Progress>, progress: &Progress) {
+    let mut last: Option<Instant> = None;
+    while let Some(told) = telling.recv().await {
+        // Each word of it goes to every window: a server decides neither how often nor how far it counts.
+        if last.is_some_and(|last| last.elapsed() < SHOWN_EVERY) {
+            continue;
+        }
+        last = Some(Instant::now());
+        if let Some(words) = told.message {
+            progress.say(&shorten(&words, LINE));
+        } else {
+            let share = told.total.map_or(0.0, |total| told.done / total).clamp(0.0, 1.0);
+            // What is no number counts for nothing.
+            progress.at((share * 100.0) as u64, 100);
+        }
+    }
+}
+
+/// Why a tool is not called, in a person's words.
+fn not_called(name: &str, closed: bool, refusal: Refusal) -> ApiError {
+    let why = match refusal {
+        Refusal::Cancelled => return ApiError::cancelled(),
+        _ if closed => "the rules do not allow it".to_owned(),
+        Refusal::NotMade(why) | Refusal::Failed(why) => why,
+    };
+    // What agents are told besides is not for the person who can.
+    let why = why.trim_end_matches("Only a person can change that.").trim_end().trim_end_matches('.');
+    ApiError::new(
+        ErrorCode::Refused,
+        format!("`{name}` was not called: {why}"),
+        "Change the arguments, or what is allowed in Settings, Permissions.",
+    )
+}
+
+/// Why a tool that was called has no answer of its own.
+fn failed(name: &str, refusal: Refusal) -> ApiError {
+    let (code, why, remedy) = match refusal {
+        Refusal::Cancelled => return ApiError::cancelled(),
+        Refusal::NotMade(why) => {
+            (ErrorCode::Refused, why, "Change the arguments, or look at where the tool comes from.")
+        }
+        Refusal::Failed(why) => {
+            (ErrorCode::Provider, why, "Try again; if it stays so, look at where the tool comes from.")
+        }
+    };
+    ApiError::new(code, format!("`{name}` failed: {}", why.trim_end_matches('.')), remedy)
+}
+
+fn outcome(result: CallToolResult, took_ms: f64) -> ToolOutcome {
+    let block = |block: ContentBlock| match block {
+        ContentBlock::Text(text) => ToolBlock::Text { text: text.text },
+        ContentBlock::Image(image) => ToolBlock::Image { mime: image.mime_type, data: image.data },
+        // What came over the protocol can be written in it.
+        other => ToolBlock::Other { value: serde_json::to_value(other).unwrap_or_default() },
+    };
+    ToolOutcome {
+        failed: result.is_error == Some(true),
+        blocks: result.content.into_iter().map(block).collect(),
+        structured: result.structured_content,
+        took_ms,
+    }
+}
+
+/// Arguments that fit a schema as far as it says how: what it requires, by its defaults, examples and first
+/// choices, and else empty.
+fn example(schema: &Map<String, Value>) -> Map<String, Value> {
+    match example_of(&Value::Object(schema.clone()), schema, DEEP) {
+        Value::Object(example) => example,
+        _ => Map::new(),
+    }
+}
+
+fn example_of(schema: &Value, root: &Map<String, Value>, deep: usize) -> Value {
+    let told = ["default", "const", "example"].iter().find_map(|key| schema.get(*key));
+    let first = |key: &str| schema.get(key).and_then(|all| all.get(0));
+    if let Some(value) = told.or_else(|| first("examples")).or_else(|| first("enum")) {
+        return value.clone();
+    }
+    if deep == 0 {
+        return Value::Null;
+    }
+    if let Some(path) = schema.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/")) {
+        let mut parts = path.split('/');
+        let start = parts.next().and_then(|part| root.get(part));
+        let meant = parts.fold(start, |at, part| at?.get(part.replace("~1", "/").replace("~0", "~")));
+        return meant.map_or(Value::Null, |meant| example_of(meant, root, deep - 1));
+    }
+    let several = ["oneOf", "anyOf", "allOf"].iter().find_map(|key| first(key));
+    if let (Some(one), None) = (several, schema.get("properties")) {
+        return example_of(one, root, deep - 1);
+    }
+    let kind = schema.get("type");
+    let kind = kind.and_then(Value::as_str).or_else(|| kind?.get(0)?.as_str());
+    match kind {
+        Some("string") => Value::from(""),
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or_else(|| Value::from(0)),
+        Some("boolean") => Value::from(false),
+        Some("array") => Value::Array(Vec::new()),
+        Some("object") | None if schema.get("properties").is_some() || kind.is_some() => {
+            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            let of = |name: &str| schema.get("properties").and_then(|all| all.get(name));
+            let each = required.filter_map(Value::as_str);
+            Value::Object(
+                each.map(|name| {
+                    let value = of(name).map_or(Value::Null, |of| example_of(of, root, deep - 1));
+                    (name.to_owned(), value)
+                })
+                .collect(),
+            )
+        }
+        _ => Value::Null,
+    }
+}
+
+impl ToolRuns {
+    fn outcome_of(&self, job: &str) -> Result<ToolOutcome> {
+        let mut outcomes = self.outcomes.0.lock().expect("no holder panics");
+        outcomes.get(job).cloned().ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::NotFound,
+                format!("no tool has answered in the job {job:?}"),
+                "It may be still at work, or have answered long ago.",
+            )
+        })
+    }
+}
+
+impl Handle<ListTools> for ToolRuns {
+    async fn handle(&self, _: &Context, request: ToolsQuery) -> Result<ToolList> {
+        self.list(&request).await
+    }
+}
+
+impl Handle<GetTool> for ToolRuns {
+    async fn handle(&self, _: &Context, request: ToolRef) -> Result<ToolView> {
+        let (listed, scoped) = self.tool(&request).await?;
+        let entry = listed.entry(&scoped);
+        let Definition { description, schema, .. } = listed.definition;
+        Ok(ToolView { entry, description, example: example(&schema), schema })
+    }
+}
+
+impl Handle<RunTool> for ToolRuns {
+    async fn handle(&self, _: &Context, request: ToolRun) -> Result<ToolRunStart> {
+        self.start(request).await
+    }
+}
+
+impl Handle<GetToolOutcome> for ToolRuns {
+    async fn handle(&self, _: &Context, request: JobRef) -> Result<ToolOutcome> {
+        self.outcome_of(&request.job)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn examples_fit_what_a_schema_requires() {
+        let schema = json!({
+            "type": "object",
+            "required": ["path", "size", "kind", "to", "tree", "at", "loose"],
+            "properties": {
+                "path": {"type": "string"},
+                "size": {"type": "integer", "minimum": 1},
+                "kind": {"enum": ["a", "b"]},
+                "to": {"$ref": "#/$defs/Person"},
+                "tree": {"$ref": "#/$defs/Tree"},
+                "at": {"type": ["string", "null"], "default": "now"},
+                "loose": {},
+                "left_out": {"type": "string"}
+            },
+            "$defs": {
+                "Person": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+                "Tree": {"type": "object", "required": ["of"], "properties": {"of": {"$ref": "#/$defs/Tree"}}}
+            }
+        });
+        let made = example(schema.as_object().expect("an object"));
+        let mut tree = &made["tree"];
+        let mut depth = 0;
+        while let Some(of) = tree.get("of") {
+            (tree, depth) = (of, depth + 1);
+        }
+        assert!(depth < 10 && tree.is_null());
+        let mut flat = made.clone();
+        flat.shift_remove("tree");
+        assert_eq!(
+            Value::Object(flat),
+            json!({"path": "", "size": 1, "kind": "a", "to": {"name": ""}, "at": "now", "loose": null})
+        );
+        assert!(example(&Map::new()).is_empty());
+    }
+}

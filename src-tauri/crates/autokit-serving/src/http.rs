@@ -1,0 +1,176 @@
+//! What the SDK leaves to do at an HTTP endpoint: errors that name their request, batches of revision
+//! 2025-03-26, the status of a session that was ended, and a bound on sessions.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Json, Response};
+use futures_util::future::join_all;
+use futures_util::stream::{BoxStream, StreamExt as _, once, select_all};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serde_json::Value;
+
+use crate::messages::MESSAGE_BYTES;
+use crate::messages::{BATCHES, INVALID_REQUEST, SERVER_BUSY, Sent, error, read, read_one};
+
+/// Sessions at a time. Those nobody uses end after five minutes.
+const SESSIONS: usize = 256;
+
+/// Header with the revision of the protocol; clients of 2025-03-26 do not send it.
+const VERSION_HEADER: &str = "mcp-protocol-version";
+
+/// Events of a stream (server-sent events), each in one piece.
+type Events = BoxStream<'static, Result<Bytes, axum::Error>>;
+
+/// Stands before the endpoint of the SDK.
+pub async fn strict(
+    State(sessions): State<Arc<LocalSessionManager>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let method = request.method().clone();
+    if method != Method::POST {
+        let answer = next.run(request).await;
+        // It is ended now, and nothing is left to be accepted.
+        let ended = method == Method::DELETE && answer.status() == StatusCode::ACCEPTED;
+        return if ended { StatusCode::NO_CONTENT.into_response() } else { answer };
+    }
+    let (parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, MESSAGE_BYTES).await else {
+        let words = format!("a message may have {MESSAGE_BYTES} bytes");
+        return (StatusCode::PAYLOAD_TOO_LARGE, words).into_response();
+    };
+    let fault = match read(&body) {
+        Ok(Sent::One(message)) => {
+            let begins = message.method() == "initialize" && message.is_request();
+            if begins && sessions.sessions.read().await.len() >= SESSIONS {
+                let id = message.id().unwrap_or(&Value::Null);
+                let full = error(id, SERVER_BUSY, "there are too many sessions; end one or try again later");
+                return (StatusCode::SERVICE_UNAVAILABLE, Json(full)).into_response();
+            }
+            message.fault()
+        }
+        Ok(Sent::Batch(messages)) => match faults_of(&parts.headers, &messages) {
+            None => return batch(&parts, &messages, &next).await,
+            fault => fault,
+        },
+        Err(fault) => Some(fault),
+    };
+    match fault {
+        Some(fault) => (StatusCode::BAD_REQUEST, Json(fault)).into_response(),
+        None => next.run(Request::from_parts(parts, Body::from(body))).await,
+    }
+}
+
+/// What is wrong with a batch as a whole.
+fn faults_of(headers: &HeaderMap, messages: &[&str]) -> Option<Value> {
+    let wrong = |words: &str| Some(error(&Value::Null, INVALID_REQUEST, words));
+    let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
+    if version.is_some_and(|version| version != BATCHES.as_bytes()) {
+        return wrong("this revision of the protocol has no batches");
+    }
+    if messages.is_empty() {
+        return wrong("a batch holds one message at least");
+    }
+    let greets = |text: &&str| read_one(text).is_ok_and(|message| message.method() == "initialize");
+    if messages.iter().any(greets) {
+        return wrong("`initialize` is not part of a batch");
+    }
+    None
+}
+
+/// Has every message of a batch served by itself, and answers with all that comes of them in one stream.
+async fn batch(parts: &Parts, messages: &[&str], next: &Next) -> Response {
+    let serving = messages.iter().map(|text| serve_one(parts, text, next));
+    let streams: Vec<Events> = join_all(serving).await.into_iter().flatten().collect();
+    if streams.is_empty() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let mut answer = Response::new(Body::from_stream(select_all(streams)));
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    answer
+}
+
+/// The events that answer one message; none where it wants no answer.
+async fn serve_one(parts: &Parts, text: &str, next: &Next) -> Option<Events> {
+    let message = match read_one(text) {
+        Ok(message) => message,
+        Err(fault) => return Some(event(&fault)),
+    };
+    if let Some(fault) = message.fault() {
+        return Some(event(&fault));
+    }
+    let mut parts = parts.clone();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    let request = Request::from_parts(parts, Body::from(text.to_owned()));
+    let answer = next.clone().run(request).await;
+    let (status, streams) = (answer.status(), is_stream(answer.headers()));
+    if !message.is_request() && status.is_success() {
+        return None;
+    }
+    if status == StatusCode::OK && streams {
+        return Some(answer.into_body().into_data_stream().boxed());
+    }
+    // What was refused before it came to a stream.
+    let body = to_bytes(answer.into_body(), MESSAGE_BYTES).await.unwrap_or_default();
+    let told = serde_json::from_slice::<Value>(&body).ok().filter(|told| told.get("jsonrpc").is_some());
+    let words = || String::from_utf8_lossy(&body).into_owned();
+    let told = told.unwrap_or_else(|| error(message.id().unwrap_or(&Value::Null), INVALID_REQUEST, &words()));
+    Some(event(&told))
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
+fn event(message: &Value) -> Events {
+    let event = Bytes::from(format!("data: {message}\n\n"));
+    once(async move { Ok(event) }).boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::post;
+    use rmcp::transport::streamable_http_server::SessionManager as _;
+    use serde_json::json;
+    use tokio_util::sync::CancellationToken;
+
+    use crate::listen::Listening;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn sessions_are_bounded_and_those_that_are_there_go_on() {
+        let sessions = Arc::new(LocalSessionManager::default());
+        let app = Router::new().route("/", post(|| async { "passed" }));
+        let app = app.layer(from_fn_with_state(Arc::clone(&sessions), strict));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}/", listener.local_addr().expect("an address"));
+        let listening = Listening::start(listener, app, CancellationToken::new());
+        let client = reqwest::Client::new();
+        let ask = async |method: &str| {
+            let body = json!({"jsonrpc": "2.0", "id": 7, "method": method}).to_string();
+            let answer = client.post(&url).body(body).send().await.expect("an answer");
+            (answer.status().as_u16(), answer.text().await.expect("a text"))
+        };
+        assert_eq!(ask("initialize").await, (200, "passed".to_owned()));
+        let mut open = Vec::new();
+        for _ in 0..SESSIONS {
+            open.push(sessions.create_session().await.expect("a session"));
+        }
+        let (status, text) = ask("initialize").await;
+        assert!(status == 503 && text.contains("\"id\":7"), "{status} {text}");
+        assert_eq!(ask("tools/list").await.0, 200);
+        sessions.close_session(&open[0].0).await.expect("it ends");
+        assert_eq!(ask("initialize").await.0, 200);
+        listening.end().await;
+    }
+}

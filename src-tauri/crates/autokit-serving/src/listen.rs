@@ -1,0 +1,431 @@
+//! Serving HTTP on a loopback port so that nobody who only holds connections open keeps others out.
+//!
+//! Each listener has bounds of its own. A connection that does not send a complete first request header in
+//! time is closed. One that is idle between two requests is kept longer than clients keep theirs: whoever sends
+//! a request just when it is closed cannot know whether it was carried out. Where all places are taken, the
+//! oldest connection that never sent a request gives way to a new one; if there is none, the one that has been
+//! idle longest.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// What one listener takes.
+#[derive(Clone, Copy, Debug)]
+struct ListenLimits {
+    /// How long a connection may take for the header of its first request.
+    header: Duration,
+    /// How long a connection may take for the header of each further request.
+    idle: Duration,
+    /// Connections at a time.
+    connections: usize,
+    /// How long requests that are on their way may take once the listener was asked to stop. Without an end,
+    /// one reader that takes nothing more of its answer would keep the process from ending.
+    grace: Duration,
+}
+
+impl Default for ListenLimits {
+    fn default() -> ListenLimits {
+        ListenLimits {
+            header: Duration::from_secs(10),
+            // The HTTP libraries of agents give idle connections up after 90 seconds at most.
+            idle: Duration::from_mins(2),
+            // Far below the 1,024 files a process may have open by default on Linux.
+            connections: 256,
+            grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// How long to wait after the system had no room for a connection.
+const EXHAUSTED: Duration = Duration::from_millis(100);
+
+/// The connections of one listener.
+#[derive(Debug, Default)]
+struct Connections {
+    state: Mutex<ConnectionState>,
+}
+
+#[derive(Debug, Default)]
+struct ConnectionState {
+    open: usize,
+    next: u64,
+    /// Those that have not sent a request yet, the oldest first.
+    silent: VecDeque<(u64, CancellationToken)>,
+    /// Those between two requests, the one that has been longest first.
+    idle: VecDeque<(u64, CancellationToken)>,
+}
+
+/// A place among the connections of a listener; free again when it is dropped.
+struct Place {
+    connections: Arc<Connections>,
+    number: u64,
+    /// Cancelled when the connection has to give way.
+    evicted: CancellationToken,
+}
+
+impl Connections {
+    /// A place for a new connection; none where all are taken by connections that are in use.
+    fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
+        let mut state = self.state.lock().expect("no holder panics");
+        if state.open >= most {
+            let (_, oldest) = state.silent.pop_front().or_else(|| state.idle.pop_front())?;
+            oldest.cancel();
+        }
+        state.open += 1;
+        state.next += 1;
+        let (number, evicted) = (state.next, CancellationToken::new());
+        state.silent.push_back((number, evicted.clone()));
+        Some(Place { connections: Arc::clone(self), number, evicted })
+    }
+
+    /// Ends the connections that have not sent a request.
+    fn end_silent(&self) {
+        let silent = std::mem::take(&mut self.state.lock().expect("no holder panics").silent);
+        for (_, evicted) in silent {
+            evicted.cancel();
+        }
+    }
+
+    /// Notes that a connection has sent a request.
+    fn spoke(&self, number: u64) {
+        let mut state = self.state.lock().expect("no holder panics");
+        let ConnectionState { silent, idle, .. } = &mut *state;
+        for waiting in [silent, idle] {
+            waiting.retain(|(waits, _)| *waits != number);
+        }
+    }
+
+    /// Notes that a connection waits for its next request.
+    fn waits(&self, number: u64, evicted: CancellationToken) {
+        self.state.lock().expect("no holder panics").idle.push_back((number, evicted));
+    }
+}
+
+/// A request under way; its connection waits for the next one when this is dropped.
+struct UnderWay {
+    connections: Arc<Connections>,
+    number: u64,
+    evicted: CancellationToken,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.connections.waits(self.number, self.evicted.clone());
+    }
+}
+
+/// The body of an answer, whose request is under way until it is sent or given up.
+struct AnswerBody {
+    body: Body,
+    _under_way: UnderWay,
+}
+
+impl HttpBody for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.spoke(self.number);
+        self.connections.state.lock().expect("no holder panics").open -= 1;
+    }
+}
+
+/// An address that is being served, until it is ended or dropped.
+#[derive(Debug)]
+pub struct Listening {
+    stop: DropGuard,
+    served: JoinHandle<()>,
+}
+
+impl Listening {
+    /// Serves `app`. What in it goes on by itself has to end with `stop`.
+    pub fn start(listener: TcpListener, app: Router, stop: CancellationToken) -> Listening {
+        let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
+        Listening { stop: stop.drop_guard(), served }
+    }
+
+    /// Takes no more requests, lets go of the port and finishes what was begun.
+    pub async fn end(self) {
+        drop(self.stop);
+        if let Err(error) = self.served.await {
+            tracing::error!(%error, "a listener broke off");
+        }
+    }
+}
+
+/// Serves until `stop` is cancelled, then finishes the requests that are on their way, for as long as `limits`
+/// gives them.
+async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limits: ListenLimits) {
+    let connections = Arc::new(Connections::default());
+    let mut serving = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = serving.join_next() => continue,
+            () = stop.cancelled() => break,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                // Where there is no place the connection is closed, which the other side sees at once.
+                let Some(place) = connections.take(limits.connections) else { continue };
+                serving.spawn(serve_one(stream, app.clone(), place, stop.clone(), limits));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be taken");
+                tokio::time::sleep(EXHAUSTED).await;
+            }
+        }
+    }
+    // The port is free from here on, whatever is still on its way.
+    drop(listener);
+    connections.end_silent();
+    let finished = async { while serving.join_next().await.is_some() {} };
+    if tokio::time::timeout(limits.grace, finished).await.is_err() {
+        tracing::warn!(connections = serving.len(), "requests were cut off");
+        serving.shutdown().await;
+    }
+}
+
+async fn serve_one(
+    stream: TcpStream,
+    app: Router,
+    place: Place,
+    stop: CancellationToken,
+    limits: ListenLimits,
+) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection is served without TCP_NODELAY");
+    }
+    let app = TowerToHyperService::new(app);
+    let began = CancellationToken::new();
+    let service = service_fn(|request: Request<Incoming>| {
+        place.connections.spoke(place.number);
+        began.cancel();
+        let under_way = UnderWay {
+            connections: Arc::clone(&place.connections),
+            number: place.number,
+            evicted: place.evicted.clone(),
+        };
+        let answer = app.call(request);
+        async move { Ok::<_, Infallible>(answer.await?.map(|body| AnswerBody { body, _under_way: under_way })) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits.idle);
+    let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    let mut first = std::pin::pin!(tokio::time::timeout(limits.header, began.cancelled()));
+    let (mut asked, mut stopping) = (false, false);
+    loop {
+        tokio::select! {
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended");
+                }
+                return;
+            }
+            () = place.evicted.cancelled() => return,
+            in_time = &mut first, if !asked => {
+                if in_time.is_err() {
+                    return;
+                }
+                asked = true;
+            }
+            () = stop.cancelled(), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
+    }
+}
+
+/// Whether a request names this machine: a web page that got here by DNS rebinding names its own.
+pub fn is_local(headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    matches!(name, "127.0.0.1" | "localhost")
+}
+
+/// The token a request presents (RFC 6750); the name of the scheme may be in any case.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Compares in a time that does not tell where the difference is.
+pub fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (x, y)| difference | (x ^ y)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    async fn start(limits: ListenLimits) -> (std::net::SocketAddr, CancellationToken) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let (at, stop) = (listener.local_addr().expect("an address"), CancellationToken::new());
+        let app = Router::new().route("/", get(|| async { "hello" }));
+        tokio::spawn(serve(listener, app, stop.clone(), limits));
+        (at, stop)
+    }
+
+    async fn asked(stream: &mut TcpStream) -> String {
+        answer(stream).await.expect("an answer")
+    }
+
+    /// The answer to a request, unless the connection ends before.
+    async fn answer(stream: &mut TcpStream) -> std::io::Result<String> {
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await?;
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"hello") {
+            if stream.read_buf(&mut answer).await? == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(String::from_utf8(answer).expect("text"))
+    }
+
+    /// Whether the other side closed the connection, once it has.
+    async fn closed(stream: &mut TcpStream) -> bool {
+        let mut rest = Vec::new();
+        match stream.read_to_end(&mut rest).await {
+            Ok(_) => true,
+            Err(error) => error.kind() == ErrorKind::ConnectionReset,
+        }
+    }
+
+    #[tokio::test]
+    async fn idle_connections_give_way_to_those_that_ask() {
+        let limits =
+            ListenLimits { header: Duration::from_mins(10), connections: 4, ..ListenLimits::default() };
+        let (at, stop) = start(limits).await;
+        let mut working = TcpStream::connect(at).await.expect("connected");
+        asked(&mut working).await;
+        let mut idle = Vec::new();
+        for _ in 0..40 {
+            let mut stream = TcpStream::connect(at).await.expect("connected");
+            // Half a header is none.
+            stream.write_all(b"GET / HTT").await.expect("written");
+            idle.push(stream);
+        }
+        let mut late = TcpStream::connect(at).await.expect("connected");
+        assert!(asked(&mut late).await.starts_with("HTTP/1.1 200"));
+        assert!(asked(&mut working).await.starts_with("HTTP/1.1 200"));
+        assert!(closed(&mut idle[0]).await);
+        stop.cancel();
+        for stream in &mut idle {
+            assert!(closed(stream).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn those_that_are_idle_after_a_request_give_way_as_well() {
+        let limits =
+            ListenLimits { header: Duration::from_mins(10), connections: 2, ..ListenLimits::default() };
+        let (at, _stop) = start(limits).await;
+        let mut first = TcpStream::connect(at).await.expect("connected");
+        asked(&mut first).await;
+        let mut second = TcpStream::connect(at).await.expect("connected");
+        asked(&mut second).await;
+        let mut third = TcpStream::connect(at).await.expect("connected");
+        assert!(asked(&mut third).await.starts_with("HTTP/1.1 200"));
+        assert!(closed(&mut first).await);
+        assert!(asked(&mut second).await.starts_with("HTTP/1.1 200"));
+    }
+
+    #[tokio::test]
+    async fn a_connection_without_a_complete_header_is_closed() {
+        let mut header = Duration::from_millis(20);
+        let limits = ListenLimits::default();
+        assert_eq!((limits.header, limits.idle), (Duration::from_secs(10), Duration::from_mins(2)));
+        // One that has sent a request has more time for its next, also on a busy machine.
+        loop {
+            let (at, _stop) = start(ListenLimits { header, ..limits }).await;
+            let mut asking = TcpStream::connect(at).await.expect("connected");
+            if answer(&mut asking).await.is_err() {
+                header *= 4;
+                continue;
+            }
+            let mut half = TcpStream::connect(at).await.expect("connected");
+            half.write_all(b"GET / HTTP/1.1\r\nhost: lo").await.expect("written");
+            assert!(closed(&mut half).await);
+            assert!(asked(&mut asking).await.starts_with("HTTP/1.1 200"));
+            break;
+        }
+        // But not for ever; the answer may be late on a busy machine.
+        let (at, _stop) = start(ListenLimits { idle: Duration::from_millis(20), ..limits }).await;
+        let mut idle = TcpStream::connect(at).await.expect("connected");
+        let _ = answer(&mut idle).await;
+        assert!(closed(&mut idle).await);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_takes_nothing_does_not_keep_it_from_ending() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let (at, stop) = (listener.local_addr().expect("an address"), CancellationToken::new());
+        let endless = || async {
+            let more = || async { Some((Ok::<_, std::convert::Infallible>(vec![b'a'; 1 << 16]), ())) };
+            axum::body::Body::from_stream(futures_util::stream::unfold((), move |()| more()))
+        };
+        let app = Router::new().route("/", get(endless));
+        let limits = ListenLimits { grace: Duration::from_millis(20), ..ListenLimits::default() };
+        let serving = tokio::spawn(serve(listener, app, stop.clone(), limits));
+        let mut reader = TcpStream::connect(at).await.expect("connected");
+        reader.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("written");
+        // The answer has begun; its rest is left lying.
+        reader.read_exact(&mut [0]).await.expect("an answer");
+        stop.cancel();
+        serving.await.expect("an end");
+        assert!(closed(&mut reader).await);
+    }
+
+    #[test]
+    fn tokens_are_read_from_headers() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(bearer(&headers), None);
+        for (said, token) in [("Bearer abc", Some("abc")), ("bearer abc", Some("abc")), ("Basic abc", None)] {
+            headers.insert(header::AUTHORIZATION, said.parse().expect("a value"));
+            assert_eq!(bearer(&headers), token, "{said}");
+        }
+        assert!(same(b"abc", b"abc") && !same(b"abc", b"abd") && !same(b"abc", b"ab"));
+    }
+}

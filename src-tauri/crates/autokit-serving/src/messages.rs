@@ -1,0 +1,188 @@
+//! Messages of the protocol as they come in, before the SDK reads them: it does not name the request in its
+//! errors, and knows no batches (JSON-RPC 2.0, section 6), which revision 2025-03-26 demands and no other has.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+/// Bytes of one message of an agent: arguments with a file in them fit.
+pub const MESSAGE_BYTES: usize = 16 << 20;
+
+/// The one revision of the protocol that has batches.
+pub const BATCHES: &str = "2025-03-26";
+
+/// JSON-RPC 2.0, section 5.1.
+pub const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC 2.0, section 5.1.
+pub const INVALID_REQUEST: i32 = -32600;
+const INVALID_PARAMS: i32 = -32602;
+/// Of those that a server may define.
+pub const SERVER_BUSY: i32 = -32000;
+
+/// One message, read as far as it has to be known here.
+#[derive(Debug, Deserialize)]
+pub struct Message<'a> {
+    #[serde(default)]
+    jsonrpc: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Value>,
+    #[serde(default)]
+    method: Option<Value>,
+    #[serde(default, borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// An id that is null is there all the same.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+/// Parameters that are looked at here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Params<'a> {
+    /// Of the tool that is called.
+    #[serde(borrow)]
+    pub name: Option<Cow<'a, str>>,
+    /// Of the request that is taken back.
+    pub request_id: Option<Value>,
+}
+
+/// What a client sent.
+#[derive(Debug)]
+pub enum Sent<'a> {
+    /// A message alone.
+    One(Box<Message<'a>>),
+    /// The messages of a batch, each as it was written.
+    Batch(Vec<&'a str>),
+}
+
+/// An error that answers a message, as it is written.
+pub fn error(id: &Value, code: i32, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// Reads what a client sent.
+///
+/// # Errors
+/// The answer to what is no message at all.
+pub fn read(text: &[u8]) -> Result<Sent<'_>, Value> {
+    let none = |words: &str| error(&Value::Null, PARSE_ERROR, words);
+    let text = std::str::from_utf8(text).map_err(|_| none("this is no UTF-8"))?;
+    match text.trim_start().chars().next() {
+        Some('[') => {
+            let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| none("this is no JSON"))?;
+            Ok(Sent::Batch(parts.into_iter().map(RawValue::get).collect()))
+        }
+        Some('{') => serde_json::from_str(text)
+            .map(|message| Sent::One(Box::new(message)))
+            .map_err(|_| none("this is no JSON")),
+        _ if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
+            Err(error(&Value::Null, INVALID_REQUEST, "a message is an object"))
+        }
+        _ => Err(none("this is no JSON")),
+    }
+}
+
+/// Reads one message of a batch.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_one(text: &str) -> Result<Message<'_>, Value> {
+    match read(text.as_bytes())? {
+        Sent::One(message) => Ok(*message),
+        Sent::Batch(_) => Err(error(&Value::Null, INVALID_REQUEST, "a batch holds no batches")),
+    }
+}
+
+impl Message<'_> {
+    /// The id; none where it is missing or cannot be one.
+    pub fn id(&self) -> Option<&Value> {
+        self.id.as_ref().filter(|id| id.is_string() || id.is_i64() || id.is_u64())
+    }
+
+    /// The method; empty for an answer.
+    pub fn method(&self) -> &str {
+        self.method.as_ref().and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whether it wants an answer.
+    pub fn is_request(&self) -> bool {
+        self.method.is_some() && self.id.is_some()
+    }
+
+    /// The parameters that are looked at here.
+    pub fn params(&self) -> Params<'_> {
+        self.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
+    }
+
+    /// The answer to a message that is not as the protocol wants it; none for one that is.
+    pub fn fault(&self) -> Option<Value> {
+        let wrong = |code, words: &str| Some(error(self.id().unwrap_or(&Value::Null), code, words));
+        if self.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
+            return wrong(INVALID_REQUEST, "`jsonrpc` has to be \"2.0\"");
+        }
+        if self.result.is_some() || self.error.is_some() {
+            return None;
+        }
+        if self.id.is_some() && self.id().is_none() {
+            return wrong(INVALID_REQUEST, "`id` has to be a text or a whole number");
+        }
+        if self.method.as_ref().is_none_or(|method| !method.is_string()) {
+            return wrong(INVALID_REQUEST, "`method` has to be a text");
+        }
+        let params = self.params.map(|params| params.get().trim_start());
+        if params.is_some_and(|params| !params.starts_with('{') && params != "null") {
+            return wrong(INVALID_PARAMS, "`params` has to be an object");
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(text: &str) -> (Value, Value) {
+        let answer = match read(text.as_bytes()) {
+            Ok(Sent::One(message)) => message.fault().unwrap_or_default(),
+            Ok(Sent::Batch(_)) => Value::Null,
+            Err(answer) => answer,
+        };
+        (answer["error"]["code"].clone(), answer["id"].clone())
+    }
+
+    #[test]
+    fn faults_name_the_request_where_it_is_known() {
+        for (text, code_, id) in [
+            ("{this is no JSON", json!(-32700), Value::Null),
+            ("\"text\"", json!(-32600), Value::Null),
+            (r#"{"id":1,"method":"ping"}"#, json!(-32600), json!(1)),
+            (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, json!(-32600), json!("a")),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, json!(-32600), Value::Null),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, json!(-32600), Value::Null),
+            (r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":[1]}"#, json!(-32602), json!(3)),
+            (r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#, Value::Null, Value::Null),
+            (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, Value::Null, Value::Null),
+            (r#"{"jsonrpc":"2.0","id":3,"result":{}}"#, Value::Null, Value::Null),
+        ] {
+            assert_eq!(code(text), (code_, id), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_batch_is_taken_apart() {
+        let Ok(Sent::Batch(parts)) = read(br#" [{"jsonrpc":"2.0","id":1,"method":"ping"}, 7]"#) else {
+            panic!("a batch");
+        };
+        assert_eq!(parts, [r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "7"]);
+        assert_eq!(read_one(parts[0]).expect("a message").method(), "ping");
+        assert_eq!(read_one(parts[1]).expect_err("no message")["error"]["code"], INVALID_REQUEST);
+    }
+}

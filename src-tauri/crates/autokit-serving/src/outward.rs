@@ -1,0 +1,429 @@
+//! AutoKit's own tools that reach out: to the web, to files of a folder that was opened, to a sandbox
+//! (Elyra's built-ins). What each needs is decided on before it runs.
+
+use std::num::NonZeroUsize;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use autokit_error::ApiError;
+use autokit_gateway::Refusal;
+use autokit_policy::{Need, Permission, Policy};
+use autokit_sandbox::files::{EntryKind, FileError, Lines, ProjectRoot};
+use autokit_sandbox::{Exit, Job, Language, Limits, Output, Sandbox};
+use autokit_web::extract;
+use autokit_workspace::providers::Providers;
+use serde_json::{Map, Value, json};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::refusal::refused;
+
+/// Characters of a page if an agent does not say.
+pub(crate) const PAGE_CHARS: u64 = 20_000;
+/// Bytes of a file that are read at once.
+const FILE_BYTES: usize = 48 << 10;
+/// Entries of a folder that are listed.
+const ENTRIES: usize = 500;
+/// Results of a web search.
+const RESULTS: u64 = 8;
+
+type Done = Result<String, Refusal>;
+
+fn text<'a>(given: &'a Map<String, Value>, key: &str) -> &'a str {
+    given.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn number(given: &Map<String, Value>, key: &str) -> Option<u64> {
+    given.get(key).and_then(Value::as_u64)
+}
+
+/// A host as rules name it.
+pub(crate) fn host_need(address: &str) -> Option<Need> {
+    Need::to_reach(&Url::parse(address.trim()).ok()?)
+}
+
+/// Carries these tools out; clones share the sandbox.
+#[derive(Clone, Debug)]
+pub struct Outward {
+    providers: Providers,
+    /// Proven when it is first needed.
+    sandbox: Arc<OnceLock<Sandbox>>,
+    code_runs: Arc<CodeRuns>,
+}
+
+impl Outward {
+    /// The sandbox is proven when it is first needed.
+    pub fn new(providers: Providers) -> Outward {
+        Outward { providers, sandbox: Arc::default(), code_runs: Arc::default() }
+    }
+
+    /// Where the chosen web search is asked.
+    fn search_need(&self) -> Option<Need> {
+        let services = self.providers.services();
+        let search = services.search.as_ref()?;
+        let address = services.settings.search.base.trim();
+        if address.is_empty() { host_need(search.service().home()?) } else { host_need(address) }
+    }
+
+    /// What one of the tools needs that every session has.
+    pub(crate) fn own_needs(&self, tool: &str) -> Vec<Need> {
+        if tool != "discover" {
+            return Vec::new();
+        }
+        let pages = Need::Host { host: "any page a search finds".to_owned() };
+        self.search_need().into_iter().chain([pages]).collect()
+    }
+
+    /// What a call of one of these tools needs.
+    pub(crate) fn needs(&self, policy: &Policy, tool: &str, given: &Map<String, Value>) -> Vec<Need> {
+        match tool {
+            "web_search" => self.search_need().into_iter().collect(),
+            "browse_page" => host_need(text(given, "url")).into_iter().collect(),
+            "code_exec" => vec![Need::Code { language: text(given, "language").to_owned() }],
+            "read_project_file" => match place(policy, text(given, "folder"), text(given, "path")) {
+                Ok(place) => vec![Need::Files { folder: place.within().display().to_string() }],
+                // It will be refused with words of its own.
+                Err(_) => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// Calls one of these tools, which was permitted.
+    pub(crate) async fn call(
+        &self,
+        policy: &Policy,
+        tool: &str,
+        given: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> Done {
+        let work = async {
+            match tool {
+                "web_search" => {
+                    self.search(text(given, "query"), number(given, "limit").unwrap_or(RESULTS)).await
+                }
+                "browse_page" => {
+                    self.browse(policy, text(given, "url"), number(given, "max_chars").unwrap_or(PAGE_CHARS))
+                        .await
+                }
+                "read_project_file" => read(policy.clone(), given.clone()).await,
+                _ => self.run(given, cancel).await,
+            }
+        };
+        tokio::select! {
+            done = work => done,
+            () = cancel.cancelled() => Err(Refusal::Cancelled),
+        }
+    }
+
+    async fn search(&self, query: &str, limit: u64) -> Done {
+        let Some(search) = self.providers.services().search.clone() else {
+            return Err(Refusal::NotMade(
+            "No web search is chosen: a person can choose one in Settings, Web search; DuckDuckGo needs no key."
+                .to_owned(),
+        ));
+        };
+        let found = search.search(query, limit as usize).await.map_err(web)?;
+        let rows: Vec<Value> = found
+            .iter()
+            .map(|hit| json!({"title": hit.title, "url": hit.url, "snippet": hit.snippet}))
+            .collect();
+        Ok(json!({"by": search.service().title(), "results": rows}).to_string())
+    }
+
+    async fn browse(&self, policy: &Policy, url: &str, most: u64) -> Done {
+        // The host of the first address was decided on; a redirect to another one is not asked for again.
+        let first = host_need(url);
+        let open = |url: &Url| {
+            let need = Need::to_reach(url);
+            need == first || need.is_some_and(|need| policy.on(&need) == Permission::Allow)
+        };
+        let fetched = self.providers.services().fetcher.get_where(url, &open).await.map_err(web)?;
+        let page = extract(&fetched.text, fetched.content_type.as_deref(), &fetched.url);
+        let whole = page.text();
+        let all = whole.chars().count() as u64;
+        let shown: String = whole.chars().take(most as usize).collect();
+        let mut answer =
+            json!({"url": fetched.url, "status": fetched.status, "title": page.title, "text": shown});
+        if all > most {
+            answer["note"] = format!("The page goes on: these are {most} of {all} characters.").into();
+        }
+        let text = answer.to_string();
+        if fetched.is_success() {
+            Ok(text)
+        } else {
+            Err(Refusal::NotMade(format!("the page answers with status {}", fetched.status)))
+        }
+    }
+
+    async fn run(&self, given: &Map<String, Value>, cancel: &CancellationToken) -> Done {
+        let unfit =
+            |error: &autokit_sandbox::SandboxError| Refusal::NotMade(format!("{error}. {}", error.remedy()));
+        let sandbox = self.proven_sandbox().await.map_err(|error| unfit(&error))?;
+        let _place = self.code_runs.place().await.ok_or_else(|| {
+            Refusal::Failed("too many programs run or wait for that already; try again later".to_owned())
+        })?;
+        let mut job = Job::new(language(text(given, "language")), text(given, "code"));
+        job.stdin = text(given, "stdin").as_bytes().to_vec();
+        if let Some(seconds) = number(given, "seconds") {
+            let wall = Duration::from_secs(seconds);
+            job.limits = Limits { wall, cpu: wall, ..Limits::default() };
+        }
+        let limits = job.limits;
+        let outcome = sandbox.run(job, cancel.cancelled()).await.map_err(|error| unfit(&error))?;
+        let stream = |output: &Output| {
+            let text = output.text();
+            if output.cut > 0 {
+                format!("{text}\n… {} bytes more were cut", output.cut)
+            } else {
+                text.into_owned()
+            }
+        };
+        let ended = match outcome.exit {
+            Exit::Code(code) => format!("exit code {code}"),
+            Exit::Signal(signal) => format!("ended by signal {signal}"),
+            Exit::TimedOut => format!("stopped after {} s", limits.wall.as_secs()),
+            Exit::OutOfMemory => format!("stopped: over {} MiB of memory", limits.memory_bytes >> 20),
+            Exit::TooManyProcesses => format!("stopped: over {} processes", limits.processes),
+            Exit::TooMuchOutput => "stopped: too much output".to_owned(),
+            Exit::Cancelled => return Err(Refusal::Cancelled),
+        };
+        let answer = json!({
+            "ended": ended, "stdout": stream(&outcome.stdout), "stderr": stream(&outcome.stderr),
+            "ms": outcome.wall.as_millis() as u64,
+        });
+        Ok(answer.to_string())
+    }
+
+    /// The sandbox of this system, proven when it is first needed.
+    async fn proven_sandbox(&self) -> Result<Sandbox, autokit_sandbox::SandboxError> {
+        if let Some(sandbox) = self.sandbox.get() {
+            return Ok(sandbox.clone());
+        }
+        let proven = tokio::task::spawn_blocking(Sandbox::available).await;
+        let sandbox = match proven {
+            Ok(proven) => proven?,
+            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        };
+        Ok(self.sandbox.get_or_init(|| sandbox).clone())
+    }
+}
+
+fn web(error: autokit_web::Error) -> Refusal {
+    if error.is_temporary() { Refusal::Failed(error.to_string()) } else { refused(&ApiError::from(error)) }
+}
+
+/// A place below a folder that was opened to agents.
+#[derive(Debug, PartialEq, Eq)]
+struct Project {
+    root: PathBuf,
+    /// Relative to it; empty for the folder itself.
+    path: String,
+}
+
+impl Project {
+    /// The folder the place is in, as it is named: links are the file system's matter, and cannot leave the
+    /// root.
+    fn within(&self) -> PathBuf {
+        let mut within = self.root.clone();
+        for part in Path::new(&self.path).components() {
+            match part {
+                Component::Normal(part) => within.push(part),
+                Component::ParentDir if within != self.root => {
+                    within.pop();
+                }
+                _ => {}
+            }
+        }
+        within
+    }
+}
+
+/// Finds the opened folder a path is below.
+fn place(policy: &Policy, folder: &str, path: &str) -> Result<Project, String> {
+    let roots = policy.folders();
+    let named = if folder.is_empty() { path } else { folder };
+    if Path::new(named).is_absolute() {
+        let below = roots.iter().filter(|root| Path::new(named).starts_with(root));
+        let root = below.max_by_key(|root| Path::new(root).components().count());
+        let Some(root) = root else { return Err(format!("{named} is in no folder that is open to you")) };
+        let start = Path::new(named).strip_prefix(root).unwrap_or(Path::new(""));
+        let path = if folder.is_empty() { start.to_owned() } else { start.join(path) };
+        let path = path.to_str().ok_or("the path is not readable")?.to_owned();
+        return Ok(Project { root: PathBuf::from(root), path });
+    }
+    match (roots.as_slice(), folder.is_empty()) {
+        ([], _) => Err("no folder is open to you: a person can open one in Settings, Permissions".to_owned()),
+        ([root], true) => Ok(Project { root: PathBuf::from(root), path: path.to_owned() }),
+        (all, _) => Err(format!("name the `folder` in full, one of these: {}", all.join(", "))),
+    }
+}
+
+async fn read(policy: Policy, given: Map<String, Value>) -> Done {
+    let place = place(&policy, text(&given, "folder"), text(&given, "path")).map_err(Refusal::NotMade)?;
+    let lines = Lines {
+        from: number(&given, "from_line").unwrap_or(1),
+        lines: number(&given, "lines").unwrap_or(u64::MAX),
+    };
+    // A link could lead into a part of the folder about which the person said something stricter.
+    let mixed = policy.divides(&place.root);
+    let reading = tokio::task::spawn_blocking(move || read_at(&place, lines, mixed));
+    let read = reading.await.map_err(|error| Refusal::Failed(error.to_string()))?;
+    read.map_err(|error| Refusal::NotMade(format!("{error}. {}", error.remedy())))
+}
+
+fn read_at(place: &Project, lines: Lines, mixed: bool) -> Result<String, FileError> {
+    let root = ProjectRoot::open(&place.root)?;
+    let root = if mixed { root.without_links() } else { root };
+    if place.path.is_empty() {
+        return listing(&root, "");
+    }
+    match root.read_lines(&place.path, lines, FILE_BYTES) {
+        Ok(read) => {
+            let mut answer = json!({
+                "path": place.path, "from_line": read.from, "lines": read.lines, "bytes": read.total_bytes,
+                "text": read.text,
+            });
+            if read.more {
+                let next = read.from + read.lines;
+                answer["note"] = format!("The file goes on: ask for it from line {next}.").into();
+            }
+            Ok(answer.to_string())
+        }
+        Err(FileError::NotAFile { .. }) => listing(&root, &place.path),
+        Err(error) => Err(error),
+    }
+}
+
+fn listing(root: &ProjectRoot, path: &str) -> Result<String, FileError> {
+    let listing = root.list(path, ENTRIES)?;
+    let sort = |kind| match kind {
+        EntryKind::File => "file",
+        EntryKind::Directory => "folder",
+        EntryKind::Symlink => "link",
+        EntryKind::Other => "other",
+    };
+    let entries: Vec<Value> =
+        listing.entries.iter().map(|entry| json!({"name": entry.name, "is": sort(entry.kind)})).collect();
+    let mut answer = json!({"folder": path, "entries": entries});
+    if listing.left_out > 0 || listing.more {
+        answer["note"] = format!("{} more entries are not shown.", listing.left_out).into();
+    }
+    Ok(answer.to_string())
+}
+
+fn language(name: &str) -> Language {
+    match name {
+        "javascript" => Language::JavaScript,
+        "shell" => Language::Shell,
+        _ => Language::Python,
+    }
+}
+
+/// Programs that wait until others have ended.
+const WAITING: usize = 16;
+
+/// The programs that agents run at a time: a few, and a few more that wait. Each may take a core and a quarter
+/// of a gigabyte.
+#[derive(Debug)]
+struct CodeRuns {
+    running: Semaphore,
+    /// Those that run and those that wait.
+    taken: Semaphore,
+}
+
+/// A place to run a program in, until it is dropped.
+#[derive(Debug)]
+struct CodePlace<'a> {
+    _running: SemaphorePermit<'a>,
+    _taken: SemaphorePermit<'a>,
+}
+
+impl Default for CodeRuns {
+    fn default() -> CodeRuns {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        CodeRuns::new(cores.clamp(1, 4), WAITING)
+    }
+}
+
+impl CodeRuns {
+    fn new(running: usize, waiting: usize) -> CodeRuns {
+        CodeRuns { running: Semaphore::new(running), taken: Semaphore::new(running + waiting) }
+    }
+
+    /// Waits for a place; none where too many wait.
+    async fn place(&self) -> Option<CodePlace<'_>> {
+        let taken = self.taken.try_acquire().ok()?;
+        let running = self.running.acquire().await.ok()?;
+        Some(CodePlace { _running: running, _taken: taken })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_policy::Permissions;
+
+    use super::*;
+
+    fn opened(folders: &[(&str, Permission)]) -> Policy {
+        let mut permissions = Permissions::default();
+        for (folder, permission) in folders {
+            permissions.files.set(folder, *permission);
+        }
+        Policy::everybody(Arc::new(permissions))
+    }
+
+    #[tokio::test]
+    async fn programs_wait_for_each_other_and_no_more_wait_than_may() {
+        let runs = CodeRuns::new(1, 2);
+        let first = runs.place().await.expect("a place");
+        let (mut second, mut third) = (Box::pin(runs.place()), Box::pin(runs.place()));
+        let waits =
+            |place: &mut std::pin::Pin<Box<_>>| futures_util::FutureExt::now_or_never(place).is_none();
+        assert!(waits(&mut second) && waits(&mut third));
+        assert!(runs.place().await.is_none(), "a fourth is refused at once");
+        drop(first);
+        let second = second.await.expect("a place");
+        assert!(waits(&mut third));
+        // One that is not waited for any more leaves its place.
+        drop(third);
+        let mut fourth = Box::pin(runs.place());
+        assert!(waits(&mut fourth));
+        drop(second);
+        assert!(fourth.await.is_some());
+    }
+
+    #[test]
+    fn a_path_belongs_to_the_innermost_folder_that_is_open() {
+        let open = opened(&[
+            ("/srv", Permission::Allow),
+            ("/srv/app", Permission::Ask),
+            ("/srv/keys", Permission::Deny),
+        ]);
+        let at = |folder: &str, path: &str| place(&open, folder, path).map(|place| (place.root, place.path));
+        let found = |root: &str, path: &str| Ok((PathBuf::from(root), path.to_owned()));
+        assert_eq!(at("", "/srv/app/a.rs"), found("/srv/app", "a.rs"));
+        assert_eq!(at("/srv", "app/a.rs"), found("/srv", "app/a.rs"));
+        assert_eq!(at("", "/srv/keys/k"), found("/srv", "keys/k"));
+        assert!(at("", "a.rs").is_err_and(|words| words.contains("/srv, /srv/app")));
+        assert!(at("", "/etc/passwd").is_err_and(|words| words.contains("no folder")));
+        assert!(place(&opened(&[]), "", "a").is_err_and(|words| words.contains("a person can open one")));
+    }
+
+    #[test]
+    fn what_is_decided_on_is_the_place_itself() {
+        let open = opened(&[("/srv", Permission::Allow), ("/srv/keys", Permission::Deny)]);
+        let word = |path: &str| {
+            let within = place(&open, "/srv", path).expect("a place").within().display().to_string();
+            open.on(&Need::Files { folder: within })
+        };
+        for path in ["keys/k", "./keys/k", "app/../keys/k", "keys"] {
+            assert_eq!(word(path), Permission::Deny, "{path}");
+        }
+        for path in ["app/a.rs", "keys.txt", "", "app/keys/k"] {
+            assert_eq!(word(path), Permission::Allow, "{path}");
+        }
+    }
+}

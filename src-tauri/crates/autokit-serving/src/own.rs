@@ -1,0 +1,226 @@
+//! The tools every agent has beside `search_tools`: AutoKit itself.
+
+use autokit_api::{Turn, TurnKind, TurnState};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_features::agent::Agent;
+use autokit_features::library_retriever::Asker;
+use autokit_features::review::Proposals;
+use autokit_features::sessions::running;
+use autokit_gateway::{Call, Definition, Refusal};
+use autokit_library::Feedback;
+use autokit_toolcard::{Author, CardId};
+use autokit_workspace::search::Search;
+use autokit_workspace::workspace::Workspace;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value, json};
+
+use crate::find::feedback_profile;
+use crate::profiles::{AgentProfiles, no_profile};
+use crate::refusal::refused;
+
+fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Definition {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties);
+    schema.insert("required".to_owned(), required.into());
+    Definition {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        provider: "AutoKit".to_owned(),
+        description: description.to_owned(),
+        schema,
+        annotations: None,
+    }
+}
+
+/// Their definitions; short, for every session pays for them.
+pub(crate) fn tools() -> Vec<Definition> {
+    vec![
+        tool(
+            "ask",
+            "Recommends one library, class or API to use in code, with how to import it and where it is documented.",
+            json!({"question": {"type": "string", "maxLength": 4000}}),
+            &["question"],
+        ),
+        tool(
+            "discover",
+            "Looks on the web for a tool the library does not have. What it finds is proposed to a person.",
+            json!({"need": {"type": "string", "maxLength": 4000}}),
+            &["need"],
+        ),
+        tool(
+            "propose_card",
+            "Proposes a tool for the library from a description in words; a person decides.",
+            json!({"description": {"type": "string", "maxLength": 4000, "description": "Begins with the tool's name"}}),
+            &["description"],
+        ),
+        tool(
+            "report_outcome",
+            "Says whether a tool served its purpose, so that later searches find better ones.",
+            json!({
+                "tool": {"type": "string", "description": "The id of the search result"},
+                "task": {"type": "string", "maxLength": 1000},
+                "worked": {"type": "boolean"},
+                "note": {"type": "string", "maxLength": 2000}
+            }),
+            &["tool", "task", "worked"],
+        ),
+    ]
+}
+
+/// The tool of this name, if it is one of these.
+pub(crate) fn named(name: &str) -> Option<Definition> {
+    tools().into_iter().find(|tool| tool.name == name)
+}
+
+fn text(words: impl Into<String>) -> CallToolResult {
+    CallToolResult::success(vec![ContentBlock::text(words)])
+}
+
+/// Carries them out.
+#[derive(Clone, Debug)]
+pub struct OwnTools {
+    workspace: Workspace,
+    profiles: AgentProfiles,
+    agent: Agent,
+    proposals: Proposals,
+    search: Search,
+}
+
+impl OwnTools {
+    /// Carries them out with the agent and the search people use.
+    pub fn new(
+        workspace: Workspace,
+        profiles: AgentProfiles,
+        agent: Agent,
+        proposals: Proposals,
+        search: Search,
+    ) -> OwnTools {
+        OwnTools { workspace, profiles, agent, proposals, search }
+    }
+
+    pub(crate) async fn call(&self, name: &str, call: Call) -> Result<CallToolResult, Refusal> {
+        let said = |key: &str| call.arguments.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let outcome = match name {
+            "ask" => self.turn(TurnKind::Ask, &said("question"), &call).await,
+            "discover" => self.turn(TurnKind::Discover, &said("need"), &call).await,
+            "propose_card" => self.propose(&said("description"), &call).await,
+            _ => self.report(&call, &said("tool"), &said("task"), &said("note")).await,
+        };
+        outcome.map_err(
+            |error| {
+                if error.code == ErrorCode::Cancelled { Refusal::Cancelled } else { refused(&error) }
+            },
+        )
+    }
+
+    /// Carries a turn with the agent out, and tells what came of it.
+    async fn turn(&self, kind: TurnKind, asked: &str, call: &Call) -> Result<CallToolResult> {
+        let (entry, at) = self.agent.begin(None, kind, asked).await?;
+        let scoped = self.profiles.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
+        // Discovery was decided on as a whole; an answer stays with the library where not all hosts are open.
+        let web = kind == TurnKind::Discover || scoped.policy().reaches_all_hosts();
+        let (feedback_of, allowed) = (feedback_profile(&call.profile), scoped.allowed.clone());
+        let asker = Asker { feedback_of, allowed, web, candidates: None };
+        let carrying = self.agent.clone().carry_out(entry.clone(), at, asker);
+        self.agent.sessions.carry_out(carrying);
+        let mut watch = entry.state.subscribe();
+        let ended = watch.wait_for(|session| !running(session));
+        tokio::select! {
+            ended = ended => drop(ended.map_err(|_| ApiError::cancelled())?),
+            () = call.cancel.cancelled() => {
+                entry.cancel.cancel();
+                return Err(ApiError::cancelled());
+            }
+        }
+        let turn = entry.state.borrow().turns[at].clone();
+        match turn.state {
+            TurnState::Failed => {
+                Err(turn.error.unwrap_or_else(|| ApiError::internal("the turn failed without saying why")))
+            }
+            TurnState::Cancelled => Err(ApiError::cancelled()),
+            TurnState::Running | TurnState::Done => Ok(text(self.told(&turn).await?)),
+        }
+    }
+
+    async fn told(&self, turn: &Turn) -> Result<String> {
+        let mut answer = Map::new();
+        let mut findings = Vec::new();
+        if let Some(told) = &turn.told {
+            let words = [told.sentence.as_str(), told.why.as_str()].join(" ");
+            answer.insert("answer".to_owned(), words.trim().into());
+            answer.insert("verdict".to_owned(), json!(told.verdict));
+            if let Some(id) = &told.tool {
+                let record = self.workspace.library.card(&CardId::new(id))?;
+                answer.insert(
+                    "tool".to_owned(),
+                    json!({"id": id, "name": record.key.name, "provider": record.key.provider}),
+                );
+                if let Some(stub) = &told.stub {
+                    answer.insert("code".to_owned(), stub.code.as_str().into());
+                }
+                if let Some(url) = record.card().text(autokit_toolcard::fields::DOCUMENTATION) {
+                    answer.insert("documentation".to_owned(), url.into());
+                }
+            }
+            if !told.citations.is_empty() {
+                let cited = told.citations.iter().map(|cited| {
+                    json!({"tool": cited.card, "under": cited.title, "source": cited.url, "text": cited.text})
+                });
+                answer.insert("citations".to_owned(), cited.collect());
+            }
+            findings.extend(told.findings.iter().cloned());
+        }
+        if let Some(discovered) = &turn.discovered {
+            answer.insert("answer".to_owned(), discovered.summary().into());
+            findings.extend(discovered.findings.iter().cloned());
+        }
+        let mut found = Vec::new();
+        for finding in findings {
+            let (name, url) = (finding.name.clone(), finding.url.clone());
+            let proposed =
+                self.proposals.propose(finding.draft, &Author("Discovery".to_owned()), None).await?;
+            found.push(json!({"name": name, "documentation": url, "proposal": proposed.proposal.id}));
+        }
+        if !found.is_empty() {
+            answer.insert("found".to_owned(), found.into());
+            answer.insert("note".to_owned(), "What was found waits for a person in Review.".into());
+        }
+        Ok(Value::Object(answer).to_string())
+    }
+
+    async fn propose(&self, description: &str, call: &Call) -> Result<CallToolResult> {
+        let draft = self.proposals.described(description).await?;
+        let name = draft.key().map(|key| key.to_string()).unwrap_or_default();
+        let by =
+            if call.profile.is_empty() { "an agent".to_owned() } else { format!("agent {}", call.profile) };
+        let proposed = self.proposals.propose(draft, &Author(by), None).await?.proposal;
+        let words = format!("{name} waits for a person in Review as proposal {}.", proposed.id);
+        Ok(text(words))
+    }
+
+    async fn report(&self, call: &Call, tool: &str, task: &str, note: &str) -> Result<CallToolResult> {
+        let record = self.workspace.find(tool)?;
+        let scoped = self.profiles.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
+        if !scoped.may_find(&record.id) {
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("there is no card {tool:?}"),
+                "Search for it.",
+            ));
+        }
+        let helpful = call.arguments.get("worked").and_then(Value::as_bool).unwrap_or_default();
+        let feedback = Feedback {
+            at: self.workspace.clock.stamp(),
+            profile: feedback_profile(&call.profile),
+            question: task.to_owned(),
+            card: record.id.clone(),
+            helpful,
+            said: note.to_owned(),
+        };
+        self.workspace.library.remember(&feedback, None).await?;
+        self.search.forget_opinions();
+        let how = if helpful { "worked" } else { "did not work" };
+        Ok(text(format!("Noted that {} {how} for this.", record.key)))
+    }
+}

@@ -1,0 +1,185 @@
+//! Whether a call may be made: by the rules of the agent's profile, or by a person's approval.
+
+use autokit_api::{AgentAsk, AskReply};
+use autokit_bundle::may_be_secret;
+use autokit_gateway::{Audit, Call, Progress, Refusal};
+use autokit_library::stamp;
+use autokit_policy::audit::redacted;
+use autokit_policy::{Need, Permission};
+use serde_json::{Map, Value};
+
+use crate::approvals::{Approvals, PATIENCE};
+use crate::profiles::no_profile;
+use crate::refusal::refused;
+
+/// Bytes of arguments that a person is asked to read.
+const READABLE: usize = 50_000;
+
+/// A call before it is made: what it is of, what it needs.
+#[derive(Clone, Debug)]
+pub(crate) struct CallRequest {
+    /// Id of the tool's card, or of a tool of AutoKit's own.
+    pub(crate) id: String,
+    pub name: String,
+    pub(crate) provider: String,
+    /// Everything the call needs besides the tool itself.
+    pub(crate) needs: Vec<Need>,
+    /// The arguments as they are written down.
+    noted: Value,
+}
+
+impl CallRequest {
+    pub(crate) fn new(id: &str, name: &str, provider: &str) -> CallRequest {
+        CallRequest {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            provider: provider.to_owned(),
+            needs: Vec::new(),
+            noted: Value::Null,
+        }
+    }
+
+    pub(crate) fn with(
+        mut self,
+        needs: Vec<Need>,
+        schema: &Map<String, Value>,
+        arguments: &Map<String, Value>,
+    ) -> CallRequest {
+        self.needs = needs;
+        self.noted = redacted(schema, arguments, &may_be_secret);
+        self
+    }
+
+    pub(crate) fn all(&self) -> Vec<Need> {
+        let (id, name, provider) = (self.id.clone(), self.name.clone(), self.provider.clone());
+        std::iter::once(Need::Tool { id, name, provider }).chain(self.needs.iter().cloned()).collect()
+    }
+
+    /// What is written down of it.
+    pub(crate) fn audit(&self, call: &Call, decided: Decided) -> Audit {
+        Audit {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            provider: self.provider.clone(),
+            profile: call.profile.clone(),
+            client: call.client.clone(),
+            arguments: self.noted.clone(),
+            needed: self.needs.iter().map(Need::words).collect(),
+            decided: decided.as_str().to_owned(),
+            outcome: String::new(),
+            why: String::new(),
+            took_ms: 0.0,
+        }
+    }
+}
+
+/// Who decided on a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decided {
+    Rules,
+    Person,
+    Nobody,
+}
+
+impl Decided {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Decided::Rules => "rules",
+            Decided::Person => "person",
+            Decided::Nobody => "nobody",
+        }
+    }
+}
+
+fn list(needs: &[Need]) -> String {
+    needs.iter().map(Need::words).collect::<Vec<_>>().join(" and ")
+}
+
+/// What the rules deny.
+pub(crate) fn not_permitted(needs: &[Need]) -> Refusal {
+    not_made(format!("It is not permitted {}. Only a person can change that.", list(needs)))
+}
+
+fn not_made(words: String) -> Refusal {
+    Refusal::NotMade(words)
+}
+
+impl Approvals {
+    /// Lets a call be made, or says why not; and who decided.
+    pub(crate) async fn permit(&self, request: &CallRequest, call: &Call) -> (Decided, Result<(), Refusal>) {
+        let Some(policy) = self.profiles.policy(&call.profile) else {
+            return (Decided::Rules, Err(refused(&no_profile(&call.profile))));
+        };
+        let decision = policy.decide(&request.all());
+        let because = decision.because;
+        match decision.permission {
+            Permission::Allow => return (Decided::Rules, Ok(())),
+            Permission::Deny => return (Decided::Rules, Err(not_permitted(&because))),
+            Permission::Ask => {}
+        }
+        if self.asks.is_granted(&call.session, &because) {
+            return (Decided::Person, Ok(()));
+        }
+        if !self.asks.watched() {
+            let words = format!(
+                "A person has to allow it {}, and none is there to be asked: AutoKit's window is not open. They can open it, or allow it in Settings, Permissions.",
+                list(&because)
+            );
+            return (Decided::Nobody, Err(not_made(words)));
+        }
+        let words = list(&because);
+        // Whoever decides sees all of it, and nothing of it is hidden: what nobody can read is not asked for.
+        let arguments = Value::Object(call.arguments.clone());
+        if arguments.to_string().len() > READABLE {
+            let words = format!(
+                "A person has to allow it {words}, and the arguments are too long to be read by one."
+            );
+            return (Decided::Nobody, Err(not_made(words)));
+        }
+        let now = self.workspace.clock.now();
+        let asked = self.asks.ask(AgentAsk {
+            id: autokit_workspace::token(8),
+            at: stamp(now),
+            until: stamp(now + PATIENCE),
+            session: call.session.clone(),
+            client: call.client.clone(),
+            profile: call.profile.clone(),
+            tool: request.id.clone(),
+            name: request.name.clone(),
+            provider: request.provider.clone(),
+            words: because.iter().map(Need::words).collect(),
+            can_always: self.profiles.decided_if_allowed(&call.profile, &because) == Some(Permission::Allow),
+            needs: because,
+            arguments,
+        });
+        let Some(mut asked) = asked else {
+            let words =
+                format!("A person has to allow it {words}, and too many calls wait for that already.");
+            return (Decided::Nobody, Err(not_made(words)));
+        };
+        let waits = Progress { done: 0.0, total: None, message: Some(format!("A person is asked {words}.")) };
+        // The agent may be gone; then the next line says so.
+        let _ = call.progress.try_send(waits);
+        let reply = tokio::select! {
+            reply = asked.answer() => reply,
+            () = call.cancel.cancelled() => return (Decided::Nobody, Err(Refusal::Cancelled)),
+        };
+        match reply {
+            Some(AskReply::Once | AskReply::Session | AskReply::Always) => {
+                // The rules may be others by now.
+                let now = self.profiles.policy(&call.profile).map(|policy| policy.decide(&request.all()));
+                match now {
+                    Some(decision) if decision.permission != Permission::Deny => (Decided::Person, Ok(())),
+                    _ => (Decided::Rules, Err(not_made(format!("It is not permitted {words}.")))),
+                }
+            }
+            Some(AskReply::No | AskReply::Never) => {
+                (Decided::Person, Err(not_made(format!("A person did not allow it {words}."))))
+            }
+            None => {
+                let words = format!("A person was asked {words}, and nobody answered in time.");
+                (Decided::Nobody, Err(not_made(words)))
+            }
+        }
+    }
+}

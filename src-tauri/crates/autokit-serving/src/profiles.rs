@@ -1,0 +1,514 @@
+//! Profiles of agents: which there are, and what each comes to with the library as it is.
+//!
+//! An agent is bound by what its connection says: `` (everybody's rules), `zoo` (those of a profile, which
+//! inherits everybody's), or `zoo/cage` (the same, narrowed by a second profile that the agent named itself).
+
+mod saved;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path};
+use std::sync::{Arc, Mutex};
+
+use arc_swap::ArcSwap;
+use autokit_api::commands::{
+    ChangeProfile, Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile,
+};
+use autokit_api::{AgentSessions, Nothing, Profile, ProfileChange, ProfileRef, Profiles, Setting};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::Settings as SessionSettings;
+use autokit_library::{CardRecord, Library};
+use autokit_policy::{Need, Permission, Policy, Rules};
+use autokit_search::tiers::KeywordTool;
+use autokit_toolcard::CardId;
+use autokit_workspace::secrets::name_for;
+use autokit_workspace::workspace::Workspace;
+
+use crate::tokens::{AGENTS_TOKEN, AgentTokens};
+use saved::SavedProfiles;
+
+/// Characters of a name.
+const NAME_CHARS: usize = 40;
+/// The least tools of a program may cost: one tool and what is said of it.
+const LEAST_BUDGET: u32 = 500;
+
+/// What an agent is bound by, with the library as it is.
+#[derive(Debug)]
+pub(crate) struct Scoped {
+    /// Position of the library this was made from.
+    cursor: u64,
+    /// The profiles this was made from.
+    saved: Arc<SavedProfiles>,
+    policy: Policy,
+    /// Whether it may find the whole library, but for tools that are denied.
+    finds_all: bool,
+    /// The cards assigned to its profile, prepared to be found by keywords.
+    pub(crate) experts: Vec<(CardId, KeywordTool)>,
+    /// Ids of the cards it may find; none if it may find all.
+    pub(crate) allowed: Option<Arc<HashSet<String>>>,
+}
+
+/// The profiles of a library; clones share them.
+#[derive(Clone, Debug)]
+pub struct AgentProfiles {
+    workspace: Workspace,
+    tokens: AgentTokens,
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    saved: ArcSwap<SavedProfiles>,
+    /// One writer at a time.
+    writing: tokio::sync::Mutex<()>,
+    scoped: Mutex<HashMap<String, Arc<Scoped>>>,
+}
+
+/// The profiles an agent is bound by.
+struct Bound {
+    everybody: Arc<Profile>,
+    /// The profile of its connection; none if that is everybody's.
+    own: Option<Arc<Profile>>,
+    /// The profile the agent named besides.
+    narrower: Option<Arc<Profile>>,
+}
+
+impl Bound {
+    /// The profiles an agent is bound by; none if one of them does not exist. Everybody's always does.
+    fn of(scope: &str, saved: &SavedProfiles) -> Option<Bound> {
+        let everybody = saved.profiles.get("").cloned().unwrap_or_default();
+        let named = |name: &str| match name {
+            "" => Some(None),
+            name => saved.profiles.get(name).cloned().map(Some),
+        };
+        let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
+        Some(Bound { everybody, own: named(own)?, narrower: named(narrower)? })
+    }
+
+    /// All of them, everybody's first.
+    fn all(&self) -> impl Iterator<Item = &Arc<Profile>> {
+        std::iter::once(&self.everybody).chain(&self.own).chain(&self.narrower)
+    }
+
+    fn policy(&self) -> Policy {
+        let rules = |profile: &Arc<Profile>| Arc::new(profile.permissions.clone());
+        let everybody = rules(&self.everybody);
+        let policy = match &self.own {
+            Some(own) => Policy::of_profile(everybody, rules(own)),
+            None => Policy::everybody(everybody),
+        };
+        self.narrower.as_ref().map(rules).into_iter().fold(policy, Policy::narrowed_by)
+    }
+}
+
+/// Whether a profile lists a card among those its agents may find.
+fn lists(profile: &Profile, card: &CardRecord) -> bool {
+    let id = card.id.as_str();
+    profile.only.as_ref().is_none_or(|only| {
+        only.cards.iter().chain(&profile.cards).any(|listed| listed == id)
+            || only.providers.contains(&card.key.provider)
+    })
+}
+
+impl Scoped {
+    /// The rules.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Whether the whole library may be found, but for tools that are denied.
+    pub(crate) fn finds_all(&self) -> bool {
+        self.finds_all
+    }
+
+    /// Whether its agents may find a card.
+    pub(crate) fn may_find(&self, card: &CardId) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.contains(card.as_str()))
+    }
+
+    /// Whether its agents may call a tool, or ask to.
+    pub(crate) fn may_call(&self, id: &str, name: &str, provider: &str) -> bool {
+        let (id, name, provider) = (id.to_owned(), name.to_owned(), provider.to_owned());
+        self.policy.on(&Need::Tool { id, name, provider }) != Permission::Deny
+    }
+
+    fn new(library: &Library, saved: Arc<SavedProfiles>, bound: &Bound, cursor: u64) -> Scoped {
+        let policy = bound.policy();
+        let finds_all = bound.all().all(|profile| profile.only.is_none());
+        let may = |record: &CardRecord| {
+            let need = Need::Tool {
+                id: record.id.to_string(),
+                name: record.key.name.clone(),
+                provider: record.key.provider.clone(),
+            };
+            bound.all().all(|profile| lists(profile, record)) && policy.on(&need) != Permission::Deny
+        };
+        let assigned = &bound.own.as_ref().unwrap_or(&bound.everybody).cards;
+        let (experts, allowed) = library.read(|replica| {
+            let allowed = (!finds_all || policy.denies_tools()).then(|| {
+                let allowed = replica.iter().filter(|record| may(record));
+                Arc::new(allowed.map(|record| record.id.to_string()).collect::<HashSet<String>>())
+            });
+            let experts = assigned.iter().filter_map(|id| replica.get(&CardId::new(id)));
+            let experts = experts
+                .filter(|record| allowed.as_ref().is_none_or(|all| all.contains(record.id.as_str())))
+                .map(|record| {
+                    let known = KeywordTool::new(&record.key.name, record.card().description());
+                    (record.id.clone(), known)
+                })
+                .collect();
+            (experts, allowed)
+        });
+        Scoped { cursor, saved, policy, finds_all, experts, allowed }
+    }
+}
+
+impl AgentProfiles {
+    /// None read yet.
+    pub fn new(workspace: Workspace, tokens: AgentTokens) -> AgentProfiles {
+        AgentProfiles { workspace, tokens, state: Arc::default() }
+    }
+
+    /// Reads the profiles of the library.
+    pub async fn load(&self) -> Result<()> {
+        let saved: Option<SavedProfiles> = self.workspace.saved(Setting::Profiles).await?;
+        self.state.saved.store(Arc::new(saved.unwrap_or_default().brought_up_to_date()));
+        Ok(())
+    }
+
+    /// The rules an agent is bound by; none if its profile does not exist.
+    pub(crate) fn policy(&self, scope: &str) -> Option<Policy> {
+        Some(Bound::of(scope, &self.state.saved.load())?.policy())
+    }
+
+    /// What an agent is bound by, with the library as it is now.
+    pub(crate) fn scoped(&self, scope: &str) -> Option<Arc<Scoped>> {
+        let saved = self.state.saved.load_full();
+        let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
+        let known = self.state.scoped.lock().expect("no holder panics").get(scope).cloned();
+        if let Some(known) = known.filter(|known| known.cursor == cursor && Arc::ptr_eq(&known.saved, &saved))
+        {
+            return Some(known);
+        }
+        let bound = Bound::of(scope, &saved)?;
+        let made = Arc::new(Scoped::new(&self.workspace.library, saved, &bound, cursor));
+        self.state.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&made));
+        Some(made)
+    }
+
+    /// The parameters of a session in a program.
+    pub(crate) fn session_settings(&self, scope: &str, client: &str) -> SessionSettings {
+        let saved = self.state.saved.load();
+        let mut settings = saved.sessions.session.clone();
+        if let Some(bound) = Bound::of(scope, &saved) {
+            let own = bound.own.as_ref().unwrap_or(&bound.everybody);
+            settings.always.extend(own.always.iter().cloned());
+        }
+        let client = client.to_lowercase();
+        let named = saved.sessions.budgets.iter().filter(|(name, _)| client.contains(&name.to_lowercase()));
+        // Of several names that fit, the longest says most.
+        if let Some((_, budget)) = named.max_by_key(|(name, _)| name.len()) {
+            settings.reserved_tokens = settings.context_tokens.saturating_sub(*budget);
+            settings.reply_tokens = settings.reply_tokens.min(*budget);
+        }
+        settings
+    }
+
+    /// Changes the profiles.
+    async fn change_profiles<T>(&self, change: impl FnOnce(&mut SavedProfiles) -> Result<T>) -> Result<T> {
+        let _turn = self.state.writing.lock().await;
+        let mut saved = SavedProfiles::clone(&self.state.saved.load());
+        let made = change(&mut saved)?;
+        self.workspace.save(Setting::Profiles, &saved).await?;
+        self.state.saved.store(Arc::new(saved));
+        self.state.scoped.lock().expect("no holder panics").clear();
+        self.workspace.tools_changed();
+        Ok(made)
+    }
+
+    /// Puts a person's permission for things into the profile of an agent.
+    pub(crate) async fn set_permission(
+        &self,
+        scope: &str,
+        needs: &[Need],
+        permission: Permission,
+    ) -> Result<()> {
+        let profile = profile_of(scope);
+        self.change_profiles(|saved| {
+            let changed = saved.change(profile)?;
+            for need in needs {
+                changed.permissions.set(need, permission);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// What would hold for an agent if its profile allowed some things.
+    pub(crate) fn decided_if_allowed(&self, scope: &str, needs: &[Need]) -> Option<Permission> {
+        let mut saved = SavedProfiles::clone(&self.state.saved.load());
+        let changed = saved.change(profile_of(scope)).ok()?;
+        for need in needs {
+            changed.permissions.set(need, Permission::Allow);
+        }
+        Some(Bound::of(scope, &saved)?.policy().decide(needs).permission)
+    }
+
+    /// Under what name the token of a profile is among the keys; none if it has no token yet.
+    pub(crate) fn token_key(&self, profile: &str) -> Option<String> {
+        self.state.saved.load().tokens.get(profile).cloned()
+    }
+
+    /// As [`AgentProfiles::token_key`], for a profile that is to have a token.
+    pub(crate) async fn new_token_key(&self, profile: &str) -> Result<String> {
+        self.change_profiles(|saved| {
+            if !saved.profiles.contains_key(profile) {
+                return Err(no_profile(profile));
+            }
+            let key = || name_for(AGENTS_TOKEN, &autokit_workspace::token(16));
+            Ok(saved.tokens.entry(profile.to_owned()).or_insert_with(key).clone())
+        })
+        .await
+    }
+
+    /// The profiles with a token, and under what name that is among the keys.
+    pub(crate) fn token_keys(&self) -> Vec<(String, String)> {
+        let saved = self.state.saved.load();
+        saved.tokens.iter().map(|(profile, key)| (profile.clone(), key.clone())).collect()
+    }
+
+    fn profile_list(&self) -> Profiles {
+        let saved = self.state.saved.load();
+        let mut profiles: Vec<Profile> = saved.profiles.values().map(|profile| (**profile).clone()).collect();
+        if !saved.profiles.contains_key("") {
+            profiles.insert(0, Profile::default());
+        }
+        Profiles { profiles, sessions: saved.sessions.clone() }
+    }
+}
+
+/// The profile of an agent's connection.
+pub(crate) fn profile_of(scope: &str) -> &str {
+    scope.split_once('/').map_or(scope, |(own, _)| own)
+}
+
+/// A profile an agent names does not exist.
+pub fn no_profile(scope: &str) -> ApiError {
+    let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
+    let named = if narrower.is_empty() {
+        format!("there is no profile {own:?}")
+    } else if own.is_empty() {
+        format!("there is no profile {narrower:?}")
+    } else {
+        format!("there is no profile {own:?}, or none {narrower:?} to narrow it by")
+    };
+    ApiError::new(ErrorCode::NotFound, named, "Add it in Settings, Permissions, or leave the profile out.")
+}
+
+fn invalid(message: String, remedy: &str) -> ApiError {
+    ApiError::new(ErrorCode::Invalid, message, remedy)
+}
+
+/// Languages code can be run in, as calls name them.
+const LANGUAGES: [&str; 3] = ["python", "javascript", "shell"];
+
+/// Whether a rule names a host as calls do: without scheme and path, and without the port a scheme has itself.
+fn is_host(of: &str) -> bool {
+    let name = of.strip_prefix("*.").unwrap_or(of);
+    let Ok(url) = url::Url::parse(&format!("https://{name}")) else { return false };
+    let host = url.host_str().unwrap_or_default();
+    let written = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    written.eq_ignore_ascii_case(name) && !host.ends_with('.') && url.port() != Some(80)
+}
+
+/// What a key is for as calls name it: the origin of an address in small letters, without a slash at its end.
+fn as_calls_name_key(of: &str) -> String {
+    match url::Url::parse(of.trim()) {
+        Ok(url) if url.origin().is_tuple() && url.path() == "/" && url.query().is_none() => {
+            url.origin().ascii_serialization()
+        }
+        _ => of.to_owned(),
+    }
+}
+
+/// Whether a rule names what a key is for as calls do.
+fn is_key(of: &str) -> bool {
+    of.strip_prefix("mcp:").is_some_and(|server| !server.is_empty())
+        || url::Url::parse(of)
+            .is_ok_and(|url| url.origin().is_tuple() && url.origin().ascii_serialization() == of)
+}
+
+/// Whether a rule names a folder from the root on and without detours, which rules compare part by part.
+fn is_full_path(path: &Path) -> bool {
+    path.is_absolute() && !path.components().any(|part| part == Component::ParentDir)
+}
+
+/// What is wrong with a profile, if anything is.
+fn check(profile: &Profile) -> Result<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if profile.name.len() > NAME_CHARS || !profile.name.chars().all(plain) {
+        return Err(invalid(
+            format!("{:?} cannot be the name of a profile", profile.name),
+            "Use up to 40 letters, digits, dots, `-` and `_`.",
+        ));
+    }
+    let incomplete = profile.permissions.files.rules.iter().find(|rule| !is_full_path(Path::new(&rule.of)));
+    if let Some(rule) = incomplete {
+        return Err(invalid(
+            format!("{:?} is not the full path of a folder", rule.of),
+            "Write the path from the root, without `..`.",
+        ));
+    }
+    let permissions = &profile.permissions;
+    check_marks(profile)?;
+    let bad = |rules: &Rules, fits: &dyn Fn(&str) -> bool| {
+        rules.rules.iter().find(|rule| !fits(&rule.of)).map(|rule| rule.of.clone())
+    };
+    let said = [
+        (
+            bad(&permissions.tools, &|of| !of.trim().is_empty()),
+            "a tool",
+            "Give the id of its card, or `Provider/*`.",
+        ),
+        (
+            bad(&permissions.hosts, &is_host),
+            "a host",
+            "Write `api.example.org`, `*.example.org` or `localhost:8080`.",
+        ),
+        (
+            bad(&permissions.secrets, &is_key),
+            "what a key is for",
+            "Write `https://api.example.org` or `mcp:SERVER`.",
+        ),
+        (
+            bad(&permissions.code, &|of| LANGUAGES.contains(&of)),
+            "a language",
+            "Write python, javascript or shell.",
+        ),
+    ];
+    for (bad, what, remedy) in said {
+        if let Some(of) = bad {
+            return Err(invalid(format!("{of:?} is not {what}: the rule would never hold"), remedy));
+        }
+    }
+    Ok(())
+}
+
+/// Whether marks stand where they mean something: on what everybody is asked for.
+fn check_marks(profile: &Profile) -> Result<()> {
+    let mut marked = profile.permissions.kinds().into_iter().flat_map(|rules| {
+        let otherwise = (rules.overridable, rules.otherwise);
+        rules.rules.iter().map(|rule| (rule.overridable, Some(rule.permission))).chain([otherwise])
+    });
+    let means_nothing = |(marked, permission): (bool, Option<Permission>)| {
+        marked && (!profile.name.is_empty() || permission != Some(Permission::Ask))
+    };
+    if marked.any(means_nothing) {
+        return Err(invalid(
+            "only what everybody is asked for can be marked for profiles to loosen".to_owned(),
+            "A deny for everybody is final, and a profile may always be stricter.",
+        ));
+    }
+    Ok(())
+}
+
+/// What is wrong with parameters, if anything is.
+fn check_sessions(sessions: &AgentSessions) -> Result<()> {
+    let SessionSettings { results, capacity, sessions: many, overlap, threshold, .. } = &sessions.session;
+    let share = |value: &f32| (0.0..=1.0).contains(value);
+    if *results == 0 || *capacity == 0 || *many == 0 || !share(overlap) || !share(threshold) {
+        return Err(invalid(
+            "sessions need room for a result, a tool and a session, and shares between 0 and 1".to_owned(),
+            "Put the defaults back, then change one thing at a time.",
+        ));
+    }
+    let budgets = sessions.budgets.values().copied().chain([sessions.session.budget()]);
+    if budgets.min().is_some_and(|least| least < LEAST_BUDGET) {
+        return Err(invalid(
+            format!("tools have to be allowed {LEAST_BUDGET} tokens at least"),
+            "Give them more, or reserve less for the rest.",
+        ));
+    }
+    Ok(())
+}
+
+impl Handle<ListProfiles> for AgentProfiles {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Profiles> {
+        Ok(self.profile_list())
+    }
+}
+
+/// A profile as it is kept: its name without spaces around it, keys named as calls name them.
+fn cleaned(mut profile: Profile) -> Result<Profile> {
+    profile.name = profile.name.trim().to_owned();
+    for rule in &mut profile.permissions.secrets.rules {
+        rule.of = as_calls_name_key(&rule.of);
+    }
+    check(&profile)?;
+    Ok(profile)
+}
+
+impl Handle<ChangeProfile> for AgentProfiles {
+    async fn handle(&self, _: &Context, request: ProfileChange) -> Result<Profiles> {
+        let (before, after) = (request.before, cleaned(request.after)?);
+        if before.name != after.name {
+            return Err(invalid("a profile keeps its name".to_owned(), "Add another one."));
+        }
+        self.change_profiles(|saved| {
+            let now = saved.profiles.get(&after.name).map(|profile| (**profile).clone());
+            let now = now.unwrap_or_else(|| Profile { name: after.name.clone(), ..Profile::default() });
+            if now != before {
+                return Err(ApiError::new(
+                    ErrorCode::Conflict,
+                    format!("the profile {:?} was changed meanwhile", after.name),
+                    "Look at it again in Settings, Permissions.",
+                ));
+            }
+            saved.profiles.insert(after.name.clone(), Arc::new(after));
+            Ok(())
+        })
+        .await?;
+        Ok(self.profile_list())
+    }
+}
+
+impl Handle<SetProfile> for AgentProfiles {
+    async fn handle(&self, _: &Context, request: Profile) -> Result<Profiles> {
+        let request = cleaned(request)?;
+        self.change_profiles(|saved| {
+            saved.profiles.insert(request.name.clone(), Arc::new(request));
+            Ok(())
+        })
+        .await?;
+        Ok(self.profile_list())
+    }
+}
+
+impl Handle<RemoveProfile> for AgentProfiles {
+    async fn handle(&self, _: &Context, request: ProfileRef) -> Result<Profiles> {
+        if request.name.is_empty() {
+            return Err(invalid("everybody's profile stays".to_owned(), "Change what it allows instead."));
+        }
+        let token = self
+            .change_profiles(|saved| {
+                saved.profiles.remove(&request.name).ok_or_else(|| no_profile(&request.name))?;
+                Ok(saved.tokens.remove(&request.name))
+            })
+            .await?;
+        if let Some(key) = token {
+            self.tokens.forget(&request.name, &key).await;
+        }
+        Ok(self.profile_list())
+    }
+}
+
+impl Handle<SetAgentSessions> for AgentProfiles {
+    async fn handle(&self, _: &Context, request: AgentSessions) -> Result<Profiles> {
+        check_sessions(&request)?;
+        self.change_profiles(|saved| {
+            saved.sessions = request;
+            Ok(())
+        })
+        .await?;
+        Ok(self.profile_list())
+    }
+}

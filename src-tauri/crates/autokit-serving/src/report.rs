@@ -1,0 +1,291 @@
+//! What agents did, counted: for the person who wants to know what all of it is good for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use autokit_api::commands::{Context, GetActivity, Handle};
+use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::{Event, Gateway, Gone, Tier};
+use autokit_library::{Activity as Done, stamp};
+use autokit_toolcard::CardId;
+use autokit_workspace::workspace::Workspace;
+use jiff::SignedDuration;
+
+use crate::builtin;
+use crate::days::{Day, day_of, each_day};
+use crate::journal::Journal;
+use crate::journal::KEPT_DAYS;
+use crate::serving::Serving;
+use crate::tools::CallableTools;
+
+/// Tools that are listed; the others are counted with the rest.
+const LISTED: usize = 50;
+
+/// A program without its version, which is the last word.
+fn program(client: &str) -> &str {
+    client.rsplit_once(' ').map_or(client, |(name, _)| name)
+}
+
+/// Median and 95th percentile, by the nearest rank.
+pub(crate) fn latency(mut times: Vec<f64>) -> Latency {
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let rank = (share * times.len() as f64).ceil() as usize;
+        times.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+    };
+    Latency { p50_ms: at(0.5), p95_ms: at(0.95) }
+}
+
+#[derive(Default)]
+struct SessionCount {
+    bound: BTreeSet<String>,
+    called: BTreeSet<String>,
+    tokens: u64,
+}
+
+#[derive(Default)]
+struct Calls {
+    count: u32,
+    failed: u32,
+    times: Vec<f64>,
+}
+
+#[derive(Default)]
+struct Counter {
+    report: ActivityReport,
+    sessions: BTreeMap<String, SessionCount>,
+    tools: BTreeMap<String, Calls>,
+    tiers: BTreeMap<Tier, Vec<f64>>,
+    searches: Vec<f64>,
+    days: BTreeMap<String, Day>,
+}
+
+impl Counter {
+    fn count(&mut self, at: &str, session: &str, event: Event) {
+        self.days.entry(day_of(at).to_owned()).or_default().count(session, &event);
+        let report = &mut self.report;
+        let here = self.sessions.entry(session.to_owned()).or_default();
+        match event {
+            Event::Began { client, .. } => {
+                report.sessions += 1;
+                *report.clients.entry(program(&client).to_owned()).or_default() += 1;
+            }
+            Event::Searched { found, bound, took_ms, tiers, tokens, repeated, .. } => {
+                report.searches += 1;
+                report.empty_searches += u32::from(found.is_empty());
+                report.repeated_searches += u32::from(repeated);
+                report.bound += bound.len() as u32;
+                here.tokens += u64::from(tokens);
+                here.bound.extend(bound);
+                self.searches.push(took_ms);
+                for (tier, took) in tiers {
+                    self.tiers.entry(tier).or_default().push(took);
+                }
+            }
+            Event::Called { tool, took_ms, good, tokens } => {
+                report.calls += 1;
+                report.failed_calls += u32::from(!good);
+                report.result_tokens += u64::from(tokens);
+                let calls = self.tools.entry(tool.clone()).or_default();
+                calls.count += 1;
+                calls.failed += u32::from(!good);
+                calls.times.push(took_ms);
+                here.called.insert(tool);
+            }
+            Event::Gone { why, .. } => match why {
+                Gone::Loop => report.loops += 1,
+                Gone::Idle | Gone::LeastRecent | Gone::Budget => report.evicted += 1,
+                Gone::Revoked => {}
+            },
+            // Told beside `Called`.
+            Event::Audited(_) => {}
+        }
+    }
+}
+
+/// What agents did, as people look at it.
+#[derive(Debug)]
+pub struct Activity {
+    pub(crate) workspace: Workspace,
+    journal: Journal,
+    tools: CallableTools,
+    pub(crate) gateway: Gateway<Serving>,
+}
+
+impl Activity {
+    /// What the journal of this library holds.
+    pub fn new(
+        workspace: Workspace,
+        journal: Journal,
+        tools: CallableTools,
+        gateway: Gateway<Serving>,
+    ) -> Activity {
+        Activity { workspace, journal, tools, gateway }
+    }
+
+    /// What agents did in the last days, oldest first.
+    pub(crate) async fn done_since(&self, days: u32) -> Result<Vec<Done>> {
+        if !(1..=KEPT_DAYS as u32).contains(&days) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{days} days is not between 1 and {KEPT_DAYS}"),
+                "What agents did is kept for a quarter of a year.",
+            ));
+        }
+        // What happened a moment ago counts as well.
+        self.journal.write().await?;
+        let now = self.workspace.clock.now();
+        let length = SignedDuration::from_hours(i64::from(days) * 24);
+        let since = now.checked_sub(length).map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(self.workspace.library.activity_since(&stamp(since)).await?)
+    }
+}
+
+impl Handle<GetActivity> for Activity {
+    async fn handle(&self, _: &Context, request: ActivityQuery) -> Result<ActivityReport> {
+        let done = self.done_since(request.days).await?;
+        let mut counter = Counter::default();
+        for done in done {
+            match serde_json::from_str::<Event>(&done.event) {
+                Ok(event) => counter.count(&done.at, &done.session, event),
+                // Of a newer or older version.
+                Err(error) => {
+                    tracing::debug!(%error, "an event of an agent is not known");
+                    counter.report.unknown += 1;
+                }
+            }
+        }
+        let Counter { mut report, sessions, tools, tiers, searches, days } = counter;
+        report.days_list = each_day(self.workspace.clock.now(), request.days, days);
+        report.days = request.days;
+        report.search = latency(searches);
+        report.tiers = tiers
+            .into_iter()
+            .map(|(tier, times)| TierLatency {
+                tier: serde_json::to_value(tier)
+                    .ok()
+                    .and_then(|tier| tier.as_str().map(str::to_owned))
+                    .unwrap_or_default(),
+                searches: times.len() as u32,
+                latency: latency(times),
+            })
+            .collect();
+        let discovered: usize = sessions.values().map(|session| session.bound.len()).sum();
+        let used: usize =
+            sessions.values().map(|session| session.bound.intersection(&session.called).count()).sum();
+        report.accuracy = (discovered > 0).then(|| used as f64 / discovered as f64);
+        let mut used: Vec<ToolUse> = tools
+            .into_iter()
+            .map(|(tool, calls)| ToolUse {
+                name: match builtin::find(&tool) {
+                    Some(builtin) => builtin.name.clone(),
+                    None => self.workspace.library.read(|replica| {
+                        replica
+                            .get(&CardId::new(&tool))
+                            .map_or_else(|| tool.clone(), |record| record.key.to_string())
+                    }),
+                },
+                tool,
+                calls: calls.count,
+                failed: calls.failed,
+                latency: latency(calls.times),
+            })
+            .collect();
+        used.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
+        report.other_tools = used.len().saturating_sub(LISTED) as u32;
+        used.truncate(LISTED);
+        report.tools = used;
+        let mut each: Vec<u64> =
+            sessions.values().filter(|session| session.tokens > 0).map(|session| session.tokens).collect();
+        each.sort_unstable();
+        report.search_tokens = each.get(each.len() / 2).copied().unwrap_or_default();
+        report.own_tokens = self.own_tokens();
+        report.static_tokens = self.static_tokens().await;
+        Ok(report)
+    }
+}
+
+pub(crate) fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
+    let cost = |tool: &rmcp::model::Tool| {
+        let description = tool.description.as_deref().unwrap_or_default();
+        u64::from(autokit_gateway::tokens::of_tool(&tool.name, description, &tool.input_schema))
+    };
+    tools.iter().map(cost).sum()
+}
+
+impl Activity {
+    /// Tokens of the tools every session has.
+    pub fn own_tokens(&self) -> u64 {
+        own_tokens(&self.gateway.own_tools(""))
+    }
+
+    /// What it would cost to give an agent every tool that can be called, as without a search.
+    pub async fn static_tokens(&self) -> u64 {
+        let mut tokens = 0;
+        for record in self.tools.cards() {
+            if let Some(tool) = self.tools.definition(&record).await {
+                tokens +=
+                    u64::from(autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema));
+            }
+        }
+        tokens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_of_the_nearest_rank() {
+        let times: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        let (all, one, none) = (latency(times), latency(vec![7.0]), latency(Vec::new()));
+        assert_eq!((all.p50_ms as u32, all.p95_ms as u32), (50, 95));
+        assert_eq!((one.p50_ms as u32, one.p95_ms as u32), (7, 7));
+        assert_eq!((none.p50_ms as u32, none.p95_ms as u32), (0, 0));
+    }
+
+    #[test]
+    fn accuracy_counts_what_one_session_found_and_called() {
+        let mut counter = Counter::default();
+        let searched = |bound: &[&str]| Event::Searched {
+            query: String::new(),
+            found: bound.iter().map(|id| (*id).to_owned()).collect(),
+            bound: bound.iter().map(|id| (*id).to_owned()).collect(),
+            took_ms: 1.0,
+            tiers: vec![(Tier::Library, 1.0)],
+            tokens: 10,
+            repeated: false,
+        };
+        let called =
+            |tool: &str| Event::Called { tool: tool.to_owned(), took_ms: 2.0, good: true, tokens: 3 };
+        counter.count("2026-03-09T10:00:00Z", "a", searched(&["1", "2"]));
+        counter.count("2026-03-09T10:00:00Z", "a", called("1"));
+        counter.count("2026-03-09T10:00:00Z", "a", called("1"));
+        // Found by another session, called by this one.
+        counter.count("2026-03-09T10:00:00Z", "a", called("3"));
+        counter.count("2026-03-09T23:59:59Z", "b", searched(&["3"]));
+        counter.count("2026-03-09T23:59:59Z", "b", Event::Gone { tool: "3".to_owned(), why: Gone::Loop });
+        let a = &counter.sessions["a"];
+        assert_eq!(a.bound.intersection(&a.called).count(), 1);
+        assert_eq!((counter.report.calls, counter.report.loops, counter.report.bound), (3, 1, 3));
+        let now = "2026-03-10T12:00:00Z".parse().expect("a time");
+        let days = each_day(now, 2, counter.days);
+        assert_eq!(
+            days.iter().map(|day| day.day.as_str()).collect::<Vec<_>>(),
+            ["2026-03-08", "2026-03-09", "2026-03-10"]
+        );
+        assert_eq!((days[0].searches, days[0].accuracy), (0, None));
+        assert_eq!((days[1].searches, days[1].calls, days[1].loops), (2, 3, 1));
+        assert!(days[1].accuracy.is_some_and(|share| (share - 1.0 / 3.0).abs() < 1e-9));
+        assert_eq!(days[2].calls, 0);
+    }
+
+    #[test]
+    fn programs_are_counted_without_their_version() {
+        assert_eq!(
+            ["Cursor 1.2", "test agent 1.0", "bare", "", "named "].map(program),
+            ["Cursor", "test agent", "bare", "", "named"]
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! The engine as agents reach it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use autokit_features::market::Market;
+use autokit_gateway::{
+    Call, Definition, Event, Found, Refusal, Search, SessionRecord, Settings, Toolbox, What,
+};
+use autokit_search::{Depth, Thresholds};
+use rmcp::model::CallToolResult;
+
+use crate::find::ToolSearch;
+use crate::journal::Journal;
+use crate::plan::Calls;
+use crate::profiles::no_profile;
+use crate::refusal::refused;
+use crate::tools::CallableTools;
+use crate::{builtin, own};
+
+/// The engine as agents reach it.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    tools: CallableTools,
+    search: ToolSearch,
+    market: Market,
+    calls: Calls,
+    journal: Journal,
+}
+
+impl Serving {
+    /// The parts an agent reaches, behind one toolbox.
+    pub fn new(
+        tools: CallableTools,
+        search: ToolSearch,
+        market: Market,
+        calls: Calls,
+        journal: Journal,
+    ) -> Serving {
+        Serving { tools, search, market, calls, journal }
+    }
+}
+
+impl Toolbox for Serving {
+    fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.tools.workspace.tools()
+    }
+
+    fn admits(&self, profile: &str) -> Result<(), Refusal> {
+        self.tools.profiles.policy(profile).map(|_| ()).ok_or_else(|| refused(&no_profile(profile)))
+    }
+
+    fn own_tools(&self, profile: &str) -> Vec<Definition> {
+        let Ok(scoped) = self.tools.scoped(profile) else { return Vec::new() };
+        let mut tools = own::tools();
+        tools.retain(|tool| scoped.may_call(&tool.id, &tool.name, &tool.provider));
+        tools
+    }
+
+    fn settings(&self, profile: &str, client: &str) -> Arc<Settings> {
+        Arc::new(self.tools.profiles.session_settings(profile, client))
+    }
+
+    async fn always(&self, profile: &str) -> Vec<Definition> {
+        let Ok(scoped) = self.tools.scoped(profile) else { return Vec::new() };
+        let mut all = Vec::new();
+        for named in self.tools.profiles.session_settings(profile, "").always {
+            if let Some(builtin) = builtin::named(&named) {
+                let Definition { id, name, provider, .. } = builtin;
+                if scoped.may_call(id, name, provider) {
+                    all.push(builtin.clone());
+                }
+            } else if let Ok(record) = self.tools.workspace.find(&named)
+                && scoped.may_find(&record.id)
+                && let Some(definition) = self.tools.definition(&record).await
+            {
+                all.push(definition);
+            }
+        }
+        all
+    }
+
+    async fn search(&self, search: Search) -> Result<Found, Refusal> {
+        let scoped = self.tools.scoped(&search.profile)?;
+        let mut found = self.search.find(&search, &scoped).await?;
+        // Whoever may find some cards alone is offered no others.
+        // Nor are words sent to sources where not all hosts are open.
+        if scoped.finds_all() && scoped.policy().reaches_all_hosts() {
+            self.market.fill(&search, &mut found).await;
+        }
+        Ok(found)
+    }
+
+    async fn resolve(&self, definition: &Definition, profile: &str) -> Result<Option<Definition>, Refusal> {
+        let scoped = self.tools.scoped(profile)?;
+        if let Some(builtin) = builtin::find(&definition.id) {
+            let Definition { id, name, provider, .. } = builtin;
+            return Ok(scoped.may_call(id, name, provider).then(|| builtin.clone()));
+        }
+        let Some(record) = self.tools.record(definition, &scoped) else { return Ok(None) };
+        Ok(self.tools.definition(&record).await)
+    }
+
+    async fn call(&self, call: Call) -> Result<CallToolResult, Refusal> {
+        self.calls.carry_out(call).await
+    }
+
+    async fn alternatives(&self, definition: &Definition, profile: &str) -> Vec<String> {
+        let search = Search {
+            query: definition.description.clone(),
+            limit: 4,
+            threshold: Thresholds::of(Depth::Reranked).nothing,
+            profile: profile.to_owned(),
+            always: HashSet::new(),
+        };
+        let Ok(scoped) = self.tools.scoped(profile) else { return Vec::new() };
+        let found = self.search.find(&search, &scoped).await;
+        let others = found.into_iter().flat_map(|found| found.hits);
+        let callable = others.filter(|hit| hit.id != definition.id && matches!(hit.what, What::Callable(_)));
+        callable.take(2).map(|hit| format!("\u{201c}{}\u{201d}", hit.name)).collect()
+    }
+
+    fn note(&self, session: &str, event: Event) {
+        self.journal.note(session, &event);
+    }
+
+    fn keep(&self, session: SessionRecord, soon: bool) {
+        self.journal.keep(session, soon);
+    }
+
+    async fn kept(&self, id: &str) -> Option<SessionRecord> {
+        if let Some(record) = self.journal.kept(id) {
+            return Some(record);
+        }
+        let text = match self.tools.workspace.library.agent_session(id).await {
+            Ok(text) => text?,
+            Err(error) => {
+                tracing::warn!(%error, "a session of an agent could not be read");
+                return None;
+            }
+        };
+        serde_json::from_str(&text)
+            .inspect_err(|error| tracing::warn!(%error, "a session of an agent is not one"))
+            .ok()
+    }
+}

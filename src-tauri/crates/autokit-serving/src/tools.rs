@@ -1,0 +1,84 @@
+//! The tools that can be called from here.
+
+use std::sync::Arc;
+
+use autokit_features::servers::known::KnownServers;
+use autokit_features::servers::tools::Upstream;
+use autokit_gateway::{Definition, Refusal};
+use autokit_library::CardRecord;
+use autokit_openapi as openapi;
+use autokit_openapi::rest::origin_of;
+use autokit_toolcard::{CardId, CardKey, fields};
+use autokit_workspace::cards::shorten;
+use autokit_workspace::workspace::Workspace;
+use serde_json::{Map, Value, json};
+
+use crate::profiles::{AgentProfiles, Scoped, no_profile};
+use crate::refusal::refused;
+
+/// Characters of a description as an agent gets it: longer ones are for people.
+const DESCRIPTION: usize = 1_000;
+
+/// The cards whose tools can be called: those of servers, and operations of web APIs.
+#[derive(Clone, Debug)]
+pub struct CallableTools {
+    pub(crate) workspace: Workspace,
+    pub(crate) servers: KnownServers,
+    pub(crate) profiles: AgentProfiles,
+}
+
+impl CallableTools {
+    /// The tools of this library's cards and servers, as profiles allow them.
+    pub fn new(workspace: Workspace, servers: KnownServers, profiles: AgentProfiles) -> CallableTools {
+        CallableTools { workspace, servers, profiles }
+    }
+
+    /// Cards that may be tools that can be called.
+    pub(crate) fn cards(&self) -> Vec<Arc<CardRecord>> {
+        self.workspace.cards_with(&["\"upstream\"", "\"call\""])
+    }
+
+    /// The definition of a card's tool, if it can be called from here.
+    pub(crate) async fn definition(&self, record: &CardRecord) -> Option<Definition> {
+        let card = record.card();
+        let mut annotations = card.object().get("annotations").cloned();
+        if let Some(upstream) = Upstream::of(&card) {
+            self.servers.get(&upstream.server).await.ok()?;
+            // What a card says of itself is anybody's word.
+            self.servers.is_bound(&record.id, &upstream).await.ok().filter(|stands| *stands)?;
+        } else {
+            // A call of a later version, or one that is none, is for reading only.
+            let operation = openapi::Call::from_card(&card).ok().flatten()?;
+            origin_of(&operation)?;
+            let reads = matches!(operation.method.as_str(), "GET" | "HEAD");
+            annotations.get_or_insert_with(|| json!({"readOnlyHint": reads, "openWorldHint": true}));
+        }
+        let schema = match card.object().get(fields::PARAMETERS) {
+            Some(Value::Object(schema)) => schema.clone(),
+            _ => Map::from_iter([("type".to_owned(), json!("object"))]),
+        };
+        Some(Definition {
+            id: record.id.to_string(),
+            name: record.key.name.clone(),
+            provider: record.key.provider.clone(),
+            description: shorten(card.description(), DESCRIPTION),
+            schema,
+            annotations,
+        })
+    }
+
+    /// The card of a definition, if agents of the profile may find it.
+    pub(crate) fn record(&self, definition: &Definition, scoped: &Scoped) -> Option<Arc<CardRecord>> {
+        let key = CardKey { provider: definition.provider.clone(), name: definition.name.clone() };
+        let record = self.workspace.library.read(|replica| {
+            let by_id = replica.get(&CardId::new(&definition.id));
+            by_id.or_else(|| replica.by_key(&key)).cloned()
+        })?;
+        scoped.may_find(&record.id).then_some(record)
+    }
+
+    /// What agents of a profile may find and call.
+    pub(crate) fn scoped(&self, profile: &str) -> Result<Arc<Scoped>, Refusal> {
+        self.profiles.scoped(profile).ok_or_else(|| refused(&no_profile(profile)))
+    }
+}

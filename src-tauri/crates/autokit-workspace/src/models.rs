@@ -1,0 +1,420 @@
+//! Embedding models: loading, fetching, switching, and the vectors of cards that lack them.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use autokit_api::commands::{Context, Handle, ListModels, PullModel, UseModel};
+use autokit_api::{
+    Event, JobKind, JobRef, ModelChoice, ModelEntry, ModelState, Models as ModelList, Nothing,
+};
+use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::{CardRecord, PackedVectors};
+use autokit_search::{CardIndex, QueryEmbedder, Searcher, passage_of, vector_recipe};
+use autokit_toolcard::{CardId, Toolcard};
+use tokio::sync::watch;
+
+use crate::background::in_background;
+use crate::indexing::{Indexing, set_pieces, without_vector};
+use crate::jobs::{Outcome, Progress};
+use crate::options::{EngineOptions, Vectors};
+use crate::page_vectors::packed;
+use crate::workspace::Workspace;
+
+/// Cards embedded between two looks at the stop button.
+pub const BATCH: usize = 100;
+
+/// The embedding model's standing.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Name in the manifest.
+    pub name: String,
+    /// Whether it can be used, and if not, how far it is.
+    pub state: ModelState,
+    /// Why it cannot be used.
+    pub error: Option<ApiError>,
+}
+
+/// Setting: name of the model.
+const MODEL_SETTING: &str = "model";
+/// Setting: folder of the model's files, empty for the store of models.
+const MODEL_FOLDER_SETTING: &str = "model_folder";
+
+/// The embedding model, and the index that is made with it; clones share them.
+#[derive(Clone, Debug)]
+pub struct Models {
+    workspace: Workspace,
+    store: ModelStore,
+    vectors: Arc<Vectors>,
+    indexing: Arc<Indexing>,
+    model: watch::Sender<Model>,
+    /// One embedding job at a time.
+    embedding: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Models {
+    /// The model a library names, which is not loaded yet, and an empty index that follows the library.
+    pub async fn open(workspace: Workspace, options: &EngineOptions) -> Result<Models> {
+        let store = ModelStore::new(&options.models_dir);
+        let name = match &options.vectors {
+            Vectors::Folder { model, .. } => model.clone(),
+            Vectors::StandIn(_) => "stand-in".to_owned(),
+            Vectors::Off => "none".to_owned(),
+            Vectors::Model => {
+                let named = workspace.library.setting(MODEL_SETTING).await?;
+                named.unwrap_or_else(|| store.manifest().default.clone())
+            }
+        };
+        let indexing = Arc::new(Indexing::new(&workspace.library));
+        workspace.library.be_followed_by(Arc::clone(&indexing) as Arc<_>);
+        Ok(Models {
+            workspace,
+            store,
+            vectors: Arc::new(options.vectors.clone()),
+            indexing,
+            model: watch::Sender::new(Model { name, state: ModelState::Loading, error: None }),
+            embedding: Arc::default(),
+        })
+    }
+
+    /// The one way to rank, over the index of this model's vectors.
+    pub fn searcher(&self) -> &Arc<Searcher> {
+        self.indexing.searcher()
+    }
+
+    /// The model, if it is loaded.
+    pub fn embedder(&self) -> Option<Arc<Embedder>> {
+        self.searcher().embedder()
+    }
+
+    /// The model, as what compares by meaning wants it.
+    pub fn query_embedder(&self) -> Option<Arc<dyn QueryEmbedder>> {
+        self.embedder().map(|embedder| embedder as Arc<_>)
+    }
+
+    /// The model as it is now.
+    pub fn model(&self) -> Model {
+        self.model.borrow().clone()
+    }
+
+    /// The model once it is loaded, missing or failed.
+    pub async fn settled(&self) -> Model {
+        let mut model = self.model.subscribe();
+        // The sender lives as long as `self`.
+        let settled = model.wait_for(|model| model.state != ModelState::Loading).await;
+        settled.map_or_else(|_| self.model(), |model| model.clone())
+    }
+
+    /// Why there is no meaning to rank by, if there is none.
+    pub fn words_alone(&self) -> Option<String> {
+        if self.embedder().is_some() {
+            return None;
+        }
+        let model = self.model();
+        Some(match model.state {
+            ModelState::Missing if matches!(*self.vectors, Vectors::Off) => {
+                "no embedding model is to be used".to_owned()
+            }
+            ModelState::Missing => format!("{} is not on this machine", model.name),
+            ModelState::Failed => {
+                model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
+            }
+            ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
+        })
+    }
+
+    /// Loads the model the library names and builds the index. Never fails: what went wrong is
+    /// the model's state, and search goes on by keywords.
+    pub async fn load(&self) {
+        let loaded = self.load_embedder().await;
+        let (embedder, error) = match loaded {
+            Ok(embedder) => (embedder, None),
+            Err(error) => (None, Some(error)),
+        };
+        let built = self.indexing.build(&self.workspace.library, embedder.clone()).await;
+        let error = match built {
+            Ok(index) => {
+                self.indexing.replace(&self.workspace.library, index).await;
+                error
+            }
+            Err(failed) => Some(failed),
+        };
+        self.model.send_modify(|model| {
+            model.state = match (&embedder, &error) {
+                (_, Some(error)) if error.code == ErrorCode::NoModel => ModelState::Missing,
+                (_, Some(_)) => ModelState::Failed,
+                (None, None) => ModelState::Missing,
+                (Some(_), None) => ModelState::Ready,
+            };
+            model.error = error;
+        });
+        self.tell_model();
+        let pages = match self.embedder() {
+            Some(embedder) => self.workspace.library.pages_without_vectors(embedder.id()).await,
+            None => Ok(Vec::new()),
+        };
+        let pages = pages.unwrap_or_else(|error| {
+            tracing::warn!(%error, "pages cannot be looked at");
+            Vec::new()
+        });
+        self.start_missing(!pages.is_empty());
+    }
+
+    fn tell_model(&self) {
+        let state = self.model.borrow().state;
+        self.workspace.tell(Event::Model { state });
+    }
+
+    async fn load_embedder(&self) -> Result<Option<Arc<Embedder>>> {
+        let (name, folder) = match &*self.vectors {
+            Vectors::Off => return Ok(None),
+            Vectors::StandIn(dim) => return Ok(Some(Arc::new(Embedder::stand_in(*dim)))),
+            Vectors::Folder { model, folder } => (model.clone(), Some(folder.clone())),
+            Vectors::Model => {
+                let folder = self
+                    .workspace
+                    .library
+                    .setting(MODEL_FOLDER_SETTING)
+                    .await?
+                    .filter(|folder| !folder.is_empty());
+                (self.model.borrow().name.clone(), folder.map(PathBuf::from))
+            }
+        };
+        self.open_embedder(name, folder).await.map(Some)
+    }
+
+    async fn open_embedder(&self, name: String, folder: Option<PathBuf>) -> Result<Arc<Embedder>> {
+        let store = self.store.clone();
+        in_background(move || {
+            let files = store.resolve(&name, folder.as_deref()).map_err(|error| {
+                let missing = matches!(error, autokit_embed::Error::NotInstalled { .. });
+                let mut error = ApiError::from(error);
+                if missing {
+                    error.code = ErrorCode::NoModel;
+                }
+                error
+            })?;
+            let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
+            Ok(Arc::new(Embedder::load(&files, &options)?))
+        })
+        .await
+    }
+
+    /// Vectors of one card about to be written; `None` without a model.
+    pub async fn embed_card(&self, card: &Toolcard) -> Result<Option<PackedVectors>> {
+        let mut vectors = self.embed_cards(std::slice::from_ref(card)).await?;
+        Ok(vectors.pop().flatten())
+    }
+
+    /// Vectors of cards about to be written, in their order.
+    pub async fn embed_cards(&self, cards: &[Toolcard]) -> Result<Vec<Option<PackedVectors>>> {
+        let Some(embedder) = self.embedder().filter(|_| !cards.is_empty()) else {
+            return Ok(vec![None; cards.len()]);
+        };
+        let texts: Vec<String> = cards.iter().map(|card| passage_of(card.object())).collect();
+        in_background(move || Ok(embed(&embedder, &texts)?.into_iter().map(Some).collect())).await
+    }
+
+    /// Makes the vectors of cards that were written without.
+    pub async fn refresh(&self, ids: &[CardId]) -> Result<()> {
+        let _one = self.embedding.lock().await;
+        let Some(embedder) = self.embedder() else { return Ok(()) };
+        for batch in ids.chunks(BATCH) {
+            let records: Vec<Arc<CardRecord>> = self
+                .workspace
+                .library
+                .read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
+            self.embed_records(&embedder, &records).await?;
+            self.indexing.bring_up(&self.workspace.library, batch).await?;
+        }
+        Ok(())
+    }
+
+    async fn embed_records(&self, embedder: &Arc<Embedder>, records: &[Arc<CardRecord>]) -> Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<String> = records.iter().map(|record| passage_of(record.card().object())).collect();
+        let embedder = Arc::clone(embedder);
+        let vectors = in_background(move || embed(&embedder, &texts)).await?;
+        let rows: Vec<(CardId, u32, PackedVectors)> = records
+            .iter()
+            .zip(vectors)
+            .map(|(record, vectors)| (record.id.clone(), record.number, vectors))
+            .collect();
+        Ok(self.workspace.library.put_vectors(&rows).await?)
+    }
+
+    /// Starts a job for the cards that have no vectors under the present model, and with `pages` for
+    /// pages, if there are any.
+    fn start_missing(&self, pages: bool) {
+        let index = self.searcher().index();
+        let nothing_to_do = without_vector(&index, &self.workspace.library).is_empty() && !pages;
+        if index.embedder().is_none() || nothing_to_do || self.workspace.library.read_only().is_some() {
+            return;
+        }
+        let models = self.clone();
+        self.workspace.jobs.start(
+            JobKind::Embed,
+            "Preparing cards for search by meaning",
+            "cards",
+            |progress| async move {
+                let missing = without_vector(&models.searcher().index(), &models.workspace.library);
+                for (index, batch) in missing.chunks(BATCH).enumerate() {
+                    progress.check()?;
+                    models.refresh(batch).await?;
+                    progress.at(((index + 1) * BATCH).min(missing.len()) as u64, missing.len() as u64);
+                }
+                if let Some(embedder) = models.embedder() {
+                    models.embed_pages(&embedder, &models.searcher().index(), &progress).await?;
+                    // What an earlier version made of other texts is of no more use.
+                    models
+                        .workspace
+                        .library
+                        .drop_other_vectors(&vector_recipe(&embedder), embedder.id())
+                        .await?;
+                }
+                models.tell_model();
+                Ok(Outcome {
+                    summary: format!("{} cards can be found by meaning", missing.len()),
+                    tally: None,
+                })
+            },
+        );
+    }
+
+    /// Makes vectors for every card under a new model while the old index serves, then switches
+    /// both at once.
+    async fn switch(&self, choice: ModelChoice, progress: Progress) -> Result<Outcome> {
+        let folder = choice.folder.as_deref().map(PathBuf::from);
+        let embedder = self.open_embedder(choice.name.clone(), folder).await?;
+        let _one = self.embedding.lock().await;
+        let mut done = 0;
+        let index = loop {
+            // Cards changed while their vectors were made are caught by the next round.
+            let library = &self.workspace.library;
+            let index = self.indexing.build(library, Some(Arc::clone(&embedder))).await?;
+            let missing = without_vector(&index, &self.workspace.library);
+            if missing.is_empty() {
+                break index;
+            }
+            let total = done + missing.len();
+            for batch in missing.chunks(BATCH) {
+                progress.check()?;
+                let records: Vec<Arc<CardRecord>> = self
+                    .workspace
+                    .library
+                    .read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
+                self.embed_records(&embedder, &records).await?;
+                done += batch.len();
+                progress.at(done as u64, total as u64);
+            }
+        };
+        self.embed_pages(&embedder, &index, &progress).await?;
+        let library = &self.workspace.library;
+        library.set_setting(MODEL_SETTING, &choice.name).await?;
+        library.set_setting(MODEL_FOLDER_SETTING, choice.folder.as_deref().unwrap_or("")).await?;
+        self.indexing.replace(library, index).await;
+        library.drop_other_vectors(&vector_recipe(&embedder), embedder.id()).await?;
+        self.model.send_modify(|model| {
+            *model = Model { name: choice.name.clone(), state: ModelState::Ready, error: None };
+        });
+        self.tell_model();
+        // A card written between the last round and the switch was embedded by the old model.
+        self.start_missing(false);
+        Ok(Outcome { summary: format!("{} is in use", choice.name), tally: None })
+    }
+
+    /// Makes the vectors of pages that have none of this model, and puts them into `index`.
+    async fn embed_pages(
+        &self,
+        embedder: &Arc<Embedder>,
+        index: &CardIndex,
+        progress: &Progress,
+    ) -> Result<usize> {
+        let missing = self.workspace.library.pages_without_vectors(embedder.id()).await?;
+        for card in &missing {
+            progress.check()?;
+            let Some(page) = self.workspace.library.page(card).await? else { continue };
+            let (model, url, pieces) = (Arc::clone(embedder), page.found.clone(), page.chunks.clone());
+            let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
+            self.workspace.library.put_page(&page, Some(&vectors)).await?;
+            set_pieces(index, card, &vectors.values, vectors.dim)?;
+        }
+        Ok(missing.len())
+    }
+}
+
+fn embed(embedder: &Embedder, texts: &[String]) -> Result<Vec<PackedVectors>> {
+    let model = vector_recipe(embedder);
+    let pack = |values| PackedVectors { model: model.clone(), dim: embedder.dim(), values };
+    Ok(embedder.embed_passages(texts)?.into_iter().map(pack).collect())
+}
+
+impl Handle<ListModels> for Models {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<ModelList> {
+        let models = self.clone();
+        in_background(move || {
+            let current = models.model().name;
+            let listed = models.store.list(Some(&current));
+            Ok(ModelList {
+                models: listed
+                    .into_iter()
+                    .map(|model| ModelEntry { current: model.name == current, model })
+                    .collect(),
+                store: models.store.root().display().to_string(),
+            })
+        })
+        .await
+    }
+}
+
+impl Handle<PullModel> for Models {
+    async fn handle(&self, _: &Context, request: ModelChoice) -> Result<JobRef> {
+        let models = self.clone();
+        models.store.manifest().get(&request.name)?;
+        let title = format!("Downloading {}", request.name);
+        Ok(self.workspace.jobs.start(JobKind::Download, &title, "bytes", |progress| async move {
+            models.pull(&request, &progress).await?;
+            let waiting = {
+                let model = models.model();
+                model.name == request.name && model.state != ModelState::Ready
+            };
+            if waiting && matches!(*models.vectors, Vectors::Model) {
+                models.load().await;
+            }
+            Ok(Outcome { summary: format!("{} is on this machine", request.name), tally: None })
+        }))
+    }
+}
+
+impl Handle<UseModel> for Models {
+    async fn handle(&self, _: &Context, request: ModelChoice) -> Result<JobRef> {
+        if !matches!(*self.vectors, Vectors::Model) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "the model was fixed when this process started",
+                "Start without naming a model, then switch.",
+            ));
+        }
+        self.store.manifest().get(&request.name)?;
+        let models = self.clone();
+        let title = format!("Switching to {}", request.name);
+        Ok(self.workspace.jobs.start(JobKind::Embed, &title, "cards", |progress| async move {
+            models.pull(&request, &progress).await?;
+            models.switch(request, progress).await
+        }))
+    }
+}
+
+impl Models {
+    async fn pull(&self, choice: &ModelChoice, progress: &Progress) -> Result<()> {
+        let report = |at: autokit_embed::PullProgress| {
+            progress.at(at.done_bytes, at.total_bytes);
+            if progress.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        self.store.pull(&choice.name, choice.folder.as_deref().map(Path::new), &report).await?;
+        Ok(())
+    }
+}

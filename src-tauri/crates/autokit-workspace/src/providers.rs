@@ -1,0 +1,426 @@
+//! Services: which are chosen, their keys, and whether they answer.
+
+mod spending;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arc_swap::ArcSwap;
+use autokit_api::commands::{Context, GetProviders, Handle, KeepSecret, SetProviders, TestConnection};
+use autokit_api::{
+    Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings,
+    Providers as ProvidersView, SearchKind, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_llm::prompts::{self, Prompts};
+use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
+use autokit_web::search::{GitHub, Provider, Service};
+use autokit_web::{Fetcher, Limits, NetworkPolicy};
+
+use crate::options::EngineOptions;
+use crate::secrets::{KeyStorage, Secret, Secrets};
+use crate::workspace::Workspace;
+use spending::Spending;
+
+/// Setting: services as JSON.
+const PROVIDERS_SETTING: &str = "providers";
+
+/// Services ready to be asked.
+#[derive(Clone, Debug)]
+pub struct Services {
+    /// As a person set them.
+    pub settings: ProviderSettings,
+    /// Fetches pages.
+    pub fetcher: Fetcher,
+    /// The model for what has to be thought over.
+    pub large: Option<Model>,
+    /// The model for what is quick.
+    pub small: Option<Model>,
+    /// The web search.
+    pub search: Option<Provider>,
+    /// The search of repositories.
+    pub github: Option<GitHub>,
+    /// What models are told.
+    pub prompts: Prompts,
+    /// Why something that was chosen is not there.
+    pub missing: Vec<ApiError>,
+    /// Why it is not known whether there is a key for a language model that may do without.
+    key_unread: Option<ApiError>,
+}
+
+fn address(text: &str) -> Option<&str> {
+    Some(text.trim()).filter(|text| !text.is_empty())
+}
+
+fn service(kind: SearchKind) -> Option<Service> {
+    match kind {
+        SearchKind::None => None,
+        SearchKind::Tavily => Some(Service::Tavily),
+        SearchKind::Brave => Some(Service::Brave),
+        SearchKind::Searxng => Some(Service::Searxng),
+        SearchKind::Duckduckgo => Some(Service::Duckduckgo),
+    }
+}
+
+fn key_of_search(kind: SearchKind) -> Option<KeyName> {
+    match kind {
+        SearchKind::Tavily => Some(KeyName::Tavily),
+        SearchKind::Brave => Some(KeyName::Brave),
+        SearchKind::None | SearchKind::Searxng | SearchKind::Duckduckgo => None,
+    }
+}
+
+impl Services {
+    /// No services but a client for pages.
+    pub fn none() -> Result<Services> {
+        Ok(Services {
+            settings: ProviderSettings::default(),
+            fetcher: Fetcher::new(NetworkPolicy::default(), Limits::default())?,
+            large: None,
+            small: None,
+            search: None,
+            github: None,
+            prompts: Prompts::default(),
+            missing: Vec::new(),
+            key_unread: None,
+        })
+    }
+
+    /// For the status line: `qwen3 via OpenAI-compatible`.
+    pub fn llm_name(&self) -> Option<String> {
+        let model = &self.large.as_ref()?.config().model;
+        Some(match self.settings.llm.kind {
+            LlmKind::Anthropic => format!("{model} via Anthropic"),
+            _ => model.clone(),
+        })
+    }
+
+    /// The web search, as people call it.
+    pub fn search_name(&self) -> Option<String> {
+        Some(self.search.as_ref()?.service().title().to_owned())
+    }
+
+    fn models(
+        settings: &LlmSettings,
+        key: Option<&str>,
+        ledger: &Ledger,
+    ) -> Result<(Option<Model>, Option<Model>)> {
+        let protocol = match settings.kind {
+            LlmKind::None => return Ok((None, None)),
+            LlmKind::Anthropic => Protocol::Anthropic,
+            LlmKind::Openai => Protocol::Openai,
+        };
+        if settings.large.trim().is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                "no language model is named",
+                "Name the model in Settings, Language model, or choose none.",
+            ));
+        }
+        let (large_price, small_price) = spending::prices(settings, protocol)?;
+        let model = |name: &str, price: Price| -> Result<Model> {
+            let mut config = ModelConfig::new(protocol, settings.base.trim(), name.trim());
+            config.key = key.map(str::to_owned);
+            config.tools = settings.tools;
+            config.price = price;
+            Ok(Model::new(config, ledger.clone())?)
+        };
+        let large = model(&settings.large, large_price)?;
+        let small = if settings.small.trim().is_empty() || settings.small.trim() == settings.large.trim() {
+            large.clone()
+        } else {
+            model(&settings.small, small_price)?
+        };
+        Ok((Some(large), Some(small)))
+    }
+}
+
+/// The services that were chosen and their keys; clones share them.
+#[derive(Clone, Debug)]
+pub struct Providers {
+    workspace: Workspace,
+    /// Where keys are kept, whatever the settings say.
+    keep: Option<KeyStorage>,
+    config_dir: Arc<Path>,
+    memory_keys: Secrets,
+    services: Arc<ArcSwap<Services>>,
+    spending: Arc<Spending>,
+}
+
+impl Providers {
+    /// No services yet.
+    ///
+    /// # Errors
+    /// When there is no client for pages.
+    pub fn new(workspace: Workspace, options: &EngineOptions) -> Result<Providers> {
+        Ok(Providers {
+            workspace,
+            keep: options.keep,
+            config_dir: options.config_dir.as_path().into(),
+            memory_keys: Secrets::open(KeyStorage::Memory, &options.config_dir),
+            services: Arc::new(ArcSwap::from_pointee(Services::none()?)),
+            spending: Arc::default(),
+        })
+    }
+
+    /// The services as they are chosen now.
+    pub fn services(&self) -> Arc<Services> {
+        self.services.load_full()
+    }
+
+    /// Where keys are kept now.
+    pub fn secrets(&self) -> Secrets {
+        self.secrets_of(&self.services.load().settings)
+    }
+
+    fn secrets_of(&self, settings: &ProviderSettings) -> Secrets {
+        let keep = self.keep.unwrap_or(settings.keep);
+        if keep == KeyStorage::Memory {
+            return self.memory_keys.clone();
+        }
+        Secrets::open(keep, &self.config_dir)
+    }
+
+    async fn key(&self, settings: &ProviderSettings, name: KeyName) -> Result<Option<String>> {
+        Ok(self.secrets_of(settings).get(name.as_str()).await?.map(|secret| secret.expose().to_owned()))
+    }
+
+    /// Makes the services anew from settings and keys. What cannot be made is told when it is needed.
+    pub async fn load(&self) -> Result<()> {
+        let text = self.workspace.library.setting(PROVIDERS_SETTING).await?;
+        let settings: ProviderSettings = match &text {
+            Some(text) => spending::read(text)?,
+            None => ProviderSettings::default(),
+        };
+        let services = self.services_of(settings).await?;
+        self.services.store(Arc::new(services));
+        Ok(())
+    }
+
+    async fn services_of(&self, settings: ProviderSettings) -> Result<Services> {
+        let mut missing = Vec::new();
+        let policy = NetworkPolicy {
+            allowed_hosts: settings.network.allowed_hosts.clone(),
+            proxy: settings.network.proxy.clone().filter(|proxy| !proxy.trim().is_empty()),
+        };
+        // The client goes on with its cache and its queues; only its rules change.
+        let fetcher = self.services.load().fetcher.clone();
+        fetcher.set_policy(policy)?;
+        let llm_key = match settings.llm.kind {
+            LlmKind::None => Ok(None),
+            LlmKind::Anthropic => self.key(&settings, KeyName::Anthropic).await,
+            LlmKind::Openai => self.key(&settings, KeyName::Openai).await,
+        };
+        // A service at an address of one's own mostly wants no key, and says so if it does; the services at
+        // home all want one, so that without it there is no model to be shown as one that answers.
+        let own_address = !settings.llm.base.trim().is_empty();
+        let mut key_unread = None;
+        let llm_key = match llm_key {
+            Ok(None) if settings.llm.kind != LlmKind::None && !own_address => {
+                Err(no_key(if settings.llm.kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI" }))
+            }
+            Err(error) if own_address => {
+                key_unread = Some(error);
+                Ok(None)
+            }
+            key => key,
+        };
+        let mut kept = |key: Result<Option<String>>| match key {
+            Ok(key) => key,
+            Err(error) => {
+                missing.push(error);
+                None
+            }
+        };
+        let search_key = match key_of_search(settings.search.kind) {
+            Some(name) => self.key(&settings, name).await.and_then(|key| match key {
+                None => Err(no_key(service(settings.search.kind).map_or("The service", Service::title))),
+                key => Ok(key),
+            }),
+            None => Ok(None),
+        };
+        let github_key =
+            if settings.search.github { kept(self.key(&settings, KeyName::Github).await) } else { None };
+        self.spending.ledger.set_cap(settings.llm.cap);
+        let models =
+            llm_key.and_then(|key| Services::models(&settings.llm, key.as_deref(), &self.spending.ledger));
+        let (large, small) = match models {
+            Ok(models) => models,
+            Err(error) => {
+                missing.push(error);
+                (None, None)
+            }
+        };
+        let search = service(settings.search.kind).and_then(|service| {
+            let base = address(&settings.search.base);
+            let made = search_key.and_then(|key| Ok(Provider::new(fetcher.clone(), service, base, key)?));
+            made.map_err(|error| missing.push(error)).ok()
+        });
+        let github = settings.search.github.then(|| GitHub::new(fetcher.clone(), None, github_key));
+        let prompts = Prompts::new(settings.prompts.clone());
+        Ok(Services { settings, fetcher, large, small, search, github, prompts, missing, key_unread })
+    }
+
+    /// The settings with what is known beside them: where keys are kept, what was spent.
+    pub async fn view(&self) -> ProvidersView {
+        let services = self.services.load_full();
+        let secrets = self.secrets_of(&services.settings);
+        let mut keys = Vec::with_capacity(KeyName::ALL.len());
+        let mut keys_error = None;
+        for name in KeyName::ALL {
+            // One question that fails is enough; a locked keychain would be asked five times.
+            let set = match (&keys_error, secrets.get(name.as_str())) {
+                (None, asked) => match asked.await {
+                    Ok(found) => found.is_some(),
+                    Err(error) => {
+                        keys_error = Some(error);
+                        false
+                    }
+                },
+                (Some(_), _) => false,
+            };
+            keys.push(KeyState { name, set });
+        }
+        let entries = self.spending.ledger.entries();
+        let tokens = entries
+            .iter()
+            .fold((0, 0), |(read, written), entry| (read + entry.usage.input, written + entry.usage.output));
+        ProvidersView {
+            settings: services.settings.clone(),
+            keys,
+            keys_in: match secrets.keep() {
+                KeyStorage::Keychain => "the system's keychain".to_owned(),
+                KeyStorage::File => format!("an encrypted file in {}", self.config_dir.display()),
+                KeyStorage::Memory => "the memory of this process".to_owned(),
+            },
+            keys_error,
+            missing: services.missing.clone(),
+            // No spending sums up to minus zero.
+            spent: self.spending.ledger.cost() + 0.0,
+            tokens,
+            price: spending::known_price(&services.settings.llm)
+                .map(|Price { input, output }| (input, output)),
+            prompts: prompts::ALL
+                .iter()
+                .map(|prompt| ShippedPrompt {
+                    name: prompt.name.to_owned(),
+                    text: prompt.text.to_owned(),
+                    slots: prompt.slots.iter().map(|slot| (*slot).to_owned()).collect(),
+                })
+                .collect(),
+        }
+    }
+
+    async fn reload(&self) -> Result<()> {
+        self.load().await?;
+        self.workspace.tell(Event::Providers);
+        Ok(())
+    }
+}
+
+impl Handle<GetProviders> for Providers {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<ProvidersView> {
+        Ok(self.view().await)
+    }
+}
+
+fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
+    for (name, text) in own {
+        let Some(prompt) = prompts::ALL.iter().find(|prompt| prompt.name == name) else {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("there is no prompt {name:?}"),
+                "Take it out of the settings.",
+            ));
+        };
+        let misfits = prompt.misfits(text);
+        if !misfits.is_empty() {
+            let what: Vec<String> = misfits.iter().map(ToString::to_string).collect();
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("the prompt {name:?} does not fit: {}", what.join("; ")),
+                "Use the slots of the shipped prompt, each once at least.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Handle<SetProviders> for Providers {
+    async fn handle(&self, _: &Context, request: ProviderSettings) -> Result<ProvidersView> {
+        check_prompts(&request.prompts)?;
+        // Tried before it is kept: a proxy that is no address would leave no client at all.
+        let services = self.services_of(request.clone()).await?;
+        self.workspace.library.set_setting(PROVIDERS_SETTING, &spending::written(&request)?).await?;
+        self.services.store(Arc::new(services));
+        self.workspace.tell(Event::Providers);
+        Ok(self.view().await)
+    }
+}
+
+impl Handle<KeepSecret> for Providers {
+    async fn handle(&self, _: &Context, request: SetSecret) -> Result<ProvidersView> {
+        let settings = self.services.load().settings.clone();
+        let secrets = self.secrets_of(&settings);
+        let value = request.value.trim();
+        if value.is_empty() {
+            secrets.remove(request.name.as_str()).await?;
+        } else {
+            secrets.set(request.name.as_str(), Secret::new(value)).await?;
+        }
+        self.reload().await?;
+        Ok(self.view().await)
+    }
+}
+
+fn no_key(who: &str) -> ApiError {
+    let message = format!("{who} wants a key, and none is kept");
+    ApiError::new(ErrorCode::WrongKey, message, "Enter it in Settings, Keys, or choose another service.")
+}
+
+fn not_chosen(what: &str, place: &str) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, format!("no {what} is chosen"), format!("Choose one in {place}."))
+}
+
+impl Handle<TestConnection> for Providers {
+    async fn handle(&self, _: &Context, request: TestRequest) -> Result<TestOutcome> {
+        let services = self.services.load_full();
+        let began = Instant::now();
+        let missing = |what: &str, place: &str| {
+            services.missing.first().cloned().unwrap_or_else(|| not_chosen(what, place))
+        };
+        let text = match request.connection {
+            Connection::Llm | Connection::SmallLlm => {
+                let model =
+                    if request.connection == Connection::Llm { &services.large } else { &services.small };
+                let model =
+                    model.as_ref().ok_or_else(|| missing("language model", "Settings, Language model"))?;
+                model.probe().await.map_err(|error| match (error.code(), &services.key_unread) {
+                    // It wants the key after all, and the key may lie where nobody can read it.
+                    (autokit_llm::Code::WrongKey, Some(unread)) => unread.clone(),
+                    _ => error.into(),
+                })?;
+                format!("{} answers", model.config().model)
+            }
+            Connection::Search => {
+                let search = services
+                    .search
+                    .as_ref()
+                    .ok_or_else(|| missing("search service", "Settings, Web search"))?;
+                let hits = search.search("python weather api", 5).await?;
+                format!("{} answers with {} results", search.service().title(), hits.len())
+            }
+            Connection::Github => {
+                let github = services.github.as_ref().ok_or_else(|| {
+                    let remedy = "Allow GitHub to be asked in Settings, Web search.";
+                    ApiError::new(ErrorCode::BadRequest, "GitHub is not to be asked", remedy)
+                })?;
+                let found = github.repositories("weather", 1).await?;
+                format!("GitHub answers with {} results", found.len())
+            }
+        };
+        Ok(TestOutcome { text, ms: began.elapsed().as_millis() as u32 })
+    }
+}

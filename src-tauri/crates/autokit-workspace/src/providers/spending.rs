@@ -1,0 +1,216 @@
+//! What language models cost: prices, the spending limit, and the count that survives restarts.
+
+use autokit_api::commands::{Context, Handle, ResetSpending};
+use autokit_api::{
+    Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers as ProvidersView, Setting,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_llm::{Entry, Ledger, Price, Protocol, list_price};
+
+use super::Providers;
+
+/// What was spent: it goes on when services are chosen anew, and after a restart.
+#[derive(Debug, Default)]
+pub(super) struct Spending {
+    pub(super) ledger: Ledger,
+    /// The entries as they are saved; one writer at a time.
+    saved: tokio::sync::Mutex<Vec<Entry>>,
+}
+
+/// What a million tokens of the large model are counted at: what a person entered, the list price at the
+/// service's own address, nothing on this machine; none where it is not known.
+pub(super) fn known_price(settings: &LlmSettings) -> Option<Price> {
+    let protocol = match settings.kind {
+        LlmKind::None => return None,
+        LlmKind::Anthropic => Protocol::Anthropic,
+        LlmKind::Openai => Protocol::Openai,
+    };
+    let entered = settings.price_in.is_some() || settings.price_out.is_some();
+    let given = entered.then(|| Price {
+        input: settings.price_in.unwrap_or_default(),
+        output: settings.price_out.unwrap_or_default(),
+    });
+    given
+        .or_else(|| listed(settings, protocol, &settings.large))
+        .or_else(|| is_local(&settings.base).then(Price::default))
+}
+
+/// The list price of a model at the service's own address: others have other prices.
+fn listed(settings: &LlmSettings, protocol: Protocol, model: &str) -> Option<Price> {
+    if settings.base.trim().is_empty() { list_price(protocol, model) } else { None }
+}
+
+/// What a million tokens of the large and the small model are counted at.
+///
+/// # Errors
+/// `invalid` when there is a spending limit that could not stop anything, for want of a price.
+pub(super) fn prices(settings: &LlmSettings, protocol: Protocol) -> Result<(Price, Price)> {
+    let large_price = known_price(settings);
+    if let (None, Some(_)) = (large_price, settings.cap) {
+        return Err(ApiError::new(
+            ErrorCode::Invalid,
+            format!(
+                "there is no known price for {:?}, so the spending limit could not stop it",
+                settings.large.trim()
+            ),
+            "Enter what a million tokens cost in Settings, Language model (0 for a model that costs nothing), or remove the limit.",
+        ));
+    }
+    let large_price = large_price.unwrap_or_default();
+    // A small model without a price is counted like the large one, which costs no less.
+    let small_price = listed(settings, protocol, &settings.small).unwrap_or(large_price);
+    Ok((large_price, small_price))
+}
+
+/// Mark of saved settings in which a price of zero was entered. Before it, zero was saved where none was.
+const ENTERED: &str = "prices_entered";
+
+/// The settings as they are saved.
+///
+/// # Errors
+/// When they cannot be written as JSON.
+pub(super) fn written(settings: &ProviderSettings) -> Result<String> {
+    let wrong = |error: serde_json::Error| ApiError::internal(error.to_string());
+    let mut saved = serde_json::to_value(settings).map_err(wrong)?;
+    saved[ENTERED] = true.into();
+    Ok(saved.to_string())
+}
+
+/// Reads saved settings. Those of a later version may hold more than is known here; what is known is taken.
+///
+/// # Errors
+/// When they are none.
+pub(super) fn read(text: &str) -> Result<ProviderSettings> {
+    let wrong = |error: serde_json::Error| ApiError::internal(format!("settings: {error}"));
+    let saved: serde_json::Value = serde_json::from_str(text).map_err(wrong)?;
+    let entered = saved[ENTERED] == true;
+    let mut settings: ProviderSettings = serde_json::from_value(saved).map_err(wrong)?;
+    let llm = &mut settings.llm;
+    if !entered && llm.price_in.unwrap_or_default() + llm.price_out.unwrap_or_default() == 0.0 {
+        (llm.price_in, llm.price_out) = (None, None);
+    }
+    Ok(settings)
+}
+
+/// Whether an address is on this machine, where asking a model costs nothing.
+fn is_local(base: &str) -> bool {
+    let host = url::Url::parse(base.trim()).ok().and_then(|url| url.host().map(|host| host.to_owned()));
+    match host {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+impl Providers {
+    /// Reads what was spent before this process began.
+    pub async fn load_spending(&self) -> Result<()> {
+        let entries: Option<Vec<Entry>> = self.workspace.saved(Setting::Spending).await?;
+        let entries = entries.unwrap_or_default();
+        self.spending.saved.lock().await.clone_from(&entries);
+        self.spending.ledger.restore(entries);
+        Ok(())
+    }
+
+    /// Saves what was spent, if anything was since it was saved last.
+    pub async fn save_spending(&self) -> Result<()> {
+        let mut saved = self.spending.saved.lock().await;
+        let entries = self.spending.ledger.entries();
+        if *saved != entries {
+            self.workspace.save(Setting::Spending, &entries).await?;
+            *saved = entries;
+        }
+        Ok(())
+    }
+
+    /// Saves what is spent as long as this process lives.
+    pub fn keep_spending(&self) {
+        let providers = self.clone();
+        let mut changes = self.spending.ledger.changes();
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    changed = changes.changed() => if changed.is_err() { return },
+                    () = providers.workspace.given_up() => return,
+                }
+                if let Err(error) = providers.save_spending().await {
+                    tracing::error!(%error, "what was spent on language models could not be saved");
+                }
+            }
+        });
+    }
+}
+
+impl Handle<ResetSpending> for Providers {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<ProvidersView> {
+        self.spending.ledger.restore(Vec::new());
+        self.save_spending().await?;
+        self.workspace.tell(Event::Providers);
+        Ok(self.view().await)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn price(settings: &LlmSettings) -> Result<(f64, f64)> {
+        let (large, _) = super::super::Services::models(settings, Some("key"), &Ledger::default())?;
+        let price = large.expect("a model").config().price;
+        Ok((price.input, price.output))
+    }
+
+    #[test]
+    fn models_have_prices_or_no_limit() {
+        let known = LlmSettings {
+            kind: LlmKind::Anthropic,
+            large: "claude-sonnet-4-5".to_owned(),
+            cap: Some(1.0),
+            ..LlmSettings::default()
+        };
+        assert_eq!(price(&known).expect("a list price"), (3.0, 15.0));
+        let free = LlmSettings { price_in: Some(0.0), price_out: Some(0.0), ..known.clone() };
+        assert_eq!(price(&free).expect("the entered price"), (0.0, 0.0));
+        let entered = LlmSettings { price_in: Some(2.0), ..known.clone() };
+        assert_eq!(price(&entered).expect("the entered price"), (2.0, 0.0));
+        let unknown = LlmSettings { large: "something-new".to_owned(), ..known.clone() };
+        let refused = price(&unknown).expect_err("a limit that could not stop anything");
+        assert!(refused.message.contains("no known price"), "{}", refused.message);
+        assert_eq!(price(&LlmSettings { cap: None, ..unknown }).expect("no limit"), (0.0, 0.0));
+        let elsewhere = LlmSettings { base: "https://llm.example.org/v1".to_owned(), ..known.clone() };
+        assert!(price(&elsewhere).is_err(), "another service has other prices");
+        for base in ["http://localhost:11434/v1", "http://127.0.0.1:8080", "http://[::1]:1/v1"] {
+            let local = LlmSettings { base: base.to_owned(), ..known.clone() };
+            assert_eq!(price(&local).expect("a local model"), (0.0, 0.0), "{base}");
+        }
+    }
+
+    #[test]
+    fn a_price_that_nobody_entered_is_none() {
+        let price_of = |text: &str| read(text).expect("settings").llm.price_in;
+        // As earlier versions saved it, which knew no price that was not entered.
+        assert_eq!(price_of(r#"{"llm": {"price_in": 0.0, "price_out": 0.0}}"#), None);
+        assert_eq!(price_of(r#"{"llm": {"price_in": 2.5, "price_out": 0.0}}"#), Some(2.5));
+        let mut free = ProviderSettings::default();
+        (free.llm.price_in, free.llm.price_out) = (Some(0.0), Some(0.0));
+        assert_eq!(read(&written(&free).expect("JSON")).expect("settings"), free);
+        assert_eq!(price_of(&written(&ProviderSettings::default()).expect("JSON")), None);
+    }
+
+    #[test]
+    fn a_small_model_is_counted_too() {
+        let settings = |small: &str| LlmSettings {
+            kind: LlmKind::Openai,
+            large: "gpt-4.1".to_owned(),
+            small: small.to_owned(),
+            ..LlmSettings::default()
+        };
+        for (small, input) in [("gpt-4.1-mini", 0.4), ("something-new", 2.0), ("", 2.0)] {
+            let models = super::super::Services::models(&settings(small), Some("key"), &Ledger::default())
+                .expect("models");
+            let price = models.1.expect("a small model").config().price;
+            assert_eq!(price, Price { input, ..price }, "{small}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Asking and searching, by what is on this machine alone.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use autokit_api::commands::{self, Ask, Context, Handle};
+use autokit_api::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_search::{Hit, Mode, Opinion, Ranking, SearchError, SearchRequest as RankRequest};
+use autokit_toolcard::CardId;
+
+use crate::background::in_background;
+use crate::cards::{first_sentence, shorten, summary};
+use crate::elapsed::ms_since;
+use crate::models::{Model, Models};
+use crate::workspace::Workspace;
+
+/// Results of one search at most.
+const MOST_RESULTS: u32 = 200;
+
+/// The one way to rank cards; clones share it.
+#[derive(Clone, Debug)]
+pub struct Search {
+    workspace: Workspace,
+    models: Models,
+    /// What each profile that asked lately said about earlier answers.
+    opinions: Arc<Mutex<HashMap<String, Arc<Vec<Opinion>>>>>,
+}
+
+impl Search {
+    /// Ranks by the index of these models.
+    pub fn new(workspace: Workspace, models: Models) -> Search {
+        Search { workspace, models, opinions: Arc::default() }
+    }
+
+    /// Ranks cards, once the model is there or is known not to come: the index is filled then.
+    pub async fn rank(&self, request: RankRequest) -> Result<Ranking> {
+        if request.limit > MOST_RESULTS as usize {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!("{} results were asked for; one search gives at most {MOST_RESULTS}", request.limit),
+                "Ask for fewer.",
+            ));
+        }
+        let model = self.models.settled().await;
+        let searcher = Arc::clone(self.models.searcher());
+        in_background(move || {
+            searcher.search(&request).map_err(|error| match error {
+                SearchError::EmptyQuery => {
+                    ApiError::new(ErrorCode::BadRequest, error.to_string(), "Say in words what you look for.")
+                }
+                SearchError::NoModel => no_model(&model),
+                SearchError::Embed(error) => error.into(),
+                error => ApiError::internal(error.to_string()),
+            })
+        })
+        .await
+    }
+
+    /// Names of the cards with these ids, as far as they are still there.
+    pub fn names_of(&self, ids: &[String]) -> Vec<String> {
+        self.workspace.library.read(|replica| {
+            let name = |id: &String| Some(replica.get(&CardId::new(id))?.key.to_string());
+            ids.iter().filter_map(name).collect()
+        })
+    }
+
+    /// What a profile said about earlier answers.
+    pub async fn opinions_of(&self, profile: &str) -> Result<Arc<Vec<Opinion>>> {
+        let known = self.opinions.lock().expect("no holder panics").get(profile).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let feedback = self.workspace.library.feedback(profile).await?;
+        let opinions = feedback.into_iter().map(|feedback| Opinion {
+            question: feedback.question,
+            card: feedback.card.to_string(),
+            helpful: feedback.helpful,
+        });
+        let opinions: Arc<Vec<Opinion>> = Arc::new(opinions.collect());
+        let mut known = self.opinions.lock().expect("no holder panics");
+        known.insert(profile.to_owned(), Arc::clone(&opinions));
+        Ok(opinions)
+    }
+
+    /// Feedback was added: what is known of opinions is old.
+    pub fn forget_opinions(&self) {
+        self.opinions.lock().expect("no holder panics").clear();
+    }
+
+    /// The card that was found; none if it was deleted meanwhile.
+    pub fn found(&self, hit: &Hit) -> Option<Arc<autokit_library::CardRecord>> {
+        // A card deleted since the search ran is no answer.
+        self.workspace.library.read(|replica| replica.get(&CardId::new(&hit.id)).cloned())
+    }
+}
+
+fn no_model(model: &Model) -> ApiError {
+    match &model.error {
+        Some(error) => error.clone(),
+        None => ApiError::new(
+            ErrorCode::NoModel,
+            "there is no embedding model to search by meaning with",
+            "Fetch one in Settings, Embedding model.",
+        ),
+    }
+}
+
+impl Handle<commands::Search> for Search {
+    async fn handle(&self, context: &Context, request: SearchRequest) -> Result<SearchResponse> {
+        let began = Instant::now();
+        let ranking = self
+            .rank(RankRequest {
+                query: request.query.clone(),
+                mode: request.mode.unwrap_or_default(),
+                depth: request.depth.unwrap_or_default(),
+                opinions: self.opinions_of(&context.author).await?,
+                limit: request.limit.unwrap_or(10) as usize,
+                ..RankRequest::default()
+            })
+            .await?;
+        let results = ranking
+            .hits
+            .into_iter()
+            .filter_map(|hit| {
+                let record = self.found(&hit)?;
+                Some(SearchHit {
+                    name: record.key.name.clone(),
+                    provider: record.key.provider.clone(),
+                    description: shorten(record.card().description(), 240),
+                    id: hit.id,
+                    score: hit.score,
+                    parts: hit.parts,
+                })
+            })
+            .collect();
+        Ok(SearchResponse {
+            query: request.query,
+            mode: ranking.mode,
+            depth: ranking.depth,
+            verdict: ranking.verdict,
+            results,
+            also_named: self.names_of(&ranking.also_named),
+            took_ms: ms_since(began),
+        })
+    }
+}
+
+impl Handle<Ask> for Search {
+    async fn handle(&self, context: &Context, request: AskRequest) -> Result<Answer> {
+        let began = Instant::now();
+        let ranking = self
+            .rank(RankRequest {
+                query: request.question.clone(),
+                depth: request.depth.unwrap_or_default(),
+                opinions: self.opinions_of(&context.author).await?,
+                limit: request.limit.unwrap_or(5) as usize,
+                ..RankRequest::default()
+            })
+            .await?;
+        let checks = self.workspace.library.checks().await?;
+        let candidates: Vec<Candidate> = ranking
+            .hits
+            .into_iter()
+            .filter_map(|hit| {
+                let record = self.found(&hit)?;
+                let card = record.card();
+                Some(Candidate {
+                    card: summary(&record, &checks),
+                    sentence: first_sentence(card.description()),
+                    stub: card.stub(),
+                    score: hit.score,
+                    parts: hit.parts,
+                })
+            })
+            .collect();
+        let mut notes =
+            vec!["Answered on this machine: ranked by words and meaning, no language model.".to_owned()];
+        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.words_alone()) {
+            notes = vec![format!("Ranked by words alone: {why}.")];
+        }
+        Ok(Answer {
+            question: request.question,
+            verdict: ranking.verdict,
+            candidates,
+            notes,
+            searched: self.workspace.library.read(|replica| replica.len() as u32),
+            took_ms: ms_since(began),
+        })
+    }
+}

@@ -1,0 +1,230 @@
+//! Keys of the services AutoKit talks to: kept in one of three places, and seen in no other.
+//!
+//! | [`KeyStorage`] | where | what it takes to read them |
+//! |---|---|---|
+//! | `Keychain` | Secret Service, macOS keychain, Windows Credential Manager | the person's session, unlocked |
+//! | `File` | `keys.sealed` in the configuration folder | that folder; see below |
+//! | `Memory` | this process | for tests |
+//!
+//! **What the file protects, and what not.** Its key lies beside it, in `keys.key`. A library that is
+//! copied, sent or backed up holds no keys at all, and `keys.sealed` alone, without `keys.key`, is of no
+//! use to whoever gets hold of it. Whoever can read the configuration folder, as every program of this
+//! account can and a backup of the whole home directory does, can read the keys. The keychain is the
+//! better place; the file is for machines without one.
+//!
+//! Keys are read from their place each time: one that was changed by another process counts at once.
+
+mod file;
+mod keychain;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+pub use autokit_api::KeyStorage;
+use autokit_error::{ApiError, ErrorCode, Result};
+pub use autokit_policy::Secret;
+use sha2::{Digest as _, Sha256};
+
+use file::SealedFile;
+use keychain::Keychain;
+
+/// Longest name a key may have; the platforms' own limits are wider.
+const LONGEST_NAME: usize = 64;
+
+/// Name of a key that is kept for something whose own name may have any letters: names of keys are small letters
+/// and digits.
+pub fn name_for(sort: &str, of: &str) -> String {
+    format!("{sort}.{}", &hex::encode(Sha256::digest(of))[..24])
+}
+
+/// The keys of one person.
+#[derive(Clone)]
+pub struct Secrets {
+    place: Place,
+}
+
+#[derive(Clone)]
+enum Place {
+    Keychain(Keychain),
+    File(SealedFile),
+    Memory(Arc<Mutex<BTreeMap<String, Secret>>>),
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secrets").field("keep", &self.keep()).finish_non_exhaustive()
+    }
+}
+
+impl Secrets {
+    /// Keys kept there; `folder` is the person's configuration folder, which only the file needs.
+    ///
+    /// Nothing is touched before the first key is asked for: a program without keys starts on a
+    /// machine without a keychain.
+    pub fn open(keep: KeyStorage, folder: &Path) -> Secrets {
+        let place = match keep {
+            KeyStorage::Keychain => Place::Keychain(Keychain::system()),
+            KeyStorage::File => Place::File(SealedFile::new(folder)),
+            KeyStorage::Memory => Place::Memory(Arc::default()),
+        };
+        Secrets { place }
+    }
+
+    /// Where they are kept.
+    pub fn keep(&self) -> KeyStorage {
+        match self.place {
+            Place::Keychain(_) => KeyStorage::Keychain,
+            Place::File(_) => KeyStorage::File,
+            Place::Memory(_) => KeyStorage::Memory,
+        }
+    }
+
+    /// Keeps a key under a name like `llm.anthropic`, instead of the one that was there.
+    ///
+    /// # Errors
+    /// When the name or the key cannot be kept, or its place does not take it.
+    pub async fn set(&self, name: &str, value: Secret) -> Result<()> {
+        check_name(name)?;
+        if value.expose().is_empty() {
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("the key {name} is empty"),
+                "Give the key, or remove it.",
+            ));
+        }
+        let name = name.to_owned();
+        match &self.place {
+            Place::Keychain(keychain) => keychain.set(name, value).await,
+            Place::File(file) => {
+                let file = file.clone();
+                blocking(move || file.set(name, value)).await
+            }
+            Place::Memory(keys) => {
+                keys.lock().expect("no holder panics").insert(name, value);
+                Ok(())
+            }
+        }
+    }
+
+    /// The key of that name, if there is one.
+    ///
+    /// # Errors
+    /// When its place cannot be read.
+    pub async fn get(&self, name: &str) -> Result<Option<Secret>> {
+        check_name(name)?;
+        let name = name.to_owned();
+        match &self.place {
+            Place::Keychain(keychain) => keychain.get(name).await,
+            Place::File(file) => {
+                let file = file.clone();
+                blocking(move || file.get(&name)).await
+            }
+            Place::Memory(keys) => Ok(keys.lock().expect("no holder panics").get(&name).cloned()),
+        }
+    }
+
+    /// Forgets a key; whether there was one.
+    ///
+    /// # Errors
+    /// When its place cannot be read or written.
+    pub async fn remove(&self, name: &str) -> Result<bool> {
+        check_name(name)?;
+        let name = name.to_owned();
+        match &self.place {
+            Place::Keychain(keychain) => keychain.remove(name).await,
+            Place::File(file) => {
+                let file = file.clone();
+                blocking(move || file.remove(&name)).await
+            }
+            Place::Memory(keys) => Ok(keys.lock().expect("no holder panics").remove(&name).is_some()),
+        }
+    }
+}
+
+/// Whether the platform's keychain answers. It may be locked: the person is asked to unlock it when
+/// the first key is read, not for this question.
+pub async fn available() -> bool {
+    Keychain::system().answers().await
+}
+
+/// Names turn up in the keychain's own window and in messages; what is allowed fits all platforms.
+fn check_name(name: &str) -> Result<()> {
+    let fits = (1..=LONGEST_NAME).contains(&name.len())
+        && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_'));
+    if fits {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::Invalid,
+        // Escaped and cut: somebody may have given the key in place of the name.
+        format!("{:?} is no name for a key", name.chars().take(4).chain(['…']).collect::<String>()),
+        format!("Use up to {LONGEST_NAME} small letters, digits, dots, dashes and underscores."),
+    ))
+}
+
+/// Files are written on a thread that may wait.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(ApiError::internal(format!("keys could not be read or written: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn memory_keeps_names_apart_and_forgets_what_is_removed() {
+        let secrets = Secrets::open(KeyStorage::Memory, Path::new("unused"));
+        secrets.set("github", Secret::new("one")).await.unwrap();
+        secrets.set("search.tavily", Secret::new("two")).await.unwrap();
+        assert_eq!(secrets.get("github").await.unwrap().unwrap().expose(), "one");
+        assert_eq!(secrets.clone().get("search.tavily").await.unwrap().unwrap().expose(), "two");
+        assert!(secrets.remove("github").await.unwrap());
+        assert!(!secrets.remove("github").await.unwrap());
+        assert!(secrets.get("github").await.unwrap().is_none());
+        assert!(secrets.get("search.tavily").await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn neither_key_nor_name_shows_in_debug_output() {
+        let planted = "sk-planted-0123456789";
+        assert_eq!(
+            format!("{:?} {:#?}", Secret::new(planted), Some(Secret::new(planted))),
+            "Secret(…) Some(\n    Secret(…),\n)"
+        );
+        for keep in [KeyStorage::Keychain, KeyStorage::File, KeyStorage::Memory] {
+            let folder = tempfile::tempdir().unwrap();
+            let secrets = Secrets::open(keep, folder.path());
+            if keep != KeyStorage::Keychain {
+                secrets.set("llm.anthropic", Secret::new(planted)).await.unwrap();
+            }
+            assert_eq!(secrets.keep(), keep);
+            assert_eq!(format!("{secrets:?}"), format!("Secrets {{ keep: {keep:?}, .. }}"));
+        }
+    }
+
+    #[tokio::test]
+    async fn odd_names_and_empty_keys_are_refused() {
+        let secrets = Secrets::open(KeyStorage::Memory, Path::new("unused"));
+        let long = "a".repeat(LONGEST_NAME + 1);
+        for name in ["", "../keys", "GitHub", "a b", "a\0", "ä", long.as_str()] {
+            let error = secrets.set(name, Secret::new("x")).await.unwrap_err();
+            assert_eq!(error.code, ErrorCode::Invalid, "{name:?}");
+            assert_eq!(secrets.get(name).await.unwrap_err().code, ErrorCode::Invalid, "{name:?}");
+            assert_eq!(secrets.remove(name).await.unwrap_err().code, ErrorCode::Invalid, "{name:?}");
+        }
+        assert_eq!(secrets.set("github", Secret::new("")).await.unwrap_err().code, ErrorCode::Invalid);
+        let mistaken = secrets.get("sk-ant-PLANTED+KEY").await.unwrap_err();
+        assert!(!mistaken.message.contains("PLANTED"), "{mistaken:?}");
+    }
+
+    #[test]
+    fn the_place_is_written_in_small_letters() {
+        assert_eq!(serde_json::to_string(&KeyStorage::Keychain).unwrap(), "\"keychain\"");
+        assert_eq!(serde_json::from_str::<KeyStorage>("\"file\"").unwrap(), KeyStorage::File);
+    }
+}
