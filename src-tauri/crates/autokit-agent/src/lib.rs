@@ -12,6 +12,7 @@ pub mod ask;
 mod describe;
 pub mod discover;
 mod error;
+mod outlier;
 
 pub use describe::{describe, describe_with};
 pub use error::{Error, Result};

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use crate::Bundle;
+use crate::bundle::Bundle;
 use crate::content::{Contents, FORMAT, FileSum, Manifest, Part, VERSION};
 use crate::error::{Error, Result};
 use crate::limits;

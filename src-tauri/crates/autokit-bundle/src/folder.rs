@@ -8,7 +8,7 @@ use std::path::Path;
 use autokit_toolcard::CardId;
 use sha2::{Digest, Sha256};
 
-use crate::Bundle;
+use crate::bundle::Bundle;
 use crate::content::{CardLine, Contents, Entry, FORMAT, Part, PastLine, VectorLine};
 use crate::error::{Error, Result};
 use crate::file::{MANIFEST, SIGNATURE, digest_of, read_manifest};

@@ -14,6 +14,7 @@
 //!
 //! [`merge`] brings two people's changes of a card together, starting from the last state both had.
 
+mod bundle;
 pub mod content;
 mod error;
 mod file;
@@ -27,8 +28,7 @@ mod secrets;
 mod sign;
 mod words;
 
-use autokit_toolcard::Rejected;
-
+pub use bundle::Bundle;
 pub use content::{About, Contents, Entry, FORMAT, Manifest, Past, Provenance, Step, VERSION, VectorModel};
 pub use error::{Error, Result, Secret};
 pub use file::{digest_of, read_file, write_file};
@@ -41,16 +41,3 @@ use workspace_hack as _;
 
 /// The schema of everything in a bundle, as it is published.
 pub const SCHEMA: &str = include_str!("bundle.schema.json");
-
-/// A bundle that was read.
-#[derive(Debug)]
-pub struct Bundle {
-    /// What it holds.
-    pub contents: Contents,
-    /// Cards in it that cannot be taken.
-    pub rejected: Vec<Rejected>,
-    /// SHA-256 of what it says about itself, checksums included: names it.
-    pub digest: String,
-    /// Who signed it, if somebody did; the signature was checked.
-    pub signature: Option<Signature>,
-}

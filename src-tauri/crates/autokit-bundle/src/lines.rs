@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
-use crate::Bundle;
+use crate::bundle::Bundle;
 use crate::content::{
     About, CardLine, Contents, Entry, Manifest, Part, Past, PastLine, Provenance, Step, VectorLine,
 };

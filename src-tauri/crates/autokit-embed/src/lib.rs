@@ -21,6 +21,7 @@ mod error;
 mod kernel;
 mod manifest;
 mod pooling;
+mod progress;
 mod source;
 mod stand_in;
 mod store;
@@ -37,5 +38,6 @@ pub use manifest::{
     Architecture, CONFIG_FILE, Manifest, ModelFile, ModelSpec, TOKENIZER_FILE, WEIGHTS_FILE, Wheel,
 };
 pub use pooling::{Pooling, normalise};
-pub use store::{ModelFiles, ModelInfo, ModelStore, Network, OnPull, PullProgress};
+pub use progress::{OnPull, PullProgress};
+pub use store::{ModelFiles, ModelInfo, ModelStore, Network};
 pub use tokens::TokenStates;

@@ -5,7 +5,6 @@
 //! file under its final name is whole.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,26 +13,11 @@ use ts_rs::TS;
 
 use crate::error::{Attempt, Error, Result};
 use crate::manifest::{Manifest, ModelFile, ModelSpec, WEIGHTS_FILE};
+use crate::progress::{OnPull, PullProgress};
 use crate::source::{self, Failure, folder};
 
 /// How often a pull that waits looks at the lock, and a silent source lets the caller cancel.
 const TICK: Duration = Duration::from_millis(200);
-
-/// Called while a model is fetched; `Break` stops the work and keeps what was downloaded.
-pub type OnPull<'a> = &'a (dyn Fn(PullProgress) -> ControlFlow<()> + Send + Sync);
-
-/// How far the fetching of one file is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
-pub struct PullProgress {
-    /// Name of the file.
-    pub file: String,
-    /// Bytes of it that are here.
-    #[ts(type = "number")]
-    pub done_bytes: u64,
-    /// Its size.
-    #[ts(type = "number")]
-    pub total_bytes: u64,
-}
 
 /// A model as shown to people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use autokit_toolcard::{CardId, CardState, Toolcard};
 
-use crate::Fuel;
 use crate::condition::{Condition, condition};
 use crate::error::{Result, aside};
+use crate::fuel::Fuel;
 use crate::link::{LinkHealth, LinkState};
 use crate::reading::read;
 use crate::report::{Examined, Judgement, Report, Sought, Weighed};

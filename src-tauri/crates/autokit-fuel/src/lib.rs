@@ -11,6 +11,7 @@ mod claims;
 mod condition;
 mod error;
 mod examine;
+mod fuel;
 mod improve;
 mod link;
 mod marks;
@@ -21,18 +22,11 @@ mod seek;
 mod settle;
 mod subject;
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use autokit_search::QueryEmbedder;
-use autokit_web::Fetcher;
-use autokit_web::search::Provider;
-use tokio::sync::Semaphore;
-
 pub use claims::{Claim, Standing};
 pub use condition::Condition;
 pub use error::{Error, Result};
 pub use examine::Case;
+pub use fuel::Fuel;
 pub use improve::Improved;
 pub use link::{LinkHealth, LinkState};
 pub use marks::Marks;
@@ -43,32 +37,3 @@ pub use subject::Subject;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
-
-/// What examining needs.
-#[derive(Clone, Debug)]
-pub struct Fuel {
-    /// Reads pages.
-    pub fetcher: Fetcher,
-    /// Search services; none means that only the site itself is asked for its pages.
-    pub providers: Vec<Provider>,
-    /// Whose turn it is to search: the services let only so many through.
-    pub searching: Arc<Semaphore>,
-    /// Vectors, if there is a model.
-    pub senses: Option<Arc<dyn QueryEmbedder>>,
-    /// Pages seen lately; shared by the cards of one run.
-    pub pages: Pages,
-    /// How long a page may take in all.
-    pub patience: Duration,
-    /// Failures in a row after which another page is sought.
-    pub attempts: u32,
-    /// A language model, if there is one.
-    pub advisor: Option<Advisor>,
-    /// Whether better descriptions are proposed as well.
-    pub improve: bool,
-}
-
-impl Fuel {
-    pub(crate) async fn visit(&self, url: &str) -> Result<Visit> {
-        self.pages.visit(&self.fetcher, self.senses.as_ref(), url, self.patience).await
-    }
-}

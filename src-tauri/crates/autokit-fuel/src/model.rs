@@ -10,8 +10,8 @@ use autokit_toolcard::{Toolcard, fields};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Fuel;
 use crate::claims::{Claim, Standing};
+use crate::fuel::Fuel;
 use crate::reading::Reading;
 use crate::subject::{Subject, content_words, telling};
 

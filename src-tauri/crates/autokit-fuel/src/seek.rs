@@ -10,8 +10,8 @@ use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
 
-use crate::Fuel;
 use crate::error::{Result, aside};
+use crate::fuel::Fuel;
 use crate::marks::{Marks, agreement};
 use crate::reading::Reading;
 use crate::subject::{Subject, telling};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use autokit_toolcard::{CardState, Draft, Evidence, Origin, PageCandidate, ProposedField, Visit, fields};
 use serde_json::Value;
 
-use crate::Fuel;
 use crate::claims::{Claim, Standing, claims};
 use crate::error::{Result, aside};
 use crate::examine::Case;
+use crate::fuel::Fuel;
 use crate::improve::{self, Improved};
 use crate::reading::Reading;
 use crate::report::{Examined, Report};

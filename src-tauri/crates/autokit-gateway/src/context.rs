@@ -8,7 +8,7 @@ use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::reply::without_explanations;
+use crate::schema::without_explanations;
 use crate::settings::Settings;
 use crate::tokens;
 
@@ -271,7 +271,7 @@ impl ToolContext {
 
 /// Names of tools every session has; a discovered one must not pass for one of them.
 pub(crate) fn is_own(name: &str) -> bool {
-    crate::OWN_TOOLS.iter().any(|own| own.eq_ignore_ascii_case(name))
+    crate::names::OWN_TOOLS.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// A name of letters, digits, `_` and `-`, which is all that some clients allow.

@@ -12,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::{Definition, Gone, is_own, list, listed};
 use crate::guard::{Loop, Outcome};
+use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::{Session, SessionRecord, Sessions, is_over, new_handle};
 use crate::settings::Settings;
 use crate::toolbox::{Audit, Call, Event, Progress, Refusal, Search, Target, Toolbox, What};
-use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS, arguments, reply, tokens};
+use crate::{arguments, reply, tokens};
 
 /// Characters of a name that is no tool's, as far as it is written down.
 const NAME_CHARS: usize = 80;

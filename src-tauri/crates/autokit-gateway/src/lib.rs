@@ -30,8 +30,10 @@ pub mod context;
 mod following;
 pub mod gateway;
 pub mod guard;
+mod names;
 mod refresh;
 pub mod reply;
+mod schema;
 pub mod searches;
 pub mod server;
 pub mod session;
@@ -41,19 +43,11 @@ pub mod toolbox;
 
 pub use context::{Definition, Gone};
 pub use gateway::{Answered, Gateway, Now, Wish};
+pub use names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 pub use server::Server;
 pub use session::SessionRecord;
 pub use settings::{GuardSettings, Settings};
 pub use toolbox::{Audit, Call, Event, Found, Hit, Progress, Refusal, Search, Target, Tier, Toolbox, What};
-
-/// Finds tools and binds them.
-pub const SEARCH_TOOLS: &str = "search_tools";
-/// Calls a tool that was found, for clients whose list of tools does not change.
-pub const CALL_TOOL: &str = "call_tool";
-
-/// Names of the tools every session has. A discovered tool never has one of them.
-pub const OWN_TOOLS: [&str; 6] =
-    [SEARCH_TOOLS, CALL_TOOL, "ask", "discover", "propose_card", "report_outcome"];
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

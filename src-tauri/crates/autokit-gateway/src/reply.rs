@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::schema::without_explanations;
 use crate::tokens;
 use crate::toolbox::{Hit, What};
 
@@ -13,10 +14,6 @@ pub struct Reply {
     /// Tokens of it.
     pub tokens: u32,
 }
-
-/// Parts of a schema that only explain; a call can be written without them.
-const EXPLAINING: [&str; 7] =
-    ["description", "title", "examples", "example", "$comment", "default", "deprecated"];
 
 /// Writes the answer. `names` are the names to call the callable results by, in their order; `handle` is
 /// the context they were bound in, where the agent has to name it.
@@ -111,27 +108,6 @@ pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[Stri
 
 fn cost(value: &Value) -> i64 {
     i64::from(tokens::of_text(&value.to_string()))
-}
-
-/// The schema without what only explains. Properties that happen to be called `description` stay.
-pub(crate) fn without_explanations(schema: &Value) -> Value {
-    let Value::Object(map) = schema else { return schema.clone() };
-    let kept = map.iter().filter(|(key, _)| !EXPLAINING.contains(&key.as_str()));
-    let inner = |(key, value): (&String, &Value)| {
-        let value = match (key.as_str(), value) {
-            (
-                "properties" | "$defs" | "definitions" | "patternProperties" | "dependentSchemas",
-                Value::Object(named),
-            ) => Value::Object(
-                named.iter().map(|(name, schema)| (name.clone(), without_explanations(schema))).collect(),
-            ),
-            ("enum" | "const" | "required", value) => value.clone(),
-            (_, Value::Array(items)) => Value::Array(items.iter().map(without_explanations).collect()),
-            (_, value) => without_explanations(value),
-        };
-        (key.clone(), value)
-    };
-    Value::Object(kept.map(inner).collect())
 }
 
 #[cfg(test)]

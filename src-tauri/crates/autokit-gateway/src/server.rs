@@ -16,9 +16,9 @@ use tokio::sync::mpsc;
 
 use crate::following::Following;
 use crate::gateway::{Answered, Gateway, Wish, problem, wanted};
+use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::Session;
 use crate::toolbox::{Progress, Toolbox};
-use crate::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 
 use std::sync::Arc;
 

@@ -24,14 +24,15 @@ use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{Array, Number, Object, RecordId, RecordIdKey, Value};
 
+use crate::clock::Clock;
 use crate::data_dir::DataDir;
 use crate::database::Database;
 use crate::error::{LibraryError, Result};
-use crate::integrity::{Problem, Verified};
 use crate::migrate;
+use crate::problems::{Problem, Verified};
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
-use crate::store::{Clock, Library};
+use crate::store::Library;
 
 /// What a backup holds.
 const BACKED_UP: [&str; 21] = [

@@ -29,8 +29,8 @@ use crate::crash;
 use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
 use crate::head::{HeadFile, LogPosition, StoreState};
-use crate::redo::bytes_of;
 use crate::space::Space;
+use crate::step::bytes_of;
 use crate::store_files::{copy_aside, cut_log, detach, end_of_log, folders, next_folder, settle_folder};
 
 /// How long a write may take, and a second more for each MiB.

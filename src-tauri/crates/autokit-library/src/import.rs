@@ -18,8 +18,8 @@ use crate::commit_log::RowChange;
 use crate::crash;
 use crate::error::{LibraryError, Result};
 use crate::history::{MANY, names};
-use crate::redo::{Step, bytes_of, parts};
 use crate::rows::{RevisionRow, key_text, seq_text};
+use crate::step::{Step, bytes_of, parts};
 use crate::store::Library;
 use crate::vectors::PackedVectors;
 

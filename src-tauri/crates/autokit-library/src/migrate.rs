@@ -333,8 +333,9 @@ mod tests {
     use autokit_toolcard::{Draft, Origin, ProposalState};
 
     use super::*;
+    use crate::clock::Clock;
     use crate::database::connect;
-    use crate::store::{Clock, Library, Place};
+    use crate::store::{Library, Place};
 
     /// A store as version 2 left it, with a proposal that waits and one that was turned down.
     async fn of_version_2(dir: &DataDir) {

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::backup::{Backup, describe, file_stamp, load, verify_file};
+use crate::clock::Clock;
 use crate::crash;
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::connect;
 use crate::error::{LibraryError, Result};
 use crate::head::{HeadFile, StoreState};
 use crate::migrate;
-use crate::store::Clock;
 
 /// What restoring did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

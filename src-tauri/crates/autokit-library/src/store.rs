@@ -1,11 +1,11 @@
-//! Opening and closing the store, and reading it into the replica.
+//! An open library: closing it, and reading its store into the replica.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use autokit_toolcard::{CardId, Toolcard};
 use jiff::Timestamp;
@@ -13,57 +13,17 @@ use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{RecordId, SurrealValue, object};
 
+use crate::checks::Checks;
+use crate::clock::Clock;
 use crate::commit_log::Tip;
 use crate::data_dir::{DataDir, Ownership};
-use crate::database::{Database, Instance, Refusal};
+use crate::database::{Database, Instance};
 use crate::error::{Code, LibraryError, Result};
-use crate::head::{Head, HeadFile};
-use crate::health::Checks;
-use crate::integrity::{Problem, Verified};
-use crate::migrate;
-use crate::proposals::Queue;
-use crate::redo::Step;
+use crate::problems::{Problem, Verified};
+use crate::queue::Queue;
 use crate::replica::{CardRecord, Cards, Replica};
-use crate::restore::finish_restore;
 use crate::rows::{CardRow, TombstoneRow, key_text};
-
-/// Where the time comes from, so that tests decide it.
-#[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
-
-impl Clock {
-    /// The system's clock.
-    pub fn system() -> Clock {
-        Clock(Arc::new(Timestamp::now))
-    }
-
-    /// A clock that always says what `now` says.
-    pub fn from_fn(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Clock {
-        Clock(Arc::new(now))
-    }
-
-    /// The present moment.
-    pub fn now(&self) -> Timestamp {
-        (self.0)()
-    }
-
-    /// The present moment as RFC 3339 in UTC, to the millisecond.
-    pub fn stamp(&self) -> String {
-        stamp(self.now())
-    }
-}
-
-/// A moment as RFC 3339 in UTC, to the millisecond.
-pub fn stamp(at: Timestamp) -> String {
-    // Always three digits: stamps are compared as text.
-    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
-}
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Clock")
-    }
-}
+use crate::step::Step;
 
 /// Where a library lives.
 #[derive(Debug)]
@@ -88,9 +48,9 @@ pub trait Follower: Send + Sync {
 /// An open library.
 pub struct Library {
     pub(crate) database: Database,
-    dir: Option<DataDir>,
+    pub(crate) dir: Option<DataDir>,
     /// Held until the store is closed.
-    ownership: Mutex<Option<Ownership>>,
+    pub(crate) ownership: Mutex<Option<Ownership>>,
     pub(crate) clock: Clock,
     pub(crate) replica: Arc<RwLock<Replica>>,
     /// Writers take turns; readers use the replica and never wait for one.
@@ -111,10 +71,10 @@ pub struct Library {
     /// What opening, or verifying since, found missing or altered.
     pub(crate) found: Mutex<Vec<Problem>>,
     /// How long opening took to compare the newest changes with the head.
-    checked_in: Mutex<Duration>,
+    pub(crate) checked_in: Mutex<Duration>,
     /// When everything was last compared, and what came of it.
     pub(crate) verified: Mutex<Option<(Timestamp, Verified)>>,
-    migrated_from: Option<PathBuf>,
+    pub(crate) migrated_from: Option<PathBuf>,
     pub(crate) follower: OnceLock<Arc<dyn Follower>>,
 }
 
@@ -143,136 +103,6 @@ impl Drop for Library {
 }
 
 impl Library {
-    /// Opens a library, migrating it if it is older, and reads the cards into memory.
-    ///
-    /// # Errors
-    /// [`LibraryError::NewerSchema`] for a store of a later version, which is left untouched;
-    /// [`LibraryError::ReadOnly`], [`LibraryError::DiskFull`] or [`LibraryError::Damaged`] when the
-    /// directory does not serve.
-    pub async fn open(place: Place, clock: Clock) -> Result<Library> {
-        let root = place.root().map(Path::to_owned);
-        // The database panics on some damage.
-        match tokio::spawn(Library::open_place(place, clock)).await {
-            Ok(opened) => opened,
-            Err(broken) => Err(LibraryError::Damaged {
-                path: root.unwrap_or_default(),
-                reason: format!("the database broke off while it was opened: {broken}"),
-            }),
-        }
-    }
-
-    async fn open_place(place: Place, clock: Clock) -> Result<Library> {
-        match place {
-            Place::Memory => {
-                let database = Database::in_memory().await.map_err(LibraryError::Database)?;
-                Library::start(database, None, None, clock, None).await
-            }
-            Place::Disk(owned) => {
-                let dir = owned.dir().clone();
-                finish_restore(&dir)?;
-                let on_disk = migrate::version_on_disk(&dir)?;
-                let migrated_from = migrate::back_up_before_migration(&dir, on_disk, &clock.stamp())?;
-                let (mut head, head_found) = HeadFile::open(&dir.head_file())?;
-                // A library from before there was a head has none to miss.
-                let head_missing =
-                    !head_found && on_disk.is_some_and(|version| version >= migrate::WITH_HEAD);
-                let known = head_found.then(|| head.get().clone());
-                if head_missing {
-                    head.update(|head| head.missing_since = Some(clock.stamp()))?;
-                }
-                let database = Database::on_disk(&dir, head).await?;
-                let opened = async {
-                    let library = Library::start(database, Some(owned), known, clock, migrated_from);
-                    let library = Box::pin(library).await?;
-                    migrate::write_version(&dir)?;
-                    Ok(library)
-                };
-                opened.await.map_err(|error| match error {
-                    LibraryError::Database(reason) => {
-                        LibraryError::Damaged { path: dir.root().to_owned(), reason }
-                    }
-                    sorted => sorted,
-                })
-            }
-        }
-    }
-
-    /// Opens a copy of a library whose directory cannot be written: everything can be read, nothing
-    /// changed. The caller sees to it that no process owns the store.
-    ///
-    /// # Errors
-    /// As [`Library::open`].
-    pub async fn open_read_only(dir: &DataDir, full: bool, clock: Clock) -> Result<Library> {
-        migrate::version_on_disk(dir)?;
-        let known = HeadFile::peek(&dir.head_file());
-        let database = Database::copy_of(dir).await?;
-        let mut library = Box::pin(Library::start(database, None, known, clock, None)).await?;
-        library.dir = Some(dir.clone());
-        library.database.refuse_writes(Refusal { root: dir.root().to_owned(), full });
-        Ok(library)
-    }
-
-    /// A library over a database that holds one already.
-    pub(crate) async fn over(database: Database, clock: Clock) -> Result<Library> {
-        Box::pin(Library::start(database, None, None, clock, None)).await
-    }
-
-    async fn start(
-        database: Database,
-        ownership: Option<Ownership>,
-        head: Option<Head>,
-        clock: Clock,
-        migrated_from: Option<PathBuf>,
-    ) -> Result<Library> {
-        let dir = ownership.as_ref().map(|owned| owned.dir().clone());
-        let path = dir.as_ref().map_or(Path::new("memory"), DataDir::root).to_owned();
-        let library = Library {
-            database,
-            dir,
-            ownership: Mutex::new(ownership),
-            clock,
-            replica: Arc::default(),
-            writer: tokio::sync::Mutex::default(),
-            tip: Mutex::default(),
-            queue: RwLock::default(),
-            queue_in_doubt: AtomicBool::new(false),
-            redo_in_doubt: AtomicBool::new(false),
-            steps: AtomicU32::new(0),
-            checks: tokio::sync::RwLock::default(),
-            checks_version: AtomicU64::new(0),
-            found: Mutex::default(),
-            checked_in: Mutex::default(),
-            verified: Mutex::default(),
-            migrated_from,
-            follower: OnceLock::new(),
-        };
-        match library.read_store(&path, head.as_ref()).await {
-            Ok(()) => Ok(library),
-            Err(error) => {
-                if let Err(also) = library.close().await {
-                    tracing::warn!(error = %also, "a library that did not open could not be closed");
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// Brings the store up to date and reads it.
-    async fn read_store(&self, path: &Path, head: Option<&Head>) -> Result<()> {
-        let db = self.db().await?;
-        migrate::migrate(&db, path).await?;
-        drop(db);
-        self.settle_redo().await?;
-        self.forget_staged().await?;
-        self.load().await?;
-        let began = Instant::now();
-        let found = self.check_head(head).await?;
-        *self.checked_in.lock().expect("no holder panics") = began.elapsed();
-        *self.found.lock().expect("no holder panics") = found;
-        // On the heap: opening is a part of much that waits for other things.
-        Box::pin(self.load_queue()).await
-    }
-
     /// Has `follower` told of every change from now on. The first who asks is it.
     pub fn be_followed_by(&self, follower: Arc<dyn Follower>) {
         if self.follower.set(follower).is_err() {
@@ -408,7 +238,7 @@ impl Library {
         .await
     }
 
-    async fn load(&self) -> Result<()> {
+    pub(crate) async fn load(&self) -> Result<()> {
         let mut response = self
             .db()
             .await?
@@ -460,7 +290,7 @@ impl Library {
 }
 
 impl Place {
-    fn root(&self) -> Option<&Path> {
+    pub(crate) fn root(&self) -> Option<&Path> {
         match self {
             Place::Memory => None,
             Place::Disk(owned) => Some(owned.dir().root()),

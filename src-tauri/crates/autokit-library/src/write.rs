@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, object};
 
 use crate::error::{LibraryError, Result};
-use crate::redo::Step;
 use crate::replica::{CardRecord, Replica};
 use crate::rows::{CardRow, RevisionRow, key_text, seq_text};
+use crate::step::Step;
 use crate::store::Library;
 use crate::vectors::PackedVectors;
 

@@ -6,7 +6,7 @@ use lru::LruCache;
 use tokio::time::Instant;
 
 use crate::body::Text;
-use crate::fetch::Validators;
+use crate::validators::Validators;
 
 /// Bytes of text kept.
 const KEPT: usize = 32 << 20;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use autokit_error::{ApiError, ErrorCode};
 use serde::{Deserialize, Serialize};
 
-use crate::fetch::Hop;
+use crate::hop::Hop;
 
 /// What programs branch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -10,11 +10,9 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use futures_util::StreamExt;
 use reqwest::header::{
-    ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
-    LOCATION, RETRY_AFTER,
+    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
 };
 use reqwest::{Client, Method, Response, StatusCode, redirect};
-use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use url::Url;
 
@@ -22,9 +20,11 @@ use crate::body::{Text, decode, not_text};
 use crate::cache::{CachedPage, PageCache};
 use crate::error::{Error, Result};
 use crate::guard::{GuardedNames, chain, explain};
+use crate::hop::Hop;
 use crate::hosts::Hosts;
 use crate::policy::NetworkPolicy;
 use crate::robots::RobotsCache;
+use crate::validators::{Validators, header};
 
 /// Who is asking, with a page that says what for.
 const USER_AGENT: &str = concat!(
@@ -70,35 +70,6 @@ impl Default for Limits {
             redirects: 10,
             per_host: 2,
         }
-    }
-}
-
-/// One request on the way to a page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hop {
-    /// The address asked.
-    pub url: String,
-    /// HTTP status.
-    pub status: u16,
-}
-
-/// What a later request needs to ask "has it changed?".
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Validators {
-    /// `ETag` header.
-    pub etag: Option<String>,
-    /// `Last-Modified` header.
-    pub last_modified: Option<String>,
-}
-
-impl Validators {
-    fn of(headers: &HeaderMap) -> Validators {
-        Validators { etag: header(headers, &ETAG), last_modified: header(headers, &LAST_MODIFIED) }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.etag.is_none() && self.last_modified.is_none()
     }
 }
 
@@ -519,10 +490,6 @@ fn parse(url: &str) -> Result<Url> {
 
 fn host_of(url: &Url) -> String {
     format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
-}
-
-fn header(headers: &HeaderMap, name: &reqwest::header::HeaderName) -> Option<String> {
-    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
 /// Seconds of a `Retry-After` header; its form as a date is read too.

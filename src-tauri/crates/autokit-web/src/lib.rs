@@ -15,18 +15,22 @@ mod error;
 mod extract;
 mod fetch;
 mod guard;
+mod hop;
 mod hosts;
 mod policy;
 mod robots;
 pub mod search;
+mod validators;
 
 pub use chunk::{Chunk, ChunkOptions, chunks};
 pub use error::{Code, Error, Result};
 pub use extract::{Block, Document, Link, extract};
 pub use fetch::download::Download;
 pub use fetch::send::{ApiAnswer, ApiRequest};
-pub use fetch::{Fetched, Fetcher, Hop, Limits, Validators};
+pub use fetch::{Fetched, Fetcher, Limits};
+pub use hop::Hop;
 pub use policy::NetworkPolicy;
+pub use validators::Validators;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -1,10 +1,11 @@
-//! What keeps the rooms of this repository apart, counted: lines of a crate, files that import each other in a
+//! What keeps the crates of this repository easy to take in, counted: lines of a crate, files that import each other in a
 //! circle, fields of a struct.
 //!
 //! Read from the text, as rustfmt leaves it; nothing is compiled. An import counts for the file that declares
 //! what is imported, also where another one passes it on, and tests within a file do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,11 +30,41 @@ pub(crate) struct Options {
     /// Fail where a limit is passed.
     #[arg(long)]
     check: bool,
+    /// Show which file imports which in each circle that is too long.
+    #[arg(long)]
+    imports: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    let Measured { crates, over } = measure(options.imports)?;
+    for line in crates {
+        say(&line);
+    }
+    for one in &over {
+        say(&format!("✗ {one}"));
+    }
+    if options.check && !over.is_empty() {
+        bail!("{} limits are passed", over.len());
+    }
+    Ok(())
+}
+
+/// Fails where a limit is passed, and says which file imports which.
+pub(crate) fn check() -> Result<()> {
+    let over = measure(true)?.over;
+    if over.is_empty() { Ok(()) } else { bail!("{}", over.join("\n")) }
+}
+
+struct Measured {
+    /// A line for each crate.
+    crates: Vec<String>,
+    /// What passes a limit.
+    over: Vec<String>,
+}
+
+fn measure(imports: bool) -> Result<Measured> {
     let crates = root().join("src-tauri/crates");
-    let mut over = Vec::new();
+    let (mut lines, mut over) = (Vec::new(), Vec::new());
     for name in folders(&crates)? {
         if APART.contains(&name.as_str()) {
             continue;
@@ -41,16 +72,23 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let sources = Sources::read(&crates.join(&name).join("src"))?;
         let circles = sources.circles();
         let longest = circles.first().map_or(0, Vec::len);
-        say(&format!("{name:22} {:6} lines, longest circle {longest} files", sources.lines));
+        lines.push(format!("{name:22} {:6} lines, longest circle {longest} files", sources.lines));
         if sources.lines > LINES {
             over.push(format!("{name} has {} lines; {LINES} at most", sources.lines));
         }
         for circle in circles.iter().filter(|circle| circle.len() > CIRCLE) {
-            over.push(format!(
+            let files: Vec<&str> = circle.iter().map(|(file, _)| file.as_str()).collect();
+            let mut words = format!(
                 "{} files of {name} import each other in a circle: {}",
-                circle.len(),
-                circle.join(", ")
-            ));
+                files.len(),
+                files.join(", ")
+            );
+            if imports {
+                for (file, imported) in circle {
+                    write!(words, "\n    {file} imports {}", imported.join(", "))?;
+                }
+            }
+            over.push(words);
         }
         if COUNTED.contains(&name.as_str()) {
             let wide = sources.wide_structs();
@@ -60,13 +98,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             );
         }
     }
-    for one in &over {
-        say(&format!("✗ {one}"));
-    }
-    if options.check && !over.is_empty() {
-        bail!("{} limits are passed", over.len());
-    }
-    Ok(())
+    Ok(Measured { crates: lines, over })
 }
 
 fn folders(path: &Path) -> Result<Vec<String>> {
@@ -94,6 +126,9 @@ struct Source {
     imports: Vec<(String, ModulePath)>,
 }
 
+/// Files that import each other, each with those of them it imports.
+type Circle = Vec<(String, Vec<String>)>;
+
 /// The modules of a crate.
 struct Sources {
     modules: BTreeMap<ModulePath, Source>,
@@ -111,7 +146,7 @@ impl Sources {
             let file = path.strip_prefix(src)?.with_extension("").to_string_lossy().replace('\\', "/");
             let mut module: ModulePath = file.split('/').map(str::to_owned).collect();
             module.pop_if(|last| matches!(last.as_str(), "mod" | "lib" | "main"));
-            let code = code_of(&text);
+            let code = with_modules_opened(&code_of(&text));
             let imports = paths_in(&code).into_iter().filter(|(_, of_use)| *of_use);
             let imports = imports.filter_map(|(path, _)| Some((path.last()?.clone(), path))).collect();
             modules.insert(module, Source { file, code, imports });
@@ -152,24 +187,34 @@ impl Sources {
         }
     }
 
-    /// Files that import each other in a circle, the longest first.
-    fn circles(&self) -> Vec<Vec<String>> {
-        let names: Vec<&ModulePath> = self.modules.keys().collect();
+    /// The files that each file imports, by number.
+    fn imports(&self) -> Vec<BTreeSet<usize>> {
         let number: BTreeMap<&ModulePath, usize> =
-            names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
-        let reaches: Vec<BTreeSet<usize>> = self
-            .modules
+            self.modules.keys().enumerate().map(|(at, name)| (name, at)).collect();
+        self.modules
             .iter()
             .map(|(module, source)| {
                 let paths = paths_in(&source.code).into_iter();
                 let declared = paths.filter_map(|(path, _)| self.declared_in(module, &path, 8));
                 declared.filter(|to| to != module).filter_map(|to| number.get(&to).copied()).collect()
             })
-            .collect();
-        let mut circles: Vec<Vec<String>> = components(&reaches)
+            .collect()
+    }
+
+    /// Files that import each other in a circle, the longest first, each with those of the circle it imports.
+    fn circles(&self) -> Vec<Circle> {
+        let files: Vec<&str> = self.modules.values().map(|source| source.file.as_str()).collect();
+        let imports = self.imports();
+        let mut circles: Vec<Circle> = components(&imports)
             .into_iter()
             .filter(|component| component.len() > 1)
-            .map(|component| component.into_iter().map(|at| self.modules[names[at]].file.clone()).collect())
+            .map(|component| {
+                let within = |at: usize| {
+                    let imported = imports[at].iter().filter(|to| component.contains(to));
+                    (files[at].to_owned(), imported.map(|to| files[*to].to_owned()).collect())
+                };
+                component.iter().map(|at| within(*at)).collect()
+            })
             .collect();
         circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
         circles
@@ -241,7 +286,7 @@ fn fields_of(code: &str) -> Option<(&str, usize)> {
 
 /// Rust without comments, without what stands in texts, and without the tests at its end.
 fn code_of(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let text = text.split("\nmod tests {").next().unwrap_or_default();
     let mut code = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -274,6 +319,27 @@ fn code_of(text: &str) -> String {
         }
     }
     code
+}
+
+/// Code in which `super` means the module above the file, also in modules that are written within it.
+fn with_modules_opened(code: &str) -> String {
+    let Some(at) = code.find("mod ").and_then(|from| Some(from + code[from..].find(['{', ';'])?)) else {
+        return code.to_owned();
+    };
+    let (before, rest) = code.split_at(at);
+    if let Some(after) = rest.strip_prefix(';') {
+        return format!("{before};{}", with_modules_opened(after));
+    }
+    let mut depth = 0_u32;
+    let end = rest.char_indices().find(|(_, letter)| {
+        depth += u32::from(*letter == '{');
+        depth -= u32::from(*letter == '}');
+        depth == 0
+    });
+    let (within, after) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+    let within = with_modules_opened(&within[1..]).replace("super::super::", "self::super::");
+    let within = within.replace("use super::", "use self::").replace("(super::", "(self::");
+    format!("{before}{{{within}{}", with_modules_opened(after))
 }
 
 /// The paths below this crate that code names, and whether a `use` names them.
@@ -398,7 +464,7 @@ mod tests {
     use super::*;
 
     fn source(file: &str, text: &str) -> (ModulePath, Source) {
-        let code = code_of(text);
+        let code = with_modules_opened(&code_of(text));
         let imports = paths_in(&code).into_iter().filter(|(_, of_use)| *of_use);
         let imports = imports.filter_map(|(path, _)| Some((path.last()?.clone(), path))).collect();
         let module = if file == "lib" { Vec::new() } else { file.split('/').map(str::to_owned).collect() };
@@ -414,7 +480,17 @@ mod tests {
             source("c", "pub struct C(Box<crate::a::A>);\n#[cfg(test)]\nmod tests {\n    use crate::B;\n}\n"),
         ]);
         let circles = Sources { modules, lines: 0 }.circles();
-        assert_eq!(circles, [["a", "b", "c"]]);
+        let imports = |file: &str, imported: &str| (file.to_owned(), vec![imported.to_owned()]);
+        assert_eq!(circles, [[imports("a", "b"), imports("b", "c"), imports("c", "a")]]);
+    }
+
+    #[test]
+    fn a_module_within_a_file_means_the_file_by_super() {
+        let file = "mod x86 {\n    use super::{Simd, fast::Fast};\n}\nmod other;\nuse super::above::Above;\n";
+        let opened = with_modules_opened(file);
+        assert!(
+            opened.contains("use self::{Simd, fast::Fast}") && opened.contains("use super::above::Above")
+        );
     }
 
     #[test]

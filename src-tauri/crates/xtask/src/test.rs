@@ -11,6 +11,7 @@ use crate::shell::{announce, cargo, exec, exec_quietly, npm, quiet_step, read, r
 
 const FORMATTING: &str = "Rust formatting";
 const LINTS: &str = "Rust lints";
+const STRUCTURE: &str = "Size of crates, circles of imports";
 const LICENCES: &str = "Licences and sources";
 const FEATURES: &str = "One feature set";
 const UNUSED: &str = "No unused dependencies";
@@ -53,7 +54,7 @@ impl Options {
     fn steps(&self) -> Vec<&'static str> {
         let mut steps = Vec::new();
         if !self.no_lints {
-            steps.extend([FORMATTING, LINTS, PAGES_LINT]);
+            steps.extend([FORMATTING, STRUCTURE, LINTS, PAGES_LINT]);
         }
         if self.ci() {
             steps.extend([LICENCES, FEATURES, UNUSED]);
@@ -149,6 +150,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 fn lints() -> Result<()> {
     step(FORMATTING, "Run `cargo fmt`.", || exec(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step(STRUCTURE, "See `cargo xtask structure --imports`.", crate::structure::check)?;
     step(LINTS, "Correct what clippy names above.", || {
         // The desktop crate embeds the pages; linting needs a folder, not the pages themselves.
         fs::create_dir_all(root().join("ui/dist")).context("ui/dist cannot be made")?;

@@ -5,12 +5,10 @@ use std::sync::Arc;
 use autokit_search::Field;
 use autokit_toolcard::Stub;
 
+use super::answer::{Ranked, Retrieved};
+use super::draft::Draft;
 use super::graph::Step;
-use super::run::Draft;
-use super::{Ranked, Retrieved};
-
-/// A card whose score is below this share of the best one's is not recommended because a model says so.
-pub(crate) const OUTLIER: f32 = 0.4;
+use crate::outlier::OUTLIER;
 
 /// Whether a card fits the question so much worse than the best one that a model which prefers it was more likely
 /// misled than right.

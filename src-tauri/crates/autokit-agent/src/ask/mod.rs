@@ -5,6 +5,7 @@
 //! over when the model fails or is silent for too long; what ran where is told with every step.
 
 mod answer;
+mod draft;
 pub mod graph;
 pub mod ground;
 mod local;
@@ -25,7 +26,6 @@ use ground::Sources;
 
 pub use answer::{AgentAnswer, Citation, Phase, Ranked, Retrieval, Retrieved, StepEvent};
 pub use autokit_search::Verdict;
-pub(crate) use local::OUTLIER;
 pub use run::CANDIDATES as MOST_CANDIDATES;
 
 /// The library as the agent sees it.

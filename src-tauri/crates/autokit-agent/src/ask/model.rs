@@ -7,7 +7,7 @@ use autokit_toolcard::Stub;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Ranked, Retrieved};
+use super::answer::{Ranked, Retrieved};
 use autokit_llm::prompts::{self, Prompts};
 
 type Asked<T> = autokit_llm::Result<(T, Usage)>;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use autokit_llm::{Model, Usage};
 use autokit_search::{Depth, Thresholds};
-use autokit_toolcard::Stub;
 
+use super::draft::Draft;
 use super::graph::{Next, Outcome, RETRIES, Step, next};
 use super::{
     AgentAnswer, AgentDeps, OnStep, Phase, Question, Ranked, Retrieved, Retriever, StepEvent, Verdict, local,
@@ -22,17 +22,6 @@ pub const CANDIDATES: usize = 20;
 /// Candidates a model may choose from, and those handed over with the answer when nobody asks for another
 /// number.
 const KEPT: usize = 5;
-
-/// A draft of an answer. It holds its card, so that name, code and citations are those of one card whatever is
-/// searched for afterwards.
-#[derive(Clone, Debug)]
-pub(super) struct Draft {
-    pub(super) card: Arc<Retrieved>,
-    pub(super) sentence: String,
-    pub(super) why: String,
-    pub(super) code: Option<Stub>,
-    pub(super) by_model: bool,
-}
 
 /// An ask under way.
 struct Run<'a, H> {

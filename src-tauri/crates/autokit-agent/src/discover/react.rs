@@ -13,9 +13,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Discovered, Discovery, Finding, HITS, Pool, Trace, judge};
-use crate::ask::OUTLIER;
 use crate::ask::ground::Sources;
 use crate::error::{Error, Result};
+use crate::outlier::OUTLIER;
 use autokit_llm::prompts::{self, Prompts};
 
 /// Characters of a page shown to the model.

@@ -4,10 +4,11 @@
 //! both products read whole registers; values are read where they are.
 
 use super::buffer::Buffer;
-use super::gemm::{Finish, Input, Out, Right, strided};
+use super::gemm::strided;
+use super::isa::{Isa, multiversion};
 use super::simd::Simd;
 use super::softmax::softmax;
-use super::{Isa, multiversion};
+use super::tile::{Finish, Input, Out, Right};
 
 /// Widest register, in numbers.
 const MOST_LANES: usize = 16;

@@ -40,7 +40,7 @@ pub(crate) unsafe fn gelu<S: Simd>(x: S::V) -> S::V {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Isa, multiversion};
+    use super::super::isa::{Isa, multiversion};
     use super::*;
 
     unsafe fn each<S: Simd, const ROWS: usize, const VECS: usize>(x: &mut [f32]) {

@@ -11,16 +11,12 @@
 //! 32 rows this is a third quicker than asking a few steps ahead within the panel.
 
 use super::buffer::Buffer;
+use super::isa::{Isa, multiversion};
 use super::simd::Simd;
-use super::{Isa, gelu, multiversion};
+use super::tile::{Ahead, Finish, Input, Out, Right, Tile};
 
 /// With this many blocks of rows or more, one cache line a step fetches the next panel in time.
 const BLOCKS_FOR_ONE_LINE: usize = 3;
-/// Numbers in a cache line.
-const LINE: usize = 16;
-/// Numbers in the widest register.
-const MOST_LANES: usize = 16;
-
 /// A weight matrix with its bias, packed for one instruction set.
 pub(crate) struct Packed {
     panels: Buffer,
@@ -66,17 +62,6 @@ impl Packed {
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
-}
-
-/// What is done to a sum before it is stored, after the bias was added.
-#[derive(Clone, Copy)]
-pub(crate) enum Finish {
-    /// Nothing.
-    Store,
-    /// GELU.
-    Gelu,
-    /// Adds the number at the same place of this matrix, laid out as the result.
-    Add(*const f32),
 }
 
 /// `result[rows, columns] = finish(input[rows, depth] * weights + bias)` for some panels of columns.
@@ -160,74 +145,10 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
     }
 }
 
-/// Memory to ask for meanwhile, `stride` further on at each step.
-#[derive(Clone, Copy)]
-struct Ahead {
-    at: *const f32,
-    stride: usize,
-}
-
-/// The right factor: `depth` rows of the tile's width, `stride` apart.
-#[derive(Clone, Copy)]
-pub(crate) struct Right {
-    pub(crate) at: *const f32,
-    pub(crate) stride: usize,
-    pub(crate) depth: usize,
-}
-
-/// Rows of the left factor.
-#[derive(Clone, Copy)]
-pub(crate) struct Input {
-    pub(crate) at: *const f32,
-    pub(crate) stride: usize,
-}
-
-/// Where a tile goes: `columns` of it are stored, at most the tile's width.
-#[derive(Clone, Copy)]
-pub(crate) struct Out {
-    pub(crate) at: *mut f32,
-    pub(crate) stride: usize,
-    pub(crate) columns: usize,
-    pub(crate) finish: Finish,
-}
-
-impl Out {
-    /// The same place `row` rows further down.
-    ///
-    /// # Safety
-    /// That place must be inside the matrix.
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
-    unsafe fn rows_from(self, row: usize) -> Self {
-        // SAFETY: passed on to the caller.
-        unsafe {
-            Self {
-                at: self.at.add(row * self.stride),
-                finish: match self.finish {
-                    Finish::Add(other) => Finish::Add(other.add(row * self.stride)),
-                    other => other,
-                },
-                ..self
-            }
-        }
-    }
-}
-
-/// One register tile of a product.
-#[derive(Clone, Copy)]
-pub(crate) struct Tile {
-    input: Input,
-    right: Right,
-    /// Added to every row; as wide as the tile.
-    bias: Option<*const f32>,
-    ahead: Ahead,
-    out: Out,
-}
-
 /// Computes a tile of `height` rows, one to nine.
 ///
 /// # Safety
-/// As [`compute_tile`], for `height` rows.
+/// As [`super::tile::compute_tile`], for `height` rows.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
 unsafe fn rows<S: Simd, const VECS: usize, const LINES: usize>(height: usize, tile: &Tile) {
@@ -243,76 +164,12 @@ unsafe fn rows<S: Simd, const VECS: usize, const LINES: usize>(height: usize, ti
     heights!(1 2 3 4 5 6 7 8 9);
 }
 
-/// Computes a tile of `R` rows and `VECS` registers' width, asking for `LINES` cache lines ahead at
-/// each step of the depth.
-///
-/// # Safety
-/// `tile.input` must be valid for `R` rows of the depth, `tile.right` for its rows of `VECS`
-/// registers, the bias for `VECS` registers, `tile.out` for `R` rows of its columns; the processor
-/// must have the instruction set `S`.
-#[inline(always)]
-#[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
-pub(crate) unsafe fn compute_tile<S: Simd, const R: usize, const VECS: usize, const LINES: usize>(
-    tile: &Tile,
-) {
-    let Tile { input, right, bias, ahead, out } = *tile;
-    // SAFETY: passed on to the caller; asking for any address is harmless.
-    unsafe {
-        let mut sums = [[S::splat(0.0); VECS]; R];
-        for step in 0..right.depth {
-            let at = right.at.add(step * right.stride);
-            let mut w = [S::splat(0.0); VECS];
-            for (v, w) in w.iter_mut().enumerate() {
-                *w = S::load(at.add(v * S::LANES));
-            }
-            for line in 0..LINES {
-                S::prefetch(ahead.at.wrapping_add(step * ahead.stride + line * LINE));
-            }
-            for (r, sums) in sums.iter_mut().enumerate() {
-                let x = S::splat(*input.at.add(r * input.stride + step));
-                for (sum, w) in sums.iter_mut().zip(w) {
-                    *sum = S::fma(x, w, *sum);
-                }
-            }
-        }
-        for (r, sums) in sums.iter().enumerate() {
-            for (v, sum) in sums.iter().enumerate() {
-                let column = v * S::LANES;
-                let mut y = match bias {
-                    Some(bias) => S::add(*sum, S::load(bias.add(column))),
-                    None => *sum,
-                };
-                if let Finish::Gelu = out.finish {
-                    y = gelu::gelu::<S>(y);
-                }
-                let place = r * out.stride + column;
-                if column + S::LANES <= out.columns {
-                    if let Finish::Add(other) = out.finish {
-                        y = S::add(y, S::load(other.add(place)));
-                    }
-                    S::store(out.at.add(place), y);
-                } else {
-                    // The matrix ends inside this register.
-                    let mut last = [0.0_f32; MOST_LANES];
-                    S::store(last.as_mut_ptr(), y);
-                    for (i, y) in last.iter().enumerate().take(out.columns.saturating_sub(column)) {
-                        *out.at.add(place + i) = match out.finish {
-                            Finish::Add(other) => y + *other.add(place + i),
-                            Finish::Store | Finish::Gelu => *y,
-                        };
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// `out[rows, columns] = input[rows, depth] * right[depth, ..]` for a right factor that is not
 /// packed, as in attention. Rows of `right` are readable up to `out.columns` rounded up to whole
 /// registers.
 ///
 /// # Safety
-/// As [`compute_tile`], for all rows and columns.
+/// As [`super::tile::compute_tile`], for all rows and columns.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
 pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(

@@ -1,6 +1,6 @@
 //! Layer normalisation (Ba, Kiros and Hinton, 2016) of rows, in place.
 
-use super::multiversion;
+use super::isa::multiversion;
 use super::simd::Simd;
 
 multiversion! {
@@ -63,7 +63,7 @@ unsafe fn rows<S: Simd, const ROWS: usize, const VECS: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Isa;
+    use super::super::isa::Isa;
     use super::*;
 
     #[test]

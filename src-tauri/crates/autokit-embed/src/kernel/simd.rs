@@ -3,7 +3,7 @@
 //! Everything is `#[inline(always)]`: the operations become single instructions only once they
 //! are inside a function compiled for the instruction set.
 
-use super::gemm::{Tile, compute_tile};
+use super::tile::{Tile, compute_tile};
 
 /// Vectors of f32 of one instruction set.
 ///

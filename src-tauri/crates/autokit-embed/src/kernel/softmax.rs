@@ -68,7 +68,7 @@ pub(crate) unsafe fn softmax<S: Simd>(row: *mut f32, n: usize, padded: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Isa, multiversion};
+    use super::super::isa::{Isa, multiversion};
     use super::*;
 
     unsafe fn one<S: Simd, const ROWS: usize, const VECS: usize>(row: &mut [f32], n: usize) {

@@ -10,7 +10,8 @@ use tokio::io::AsyncWriteExt;
 use super::{Failure, Waited, folder, part_path, wait};
 use crate::error::Error;
 use crate::manifest::{ModelFile, ModelSpec};
-use crate::store::{Network, OnPull, PullProgress, in_background};
+use crate::progress::{OnPull, PullProgress};
+use crate::store::{Network, in_background};
 
 /// Fetches the files, one after the other, resuming what an earlier call left incomplete.
 pub(crate) async fn fetch(

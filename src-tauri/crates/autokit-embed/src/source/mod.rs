@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::error::{Attempt, Error};
 use crate::manifest::ModelFile;
-use crate::store::{OnPull, PullProgress};
+use crate::progress::{OnPull, PullProgress};
 
 /// How often a silent source lets the caller cancel.
 const TICK: Duration = Duration::from_millis(200);

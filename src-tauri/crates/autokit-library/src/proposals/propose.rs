@@ -55,7 +55,7 @@ impl Library {
         let reason = draft.reason.clone();
         let turned_down = self.turned_down(std::slice::from_ref(&draft)).await?.remove(0);
         let mut note = Note::default();
-        let next = self.look_at_queue(super::Queue::next);
+        let next = self.look_at_queue(crate::queue::Queue::next);
         let proposed = self.consider(draft, turned_down, next, by, &mut note).await?;
         note.outcome = proposed.proposal.id.to_string();
         self.note(note, request, &reason).await?;
@@ -71,7 +71,7 @@ impl Library {
     ) -> Result<(Vec<Proposal>, Vec<Object>)> {
         let turned_down = self.turned_down(&drafts).await?;
         let mut note = Note::default();
-        let mut next = self.look_at_queue(super::Queue::next);
+        let mut next = self.look_at_queue(crate::queue::Queue::next);
         for (draft, turned_down) in drafts.into_iter().zip(turned_down) {
             let was = note.changed.len();
             let events = note.events.len();

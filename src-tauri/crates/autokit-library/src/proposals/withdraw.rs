@@ -9,9 +9,9 @@ use autokit_toolcard::{Author, CardId, Draft, Origin, Proposal, ProposalState, P
 use surrealdb::types::Object;
 
 use super::Note;
-use super::queue::Queue;
 use super::rebase::ITSELF;
 use crate::error::Result;
+use crate::queue::Queue;
 use crate::store::Library;
 
 /// Proposals closed in one transaction.

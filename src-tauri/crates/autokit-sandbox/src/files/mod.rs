@@ -11,6 +11,7 @@
 //! waking a device. Files that hold secrets are refused by name and by content unless they are
 //! asked for. A hard link cannot be told from the file itself: below the folder it belongs there.
 
+mod entry;
 mod error;
 mod private;
 mod text;
@@ -23,6 +24,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
+pub use entry::{Entry, EntryKind};
 pub use error::FileError;
 pub use text::{FileText, Lines};
 
@@ -37,28 +39,6 @@ pub struct ProjectRoot {
     path: PathBuf,
     root: platform::Root,
     allow_private: bool,
-}
-
-/// One entry of a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its name; bytes that are not UTF-8 are shown as U+FFFD.
-    pub name: String,
-    /// What it is.
-    pub kind: EntryKind,
-}
-
-/// What an entry is. A link is not followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
-    /// An ordinary file.
-    File,
-    /// A folder.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A FIFO, a socket, a device.
-    Other,
 }
 
 /// What a folder holds.

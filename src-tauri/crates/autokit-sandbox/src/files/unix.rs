@@ -8,7 +8,8 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Dir, FileType, Mode, OFlags, fstat, open, openat};
 use rustix::io::Errno;
 
-use super::{Entry, EntryKind, FileError};
+use super::entry::{Entry, EntryKind};
+use super::error::FileError;
 
 /// Never waits, never becomes a terminal's owner, never inherited.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);

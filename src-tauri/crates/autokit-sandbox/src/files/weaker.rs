@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 
-use super::{Entry, EntryKind, FileError};
+use super::entry::{Entry, EntryKind};
+use super::error::FileError;
 
 /// A folder by its real path.
 #[derive(Debug)]

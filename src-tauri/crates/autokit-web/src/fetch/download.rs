@@ -6,9 +6,11 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
-use super::{Fetcher, Hop, Validators, host_of, parse, redirected};
+use super::{Fetcher, host_of, parse, redirected};
 use crate::error::{Error, Result};
 use crate::guard::explain;
+use crate::hop::Hop;
+use crate::validators::Validators;
 
 /// How long a file may take.
 const PATIENCE: Duration = Duration::from_mins(5);

@@ -3,7 +3,8 @@
 use autokit_toolcard::{Problem, fields, read_exact_value};
 use serde_json::Value;
 
-use super::LIST_SEPARATOR;
+/// Between the texts of `tags` and `sources`.
+const LIST_SEPARATOR: char = '|';
 
 /// How the text of a cell is understood; the column's name decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

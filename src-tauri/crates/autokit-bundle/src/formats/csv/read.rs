@@ -8,7 +8,7 @@ use csv::StringRecord;
 use serde_json::Map;
 
 use super::cell::Cells;
-use super::unguard;
+use super::formula::unguard;
 use crate::formats::error::{self, FormatError};
 
 /// Between the cells of a table; told from the first row.
@@ -56,7 +56,7 @@ pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
 }
 
 /// Whether the first row of a text names a column `name`, with any of the delimiters.
-pub(in crate::formats) fn has_name_column(text: &str) -> bool {
+pub(crate) fn has_name_column(text: &str) -> bool {
     let (told, text) = told_delimiter(text);
     let row = first_row(text, told.unwrap_or_else(|| delimiter(text)));
     row.iter().any(|cell| column(cell) == fields::NAME)

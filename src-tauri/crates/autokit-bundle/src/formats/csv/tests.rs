@@ -2,6 +2,7 @@ use autokit_toolcard::{ReadCards, Toolcard};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::formula::{guard, starts_formula, unguard};
 use super::*;
 use crate::formats::FormatError;
 

@@ -6,7 +6,7 @@ use autokit_toolcard::{Toolcard, fields};
 use serde_json::Value;
 
 use super::cell::Cells;
-use super::guard;
+use super::formula::guard;
 
 /// Writes cards as a table for spreadsheets: UTF-8 with a byte order mark (without it Excel takes
 /// accents for something else), commas, CRLF. Columns are the fields any card has, those AutoKit

@@ -6,8 +6,9 @@ use super::layers::{Network, Norm};
 use crate::kernel::Isa;
 use crate::kernel::attention::{Scratch, attention};
 use crate::kernel::buffer::Buffer;
-use crate::kernel::gemm::{Finish, Packed, Product, gemm};
+use crate::kernel::gemm::{Packed, Product, gemm};
 use crate::kernel::norm::layer_norm;
+use crate::kernel::tile::Finish;
 use crate::pooling::{Pooling, normalise};
 
 /// Activations of a chunk; rows are the tokens of all its sequences, one after the other.

@@ -1,0 +1,22 @@
+//! How far a download is.
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+use ts_rs::TS;
+
+/// Called while a model is fetched; `Break` stops the work and keeps what was downloaded.
+pub type OnPull<'a> = &'a (dyn Fn(PullProgress) -> ControlFlow<()> + Send + Sync);
+
+/// How far the fetching of one file is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+pub struct PullProgress {
+    /// Name of the file.
+    pub file: String,
+    /// Bytes of it that are here.
+    #[ts(type = "number")]
+    pub done_bytes: u64,
+    /// Its size.
+    #[ts(type = "number")]
+    pub total_bytes: u64,
+}

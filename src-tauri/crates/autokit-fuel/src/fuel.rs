@@ -1,0 +1,42 @@
+//! What examining needs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autokit_search::QueryEmbedder;
+use autokit_web::Fetcher;
+use autokit_web::search::Provider;
+use tokio::sync::Semaphore;
+
+use crate::error::Result;
+use crate::model::Advisor;
+use crate::reading::{Pages, Visit};
+
+/// What examining needs.
+#[derive(Clone, Debug)]
+pub struct Fuel {
+    /// Reads pages.
+    pub fetcher: Fetcher,
+    /// Search services; none means that only the site itself is asked for its pages.
+    pub providers: Vec<Provider>,
+    /// Whose turn it is to search: the services let only so many through.
+    pub searching: Arc<Semaphore>,
+    /// Vectors, if there is a model.
+    pub senses: Option<Arc<dyn QueryEmbedder>>,
+    /// Pages seen lately; shared by the cards of one run.
+    pub pages: Pages,
+    /// How long a page may take in all.
+    pub patience: Duration,
+    /// Failures in a row after which another page is sought.
+    pub attempts: u32,
+    /// A language model, if there is one.
+    pub advisor: Option<Advisor>,
+    /// Whether better descriptions are proposed as well.
+    pub improve: bool,
+}
+
+impl Fuel {
+    pub(crate) async fn visit(&self, url: &str) -> Result<Visit> {
+        self.pages.visit(&self.fetcher, self.senses.as_ref(), url, self.patience).await
+    }
+}

@@ -1,0 +1,147 @@
+//! Opening a library: in memory, in a directory this process owns, or as a copy to read.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::time::Instant;
+
+use crate::clock::Clock;
+use crate::data_dir::{DataDir, Ownership};
+use crate::database::{Database, Refusal};
+use crate::error::{LibraryError, Result};
+use crate::head::{Head, HeadFile};
+use crate::migrate;
+use crate::restore::finish_restore;
+use crate::store::{Library, Place};
+
+impl Library {
+    /// Opens a library, migrating it if it is older, and reads the cards into memory.
+    ///
+    /// # Errors
+    /// [`LibraryError::NewerSchema`] for a store of a later version, which is left untouched;
+    /// [`LibraryError::ReadOnly`], [`LibraryError::DiskFull`] or [`LibraryError::Damaged`] when the
+    /// directory does not serve.
+    pub async fn open(place: Place, clock: Clock) -> Result<Library> {
+        let root = place.root().map(Path::to_owned);
+        // The database panics on some damage.
+        match tokio::spawn(Library::open_place(place, clock)).await {
+            Ok(opened) => opened,
+            Err(broken) => Err(LibraryError::Damaged {
+                path: root.unwrap_or_default(),
+                reason: format!("the database broke off while it was opened: {broken}"),
+            }),
+        }
+    }
+
+    async fn open_place(place: Place, clock: Clock) -> Result<Library> {
+        match place {
+            Place::Memory => {
+                let database = Database::in_memory().await.map_err(LibraryError::Database)?;
+                Library::start(database, None, None, clock, None).await
+            }
+            Place::Disk(owned) => {
+                let dir = owned.dir().clone();
+                finish_restore(&dir)?;
+                let on_disk = migrate::version_on_disk(&dir)?;
+                let migrated_from = migrate::back_up_before_migration(&dir, on_disk, &clock.stamp())?;
+                let (mut head, head_found) = HeadFile::open(&dir.head_file())?;
+                // A library from before there was a head has none to miss.
+                let head_missing =
+                    !head_found && on_disk.is_some_and(|version| version >= migrate::WITH_HEAD);
+                let known = head_found.then(|| head.get().clone());
+                if head_missing {
+                    head.update(|head| head.missing_since = Some(clock.stamp()))?;
+                }
+                let database = Database::on_disk(&dir, head).await?;
+                let opened = async {
+                    let library = Library::start(database, Some(owned), known, clock, migrated_from);
+                    let library = Box::pin(library).await?;
+                    migrate::write_version(&dir)?;
+                    Ok(library)
+                };
+                opened.await.map_err(|error| match error {
+                    LibraryError::Database(reason) => {
+                        LibraryError::Damaged { path: dir.root().to_owned(), reason }
+                    }
+                    sorted => sorted,
+                })
+            }
+        }
+    }
+
+    /// Opens a copy of a library whose directory cannot be written: everything can be read, nothing
+    /// changed. The caller sees to it that no process owns the store.
+    ///
+    /// # Errors
+    /// As [`Library::open`].
+    pub async fn open_read_only(dir: &DataDir, full: bool, clock: Clock) -> Result<Library> {
+        migrate::version_on_disk(dir)?;
+        let known = HeadFile::peek(&dir.head_file());
+        let database = Database::copy_of(dir).await?;
+        let mut library = Box::pin(Library::start(database, None, known, clock, None)).await?;
+        library.dir = Some(dir.clone());
+        library.database.refuse_writes(Refusal { root: dir.root().to_owned(), full });
+        Ok(library)
+    }
+
+    /// A library over a database that holds one already.
+    pub(crate) async fn over(database: Database, clock: Clock) -> Result<Library> {
+        Box::pin(Library::start(database, None, None, clock, None)).await
+    }
+
+    async fn start(
+        database: Database,
+        ownership: Option<Ownership>,
+        head: Option<Head>,
+        clock: Clock,
+        migrated_from: Option<PathBuf>,
+    ) -> Result<Library> {
+        let dir = ownership.as_ref().map(|owned| owned.dir().clone());
+        let path = dir.as_ref().map_or(Path::new("memory"), DataDir::root).to_owned();
+        let library = Library {
+            database,
+            dir,
+            ownership: Mutex::new(ownership),
+            clock,
+            replica: Arc::default(),
+            writer: tokio::sync::Mutex::default(),
+            tip: Mutex::default(),
+            queue: RwLock::default(),
+            queue_in_doubt: AtomicBool::new(false),
+            redo_in_doubt: AtomicBool::new(false),
+            steps: AtomicU32::new(0),
+            checks: tokio::sync::RwLock::default(),
+            checks_version: AtomicU64::new(0),
+            found: Mutex::default(),
+            checked_in: Mutex::default(),
+            verified: Mutex::default(),
+            migrated_from,
+            follower: OnceLock::new(),
+        };
+        match library.read_store(&path, head.as_ref()).await {
+            Ok(()) => Ok(library),
+            Err(error) => {
+                if let Err(also) = library.close().await {
+                    tracing::warn!(error = %also, "a library that did not open could not be closed");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Brings the store up to date and reads it.
+    async fn read_store(&self, path: &Path, head: Option<&Head>) -> Result<()> {
+        let db = self.db().await?;
+        migrate::migrate(&db, path).await?;
+        drop(db);
+        self.settle_redo().await?;
+        self.forget_staged().await?;
+        self.load().await?;
+        let began = Instant::now();
+        let found = self.check_head(head).await?;
+        *self.checked_in.lock().expect("no holder panics") = began.elapsed();
+        *self.found.lock().expect("no holder panics") = found;
+        // On the heap: opening is a part of much that waits for other things.
+        Box::pin(self.load_queue()).await
+    }
+}

@@ -1,0 +1,131 @@
+//! What is missing or altered.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::head::Loss;
+
+/// Rows named in a report; there can be as many as there are cards.
+const NAMED: usize = 100;
+
+/// Something that was acknowledged and is not there, or is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Problem {
+    /// The newest commits are missing.
+    CommitsMissing {
+        /// How many.
+        count: u64,
+        /// Time of the newest commit that is there, RFC 3339 in UTC; empty when there is none.
+        since: String,
+    },
+    /// The log of commits does not hold together from this one on.
+    LogBroken {
+        /// Its number.
+        commit: u64,
+    },
+    /// There are not as many cards as there were.
+    CardCount {
+        /// How many there were.
+        expected: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// A row is missing.
+    RowMissing {
+        /// `table:key`.
+        row: String,
+        /// When it was written, RFC 3339 in UTC.
+        written_at: String,
+    },
+    /// A row is not what was written.
+    RowAltered {
+        /// `table:key`.
+        row: String,
+        /// When it was written, RFC 3339 in UTC.
+        written_at: String,
+    },
+    /// A row is there that nobody wrote.
+    RowUnknown {
+        /// `table:key`.
+        row: String,
+    },
+    /// A card is not what its newest revision says.
+    CardDiffers {
+        /// Its id.
+        card: String,
+    },
+    /// The file with the newest commit is gone or cannot be read.
+    HeadMissing,
+    /// Part of the store cannot be read.
+    Unreadable {
+        /// What the database said.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::CommitsMissing { count: 1, since } if since.is_empty() => {
+                write!(f, "the only change is missing")
+            }
+            Problem::CommitsMissing { count, since } if since.is_empty() => {
+                write!(f, "all {count} changes are missing")
+            }
+            Problem::CommitsMissing { count: 1, since } => {
+                write!(f, "1 change made after {since} is missing")
+            }
+            Problem::CommitsMissing { count, since } => {
+                write!(f, "{count} changes made after {since} are missing")
+            }
+            Problem::LogBroken { commit } => write!(f, "the log of changes is damaged at change {commit}"),
+            Problem::CardCount { expected, found } => {
+                write!(f, "there are {found} cards instead of {expected}")
+            }
+            Problem::RowMissing { row, written_at } => write!(f, "{row}, written {written_at}, is missing"),
+            Problem::RowAltered { row, written_at } => write!(f, "{row}, written {written_at}, was altered"),
+            Problem::RowUnknown { row } => write!(f, "{row} does not belong to any change"),
+            Problem::CardDiffers { card } => write!(f, "card {card} differs from its newest revision"),
+            Problem::HeadMissing => write!(f, "the file `head` is missing or unreadable"),
+            Problem::Unreadable { reason } => write!(f, "part of the store cannot be read: {reason}"),
+        }
+    }
+}
+
+/// What verifying a library found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Verified {
+    /// Commits looked at.
+    pub commits: u64,
+    /// Rows compared.
+    pub rows: u64,
+    /// Cards compared with their newest revision.
+    pub cards: u64,
+    /// What is wrong, at most a hundred of them.
+    pub problems: Vec<Problem>,
+    /// How many problems there are in all.
+    pub problem_count: u64,
+}
+
+impl Verified {
+    pub(crate) fn add(&mut self, problem: Problem) {
+        self.problem_count += 1;
+        if self.problems.len() < NAMED {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Whether everything is as it was acknowledged.
+    pub fn is_well(&self) -> bool {
+        self.problem_count == 0
+    }
+}
+
+impl From<Loss> for Problem {
+    fn from(loss: Loss) -> Problem {
+        Problem::CommitsMissing { count: loss.last - loss.first + 1, since: loss.since }
+    }
+}

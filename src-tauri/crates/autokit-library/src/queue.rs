@@ -1,0 +1,59 @@
+//! The proposals that wait, in memory: a queue of thousands is listed and searched without the
+//! database, which stays the only source of truth.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use autokit_toolcard::{CardId, Proposal, ProposalState};
+
+/// The proposals that wait, by number and by card.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queue {
+    pub(crate) pending: BTreeMap<u32, Arc<Proposal>>,
+    pub(crate) by_subject: HashMap<CardId, BTreeSet<u32>>,
+    /// The highest number that was ever given.
+    pub(crate) newest: u32,
+}
+
+impl Queue {
+    /// Takes a proposal in, in place of what it was before; one that was decided leaves.
+    pub(crate) fn put(&mut self, proposal: Proposal) {
+        self.newest = self.newest.max(proposal.id);
+        self.take_out(proposal.id);
+        if proposal.state == ProposalState::Pending {
+            self.by_subject.entry(proposal.draft.subject()).or_default().insert(proposal.id);
+            self.pending.insert(proposal.id, Arc::new(proposal));
+        }
+    }
+
+    fn take_out(&mut self, id: u32) {
+        let Some(old) = self.pending.remove(&id) else { return };
+        let subject = old.draft.subject();
+        if let Some(ids) = self.by_subject.get_mut(&subject) {
+            ids.remove(&id);
+            if ids.is_empty() {
+                self.by_subject.remove(&subject);
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, id: u32) -> Option<&Arc<Proposal>> {
+        self.pending.get(&id)
+    }
+
+    /// Those about a card, oldest first.
+    pub(crate) fn about(&self, card: &CardId) -> Vec<Arc<Proposal>> {
+        let ids = self.by_subject.get(card);
+        ids.into_iter().flatten().filter_map(|id| self.pending.get(id).cloned()).collect()
+    }
+
+    /// What waits, oldest first.
+    pub(crate) fn waiting(&self) -> Vec<Arc<Proposal>> {
+        self.pending.values().cloned().collect()
+    }
+
+    /// The number after the highest given.
+    pub(crate) fn next(&self) -> u32 {
+        self.newest + 1
+    }
+}

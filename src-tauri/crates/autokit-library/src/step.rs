@@ -1,0 +1,183 @@
+//! The parts a large change is made of, each small enough for one transaction.
+
+use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
+
+use crate::commit_log::RowChange;
+use crate::rows::key_text;
+
+/// Rows of one transaction.
+pub(crate) const ROWS: usize = 1_000;
+/// Bytes of one transaction, as far as they can be told beforehand: far below what a memtable holds,
+/// because every row is written with its keys and indexes.
+pub(crate) const BYTES: usize = 4 << 20;
+
+/// A part of a change.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// Drops these rows, whether they are there or not.
+    Drop(Vec<RecordId>),
+    /// Writes journal entries.
+    Revisions(Vec<Object>),
+    /// Writes cards that are not there; each names the revision its text is taken from.
+    Cards(Vec<Object>),
+    /// Writes steps in the life of proposals.
+    Events(Vec<Object>),
+    /// Writes rows over what is there.
+    Put(Vec<Object>),
+    /// Adds a record to the log of commits.
+    Record(Object),
+    /// What makes it a change: its note, what it takes back, the outcome under its request's key.
+    Close(Object),
+}
+
+impl Step {
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Step::Drop(_) => "drop",
+            Step::Revisions(_) => "revisions",
+            Step::Cards(_) => "cards",
+            Step::Events(_) => "events",
+            Step::Put(_) => "put",
+            Step::Record(_) => "record",
+            Step::Close(_) => "close",
+        }
+    }
+
+    /// What carries a step of this kind out, with its rows in `$name`.
+    pub(crate) fn statement(kind: &str, name: &str) -> Option<String> {
+        Some(match kind {
+            "drop" => format!("DELETE ${name} RETURN NONE;"),
+            "revisions" => format!("INSERT INTO revision ${name} RETURN NONE;"),
+            "cards" => format!(
+                "INSERT INTO card (SELECT id, provider, name, number, created_at, updated_at,
+                     revision.body AS body FROM ${name}) RETURN NONE;"
+            ),
+            "events" => format!("INSERT INTO proposal_event ${name} RETURN NONE;"),
+            "put" => format!("FOR $row IN ${name} {{ UPSERT $row.id CONTENT $row RETURN NONE }};"),
+            "record" => format!("INSERT INTO commit_log ${name} RETURN NONE;"),
+            "close" => format!(
+                "IF ${name}.change != NONE {{
+                     UPSERT ${name}.change SET operation = ${name}.operation, reason = ${name}.reason,
+                         undone = false, part_of = ${name}.part_of RETURN NONE
+                 }};
+                 IF ${name}.undoes != NONE {{
+                     UPDATE ${name}.undoes SET undone = true RETURN NONE;
+                     UPDATE change SET undone = true WHERE part_of = ${name}.undone RETURN NONE;
+                     UPDATE type::record('import', ${name}.undone) SET undone = true RETURN NONE;
+                     DELETE foreign WHERE import = ${name}.undone RETURN NONE
+                 }};
+                 IF ${name}.forgiven != [] {{
+                     DELETE rejection WHERE proposal IN ${name}.forgiven RETURN NONE
+                 }};
+                 IF ${name}.request != NONE {{
+                     CREATE ${name}.request CONTENT {{ outcome: ${name}.outcome, at: ${name}.at }} RETURN NONE
+                 }};
+                 IF ${name}.staged = true {{ DELETE staging RETURN NONE }};"
+            ),
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Step::Drop(ids) => ids.into_value(),
+            Step::Revisions(rows) | Step::Cards(rows) | Step::Events(rows) | Step::Put(rows) => {
+                rows.into_value()
+            }
+            Step::Record(row) | Step::Close(row) => Value::Object(row),
+        }
+    }
+
+    /// The rows and bytes it writes, roughly.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let of = |rows: &[Object]| (rows.len(), rows.iter().map(bytes_of).sum());
+        match self {
+            Step::Drop(ids) => (ids.len(), ids.iter().map(id_bytes).sum()),
+            Step::Revisions(rows) | Step::Cards(rows) | Step::Events(rows) | Step::Put(rows) => of(rows),
+            Step::Record(row) | Step::Close(row) => (1, bytes_of(row)),
+        }
+    }
+
+    /// The same in parts of which each fits into one transaction.
+    pub(crate) fn parts(self) -> Vec<Step> {
+        match self {
+            Step::Drop(ids) => parts(ids, id_bytes).into_iter().map(Step::Drop).collect(),
+            Step::Revisions(rows) => parts(rows, bytes_of).into_iter().map(Step::Revisions).collect(),
+            Step::Cards(rows) => parts(rows, bytes_of).into_iter().map(Step::Cards).collect(),
+            Step::Events(rows) => parts(rows, bytes_of).into_iter().map(Step::Events).collect(),
+            Step::Put(rows) => parts(rows, bytes_of).into_iter().map(Step::Put).collect(),
+            whole @ (Step::Record(_) | Step::Close(_)) => vec![whole],
+        }
+    }
+
+    /// What it does to protected rows.
+    pub(crate) fn row_changes(&self) -> Vec<RowChange> {
+        match self {
+            Step::Revisions(rows) | Step::Events(rows) | Step::Put(rows) => {
+                rows.iter().filter_map(RowChange::of).collect()
+            }
+            Step::Close(row) => match row.get("forgiven") {
+                Some(Value::Array(proposals)) => {
+                    let number = |value: &Value| match value {
+                        Value::Number(Number::Int(number)) => u32::try_from(*number).ok(),
+                        _ => None,
+                    };
+                    let forgiven = proposals.iter().filter_map(number);
+                    forgiven.map(|proposal| RowChange::Forgiven { proposal }).collect()
+                }
+                _ => Vec::new(),
+            },
+            Step::Drop(_) | Step::Cards(_) | Step::Record(_) => Vec::new(),
+        }
+    }
+
+    /// How many cards there are more after it.
+    pub(crate) fn cards_added(&self) -> i64 {
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        match self {
+            Step::Cards(rows) => count(rows.len()),
+            Step::Drop(ids) => -count(ids.iter().filter(|id| id.table.as_str() == "card").count()),
+            _ => 0,
+        }
+    }
+}
+
+/// Rows in as few pieces as fit into a transaction each.
+pub(crate) fn parts<T>(rows: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let mut all: Vec<Vec<T>> = Vec::new();
+    let mut room = 0;
+    for row in rows {
+        let size = bytes(&row);
+        match all.last_mut() {
+            Some(part) if part.len() < ROWS && size <= room => {
+                room -= size;
+                part.push(row);
+            }
+            _ => {
+                room = BYTES.saturating_sub(size);
+                all.push(vec![row]);
+            }
+        }
+    }
+    all
+}
+
+pub(crate) fn id_bytes(id: &RecordId) -> usize {
+    id.table.as_str().len() + key_text(id).len()
+}
+
+/// The bytes of a row, roughly.
+pub(crate) fn bytes_of(row: &Object) -> usize {
+    row.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
+}
+
+pub(crate) fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::RecordId(id) => id_bytes(id),
+        Value::Array(values) => values.iter().map(value_bytes).sum(),
+        Value::Object(row) => bytes_of(row),
+        _ => 8,
+    }
+}

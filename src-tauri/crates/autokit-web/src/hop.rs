@@ -1,0 +1,12 @@
+//! The way to a page.
+
+use serde::{Deserialize, Serialize};
+
+/// One request on the way to a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hop {
+    /// The address asked.
+    pub url: String,
+    /// HTTP status.
+    pub status: u16,
+}
