@@ -1,8 +1,8 @@
-//! Whoever asks, and wherever: the same first tool and the same verdict.
+//! Whoever asks, and wherever: the same first tool and the same verdict, and every tool that is named.
 
 use anyhow::{Context, Result, ensure};
-use autokit_api::commands::{Ask, LoadStarter};
-use autokit_api::{AskRequest, Nothing};
+use autokit_api::commands::{Ask, CreateCard, LoadStarter};
+use autokit_api::{AskRequest, CardCreate, Nothing};
 use autokit_app::engine::Vectors;
 use autokit_tests::agent::{ask, done, told};
 use autokit_tests::mcp::{Agent, Generation};
@@ -87,6 +87,35 @@ fn five_callers_get_one_answer() -> Result<()> {
             if window.1 == "nothing" { refused += 1 } else { answered += 1 }
         }
         ensure!(answered >= 30 && refused >= 30, "{answered} answered, {refused} refused");
+        agent.leave().await?;
+        node.close().await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn an_agent_gets_every_tool_its_query_names() -> Result<()> {
+    const NAMES: [&str; 7] =
+        ["Quorvex", "Zelphane", "Brimloch", "Tavrune", "Ostelwick", "Fjandreth", "Myrkoloid"];
+    on_deep_stack(|| async {
+        let place = Workplace::with_stand_in_of(WIDTH)?;
+        let node = place.node(WIDTH).await?;
+        for name in NAMES {
+            let fields =
+                json!({ "name": name, "provider": "Acme", "description": format!("{name} grinds coffee.") });
+            let fields = fields.as_object().context("an object")?.clone();
+            let reason = "A tool".to_owned();
+            node.call::<CreateCard>(CardCreate { fields, reason, flagged_too: false }).await?;
+        }
+        let agent = Agent::over_http(&place, Generation::Session).await?;
+        // Two of AutoKit's own come first.
+        let query = format!("web_search and get_time, then {}", NAMES.join(", "));
+        let (text, failed) = agent.call("search_tools", json!({ "query": query, "limit": 3 })).await?;
+        ensure!(!failed, "{text}");
+        let found: Value = serde_json::from_str(&text)?;
+        let results = found["results"].as_array().context("results")?;
+        let names: Vec<&str> = results.iter().filter_map(|row| row["name"].as_str()).collect();
+        ensure!(names.contains(&"web_search") && NAMES.iter().all(|name| names.contains(name)), "{names:?}");
         agent.leave().await?;
         node.close().await?;
         Ok(())

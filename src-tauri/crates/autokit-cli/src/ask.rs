@@ -262,6 +262,10 @@ fn write_results(out: &mut dyn Write, response: &SearchResponse) -> io::Result<(
         writeln!(out, "     {}", one_line(&hit.description, 90))?;
         writeln!(out, "     {}", why(&hit.parts).dimmed())?;
     }
+    if !response.also_named.is_empty() {
+        let names: Vec<_> = response.also_named.iter().map(|name| printable(name)).collect();
+        writeln!(out, "     Also named: {}", names.join(", "))?;
+    }
     writeln!(
         out,
         "{}",

@@ -1,12 +1,13 @@
 //! What an agent's search finds in the tiers that are here: tools assigned to its profile, AutoKit's own, the
 //! library (Kaman, section 4.2).
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use autokit_gateway::{Found, Hit, Refusal, Search, Tier, What};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, merge};
-use autokit_search::{Mode, SearchRequest};
+use autokit_search::{Mode, NameMatch, SearchRequest};
 use autokit_toolcard::{CardId, fields};
 use autokit_workspace::cards::LINE;
 use autokit_workspace::cards::{first_sentence, shorten};
@@ -83,12 +84,13 @@ impl ToolSearch {
         hits
     }
 
+    /// What is found in the library, best first, and the ids of what the query names exactly.
     async fn library(
         &self,
         search: &Search,
         scoped: &Scoped,
         found: &mut Found,
-    ) -> Result<Vec<Hit>, Refusal> {
+    ) -> Result<(Vec<Hit>, HashSet<String>), Refusal> {
         let opinions = self.cards.opinions_of(&feedback_profile(&search.profile)).await;
         let ranking = self.cards.rank(SearchRequest {
             query: search.query.clone(),
@@ -105,13 +107,20 @@ impl ToolSearch {
             let names = self.cards.names_of(&ranking.also_named).join(", ");
             found.notes.push(format!("Also named by the query: {names}."));
         }
-        let mut library = Vec::new();
-        for hit in ranking.hits.into_iter().filter(|hit| hit.score >= search.threshold) {
+        let (mut library, mut named) = (Vec::new(), HashSet::new());
+        for hit in ranking.hits {
+            let is_named = hit.parts.name_match == Some(NameMatch::Exact);
+            if hit.score < search.threshold && !is_named {
+                continue;
+            }
             if let Some(record) = self.cards.found(&hit) {
                 library.push(self.hit(&record, Tier::Library, hit.score).await);
             }
+            if is_named {
+                named.insert(hit.id);
+            }
         }
-        Ok(library)
+        Ok((library, named))
     }
 
     /// What is found in the tiers that are here.
@@ -127,11 +136,13 @@ impl ToolSearch {
         system.retain(|hit| scoped.may_call(&hit.id, &hit.name, &hit.provider));
         found.took_ms.push((Tier::System, ms_since(began)));
         let began = Instant::now();
-        let library = self.library(search, scoped, &mut found).await?;
+        let (library, named) = self.library(search, scoped, &mut found).await?;
         found.took_ms.push((Tier::Library, ms_since(began)));
-        // Tools the query names are not cut off.
-        let limit = search.limit.max(library.len());
-        found.hits = merge([experts, system, library], |hit| hit.id.clone(), &search.always, limit);
+        let all = merge([experts, system, library], |hit| hit.id.clone(), &search.always, usize::MAX);
+        // Tools the query names are not cut off, however many came before them.
+        let stays = |at: usize, hit: &Hit| at < search.limit || named.contains(&hit.id);
+        found.hits =
+            all.into_iter().enumerate().filter(|(at, hit)| stays(*at, hit)).map(|(_, hit)| hit).collect();
         Ok(found)
     }
 }
