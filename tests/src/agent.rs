@@ -113,7 +113,7 @@ pub fn last(session: &Session) -> Result<&Turn> {
 /// When there is none, with what came instead.
 pub fn told(session: &Session) -> Result<&AgentAnswer> {
     let turn = last(session)?;
-    turn.told.as_ref().with_context(|| format!("{:?}: {:?}", turn.state, turn.error))
+    turn.answer.as_ref().with_context(|| format!("{:?}: {:?}", turn.state, turn.error))
 }
 
 /// Waits until a job has ended.

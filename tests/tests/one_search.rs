@@ -74,7 +74,7 @@ fn five_callers_get_one_answer() -> Result<()> {
 
             let output = tokio::task::block_in_place(|| place.run(&["ask", "--json", question]))?;
             let printed: Value = serde_json::from_slice(&output.stdout)?;
-            let terminal = said(printed["told"]["name"].as_str(), &printed["verdict"])?;
+            let terminal = said(printed["answer"]["name"].as_str(), &printed["verdict"])?;
 
             let (text, failed) = agent.call("ask", json!({ "question": question })).await?;
             ensure!(!failed, "{question}: {text}");

@@ -198,7 +198,7 @@ async fn with_patience(
         ..ModelConfig::new(Protocol::Openai, scripted.base.clone(), "slow-1")
     };
     let model = Model::new(config, Ledger::default())?;
-    let means = AgentDeps {
+    let deps = AgentDeps {
         small: Some(model.clone()),
         large: Some(model),
         web: None,
@@ -207,7 +207,7 @@ async fn with_patience(
         deadline: 2 * hours,
     };
     let question = Question { text: "which tool is it?".into(), ..Question::default() };
-    let told = means.ask(&OneCard, &question, &String::new, &mut |_| {}).await?;
+    let told = deps.ask(&OneCard, &question, &String::new, &mut |_| {}).await?;
     Ok((told, scripted.asked().len()))
 }
 

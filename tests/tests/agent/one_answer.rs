@@ -48,7 +48,7 @@ async fn the_terminal_prints_name_sentence_and_code_of_one_card() -> Result<()> 
     for (question, _) in requests()? {
         let output = tokio::task::block_in_place(|| place.run(&["ask", "--json", &question]))?;
         let answer: Value = serde_json::from_slice(&output.stdout)?;
-        let answered = &answer["told"];
+        let answered = &answer["answer"];
         let Some(tool) = answered["tool"].as_str() else {
             ensure!(answer["verdict"] == "nothing", "{question}: {answer}");
             continue;

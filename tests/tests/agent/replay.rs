@@ -97,11 +97,11 @@ async fn the_calendar_session_in_the_terminal() -> Result<()> {
 
     let answer = run(&["ask", QUESTION])?;
     assert_eq!(answer["verdict"], "nothing", "{answer}");
-    assert_eq!(answer["told"]["findings"][0]["url"], site.url(SCRIPT_PAGE), "{answer}");
+    assert_eq!(answer["answer"]["findings"][0]["url"], site.url(SCRIPT_PAGE), "{answer}");
 
     let session = run(&["feedback", "no", REASON])?;
     let turns = session["turns"].as_array().context("turns")?;
-    let findings = &turns.last().context("a turn")?["told"]["findings"];
+    let findings = &turns.last().context("a turn")?["answer"]["findings"];
     assert_eq!(findings[0]["url"], site.url(PYTHON_PAGE), "{findings}");
 
     let proposed = run(&["discover", "--add", "1"])?;

@@ -33,7 +33,7 @@ fn card(site: &Site, verified: bool) -> Value {
     })
 }
 
-async fn house(verified: bool) -> Result<(Workplace, Site, Ahead, Node, String)> {
+async fn setup(verified: bool) -> Result<(Workplace, Site, Ahead, Node, String)> {
     let place = Workplace::with_stand_in()?;
     let site = Site::serving([("/docs/tools/widget", page())]).await?;
     let ahead = Ahead::default();
@@ -54,7 +54,7 @@ async fn set(node: &Node, id: &str, field: &str, value: Value) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_is_back_takes_the_doubt_back() -> Result<()> {
-    let (_place, site, _, node, id) = house(true).await?;
+    let (_place, site, _, node, id) = setup(true).await?;
     site.remove("/docs/tools/widget");
     ensure!(check(&node, &id).await?.state == CardState::Broken);
     let doubt = waiting(&node, &id).await?.pop().context("it can no longer be called verified")?.proposal;
@@ -79,7 +79,7 @@ async fn a_page_that_is_back_takes_the_doubt_back() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_newer_look_takes_the_place_of_the_older_one() -> Result<()> {
-    let (_place, site, _, node, id) = house(true).await?;
+    let (_place, site, _, node, id) = setup(true).await?;
     site.remove("/docs/tools/widget");
     check(&node, &id).await?;
     ensure!(waiting(&node, &id).await?.len() == 1);
@@ -102,7 +102,7 @@ async fn a_newer_look_takes_the_place_of_the_older_one() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_lost_its_verification_gets_it_back_and_a_no_is_not_for_good() -> Result<()> {
-    let (_place, site, _, node, id) = house(true).await?;
+    let (_place, site, _, node, id) = setup(true).await?;
     site.remove("/docs/tools/widget");
     check(&node, &id).await?;
     let doubt = waiting(&node, &id).await?[0].proposal.id;
@@ -134,7 +134,7 @@ async fn what_lost_its_verification_gets_it_back_and_a_no_is_not_for_good() -> R
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_search_that_works_nothing_is_said_about_other_pages() -> Result<()> {
-    let (_place, site, _, node, id) = house(true).await?;
+    let (_place, site, _, node, id) = setup(true).await?;
     site.remove("/docs/tools/widget");
     site.fail("/search", 500);
     let found = check(&node, &id).await?;
@@ -154,7 +154,7 @@ async fn without_a_search_that_works_nothing_is_said_about_other_pages() -> Resu
 
 #[tokio::test(flavor = "multi_thread")]
 async fn asking_three_times_in_a_second_is_one_failure() -> Result<()> {
-    let (_place, site, ahead, node, id) = house(true).await?;
+    let (_place, site, ahead, node, id) = setup(true).await?;
     site.fail("/docs/tools/widget", 503);
     let first = check(&node, &id).await?;
     for _ in 0..3 {
@@ -171,7 +171,7 @@ async fn asking_three_times_in_a_second_is_one_failure() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_card_changed_by_hand_is_no_longer_shown_as_checked() -> Result<()> {
-    let (_place, _site, ahead, node, id) = house(true).await?;
+    let (_place, _site, ahead, node, id) = setup(true).await?;
     check(&node, &id).await?;
     let health = async || node.call::<GetHealth>(Nothing {}).await;
     ensure!((health().await?.verified, health().await?.changed) == (1, 0));
@@ -192,7 +192,7 @@ async fn a_card_changed_by_hand_is_no_longer_shown_as_checked() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_of_tomorrow_keeps_no_card_from_being_checked_today() -> Result<()> {
-    let (_place, site, ahead, node, id) = house(true).await?;
+    let (_place, site, ahead, node, id) = setup(true).await?;
     ahead.hours(100);
     check(&node, &id).await?;
     ahead.hours(-100);
@@ -205,7 +205,7 @@ async fn a_check_of_tomorrow_keeps_no_card_from_being_checked_today() -> Result<
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_stays_looks_again_at_a_card_that_changed() -> Result<()> {
-    let (place, _site, ahead, node, id) = house(true).await?;
+    let (place, _site, ahead, node, id) = setup(true).await?;
     check(&node, &id).await?;
     ahead.hours(1);
     set(&node, &id, "class", json!("GadgetTool")).await?;

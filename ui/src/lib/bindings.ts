@@ -5053,7 +5053,7 @@ events: Array<StepEvent>,
 /**
  * The answer of an ask.
  */
-told: AgentAnswer | null, 
+answer: AgentAnswer | null, 
 /**
  * What was found on the web, when only the web was asked.
  */

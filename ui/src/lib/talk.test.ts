@@ -9,7 +9,7 @@ const turn = (asked: string, state: Turn["state"]): Turn => ({
   asked,
   state,
   events: [],
-  told: null,
+  answer: null,
   discovered: null,
   said: null,
   error: null,

@@ -93,7 +93,14 @@ describe("an answer while one types", () => {
   });
 
   it("stays below the agent's work once it is asked", async () => {
-    const running = { kind: "ask", asked: "send mail", state: "running", events: [], told: null, said: null } as never;
+    const running = {
+      kind: "ask",
+      asked: "send mail",
+      state: "running",
+      events: [],
+      answer: null,
+      said: null,
+    } as never;
     const session: Session = { id: "s", at: "", version: 1, turns: [running] };
     const calls = stage({
       ask: ({ question }) => answerTo(question),

@@ -100,7 +100,8 @@ pub struct Turn {
     /// The trace, in order.
     pub events: Vec<StepEvent>,
     /// The answer of an ask.
-    pub told: Option<AgentAnswer>,
+    #[serde(alias = "told")]
+    pub answer: Option<AgentAnswer>,
     /// What was found on the web, when only the web was asked.
     pub discovered: Option<Discovered>,
     /// What the person said about it.

@@ -1,4 +1,4 @@
-//! A process's place in the house: it owns the store, or it talks to the one that does.
+//! How a process takes part: it owns the store, or it talks to the process that does.
 //!
 //! The first process takes the lock and publishes an endpoint; the others connect to it. When the
 //! owner ends, however it ends, the system frees the lock and whoever asks first takes over.

@@ -242,7 +242,7 @@ async fn propose(node: &Node, out: &Output, session: &Session, number: usize) ->
     let last = session.turns.last();
     let found = last.and_then(|turn| {
         let discovered = turn.discovered.as_ref().map(|found| &found.findings);
-        discovered.or(turn.told.as_ref().map(|told| &told.findings))
+        discovered.or(turn.answer.as_ref().map(|told| &told.findings))
     });
     let found = found.map(Vec::as_slice).unwrap_or_default();
     let finding = number.checked_sub(1).and_then(|at| found.get(at)).ok_or_else(|| {
@@ -291,7 +291,7 @@ pub(crate) async fn feedback(
         Some(turn) => write_turn(text, turn),
         None => Ok(()),
     })?;
-    let told = state.turns.last().and_then(|turn| turn.told.as_ref());
+    let told = state.turns.last().and_then(|turn| turn.answer.as_ref());
     let nothing = told.is_some_and(|told| told.tool.is_none() && told.findings.is_empty());
     Ok(if nothing { End::Nothing } else { End::Done })
 }
@@ -303,7 +303,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
         TurnKind::Discover => "Looked on the web for",
     };
     writeln!(out, "{} {}", kind.dimmed(), printable(&turn.asked).bold())?;
-    if let Some(told) = &turn.told {
+    if let Some(told) = &turn.answer {
         match &told.name {
             Some(name) => {
                 writeln!(out, "{}", printable(name).bold())?;

@@ -35,9 +35,9 @@ pub(crate) enum Ranking {
 #[derive(Serialize)]
 struct Asked<'a> {
     #[serde(flatten)]
-    answer: &'a Answer,
+    ranked: &'a Answer,
     session: &'a str,
-    told: &'a AgentAnswer,
+    answer: &'a AgentAnswer,
     events: &'a [StepEvent],
 }
 
@@ -51,7 +51,7 @@ pub(crate) async fn ask(
     let request = AgentQuestion { question: question.clone(), session, limit: Some(limit) };
     let started = node.call::<StartAsk>(request).await?;
     let session = agent::follow(node, out, &started.session).await?;
-    let Some((told, turn)) = session.turns.last().and_then(|turn| Some((turn.told.as_ref()?, turn))) else {
+    let Some((told, turn)) = session.turns.last().and_then(|turn| Some((turn.answer.as_ref()?, turn))) else {
         return Err(ApiError::internal("the agent gave no answer").into());
     };
     let status = node.call::<GetStatus>(Nothing {}).await?;
@@ -63,7 +63,7 @@ pub(crate) async fn ask(
         searched: status.cards,
         took_ms: f64::from(turn.ms),
     };
-    let asked = Asked { answer: &answer, session: &session.id, told, events: &turn.events };
+    let asked = Asked { ranked: &answer, session: &session.id, answer: told, events: &turn.events };
     out.show(&asked, |text| {
         write_answer(text, &answer, told)?;
         agent::write_after(text, told, status.read_only.as_deref())

@@ -165,13 +165,13 @@ pub async fn discover(
     let fetcher = fetcher_for(&site)?;
     let provider =
         Provider::new(fetcher.clone(), Service::Searxng, Some(base), None).map_err(|error| bad(&error))?;
-    let senses = Arc::new(embedder(vectors)?);
-    let vocabulary = tokio::task::block_in_place(|| vocabulary(&*senses))?;
+    let embedder = Arc::new(embedder(vectors)?);
+    let vocabulary = tokio::task::block_in_place(|| vocabulary(&*embedder))?;
     let discovery = Discovery {
         providers: vec![provider.clone()],
         github: None,
         fetcher,
-        senses: Some(senses),
+        embedder: Some(embedder),
         vocabulary: Arc::new(vocabulary),
         known: Arc::new(known),
         preferred: None,

@@ -97,17 +97,17 @@ impl Agent {
         }
         let mut question = question_of(&session.turns[..=at]);
         question.candidates = asker.candidates;
-        let mut means = self.deps(&entry.readings).await?;
+        let mut deps = self.deps(&entry.readings).await?;
         if !asker.web {
-            means.web = None;
+            deps.web = None;
         }
-        let shelf = LibraryRetriever { agent: self, asker };
-        let mut told = means.ask(&shelf, &question, &now, &mut on).await?;
+        let retriever = LibraryRetriever { agent: self, asker };
+        let mut told = deps.ask(&retriever, &question, &now, &mut on).await?;
         // What was chosen and could not take part is said with the answer, not only in Settings.
         for missing in &self.providers.services().missing {
             told.notes.push(format!("Not used, although chosen: {} {}", missing.sentence(), missing.remedy));
         }
-        self.change(entry, |session| session.turns[at].told = Some(told));
+        self.change(entry, |session| session.turns[at].answer = Some(told));
         Ok(())
     }
 
@@ -215,7 +215,7 @@ fn question_of(turns: &[Turn]) -> Question {
             if !said.text.trim().is_empty() {
                 reasons.push(said.text.trim().to_owned());
             }
-            let Some(told) = &turn.told else { continue };
+            let Some(told) = &turn.answer else { continue };
             match &told.tool {
                 Some(tool) => question.exclude.push(tool.clone()),
                 // Without a tool of the library the first of the web was the recommendation; the others
@@ -310,7 +310,7 @@ impl Handle<GiveFeedback> for Agent {
         let entry = self.session(&request.session).await?;
         let session = entry.state.borrow().clone();
         let answered = session.turns.last().and_then(|turn| {
-            let told = turn.told.as_ref()?;
+            let told = turn.answer.as_ref()?;
             Some((session.turns.len() - 1, told.tool.clone()))
         });
         let Some((at, tool)) = answered.filter(|_| !running(&session)) else {
@@ -320,7 +320,7 @@ impl Handle<GiveFeedback> for Agent {
                 "Ask first, and wait for the answer.",
             ));
         };
-        let found = session.turns[at].told.as_ref().is_some_and(|told| !told.findings.is_empty());
+        let found = session.turns[at].answer.as_ref().is_some_and(|told| !told.findings.is_empty());
         if request.helpful && tool.is_none() && !found {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
@@ -383,7 +383,7 @@ impl Handle<ProposeFinding> for Agent {
         let found: Option<(usize, Finding)> = {
             let session = entry.state.borrow();
             session.turns.iter().enumerate().rev().find_map(|(at, turn)| {
-                let told = turn.told.iter().flat_map(|told| &told.findings);
+                let told = turn.answer.iter().flat_map(|told| &told.findings);
                 let discovered =
                     turn.discovered.iter().flat_map(|found| found.findings.iter().chain(&found.dismissed));
                 told.chain(discovered).find(|finding| finding.url == request.url).map(|f| (at, f.clone()))

@@ -162,7 +162,7 @@ impl Agent {
             providers: vec![search],
             github: services.github.clone(),
             fetcher: services.fetcher.clone(),
-            senses: self.models.query_embedder(),
+            embedder: self.models.query_embedder(),
             vocabulary: self.vocabulary().await?,
             known: self.known(),
             preferred: Some(services.settings.search.preferred.clone())

@@ -145,7 +145,7 @@ impl Agent {
             asked: asked.trim().to_owned(),
             state: TurnState::Running,
             events: Vec::new(),
-            told: None,
+            answer: None,
             discovered: None,
             said: None,
             error: None,

@@ -74,7 +74,7 @@ impl Fuel {
         let mut text: Option<String> = None;
         if let Some(url) = &subject.documentation {
             // Always asked anew: what it answered a day ago is what is in question.
-            let visit = read(&self.fetcher, self.senses.as_ref(), url, self.patience).await?;
+            let visit = read(&self.fetcher, self.embedder.as_ref(), url, self.patience).await?;
             report.link = LinkHealth::of(url, &visit);
             if report.link.state == LinkState::Closed {
                 report.state = CardState::Unreachable;
@@ -185,9 +185,9 @@ impl Fuel {
     }
 
     async fn vector(&self, subject: &Subject) -> Result<Option<Vec<f32>>> {
-        let Some(senses) = self.senses.clone() else { return Ok(None) };
+        let Some(embedder) = self.embedder.clone() else { return Ok(None) };
         let passage = subject.passage();
-        Ok(aside(move || senses.passages(&[passage])).await?.into_iter().next())
+        Ok(aside(move || embedder.passages(&[passage])).await?.into_iter().next())
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Fuel {
     /// Whose turn it is to search: the services let only so many through.
     pub searching: Arc<Semaphore>,
     /// Vectors, if there is a model.
-    pub senses: Option<Arc<dyn QueryEmbedder>>,
+    pub embedder: Option<Arc<dyn QueryEmbedder>>,
     /// Pages seen lately; shared by the cards of one run.
     pub pages: Pages,
     /// How long a page may take in all.
@@ -37,6 +37,6 @@ pub struct Fuel {
 
 impl Fuel {
     pub(crate) async fn visit(&self, url: &str) -> Result<Visit> {
-        self.pages.visit(&self.fetcher, self.senses.as_ref(), url, self.patience).await
+        self.pages.visit(&self.fetcher, self.embedder.as_ref(), url, self.patience).await
     }
 }

@@ -74,7 +74,7 @@ static ABILITY: LazyLock<Regex> = LazyLock::new(|| {
 pub(crate) fn by_rules(
     subject: &Subject,
     page: &Reading,
-    senses: Option<&dyn QueryEmbedder>,
+    embedder: Option<&dyn QueryEmbedder>,
 ) -> Result<Option<Improved>, String> {
     if subject.content.len() >= ENOUGH {
         return Ok(None);
@@ -103,10 +103,10 @@ pub(crate) fn by_rules(
     // All of them speak of the tool; without a model those that share its words come first.
     let mut likeness: Vec<f32> =
         candidates.iter().map(|sentence| RELATED + in_common(sentence, subject)).collect();
-    if let Some(senses) = senses.filter(|_| !candidates.is_empty()) {
+    if let Some(embedder) = embedder.filter(|_| !candidates.is_empty()) {
         let mut texts: Vec<String> = candidates.iter().map(|sentence| (*sentence).to_owned()).collect();
         texts.push(subject.passage());
-        let vectors = senses.passages(&texts)?;
+        let vectors = embedder.passages(&texts)?;
         if let Some((card, sentences)) = vectors.split_last() {
             likeness = sentences.iter().map(|sentence| dot(card, sentence)).collect();
         }

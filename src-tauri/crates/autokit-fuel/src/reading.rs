@@ -80,14 +80,14 @@ impl Pages {
     pub(crate) async fn visit(
         &self,
         fetcher: &Fetcher,
-        senses: Option<&Arc<dyn QueryEmbedder>>,
+        embedder: Option<&Arc<dyn QueryEmbedder>>,
         url: &str,
         patience: Duration,
     ) -> Result<Visit> {
         if let Some(kept) = self.0.lock().expect("no holder panics").get(url) {
             return Ok(kept.clone());
         }
-        let visit = read(fetcher, senses, url, patience).await?;
+        let visit = read(fetcher, embedder, url, patience).await?;
         self.0.lock().expect("no holder panics").put(url.to_owned(), visit.clone());
         Ok(visit)
     }
@@ -99,7 +99,7 @@ impl Pages {
 /// [`Error::Embedding`].
 pub(crate) async fn read(
     fetcher: &Fetcher,
-    senses: Option<&Arc<dyn QueryEmbedder>>,
+    embedder: Option<&Arc<dyn QueryEmbedder>>,
     url: &str,
     patience: Duration,
 ) -> Result<Visit> {
@@ -107,12 +107,12 @@ pub(crate) async fn read(
         Ok(fetched) => fetched,
         Err(error) => return Ok(Err(error)),
     };
-    let senses = senses.cloned();
+    let embedder = embedder.cloned();
     let reading = aside(move || {
         let mut reading = Reading::of(fetched);
-        if let Some(senses) = senses.filter(|_| reading.fetched.is_success()) {
+        if let Some(embedder) = embedder.filter(|_| reading.fetched.is_success()) {
             let passage = reading.passage();
-            reading.opening = senses.passages(&[passage])?.into_iter().next();
+            reading.opening = embedder.passages(&[passage])?.into_iter().next();
         }
         Ok(reading)
     })

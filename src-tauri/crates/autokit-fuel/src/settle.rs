@@ -64,8 +64,8 @@ impl Fuel {
         {
             return Ok(Some(written));
         }
-        let (senses, subject, page) = (self.senses.clone(), subject.clone(), Arc::clone(page));
-        aside(move || improve::by_rules(&subject, &page, senses.as_deref())).await
+        let (embedder, subject, page) = (self.embedder.clone(), subject.clone(), Arc::clone(page));
+        aside(move || improve::by_rules(&subject, &page, embedder.as_deref())).await
     }
 
     /// What should change, each with the words of the page.

@@ -139,14 +139,15 @@ impl OwnTools {
                 Err(turn.error.unwrap_or_else(|| ApiError::internal("the turn failed without saying why")))
             }
             TurnState::Cancelled => Err(ApiError::cancelled()),
-            TurnState::Running | TurnState::Done => Ok(text(self.told(&turn).await?)),
+            TurnState::Running | TurnState::Done => Ok(text(self.outcome(&turn).await?)),
         }
     }
 
-    async fn told(&self, turn: &Turn) -> Result<String> {
+    /// What came of a turn, as JSON.
+    async fn outcome(&self, turn: &Turn) -> Result<String> {
         let mut answer = Map::new();
         let mut findings = Vec::new();
-        if let Some(told) = &turn.told {
+        if let Some(told) = &turn.answer {
             let words = [told.sentence.as_str(), told.why.as_str()].join(" ");
             answer.insert("answer".to_owned(), words.trim().into());
             answer.insert("verdict".to_owned(), json!(told.verdict));

@@ -25,8 +25,8 @@ const KEPT: usize = 5;
 
 /// An ask under way.
 struct Run<'a, H> {
-    house: &'a H,
-    means: &'a AgentDeps,
+    retriever: &'a H,
+    deps: &'a AgentDeps,
     question: &'a Question,
     on: OnStep<'a>,
     now: &'a (dyn Fn() -> String + Send + Sync),
@@ -103,15 +103,15 @@ impl AgentDeps {
     /// and rules take over.
     pub async fn ask<H: Retriever>(
         &self,
-        house: &H,
+        retriever: &H,
         question: &Question,
         now: &(dyn Fn() -> String + Send + Sync),
         on: OnStep<'_>,
     ) -> Result<AgentAnswer> {
         let began = tokio::time::Instant::now();
         let run = Run {
-            house,
-            means: self,
+            retriever,
+            deps: self,
             question,
             on,
             now,
@@ -217,7 +217,7 @@ impl<H: Retriever> Run<'_, H> {
         self.tried.push(self.query.clone());
         // Whatever words found a card, its score says how well it fits the question itself.
         let question = self.question.whole();
-        let found = self.house.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
+        let found = self.retriever.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
         let retrieved = found.cards;
         self.thresholds = found.thresholds;
         let ranked: Vec<Ranked> = retrieved
@@ -243,7 +243,7 @@ impl<H: Retriever> Run<'_, H> {
         }
         let mut done = Done::here(Outcome::Found, String::new());
         if let Some(small) = self.small.clone() {
-            let asked = model::rerank(&small, &self.means.prompts, &question, &self.ranked);
+            let asked = model::rerank(&small, &self.deps.prompts, &question, &self.ranked);
             match self.models_until.wait(asked).await {
                 Ok((judged, usage)) => {
                     self.ranked = judged;
@@ -278,7 +278,7 @@ impl<H: Retriever> Run<'_, H> {
         if let Some(large) = self.large.clone() {
             let cards: Vec<Arc<Retrieved>> = self.choices().collect();
             let question = self.question.whole();
-            let asked = model::answer(&large, &self.means.prompts, &question, &cards, &self.correction);
+            let asked = model::answer(&large, &self.deps.prompts, &question, &cards, &self.correction);
             match self.models_until.wait(asked).await {
                 Ok((written, usage)) => {
                     let by = Some(large.config().model.clone());
@@ -344,7 +344,7 @@ impl<H: Retriever> Run<'_, H> {
         self.correction.clear();
         if let Some(small) = self.small.clone() {
             let (question, tried) = (self.question.whole(), self.tried.join("\n"));
-            let asked = model::rewrite(&small, &self.means.prompts, &question, &tried, &self.reason);
+            let asked = model::rewrite(&small, &self.deps.prompts, &question, &tried, &self.reason);
             match self.models_until.wait(asked).await {
                 Ok((query, usage)) if self.is_new(&query) => {
                     self.query.clone_from(&query);
@@ -369,7 +369,7 @@ impl<H: Retriever> Run<'_, H> {
     }
 
     async fn web(&mut self) -> Result<Done> {
-        let Some(web) = &self.means.web else {
+        let Some(web) = &self.deps.web else {
             let note =
                 "The web was not searched: no search service is chosen. Choose one in Settings, Web search.";
             self.notes.push(note.to_owned());
@@ -394,9 +394,9 @@ impl<H: Retriever> Run<'_, H> {
         };
         let model = large.as_ref().map(|large| (large, models_until.left()));
         let looked = web_until
-            .of(web.look(model, &self.means.prompts, &need, self.now, &mut trace))
+            .of(web.look(model, &self.deps.prompts, &need, self.now, &mut trace))
             .await
-            .unwrap_or(Err(Error::Deadline(self.means.deadline.as_secs())));
+            .unwrap_or(Err(Error::Deadline(self.deps.deadline.as_secs())));
         match looked {
             Ok(looked) => {
                 if let Some(why) = looked.note {
@@ -419,9 +419,9 @@ impl<H: Retriever> Run<'_, H> {
         let findings = self.found.map(|found| found.findings).unwrap_or_default();
         let web = !findings.is_empty();
         let mut notes = self.notes;
-        if let Some(why) = self.house.words_alone() {
+        if let Some(why) = self.retriever.words_alone() {
             notes.insert(0, format!("Ranked by words alone: {why}."));
-        } else if self.means.small.is_none() && self.means.large.is_none() {
+        } else if self.deps.small.is_none() && self.deps.large.is_none() {
             notes.insert(
                 0,
                 "Answered on this machine: ranked by words and meaning, no language model.".to_owned(),

@@ -44,13 +44,13 @@ pub struct Marks {
 /// abbreviations of common things (JWT, CRM), and several common words after "the" or before "of"
 /// mostly name an institution; neither tells which product is meant, and taking them for one would
 /// turn right pages away.
-pub(super) fn names_in(need: &str, senses: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>> {
+pub(super) fn names_in(need: &str, embedder: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>> {
     let mut names: Vec<Vec<String>> = Vec::new();
     let mut run: Vec<String> = Vec::new();
     let mut start = true;
     let mut before = String::new();
     let common = |word: &String| {
-        word.chars().all(char::is_alphabetic) && senses.is_none_or(|senses| senses.is_word(word))
+        word.chars().all(char::is_alphabetic) && embedder.is_none_or(|embedder| embedder.is_word(word))
     };
     let mut institution = false;
     let mut end = |run: &mut Vec<String>, before: &str, after: &str| {
@@ -66,7 +66,7 @@ pub(super) fn names_in(need: &str, senses: Option<&dyn QueryEmbedder>) -> Vec<Ve
         let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
         let plain = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
         let number = !plain.is_empty() && plain.chars().all(|c| c.is_ascii_digit());
-        if is_name(plain, start, senses) || (number && !run.is_empty()) {
+        if is_name(plain, start, embedder) || (number && !run.is_empty()) {
             run.push(plain.to_lowercase());
         } else {
             if !run.is_empty() {
@@ -85,8 +85,8 @@ pub(super) fn names_in(need: &str, senses: Option<&dyn QueryEmbedder>) -> Vec<Ve
 
 /// Whether all names in a need are single common words, such as "Linear" or "Turtle": products, or
 /// things of a trade.
-pub(super) fn doubtful(names: &[Vec<String>], senses: Option<&dyn QueryEmbedder>) -> bool {
-    names.iter().all(|name| name.len() == 1 && senses.is_some_and(|senses| senses.is_word(&name[0])))
+pub(super) fn doubtful(names: &[Vec<String>], embedder: Option<&dyn QueryEmbedder>) -> bool {
+    names.iter().all(|name| name.len() == 1 && embedder.is_some_and(|embedder| embedder.is_word(&name[0])))
 }
 
 /// A page that ranks this high is about the need even if it does not have a doubtful name. Pages of a
@@ -119,7 +119,7 @@ const LANGUAGES: &[&str] = &[
 /// Letters by which the same word may be longer in another place.
 const ENDING: usize = 3;
 
-fn is_name(word: &str, start: bool, senses: Option<&dyn QueryEmbedder>) -> bool {
+fn is_name(word: &str, start: bool, embedder: Option<&dyn QueryEmbedder>) -> bool {
     let letters: Vec<char> = word.chars().filter(|c| c.is_alphabetic()).collect();
     let lower = word.to_lowercase();
     if letters.len() < 2 || word.contains(['\'', '’', '/']) || LANGUAGES.contains(&lower.as_str()) {
@@ -131,7 +131,7 @@ fn is_name(word: &str, start: bool, senses: Option<&dyn QueryEmbedder>) -> bool 
     let inner = word.chars().skip(1).any(char::is_uppercase);
     let capital = word.chars().next().is_some_and(char::is_uppercase);
     // At the start of a sentence every word has a capital; one that the language lacks is a name.
-    let made_up = || senses.is_some_and(|senses| !senses.is_word(&lower));
+    let made_up = || embedder.is_some_and(|embedder| !embedder.is_word(&lower));
     inner || (capital && (!start || made_up()))
 }
 

@@ -59,7 +59,7 @@ pub struct Discovery {
     /// Reads pages.
     pub fetcher: Fetcher,
     /// Vectors, if there is a model.
-    pub senses: Option<Arc<dyn QueryEmbedder>>,
+    pub embedder: Option<Arc<dyn QueryEmbedder>>,
     /// Words about tools, with vectors of the same model.
     pub vocabulary: Arc<Vocabulary>,
     /// Cards of the library: what is known already, and what common words are worth.
@@ -195,7 +195,7 @@ impl Discovery {
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
         let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
         let mut pool = Pool::default();
-        let names = judge::names_in(need, self.senses.as_deref());
+        let names = judge::names_in(need, self.embedder.as_deref());
         let first = queries::first_round(need, &names, self.preferred.as_deref(), &related);
         on(Trace::thought(format!(
             "Nothing in the library fits: look for a page that documents a tool for {need:?}."
@@ -223,7 +223,7 @@ impl Discovery {
     }
 
     async fn queries(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>> {
-        self.embed(texts, |senses, texts| senses.queries(texts)).await
+        self.embed(texts, |embedder, texts| embedder.queries(texts)).await
     }
 
     async fn embed(
@@ -233,8 +233,8 @@ impl Discovery {
         + Send
         + 'static,
     ) -> Result<Vec<Vec<f32>>> {
-        let Some(senses) = self.senses.clone() else { return Ok(Vec::new()) };
-        tokio::task::spawn_blocking(move || how(&*senses, &texts))
+        let Some(embedder) = self.embedder.clone() else { return Ok(Vec::new()) };
+        tokio::task::spawn_blocking(move || how(&*embedder, &texts))
             .await
             .map_err(|error| Error::Embedding(format!("the model broke off: {error}")))?
             .map_err(Error::Embedding)
@@ -399,7 +399,7 @@ impl Discovery {
             texts.extend(pieces.iter().cloned());
             new.push((at, document, facts, pieces));
         }
-        let mut vectors = self.embed(texts, |senses, texts| senses.passages(texts)).await?.into_iter();
+        let mut vectors = self.embed(texts, |embedder, texts| embedder.passages(texts)).await?.into_iter();
         let mut kept = self.readings.0.lock().expect("no holder panics");
         for (at, document, facts, pieces) in new {
             let opening = vectors.next();
@@ -441,7 +441,7 @@ impl Discovery {
         }
         let plan = QueryPlan::new(need);
         let vectors: Vec<Vec<f32>> = vector.map(<[f32]>::to_vec).into_iter().collect();
-        let doubtful = judge::doubtful(names, self.senses.as_deref());
+        let doubtful = judge::doubtful(names, self.embedder.as_deref());
         let is_page = |id: &str| id.starts_with("page ");
         let hits = index.search(&Query {
             plan: &plan,

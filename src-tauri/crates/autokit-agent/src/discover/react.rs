@@ -303,7 +303,7 @@ impl Discovery {
             }
         }
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
-        let names = judge::names_in(need, self.senses.as_deref());
+        let names = judge::names_in(need, self.embedder.as_deref());
         let mut all = self.weigh(need, &names, vector.as_deref(), pool)?;
         let best = all
             .findings

@@ -209,7 +209,7 @@ impl Market {
 
     /// Orders the best by meaning too, where there is a model.
     async fn compare(&self, query: &str, offers: &mut [MarketOffer]) -> Result<()> {
-        let Some(senses) = self.models.query_embedder() else { return Ok(()) };
+        let Some(embedder) = self.models.query_embedder() else { return Ok(()) };
         let compared = offers.len().min(COMPARED);
         let texts: Vec<String> =
             offers[..compared].iter().map(|offer| format!("{}. {}", offer.name, offer.description)).collect();
@@ -219,8 +219,8 @@ impl Market {
         let query = query.to_owned();
         let cosines = in_background(move || {
             let failed = autokit_error::ApiError::internal;
-            let queries = senses.queries(&[query]).map_err(failed)?;
-            let passages = senses.passages(&texts).map_err(failed)?;
+            let queries = embedder.queries(&[query]).map_err(failed)?;
+            let passages = embedder.passages(&texts).map_err(failed)?;
             let Some(query) = queries.first() else { return Ok(Vec::new()) };
             Ok(passages.iter().map(|passage| dot(query, passage)).collect::<Vec<f32>>())
         })

@@ -370,7 +370,7 @@ impl Checking {
             fetcher: services.fetcher.clone(),
             providers: services.search.iter().cloned().collect(),
             searching: Arc::new(Semaphore::new(SEARCH_AT_ONCE)),
-            senses: self.models.query_embedder(),
+            embedder: self.models.query_embedder(),
             pages: Pages::default(),
             patience: PATIENCE,
             attempts: AGAIN.len() as u32 + 1,

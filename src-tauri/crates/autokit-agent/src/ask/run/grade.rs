@@ -21,7 +21,7 @@ impl<H: Retriever> Run<'_, H> {
     }
 
     pub(super) fn supports(&self, sources: &Sources, sentence: &str) -> bool {
-        sources.supports_sentence(sentence, &|word| self.house.is_word(word))
+        sources.supports_sentence(sentence, &|word| self.retriever.is_word(word))
     }
 
     /// Rules decide: a model that lies would call its own answer grounded.
@@ -110,7 +110,7 @@ impl<H: Retriever> Run<'_, H> {
         if let Some(small) = self.small.clone() {
             let answer = format!("{}: {} {}", draft.card.name, draft.sentence, draft.why);
             let question = self.question.whole();
-            let asked = model::grade(&small, &self.means.prompts, &question, &answer);
+            let asked = model::grade(&small, &self.deps.prompts, &question, &answer);
             match self.models_until.wait(asked).await {
                 Ok((answers, reason, usage)) => {
                     if !answers {
