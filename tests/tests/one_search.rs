@@ -95,27 +95,28 @@ fn five_callers_get_one_answer() -> Result<()> {
 
 #[test]
 fn an_agent_gets_every_tool_its_query_names() -> Result<()> {
-    const NAMES: [&str; 7] =
-        ["Quorvex", "Zelphane", "Brimloch", "Tavrune", "Ostelwick", "Fjandreth", "Myrkoloid"];
+    const NAMES: [&str; 4] = ["Quorvex", "Zelphane", "Brimloch", "Tavrune"];
     on_deep_stack(|| async {
         let place = Workplace::with_stand_in_of(WIDTH)?;
         let node = place.node(WIDTH).await?;
         for name in NAMES {
-            let fields =
+            let card =
                 json!({ "name": name, "provider": "Acme", "description": format!("{name} grinds coffee.") });
-            let fields = fields.as_object().context("an object")?.clone();
+            let fields = card.as_object().context("an object")?.clone();
             let reason = "A tool".to_owned();
             node.call::<CreateCard>(CardCreate { fields, reason, flagged_too: false }).await?;
         }
         let agent = Agent::over_http(&place, Generation::Session).await?;
-        // Two of AutoKit's own come first.
-        let query = format!("web_search and get_time, then {}", NAMES.join(", "));
-        let (text, failed) = agent.call("search_tools", json!({ "query": query, "limit": 3 })).await?;
+        // AutoKit's own come first, and there are more names than results wanted.
+        let names: Vec<String> = NAMES.iter().map(|name| format!("`{name}`")).collect();
+        let query = format!("web_search, get_time, {}", names.join(", "));
+        let (text, failed) = agent.call("search_tools", json!({ "query": query, "limit": 2 })).await?;
         ensure!(!failed, "{text}");
         let found: Value = serde_json::from_str(&text)?;
         let results = found["results"].as_array().context("results")?;
         let names: Vec<&str> = results.iter().filter_map(|row| row["name"].as_str()).collect();
-        ensure!(names.contains(&"web_search") && NAMES.iter().all(|name| names.contains(name)), "{names:?}");
+        let wanted = ["web_search", "get_time"].into_iter().chain(NAMES);
+        ensure!(wanted.clone().all(|name| names.contains(&name)), "{names:?}");
         agent.leave().await?;
         node.close().await?;
         Ok(())

@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Raised when a command changes its shape.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// One entry of the list.
 pub trait Command: Send + Sync + 'static {

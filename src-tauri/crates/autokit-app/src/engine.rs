@@ -3,6 +3,8 @@
 mod backups;
 mod doctor;
 mod routes;
+#[cfg(test)]
+mod tests;
 
 pub use autokit_serving::{Searched, Serving};
 pub use autokit_workspace::models::BATCH;

@@ -345,7 +345,17 @@ impl Inner {
 
     async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
         let engine = Engine::start(owned, &self.options.engine, self.events.clone()).await?;
-        let host = Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await?;
+        let host = match Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await {
+            Ok(host) => host,
+            Err(error) => {
+                // A copy may be read instead, and must not be made of a store that is open.
+                engine.stop_jobs().await;
+                if let Err(error) = engine.close().await {
+                    tracing::warn!(%error, "the library could not be closed");
+                }
+                return Err(error);
+            }
+        };
         if self.options.standby {
             engine.keep_up();
             // A process that ends soon would only be in the way of one that stays.

@@ -31,7 +31,9 @@ use crate::error::{LibraryError, Result};
 use crate::head::{HeadFile, LogPosition, StoreState};
 use crate::space::Space;
 use crate::step::bytes_of;
-use crate::store_files::{copy_aside, cut_log, detach, end_of_log, folders, next_folder, settle_folder};
+use crate::store_files::{
+    copy_aside, cut_log, detach, end_of_log, folders, next_folder, settle_folder, unlock,
+};
 
 /// How long a write may take, and a second more for each MiB.
 const LONGEST_WRITE: Duration = Duration::from_secs(30);
@@ -333,10 +335,16 @@ impl Database {
         Ok(instance)
     }
 
-    /// Takes the instance, to be closed by the caller; nothing can be asked or written afterwards.
-    pub(crate) fn give_up(&self) -> Option<Arc<Instance>> {
+    /// Gives the instance up, which is closed by what is returned; nothing can be asked or written any more.
+    pub(crate) fn give_up(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
         self.closed.store(true, Ordering::Release);
-        self.instance.swap(None)
+        let instance = self.instance.swap(None)?;
+        let folder = self.files.as_ref().map(|files| files.folder.lock().expect("no holder panics").clone());
+        Some(async move {
+            if let Err(error) = close_instance(instance, folder.as_deref()).await {
+                tracing::warn!(error, "the store was not flushed; its log has what was acknowledged");
+            }
+        })
     }
 
     /// Flushes the store and gives it up.
@@ -348,10 +356,8 @@ impl Database {
         self.closed.store(true, Ordering::Release);
         let Some(instance) = self.instance.swap(None) else { return Ok(()) };
         let root = self.files.as_ref().map(|files| files.dir.root());
-        let closed = instance.close().await;
-        // Dropping it would close the store a second time, in the background, when another instance may have
-        // opened it already.
-        std::mem::forget(instance);
+        let folder = self.files.as_ref().map(|files| files.folder.lock().expect("no holder panics").clone());
+        let closed = close_instance(instance, folder.as_deref()).await;
         closed.map_err(|error| LibraryError::database(root, &error))?;
         crash::point("close.flushed");
         if let Some(head) = &self.head {
@@ -371,6 +377,21 @@ impl Database {
         }
         Ok(())
     }
+}
+
+/// Closes an instance, after which its folder can be opened again, whether it was flushed or not.
+async fn close_instance(instance: Arc<Instance>, folder: Option<&Path>) -> std::result::Result<(), String> {
+    let closed = instance.close().await;
+    // Dropping it would close the store a second time, in the background, when another instance may have
+    // opened it already.
+    std::mem::forget(instance);
+    // One that could not flush writes nothing any more, and keeps its lock as long as this process lives.
+    if let Some(folder) = folder
+        && let Err(error) = unlock(folder)
+    {
+        tracing::warn!(%error, "the store stays locked until this process ends");
+    }
+    closed
 }
 
 /// Why statements did not run.

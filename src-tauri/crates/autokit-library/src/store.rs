@@ -89,14 +89,10 @@ impl Drop for Library {
     /// store is given up with its end, or the next owner would find it locked.
     fn drop(&mut self) {
         let Some(ownership) = self.ownership.get_mut().ok().and_then(Option::take) else { return };
-        let Some(instance) = self.database.give_up() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let Some(closing) = self.database.give_up() else { return };
         runtime.spawn(async move {
-            if let Err(error) = instance.close().await {
-                tracing::warn!(error, "the store was not flushed; its log has what was acknowledged");
-            }
-            // Dropping it would close the store a second time.
-            std::mem::forget(instance);
+            closing.await;
             drop(ownership);
         });
     }

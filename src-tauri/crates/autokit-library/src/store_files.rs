@@ -137,13 +137,18 @@ pub(crate) fn next_folder(dir: &DataDir) -> io::Result<PathBuf> {
     std::path::absolute(dir.root().join(format!("store.{next}")))
 }
 
+/// Takes the lock on a folder away from an instance that is over.
+pub(crate) fn unlock(folder: &Path) -> io::Result<()> {
+    // That instance holds the lock on this file, not on the next one of this name.
+    match fs::remove_file(folder.join("LOCK")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Takes the files in a folder away from an abandoned instance that has them open.
 pub(crate) fn detach(folder: &Path) -> io::Result<()> {
-    // The abandoned instance holds the lock on this file, not on the next one of this name.
-    match fs::remove_file(folder.join("LOCK")) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    unlock(folder)?;
     // The newest file of large values is open for appending: the new instance gets one of its own.
     let values = match fs::read_dir(folder.join("vlog")) {
         Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,

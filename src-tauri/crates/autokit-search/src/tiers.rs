@@ -89,6 +89,11 @@ impl KeywordQuery {
         0.6 * named + 0.2 * described
     }
 
+    /// Whether the request holds the name of a tool, word by word.
+    pub fn names(&self, tool: &KeywordTool) -> bool {
+        tool.name.chars().count() >= SHORTEST && has_words(&self.text, &tool.name)
+    }
+
     /// How well a tool of the product fits (section 4.2): the request's words among its keywords, and the
     /// words of its name among the request's, each up to a half.
     pub fn system(&self, tool: &KeywordTool) -> f32 {

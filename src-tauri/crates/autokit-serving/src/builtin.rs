@@ -3,7 +3,7 @@
 //!
 //! They are known by keywords, prepared once, and come before the library (Kaman, section 4.2).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use autokit_agent::ask::Citation;
@@ -142,24 +142,29 @@ pub(crate) fn find(id: &str) -> Option<&'static Definition> {
     TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == id)
 }
 
-/// Those that fit a request, best first.
-pub(crate) fn search(query: &str) -> Vec<Hit> {
+/// Those that fit a request, best first, and the ids of those it names.
+pub(crate) fn search(query: &str) -> (Vec<Hit>, HashSet<String>) {
     let query = KeywordQuery::new(query);
-    let mut hits: Vec<Hit> = TOOLS
-        .iter()
-        .map(|(tool, known)| Hit {
+    let (mut hits, mut named) = (Vec::new(), HashSet::new());
+    for (tool, known) in TOOLS.iter() {
+        let score = query.system(known);
+        if query.names(known) {
+            named.insert(tool.id.clone());
+        } else if score < FITS {
+            continue;
+        }
+        hits.push(Hit {
             id: tool.id.clone(),
             name: tool.name.clone(),
             provider: tool.provider.clone(),
             line: tool.description.clone(),
             tier: Tier::System,
-            score: query.system(known),
+            score,
             what: What::Callable(Box::new(tool.clone())),
-        })
-        .filter(|hit| hit.score >= FITS)
-        .collect();
+        });
+    }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
-    hits
+    (hits, named)
 }
 
 /// Carries them out.
@@ -311,7 +316,7 @@ mod tests {
 
     #[test]
     fn they_are_found_by_what_they_do_and_by_nothing_else() {
-        let names = |query: &str| search(query).into_iter().map(|hit| hit.name).collect::<Vec<_>>();
+        let names = |query: &str| search(query).0.into_iter().map(|hit| hit.name).collect::<Vec<_>>();
         assert_eq!(names("what time is it"), ["get_time"]);
         assert_eq!(names("summarize a long text"), ["summarize_text"]);
         assert_eq!(names("search documentation"), ["docs_search"]);
@@ -322,6 +327,8 @@ mod tests {
         for query in ["send an email", "query a PostgreSQL database", "convert speech to text", ""] {
             assert_eq!(names(query), [""; 0], "{query}");
         }
+        let named = search("then code_exec and get_timeout and sixteen other words that say nothing of it").1;
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), ["autokit:code_exec"]);
         assert!(find("autokit:get_time").is_some() && find("get_time").is_none());
     }
 

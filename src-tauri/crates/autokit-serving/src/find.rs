@@ -132,12 +132,13 @@ impl ToolSearch {
             found.took_ms.push((Tier::Expert, ms_since(began)));
         }
         let began = Instant::now();
-        let mut system = builtin::search(&search.query);
+        let (mut system, mut named) = builtin::search(&search.query);
         system.retain(|hit| scoped.may_call(&hit.id, &hit.name, &hit.provider));
         found.took_ms.push((Tier::System, ms_since(began)));
         let began = Instant::now();
-        let (library, named) = self.library(search, scoped, &mut found).await?;
+        let (library, of_library) = self.library(search, scoped, &mut found).await?;
         found.took_ms.push((Tier::Library, ms_since(began)));
+        named.extend(of_library);
         let all = merge([experts, system, library], |hit| hit.id.clone(), &search.always, usize::MAX);
         // Tools the query names are not cut off, however many came before them.
         let stays = |at: usize, hit: &Hit| at < search.limit || named.contains(&hit.id);

@@ -89,7 +89,7 @@ impl Journal {
     }
 
     /// Notes how a call ended, if nothing was noted before.
-    pub fn end(&self, number: u64, session: &str, audit: &Audit) {
+    pub(crate) fn end(&self, number: u64, session: &str, audit: &Audit) {
         if self.state.under_way.lock().expect("no holder panics").remove(&number).is_some() {
             self.note(session, &Event::Audited(Box::new(audit.clone())));
         }

@@ -48,7 +48,7 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
     check("Integrity", CheckState::Bad, detail, Some(&remedy))
 }
 
-/// Looks over what the library, the model and the services stand like.
+/// Looks over the library, the model and the services.
 #[derive(Debug)]
 pub(super) struct Diagnostics {
     workspace: Workspace,

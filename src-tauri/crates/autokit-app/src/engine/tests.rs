@@ -1,0 +1,72 @@
+//! An agent's search, through everything it passes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use autokit_api::commands::{AddMarketSource, SetProfile, SetProviders};
+use autokit_api::{MarketSourceAdd, Profile, ProviderSettings};
+use autokit_gateway::{Search as AgentSearch, Tier, Toolbox};
+use autokit_policy::Permission;
+use autokit_workspace::secrets::KeyStorage;
+use axum::Router;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::*;
+
+/// How many of the results are of the marketplace.
+async fn offered(engine: &Engine, profile: &str) -> usize {
+    let search = AgentSearch {
+        query: "mailbox".to_owned(),
+        limit: 5,
+        threshold: 0.2,
+        profile: profile.to_owned(),
+        always: HashSet::new(),
+    };
+    let found = engine.mcp.gateway.toolbox().search(search).await.expect("found");
+    found.hits.iter().filter(|hit| hit.tier == Tier::Marketplace).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sources_of_tools_are_asked_for_agents_that_may_reach_every_host() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let counting = Arc::clone(&asked);
+    let app = Router::new().fallback(move || async move {
+        counting.fetch_add(1, Ordering::Relaxed);
+        json!({"servers": [{"server": {
+            "name": "io.acme/mailbox", "description": "Reads mail of a mailbox.", "version": "1.0.0",
+            "packages": [{"registryType": "npm", "identifier": "mailbox", "version": "1.0.0",
+                "transport": {"type": "stdio"}}]
+        }}]})
+        .to_string()
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+
+    let options = EngineOptions {
+        vectors: Vectors::Off,
+        keep: Some(KeyStorage::Memory),
+        // Far longer than it takes, also on a busy machine.
+        market: Duration::from_mins(2),
+        ..EngineOptions::new()
+    };
+    let engine = Engine::open(Place::Memory, &options, broadcast::channel(64).0).await.expect("opens");
+    let context = Context { request: None, author: "test".to_owned() };
+    let mut settings = ProviderSettings::default();
+    settings.network.allowed_hosts = vec!["127.0.0.1".to_owned()];
+    Handle::<SetProviders>::handle(&*engine, &context, settings).await.expect("set");
+    let source = MarketSourceAdd { kind: None, url };
+    Handle::<AddMarketSource>::handle(&*engine, &context, source).await.expect("added");
+    let mut inside = Profile { name: "inside".to_owned(), ..Profile::default() };
+    inside.permissions.hosts.otherwise = Some(Permission::Deny);
+    Handle::<SetProfile>::handle(&*engine, &context, inside).await.expect("set");
+
+    let before = asked.load(Ordering::Relaxed);
+    assert_eq!((offered(&engine, "inside").await, asked.load(Ordering::Relaxed)), (0, before));
+    assert_eq!(offered(&engine, "").await, 1);
+    assert!(asked.load(Ordering::Relaxed) > before);
+    engine.close().await.expect("closed");
+}
