@@ -14,8 +14,9 @@ use autokit_api::commands::{
 };
 use autokit_api::{
     ActivityQuery, AgentAsk, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer, AskReply,
-    AsksWait, AuditLog, AuditQuery, CardRef, JobRef, JobState, JobWait, Nothing, Profile, ProviderSettings,
-    ToolBlock, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolsQuery,
+    AsksWait, AuditLog, AuditQuery, CallOutcome, CardRef, DecidedBy, JobRef, JobState, JobWait, Nothing,
+    Profile, ProviderSettings, ToolBlock, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource,
+    ToolsQuery,
 };
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
@@ -272,22 +273,22 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
     let none = node.call::<GetTool>(ToolRef { tool: "none".into(), profile: String::new() }).await;
     ensure!(none.is_err_and(|error| error.code == ErrorCode::NotFound));
     let log = audit(&node).await?;
-    let by_hand: Vec<(&str, &str, &str)> = log
+    let by_hand: Vec<(&str, CallOutcome, DecidedBy)> = log
         .entries
         .iter()
         .filter(|entry| entry.client == "AutoKit, by hand")
-        .map(|entry| (entry.name.as_str(), entry.outcome.as_str(), entry.decided.as_str()))
+        .map(|entry| (entry.name.as_str(), entry.outcome, entry.decided))
         .collect();
     ensure!(
         by_hand
             == [
                 // The arguments do not fit, and before that the rules closed it.
-                ("getWeather", "refused", "nobody"),
-                ("getWeather", "refused", "rules"),
-                ("code_exec", "refused", "rules"),
-                ("code_exec", "done", "person"),
-                ("getWeather", "done", "rules"),
-                ("get_time", "done", "rules"),
+                ("getWeather", CallOutcome::Refused, DecidedBy::Nobody),
+                ("getWeather", CallOutcome::Refused, DecidedBy::Rules),
+                ("code_exec", CallOutcome::Refused, DecidedBy::Rules),
+                ("code_exec", CallOutcome::Done, DecidedBy::Person),
+                ("getWeather", CallOutcome::Done, DecidedBy::Rules),
+                ("get_time", CallOutcome::Done, DecidedBy::Rules),
             ],
         "{by_hand:?}"
     );
@@ -390,17 +391,29 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     // It is written down when the last of it is gone.
     let log = loop {
         let log = audit(&node).await?;
-        if log.entries.iter().any(|entry| entry.outcome == "cancelled") {
+        if log.entries.iter().any(|entry| entry.outcome == CallOutcome::Cancelled) {
             break log;
         }
         tokio::task::yield_now().await;
     };
-    let decided = |by: &str, outcome: &str| {
+    let decided = |by, outcome| {
         log.entries.iter().filter(|entry| entry.decided == by && entry.outcome == outcome).count()
     };
-    ensure!(decided("nobody", "refused") == 1 && decided("person", "refused") == 2, "{log:?}");
-    ensure!(decided("person", "done") == 4 && decided("rules", "refused") == 1, "{log:?}");
-    ensure!(decided("rules", "done") == 1 && decided("nobody", "cancelled") == 1, "{log:?}");
+    ensure!(
+        decided(DecidedBy::Nobody, CallOutcome::Refused) == 1
+            && decided(DecidedBy::Person, CallOutcome::Refused) == 2,
+        "{log:?}"
+    );
+    ensure!(
+        decided(DecidedBy::Person, CallOutcome::Done) == 4
+            && decided(DecidedBy::Rules, CallOutcome::Refused) == 1,
+        "{log:?}"
+    );
+    ensure!(
+        decided(DecidedBy::Rules, CallOutcome::Done) == 1
+            && decided(DecidedBy::Nobody, CallOutcome::Cancelled) == 1,
+        "{log:?}"
+    );
     agent.leave().await?;
     other.leave().await?;
     node.close().await?;

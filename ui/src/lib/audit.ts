@@ -1,35 +1,28 @@
 // What agents called, in words.
 
-import type { AuditEntry } from "./bindings";
+import type { AuditEntry, CallOutcome, DecidedBy } from "./bindings";
 import { count } from "./format";
-import { visibleLine } from "./visible";
 
 /** Calls that are read at most. */
 export const LATEST = 200;
 
-export type OutcomeFilter = "all" | "done" | "failed" | "refused" | "cancelled";
+export type OutcomeFilter = "all" | CallOutcome;
+
+/** What came of a call, and how it looks. */
+export const OUTCOME: Record<CallOutcome, { name: string; kind: "good" | "bad" | "warn" | "" }> = {
+  done: { name: "Done", kind: "good" },
+  failed: { name: "Failed", kind: "bad" },
+  refused: { name: "Refused", kind: "warn" },
+  cancelled: { name: "Cancelled", kind: "" },
+};
 
 export const OUTCOMES: { value: OutcomeFilter; name: string }[] = [
   { value: "all", name: "All" },
-  { value: "done", name: "Done" },
-  { value: "failed", name: "Failed" },
-  { value: "refused", name: "Refused" },
-  { value: "cancelled", name: "Cancelled" },
+  ...(Object.keys(OUTCOME) as CallOutcome[]).map((value) => ({ value, name: OUTCOME[value].name })),
 ];
 
-/** What came of a call, and how it looks. */
-export function outcomeOf(outcome: string): { name: string; kind: "good" | "bad" | "warn" | "" } {
-  const name = OUTCOMES.find(({ value }) => value === outcome && value !== "all")?.name ?? visibleLine(outcome);
-  const kinds: Record<string, "good" | "bad" | "warn"> = { done: "good", failed: "bad", refused: "warn" };
-  return { name, kind: kinds[outcome] ?? "" };
-}
-
-const DECIDED: Record<string, string> = { rules: "The rules", person: "A person", nobody: "Nobody" };
-
 /** Who decided, in words. */
-export function decidedBy(decided: string): string {
-  return DECIDED[decided] ?? visibleLine(decided);
-}
+export const DECIDED_BY: Record<DecidedBy, string> = { rules: "The rules", person: "A person", nobody: "Nobody" };
 
 export function filtered(entries: AuditEntry[], outcome: OutcomeFilter): AuditEntry[] {
   return outcome === "all" ? entries : entries.filter((entry) => entry.outcome === outcome);

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 6;
+export const PROTOCOL = 7;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -746,13 +746,13 @@ arguments: unknown,
  */
 needed: Array<string>, 
 /**
- * Who decided: `rules`, `person`, or `nobody` where nobody could be asked.
+ * Who let it be done or did not.
  */
-decided: string, 
+decided: DecidedBy, 
 /**
- * `done`, `failed`, `refused` or `cancelled`.
+ * What came of it.
  */
-outcome: string, 
+outcome: CallOutcome, 
 /**
  * Why it was refused or failed.
  */
@@ -821,6 +821,11 @@ export type BundlePath = {
  * The file or folder.
  */
 path: string, };
+
+/**
+ * What came of a call.
+ */
+export type CallOutcome = "done" | "failed" | "refused" | "cancelled";
 
 /**
  * A card with why it was chosen.
@@ -1324,6 +1329,11 @@ seen: string, };
  * Which connection to try.
  */
 export type Connection = "llm" | "small_llm" | "search" | "github";
+
+/**
+ * Who let a call be made, or did not.
+ */
+export type DecidedBy = "rules" | "person" | "nobody";
 
 /**
  * How far a ranking goes.

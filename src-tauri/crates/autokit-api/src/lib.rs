@@ -48,7 +48,8 @@ pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};
 pub use profiles::{
     AgentAsk, AgentAsks, AgentSessions, Allowlist, ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer,
-    AskReply, AsksWait, AuditEntry, AuditLog, AuditQuery, Profile, ProfileChange, ProfileRef, Profiles,
+    AskReply, AsksWait, AuditEntry, AuditLog, AuditQuery, CallOutcome, DecidedBy, Profile, ProfileChange,
+    ProfileRef, Profiles,
 };
 pub use providers::{
     Connection, KeyName, KeyState, KeyStorage, LlmKind, LlmSettings, NetworkSettings, ProviderSettings,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use autokit_gateway::Settings as SessionSettings;
+pub use autokit_gateway::{CallOutcome, DecidedBy};
 use autokit_policy::{Need, Permissions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -182,10 +183,10 @@ pub struct AuditEntry {
     pub arguments: Value,
     /// What it needed, in words.
     pub needed: Vec<String>,
-    /// Who decided: `rules`, `person`, or `nobody` where nobody could be asked.
-    pub decided: String,
-    /// `done`, `failed`, `refused` or `cancelled`.
-    pub outcome: String,
+    /// Who let it be done or did not.
+    pub decided: DecidedBy,
+    /// What came of it.
+    pub outcome: CallOutcome,
     /// Why it was refused or failed.
     pub why: String,
     /// Milliseconds, a person's answer included.

@@ -1,7 +1,7 @@
 //! `autokit report`: what agents did with AutoKit and what tools cost them, in figures.
 
 use autokit_api::commands::{GetActivity, GetAudit};
-use autokit_api::{ActivityQuery, ActivityReport, AuditQuery};
+use autokit_api::{ActivityQuery, ActivityReport, AuditQuery, CallOutcome, DecidedBy};
 use autokit_app::node::Node;
 use autokit_eval::{TokensReport, TokensRow};
 use clap::Subcommand;
@@ -141,18 +141,24 @@ pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> R
     let log = node.call::<GetAudit>(AuditQuery { days, limit }).await?;
     out.show(&log, |text| {
         for entry in &log.entries {
-            let outcome = match entry.outcome.as_str() {
-                "done" => entry.outcome.green().to_string(),
-                "refused" | "failed" => entry.outcome.red().to_string(),
-                other => printable(other),
+            let outcome = match entry.outcome {
+                CallOutcome::Done => "done".green().to_string(),
+                CallOutcome::Refused => "refused".red().to_string(),
+                CallOutcome::Failed => "failed".red().to_string(),
+                CallOutcome::Cancelled => "cancelled".to_owned(),
             };
-            let word = if entry.outcome == "refused" { "by" } else { "allowed by" };
+            let decided = match entry.decided {
+                DecidedBy::Rules => "rules",
+                DecidedBy::Person => "person",
+                DecidedBy::Nobody => "nobody",
+            };
+            let word = if entry.outcome == CallOutcome::Refused { "by" } else { "allowed by" };
             writeln!(
                 text,
                 "{}  {}  {outcome}, {word} {}  {}",
                 moment(&entry.at),
                 printable(&entry.name).bold(),
-                printable(&entry.decided),
+                decided,
                 printable(&entry.client)
             )?;
             if !entry.profile.is_empty() {

@@ -15,7 +15,9 @@ use crate::guard::{Loop, Outcome};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::{Session, SessionRecord, Sessions, is_over, new_handle};
 use crate::settings::Settings;
-use crate::toolbox::{Audit, Call, Event, Progress, Refusal, Search, Target, Toolbox, What};
+use crate::toolbox::{
+    Audit, Call, CallOutcome, DecidedBy, Event, Progress, Refusal, Search, Target, Toolbox, What,
+};
 use crate::{arguments, reply, tokens};
 
 /// Characters of a name that is no tool's, as far as it is written down.
@@ -383,8 +385,8 @@ impl<T: Toolbox> Gateway<T> {
             client,
             arguments: Value::Null,
             needed: Vec::new(),
-            decided: "nobody".to_owned(),
-            outcome: "refused".to_owned(),
+            decided: DecidedBy::Nobody,
+            outcome: CallOutcome::Refused,
             why: why.to_owned(),
             took_ms: 0.0,
         };

@@ -47,7 +47,10 @@ pub use names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 pub use server::Server;
 pub use session::SessionRecord;
 pub use settings::{GuardSettings, Settings};
-pub use toolbox::{Audit, Call, Event, Found, Hit, Progress, Refusal, Search, Target, Tier, Toolbox, What};
+pub use toolbox::{
+    Audit, Call, CallOutcome, DecidedBy, Event, Found, Hit, Progress, Refusal, Search, Target, Tier, Toolbox,
+    What,
+};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -8,6 +8,7 @@ use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use ts_rs::TS;
 
 use crate::context::Definition;
 use crate::session::SessionRecord;
@@ -194,6 +195,32 @@ pub enum Event {
     },
 }
 
+/// Who let a call be made, or did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum DecidedBy {
+    /// The rules of its profile.
+    Rules,
+    /// A person who was asked.
+    Person,
+    /// Nobody: there was nobody to ask, or nothing to decide on.
+    Nobody,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// The tool answered.
+    Done,
+    /// It was made, and failed.
+    Failed,
+    /// It was not made.
+    Refused,
+    /// The agent took it back, or went away.
+    Cancelled,
+}
+
 /// One call, for whoever looks later at what was done and who let it be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
@@ -211,10 +238,10 @@ pub struct Audit {
     pub arguments: Value,
     /// What it needed, in words.
     pub needed: Vec<String>,
-    /// Who let it be done or did not: `rules`, `person`, `nobody` where nobody could be asked.
-    pub decided: String,
-    /// `done`, `failed`, `refused` or `cancelled`.
-    pub outcome: String,
+    /// Who let it be done or did not.
+    pub decided: DecidedBy,
+    /// What came of it.
+    pub outcome: CallOutcome,
     /// Why it was refused or failed.
     pub why: String,
     /// Milliseconds, a person's answer included.

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use autokit_gateway::{
-    Call, Definition, Event, Found, Gateway, Hit, Refusal, Search, Server, SessionRecord, Settings, Target,
-    Tier, Toolbox, What,
+    Call, CallOutcome, Definition, Event, Found, Gateway, Hit, Refusal, Search, Server, SessionRecord,
+    Settings, Target, Tier, Toolbox, What,
 };
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
@@ -359,15 +359,15 @@ async fn a_card_that_changed_or_went_is_noticed_at_the_call() {
     toolkit.0.gone.lock().unwrap().push("card-send".to_owned());
     let (words, failed) = agent.call("send", json!({})).await;
     assert!(failed && words.contains("no longer"), "{words}");
-    let tried: Vec<(String, String)> = {
+    let tried: Vec<(String, CallOutcome)> = {
         let events = toolkit.0.events.lock().unwrap();
         let told = events.iter().filter_map(|event| match event {
-            Event::Audited(audit) => Some((audit.id.clone(), audit.outcome.clone())),
+            Event::Audited(audit) => Some((audit.id.clone(), audit.outcome)),
             _ => None,
         });
         told.collect()
     };
-    assert_eq!(tried, [("card-send".to_owned(), "refused".to_owned())], "what was only tried is told");
+    assert_eq!(tried, [("card-send".to_owned(), CallOutcome::Refused)], "what was only tried is told");
     agent.told.wait_for(|times| *times == 3).await.expect("told");
     assert_eq!(agent.names().await.len(), 3);
 }

@@ -238,6 +238,7 @@ impl Journal {
 
 #[cfg(test)]
 mod tests {
+    use autokit_gateway::{CallOutcome, DecidedBy};
     use autokit_library::{Clock, Library, Place};
     use serde_json::Value;
 
@@ -252,8 +253,8 @@ mod tests {
             client: String::new(),
             arguments: Value::Null,
             needed: Vec::new(),
-            decided: "rules".to_owned(),
-            outcome: "cancelled".to_owned(),
+            decided: DecidedBy::Rules,
+            outcome: CallOutcome::Cancelled,
             why: String::new(),
             took_ms: 0.0,
         }
@@ -266,23 +267,25 @@ mod tests {
         let workspace = Workspace::new(library, clock, tokio::sync::broadcast::channel(1).0, false);
         let journal = Journal::new(workspace.clone());
         let (done, broken_off) = (journal.begin("s", &audit("done")), journal.begin("s", &audit("slow")));
-        journal.end(done, "s", &Audit { outcome: "done".to_owned(), ..audit("done") });
+        journal.end(done, "s", &Audit { outcome: CallOutcome::Done, ..audit("done") });
         journal.close().await.unwrap();
         // Too late: it has been told.
         journal.end(broken_off, "s", &audit("slow"));
         let rows = workspace.library.activity_since("").await.unwrap();
-        let told: Vec<(String, String, String)> = rows
+        let told: Vec<(String, CallOutcome, String)> = rows
             .iter()
             .filter_map(|row| match serde_json::from_str(&row.event) {
                 Ok(Event::Audited(audit)) => Some((audit.name, audit.outcome, audit.why)),
                 _ => None,
             })
             .collect();
-        let say =
-            |name: &str, outcome: &str, why: &str| (name.to_owned(), outcome.to_owned(), why.to_owned());
+        let say = |name: &str, outcome, why: &str| (name.to_owned(), outcome, why.to_owned());
         assert_eq!(
             told,
-            [say("done", "done", ""), say("slow", "cancelled", "AutoKit ended before it was answered")]
+            [
+                say("done", CallOutcome::Done, ""),
+                say("slow", CallOutcome::Cancelled, "AutoKit ended before it was answered"),
+            ]
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use autokit_api::{AgentAsk, AskReply};
 use autokit_bundle::may_be_secret;
-use autokit_gateway::{Audit, Call, Progress, Refusal};
+use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Progress, Refusal};
 use autokit_library::stamp;
 use autokit_policy::audit::redacted;
 use autokit_policy::{Need, Permission};
@@ -56,7 +56,7 @@ impl CallRequest {
     }
 
     /// What is written down of it.
-    pub(crate) fn audit(&self, call: &Call, decided: Decided) -> Audit {
+    pub(crate) fn audit(&self, call: &Call, decided: DecidedBy) -> Audit {
         Audit {
             id: self.id.clone(),
             name: self.name.clone(),
@@ -65,28 +65,10 @@ impl CallRequest {
             client: call.client.clone(),
             arguments: self.noted.clone(),
             needed: self.needs.iter().map(Need::words).collect(),
-            decided: decided.as_str().to_owned(),
-            outcome: String::new(),
+            decided,
+            outcome: CallOutcome::Cancelled,
             why: String::new(),
             took_ms: 0.0,
-        }
-    }
-}
-
-/// Who decided on a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decided {
-    Rules,
-    Person,
-    Nobody,
-}
-
-impl Decided {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Decided::Rules => "rules",
-            Decided::Person => "person",
-            Decided::Nobody => "nobody",
         }
     }
 }
@@ -106,26 +88,30 @@ fn not_made(words: String) -> Refusal {
 
 impl Approvals {
     /// Lets a call be made, or says why not; and who decided.
-    pub(crate) async fn permit(&self, request: &CallRequest, call: &Call) -> (Decided, Result<(), Refusal>) {
+    pub(crate) async fn permit(
+        &self,
+        request: &CallRequest,
+        call: &Call,
+    ) -> (DecidedBy, Result<(), Refusal>) {
         let Some(policy) = self.profiles.policy(&call.profile) else {
-            return (Decided::Rules, Err(refused(&no_profile(&call.profile))));
+            return (DecidedBy::Rules, Err(refused(&no_profile(&call.profile))));
         };
         let decision = policy.decide(&request.all());
         let because = decision.because;
         match decision.permission {
-            Permission::Allow => return (Decided::Rules, Ok(())),
-            Permission::Deny => return (Decided::Rules, Err(not_permitted(&because))),
+            Permission::Allow => return (DecidedBy::Rules, Ok(())),
+            Permission::Deny => return (DecidedBy::Rules, Err(not_permitted(&because))),
             Permission::Ask => {}
         }
         if self.asks.is_granted(&call.session, &because) {
-            return (Decided::Person, Ok(()));
+            return (DecidedBy::Person, Ok(()));
         }
         if !self.asks.watched() {
             let words = format!(
                 "A person has to allow it {}, and none is there to be asked: AutoKit's window is not open. They can open it, or allow it in Settings, Permissions.",
                 list(&because)
             );
-            return (Decided::Nobody, Err(not_made(words)));
+            return (DecidedBy::Nobody, Err(not_made(words)));
         }
         let words = list(&because);
         // Whoever decides sees all of it, and nothing of it is hidden: what nobody can read is not asked for.
@@ -134,7 +120,7 @@ impl Approvals {
             let words = format!(
                 "A person has to allow it {words}, and the arguments are too long to be read by one."
             );
-            return (Decided::Nobody, Err(not_made(words)));
+            return (DecidedBy::Nobody, Err(not_made(words)));
         }
         let now = self.workspace.clock.now();
         let asked = self.asks.ask(AgentAsk {
@@ -155,30 +141,30 @@ impl Approvals {
         let Some(mut asked) = asked else {
             let words =
                 format!("A person has to allow it {words}, and too many calls wait for that already.");
-            return (Decided::Nobody, Err(not_made(words)));
+            return (DecidedBy::Nobody, Err(not_made(words)));
         };
         let waits = Progress { done: 0.0, total: None, message: Some(format!("A person is asked {words}.")) };
         // The agent may be gone; then the next line says so.
         let _ = call.progress.try_send(waits);
         let reply = tokio::select! {
             reply = asked.answer() => reply,
-            () = call.cancel.cancelled() => return (Decided::Nobody, Err(Refusal::Cancelled)),
+            () = call.cancel.cancelled() => return (DecidedBy::Nobody, Err(Refusal::Cancelled)),
         };
         match reply {
             Some(AskReply::Once | AskReply::Session | AskReply::Always) => {
                 // The rules may be others by now.
                 let now = self.profiles.policy(&call.profile).map(|policy| policy.decide(&request.all()));
                 match now {
-                    Some(decision) if decision.permission != Permission::Deny => (Decided::Person, Ok(())),
-                    _ => (Decided::Rules, Err(not_made(format!("It is not permitted {words}.")))),
+                    Some(decision) if decision.permission != Permission::Deny => (DecidedBy::Person, Ok(())),
+                    _ => (DecidedBy::Rules, Err(not_made(format!("It is not permitted {words}.")))),
                 }
             }
             Some(AskReply::No | AskReply::Never) => {
-                (Decided::Person, Err(not_made(format!("A person did not allow it {words}."))))
+                (DecidedBy::Person, Err(not_made(format!("A person did not allow it {words}."))))
             }
             None => {
                 let words = format!("A person was asked {words}, and nobody answered in time.");
-                (Decided::Nobody, Err(not_made(words)))
+                (DecidedBy::Nobody, Err(not_made(words)))
             }
         }
     }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use autokit_api::ServerReach;
 use autokit_error::ApiError;
 use autokit_features::servers::tools::{SavedServer, Upstream};
-use autokit_gateway::{Audit, Call, Definition, Refusal, Target};
+use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Definition, Refusal, Target};
 use autokit_mcp_client::{Progress, UpstreamError};
 use autokit_openapi as openapi;
 use autokit_openapi::rest::{Keys, needs};
@@ -22,7 +22,7 @@ use crate::approvals::Approvals;
 use crate::builtin::Builtins;
 use crate::journal::Journal;
 use crate::own::OwnTools;
-use crate::permit::{CallRequest, Decided, not_permitted};
+use crate::permit::{CallRequest, not_permitted};
 use crate::profiles::{Scoped, no_profile};
 use crate::refusal::refused;
 use crate::rest::RestCalls;
@@ -94,9 +94,9 @@ impl Calls {
     /// Decides on a call, makes it if it is permitted, and writes it down.
     pub(crate) async fn carry_out(&self, call: Call) -> Result<CallToolResult, Refusal> {
         let Plan { executor, request } = self.prepared(&call).await?;
-        let mut note = Note::begin(&self.journal, &call, request.audit(&call, Decided::Nobody));
+        let mut note = Note::begin(&self.journal, &call, request.audit(&call, DecidedBy::Nobody));
         let (decided, permitted) = self.approvals.permit(&request, &call).await;
-        decided.as_str().clone_into(&mut note.audit.decided);
+        note.audit.decided = decided;
         match permitted {
             Ok(()) => {
                 let result = self.execute(executor, call).await;
@@ -117,7 +117,7 @@ impl Calls {
             Target::Discovered(definition) => Some(definition.schema.clone()),
         };
         let request = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
-        let decided = if self.is_closed(call) { Decided::Rules } else { Decided::Nobody };
+        let decided = if self.is_closed(call) { DecidedBy::Rules } else { DecidedBy::Nobody };
         let note = Note::begin(&self.journal, call, request.audit(call, decided));
         Err(note.refused(refusal))
     }
@@ -138,11 +138,13 @@ impl Calls {
             self.tools.profiles.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
         let decision = policy.decide(&request.all());
         let decided = match decision.permission {
-            Permission::Allow => Decided::Rules,
-            Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => Decided::Person,
+            Permission::Allow => DecidedBy::Rules,
+            Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => {
+                DecidedBy::Person
+            }
             Permission::Ask => return Ok(ByHand::Asks(decision.because)),
             Permission::Deny => {
-                let note = Note::begin(&self.journal, &call, request.audit(&call, Decided::Rules));
+                let note = Note::begin(&self.journal, &call, request.audit(&call, DecidedBy::Rules));
                 return Err(note.refused(not_permitted(&decision.because)));
             }
         };
@@ -312,8 +314,7 @@ struct Note {
 
 impl Note {
     /// Of a call that was taken back, unless it is ended otherwise.
-    fn begin(journal: &Journal, call: &Call, mut audit: Audit) -> Note {
-        "cancelled".clone_into(&mut audit.outcome);
+    fn begin(journal: &Journal, call: &Call, audit: Audit) -> Note {
         let number = journal.begin(&call.session, &audit);
         Note { journal: journal.clone(), session: call.session.clone(), number, began: Instant::now(), audit }
     }
@@ -321,7 +322,7 @@ impl Note {
     /// It was not made; or taken back before it was decided on.
     fn refused(mut self, refusal: Refusal) -> Refusal {
         if let Refusal::NotMade(why) | Refusal::Failed(why) = &refusal {
-            self.tell("refused", why);
+            self.tell(CallOutcome::Refused, why);
         }
         refusal
     }
@@ -331,17 +332,17 @@ impl Note {
         match &result {
             Ok(result) if result.is_error == Some(true) => {
                 let said = result.content.iter().find_map(|block| block.as_text());
-                self.tell("failed", said.map_or("", |text| &text.text));
+                self.tell(CallOutcome::Failed, said.map_or("", |text| &text.text));
             }
-            Ok(_) => self.tell("done", ""),
-            Err(Refusal::NotMade(why) | Refusal::Failed(why)) => self.tell("failed", why),
-            Err(Refusal::Cancelled) => self.tell("cancelled", ""),
+            Ok(_) => self.tell(CallOutcome::Done, ""),
+            Err(Refusal::NotMade(why) | Refusal::Failed(why)) => self.tell(CallOutcome::Failed, why),
+            Err(Refusal::Cancelled) => self.tell(CallOutcome::Cancelled, ""),
         }
         result
     }
 
-    fn tell(&mut self, outcome: &str, why: &str) {
-        outcome.clone_into(&mut self.audit.outcome);
+    fn tell(&mut self, outcome: CallOutcome, why: &str) {
+        self.audit.outcome = outcome;
         self.audit.why = why.chars().take(WHY).collect();
     }
 }
