@@ -98,47 +98,57 @@ impl Indexing {
     /// Brings the index up to the library for some cards.
     pub async fn bring_up(&self, library: &Library, cards: &[CardId]) -> Result<()> {
         let _turn = self.pending.lock().await;
-        self.put_cards(library, cards).await
+        self.put_cards(library, cards).await.why.map_or(Ok(()), Err)
     }
 
     /// Brings those into the index that are not in it yet.
     async fn settle(&self, library: &Library, pending: &mut Pending) {
-        let cards: Vec<CardId> = pending.failed.iter().cloned().collect();
-        match self.put_cards(library, &cards).await {
-            Ok(()) => pending.failed.clear(),
-            Err(error) => {
-                tracing::error!(%error, cards = cards.len(), "changed cards are not in the index yet");
-            }
+        let cards: Vec<CardId> = pending.failed.drain().collect();
+        let Failed { cards, why } = self.put_cards(library, &cards).await;
+        if let Some(error) = why {
+            tracing::error!(%error, cards = cards.len(), "changed cards are not in the index yet");
         }
+        pending.failed.extend(cards);
     }
 
-    async fn put_cards(&self, library: &Library, cards: &[CardId]) -> Result<()> {
+    /// Brings cards up to date in the index; one that cannot be keeps no other out.
+    async fn put_cards(&self, library: &Library, cards: &[CardId]) -> Failed {
         let index = self.searcher.index();
+        let mut failed = Failed::default();
         // A large import must not be in memory twice over.
         for cards in cards.chunks(BATCH) {
             let vectors = match index.embedder() {
-                Some(embedder) => library.vectors_of(&vector_recipe(embedder), cards).await?,
-                None => Vec::new(),
+                Some(embedder) => library.vectors_of(&vector_recipe(embedder), cards).await,
+                None => Ok(Vec::new()),
             };
-            let vectors = by_card(vectors);
-            for id in cards {
-                match library.read(|replica| replica.get(id).cloned()) {
-                    Some(record) => put(&index, &record, vectors.get(id), None)?,
-                    None => index.remove(id.as_str()),
+            let vectors = match vectors {
+                Ok(vectors) => by_card(vectors),
+                Err(error) => {
+                    failed.add(cards, error.into());
+                    continue;
                 }
-            }
-            for id in cards.iter().filter(|id| index.has_pieces(id.as_str())) {
-                // A page of another address says nothing about the card any more.
-                let names = library
-                    .card(id)
-                    .ok()
-                    .and_then(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
-                if library.page(id).await?.map(|page| page.url) != names {
-                    set_pieces(&index, id, &[], 0)?;
+            };
+            for id in cards {
+                if let Err(error) = put_card(library, &index, id, vectors.get(id)).await {
+                    failed.add(std::slice::from_ref(id), error);
                 }
             }
         }
-        Ok(())
+        failed
+    }
+}
+
+/// Cards that could not be brought into the index, and why the first of them could not.
+#[derive(Debug, Default)]
+struct Failed {
+    cards: Vec<CardId>,
+    why: Option<ApiError>,
+}
+
+impl Failed {
+    fn add(&mut self, cards: &[CardId], why: ApiError) {
+        self.cards.extend_from_slice(cards);
+        self.why.get_or_insert(why);
     }
 }
 
@@ -164,6 +174,28 @@ const BATCH: usize = 100;
 
 fn by_card(vectors: Vec<StoredVectors>) -> HashMap<CardId, StoredVectors> {
     vectors.into_iter().map(|vectors| (vectors.card.clone(), vectors)).collect()
+}
+
+/// Brings one card up to date in the index.
+async fn put_card(
+    library: &Library,
+    index: &CardIndex,
+    id: &CardId,
+    vectors: Option<&StoredVectors>,
+) -> Result<()> {
+    let Some(record) = library.read(|replica| replica.get(id).cloned()) else {
+        index.remove(id.as_str());
+        return Ok(());
+    };
+    put(index, &record, vectors, None)?;
+    if index.has_pieces(id.as_str()) {
+        // A page of another address says nothing about the card any more.
+        let names = record.card().text(fields::DOCUMENTATION).map(str::to_owned);
+        if library.page(id).await?.map(|page| page.url) != names {
+            set_pieces(index, id, &[], 0)?;
+        }
+    }
+    Ok(())
 }
 
 fn put(
@@ -216,4 +248,55 @@ pub fn without_vector(index: &CardIndex, library: &Library) -> Vec<CardId> {
     });
     missing.sort();
     missing
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_library::{Clock, Meta, PackedVectors, Place, PutMode, Write};
+    use autokit_toolcard::{Author, CardKey, Operation, Toolcard};
+
+    use super::*;
+
+    const WIDTH: usize = 8;
+
+    /// Adds a card, or another revision of it, with a vector of this length.
+    async fn put(library: &Library, embedder: &Embedder, name: &str, text: &str, dim: usize) -> CardId {
+        let card = format!(r#"{{"name": "{name}", "description": "{text}"}}"#);
+        let card = Toolcard::from_json(&card).expect("a card");
+        let vectors = PackedVectors { model: vector_recipe(embedder), dim, values: vec![1.0; dim] };
+        let meta = Meta {
+            operation: Operation::Edit,
+            author: Author("test".to_owned()),
+            reason: "a test".to_owned(),
+            change: None,
+            request: None,
+        };
+        let write = Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: Some(vectors) };
+        library.commit(&meta, &[write]).await.expect("committed");
+        CardKey::new("", name).id()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_card_that_cannot_be_indexed_keeps_no_other_out_and_is_tried_again() {
+        let library = Library::open(Place::Memory, Clock::system()).await.expect("opens");
+        let indexing = Arc::new(Indexing::new(&library));
+        let embedder = Arc::new(Embedder::stand_in(WIDTH));
+        let index = indexing.build(&library, Some(Arc::clone(&embedder))).await.expect("built");
+        indexing.replace(&library, index).await;
+        library.be_followed_by(Arc::clone(&indexing) as Arc<dyn Follower>);
+        let missing = || without_vector(&indexing.searcher().index(), &library);
+
+        put(&library, &embedder, "first", "one", WIDTH).await;
+        let odd = put(&library, &embedder, "odd", "vectors of another length", WIDTH - 1).await;
+        assert_eq!(missing(), std::slice::from_ref(&odd));
+        // The others are not in its way.
+        for name in ["second", "third", "fourth"] {
+            put(&library, &embedder, name, "more", WIDTH).await;
+            assert_eq!(missing(), std::slice::from_ref(&odd), "{name}");
+        }
+        // With vectors that fit it comes in.
+        put(&library, &embedder, "odd", "vectors of the right length", WIDTH).await;
+        assert!(missing().is_empty());
+        assert!(indexing.pending.lock().await.failed.is_empty());
+    }
 }
