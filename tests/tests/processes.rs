@@ -174,3 +174,23 @@ async fn a_stale_endpoint_of_a_dead_owner_is_no_dead_end() -> Result<()> {
     node.close().await?;
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_while_the_owner_ends_waits_for_its_turn() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let dir = DataDir::new(place.data_dir());
+    let owner = Node::open(options(&place, false)).await?;
+    assert!(dir.endpoint_file().exists());
+    owner.close().await?;
+    assert!(!dir.endpoint_file().exists(), "whoever reads it would ask a process that is gone");
+    // Owned, and nothing published: as by a process that is starting or ending.
+    let held = dir.try_own()?;
+    let mut newcomer = tokio::spawn(Node::open(options(&place, false)));
+    let early = tokio::time::timeout(Duration::from_secs(1), &mut newcomer).await;
+    assert!(early.is_err(), "{early:?}");
+    drop(held);
+    let node = newcomer.await??;
+    assert_eq!(node.role().await, Role::Owner);
+    node.close().await?;
+    Ok(())
+}

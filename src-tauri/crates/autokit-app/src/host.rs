@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use std::fs;
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autokit_api::commands::{Context, PROTOCOL, dispatch};
@@ -97,6 +97,16 @@ impl Endpoint {
         drop(file);
         fs::rename(&partial, path)
     }
+
+    /// Takes back what was published, by whomever. The caller owns the store.
+    pub(crate) fn withdraw(path: &Path) {
+        match fs::remove_file(path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            // Others try it in vain until they run out of patience, or somebody answers.
+            Err(error) => tracing::warn!(%error, "the endpoint file cannot be removed"),
+        }
+    }
 }
 
 /// What `hello` says.
@@ -115,6 +125,7 @@ pub struct Hello {
 pub struct Host {
     /// How to reach it.
     pub endpoint: Endpoint,
+    file: PathBuf,
     listening: Listening,
 }
 
@@ -170,7 +181,12 @@ impl Host {
         let listening = Listening::start(listener, app, stop);
         // Published only now: whoever reads the file finds someone answering.
         endpoint.publish(file).map_err(|error| failed("the endpoint file cannot be written", error))?;
-        Ok(Host { endpoint, listening })
+        Ok(Host { endpoint, file: file.to_owned(), listening })
+    }
+
+    /// Sends newcomers to the next owner; who is connected is served until [`Host::stop`].
+    pub fn withdraw(&self) {
+        Endpoint::withdraw(&self.file);
     }
 
     /// Stops taking requests and finishes those begun.

@@ -1,8 +1,11 @@
 //! How a process takes part: it owns the store, or it talks to the process that does.
 //!
-//! The first process takes the lock and publishes an endpoint; the others connect to it. When the
-//! owner ends, however it ends, the system frees the lock and whoever asks first takes over.
-//! Calls that were on their way are asked again under the same key, so nothing happens twice.
+//! The first process takes the lock and publishes an endpoint; the others connect to it. An owner that
+//! ends withdraws the endpoint first. When it has ended, however it did, the system frees the lock and
+//! whoever asks first takes over. Calls that were on their way are asked again under the same key, so
+//! nothing happens twice.
+
+mod patience;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,13 +22,12 @@ use crate::engine::{Engine, EngineOptions};
 use crate::host::{Endpoint, Host};
 use crate::mcp::AnyLine;
 use crate::remote::{CallError, Remote};
+use patience::Patience;
 
 /// Commands that reach out of the library: where nobody knows whether one was carried out, it is not asked for
 /// again.
 const ONCE: [&str; 1] = [RunTool::NAME];
 
-/// How long a caller waits for some owner to answer, hand-over included.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long between looks at the endpoint file while an owner starts up.
 const RETRY: Duration = Duration::from_millis(20);
 
@@ -117,7 +119,7 @@ impl Node {
     pub async fn call_json(&self, name: &str, body: Value) -> Result<Value> {
         let request = autokit_workspace::token(16);
         let author = self.inner.options.author.clone();
-        let began = Instant::now();
+        let mut patience = Patience::default();
         loop {
             let missed = match &*self.inner.state.read().await {
                 State::Owner { engine, .. } => {
@@ -146,7 +148,7 @@ impl Node {
                 State::Closed => return Err(ApiError::cancelled()),
             };
             match missed {
-                Missed::Owner(lost, why) => self.find_another(began, (lost, why)).await?,
+                Missed::Owner(lost, why) => self.find_another(&mut patience, (lost, why)).await?,
                 // There may be room by now.
                 Missed::Write(error) => Box::pin(self.inner.own_after_all()).await.map_err(|_| error)?,
             }
@@ -159,7 +161,7 @@ impl Node {
     /// # Errors
     /// When no owner answers.
     pub async fn mcp_line(&self, connection: &str, profile: &str) -> Result<AnyLine> {
-        let began = Instant::now();
+        let mut patience = Patience::default();
         loop {
             let lost = match &*self.inner.state.read().await {
                 State::Owner { engine, .. } | State::ReadOnly { engine } => {
@@ -174,13 +176,13 @@ impl Node {
                 },
                 State::Closed => return Err(ApiError::cancelled()),
             };
-            self.find_another(began, lost).await?;
+            self.find_another(&mut patience, lost).await?;
         }
     }
 
     /// Finds an owner in place of one that was lost, as long as there is patience left.
-    async fn find_another(&self, began: Instant, (lost, why): (Endpoint, String)) -> Result<()> {
-        if began.elapsed() > PATIENCE {
+    async fn find_another(&self, patience: &mut Patience, (lost, why): (Endpoint, String)) -> Result<()> {
+        if patience.is_over(Instant::now(), Some(&lost)) {
             return Err(unreachable(self.inner.dir.root(), &why));
         }
         Box::pin(self.inner.replace(&lost)).await
@@ -223,6 +225,8 @@ impl Node {
         let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
         match state {
             State::Owner { engine, host } => {
+                // Who comes now waits for the next owner.
+                host.withdraw();
                 // Each may take a while: where ending takes long, the log tells what is waited for.
                 tracing::info!("stopping jobs and servers");
                 engine.stop_jobs().await;
@@ -264,8 +268,7 @@ impl Node {
 impl Inner {
     /// Becomes the owner or finds one that answers.
     async fn attach(self: &Arc<Self>) -> Result<()> {
-        let began = Instant::now();
-        let mut reason = String::from("no endpoint was published");
+        let mut patience = Patience::default();
         loop {
             if let Some(owned) = self.won() {
                 return self.own_or_read(owned).await;
@@ -283,8 +286,10 @@ impl Inner {
                     unwritable = Some(error);
                 }
             }
-            if let Some(endpoint) = Endpoint::read(&self.dir.endpoint_file()) {
-                match Remote::connect(endpoint).await {
+            let published = Endpoint::read(&self.dir.endpoint_file());
+            let mut reason = String::from("it is still starting or ending");
+            if let Some(endpoint) = &published {
+                match Remote::connect(endpoint.clone()).await {
                     Ok(remote) => {
                         self.follow(remote.clone());
                         *self.state.write().await = State::Client(remote);
@@ -299,11 +304,11 @@ impl Inner {
             if let Some(error) = unwritable.filter(|_| !self.dir.is_owned()) {
                 return self.read_only(error).await;
             }
-            if began.elapsed() > PATIENCE {
+            if patience.is_over(Instant::now(), published.as_ref()) {
                 return Err(unreachable(self.dir.root(), &reason));
             }
-            // The owner is between taking the lock and publishing its endpoint, or between
-            // ending and the system freeing the lock. Neither can be waited for.
+            // The owner is between taking the lock and publishing its endpoint, or between withdrawing
+            // it and the system freeing the lock. Neither can be waited for.
             tokio::time::sleep(RETRY).await;
         }
     }
@@ -344,6 +349,8 @@ impl Inner {
     }
 
     async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
+        // Of an owner that was killed: opening the store may take longer than anyone waits for it to answer.
+        Endpoint::withdraw(&self.dir.endpoint_file());
         let engine = Engine::start(owned, &self.options.engine, self.events.clone()).await?;
         let host = match Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await {
             Ok(host) => host,

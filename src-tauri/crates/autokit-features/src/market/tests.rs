@@ -70,6 +70,7 @@ async fn setup_waiting(market: Duration) -> Setup {
     let library = Library::open(Place::Memory, options.clock.clone()).await.unwrap();
     let workspace = Workspace::new(library, options.clock.clone(), events, false);
     let models = Models::open(workspace.clone(), &options).await.unwrap();
+    models.load().await;
     let providers = Providers::new(workspace.clone(), &options).unwrap();
     let servers = KnownServers::new(workspace.clone(), providers.clone(), options.servers.clone());
     let keys = BundleKeys::new(workspace.clone(), providers.clone());

@@ -1,0 +1,72 @@
+//! How long a process waits for an owner.
+
+use std::time::{Duration, Instant};
+
+use crate::host::Endpoint;
+
+/// How long an endpoint that was published may stay silent.
+const SILENCE: Duration = Duration::from_secs(10);
+/// How long an owner may take altogether, to start or to end as well: a large library on a busy machine is
+/// opened, or written back, in that time.
+const TURN: Duration = Duration::from_mins(1);
+
+/// What was seen of an owner so far, from the first attempt that failed.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    began: Option<Instant>,
+    /// The endpoint that does not answer, and since when.
+    silent: Option<(Endpoint, Instant)>,
+}
+
+impl Patience {
+    /// Whether to give up, after an attempt that failed at `now`: at `published`, or because nothing is
+    /// published while somebody owns the store.
+    pub(super) fn is_over(&mut self, now: Instant, published: Option<&Endpoint>) -> bool {
+        let began = *self.began.get_or_insert(now);
+        let silent = published.map(|endpoint| match self.silent.take() {
+            Some((known, since)) if known == *endpoint => (known, since),
+            _ => (endpoint.clone(), now),
+        });
+        let silence = silent.as_ref().map_or(Duration::ZERO, |(_, since)| now - *since);
+        self.silent = silent;
+        silence > SILENCE || now - began > TURN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(port: u16) -> Endpoint {
+        Endpoint { pid: 1, port, token: "t".into(), version: "0".into(), protocol: 1 }
+    }
+
+    /// Gives up after so many seconds, asked once a second for what is published then.
+    fn gives_up_after(published: impl Fn(u64) -> Option<Endpoint>) -> u64 {
+        let (mut patience, now) = (Patience::default(), Instant::now());
+        (0..120)
+            .find(|second| patience.is_over(now + Duration::from_secs(*second), published(*second).as_ref()))
+            .expect("patience ends within two minutes")
+    }
+
+    #[test]
+    fn an_owner_that_starts_or_ends_is_waited_for_longer_than_one_that_is_silent() {
+        assert_eq!(gives_up_after(|_| Some(endpoint(1))), 11);
+        assert_eq!(gives_up_after(|_| None), 61);
+        // Silent, then withdrawn: it is ending.
+        assert_eq!(gives_up_after(|second| (second < 9).then(|| endpoint(1))), 61);
+        // Each owner has its own time, but not for ever.
+        assert_eq!(gives_up_after(|second| Some(endpoint(u16::from(second >= 8)))), 19);
+        assert_eq!(gives_up_after(|second| Some(endpoint((second / 8) as u16))), 61);
+    }
+
+    #[test]
+    fn patience_begins_with_the_first_failure() {
+        let now = Instant::now();
+        let mut patience = Patience::default();
+        let later = now + Duration::from_mins(5);
+        assert!(!patience.is_over(later, Some(&endpoint(1))));
+        assert!(!patience.is_over(later + SILENCE, Some(&endpoint(1))));
+        assert!(patience.is_over(later + SILENCE + Duration::from_millis(1), Some(&endpoint(1))));
+    }
+}
