@@ -234,9 +234,11 @@ fn as_nobody(place: &Workplace, arguments: &[&str]) -> Result<std::process::Outp
 
 #[test]
 #[cfg(unix)]
-fn a_directory_that_cannot_be_written_is_named() -> Result<()> {
+fn a_library_of_somebody_else_is_read_and_its_directory_named() -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let place = with_one_card()?;
+    // Killed, so that everything an owner leaves behind is there.
+    place.serve()?.kill()?;
     open_to_all(place.data_dir().parent().context("a parent")?)?;
     let walk = |mode_of_folders: u32, mode_of_files: u32| -> Result<()> {
         let mut folders = vec![place.data_dir()];
@@ -255,6 +257,10 @@ fn a_directory_that_cannot_be_written_is_named() -> Result<()> {
     };
     walk(0o555, 0o444)?;
     let output = as_nobody(&place, &["cards", "list"])?;
+    let listed: Value = serde_json::from_slice(&output.stdout)
+        .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    ensure!(listed["rows"][0]["name"] == "Survivor", "{listed}");
+    let output = as_nobody(&place, &["cards", "add", "--set", "name=Other"])?;
     let error: Value = serde_json::from_slice(&output.stderr)
         .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
     ensure!(output.status.code() == Some(5) && error["code"] == "read_only", "{error}");

@@ -30,7 +30,8 @@ pub(crate) fn copy_aside(store: &Path) -> io::Result<TempDir> {
     Err(failure.unwrap_or_else(|| io::Error::from(io::ErrorKind::StorageFull)))
 }
 
-/// Copies a folder with everything in it.
+/// Copies a folder with everything in it. The copies are the copier's own: they can be written, whatever may be
+/// done to what they were made from.
 pub(crate) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -39,7 +40,7 @@ pub(crate) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
         if entry.file_type()?.is_dir() {
             copy_tree(&entry.path(), &target)?;
         } else {
-            fs::copy(entry.path(), target)?;
+            io::copy(&mut fs::File::open(entry.path())?, &mut fs::File::create(target)?)?;
         }
     }
     Ok(())
