@@ -31,6 +31,12 @@ pub enum Error {
     Deadline(u64),
 }
 
+impl From<autokit_pages::Error> for Error {
+    fn from(error: autokit_pages::Error) -> Error {
+        Error::Embedding(error.to_string())
+    }
+}
+
 impl From<Error> for ApiError {
     fn from(error: Error) -> ApiError {
         match error {

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use autokit_agent::discover::{Discovered, Discovery, Known, Readings};
+use autokit_agent::discover::{Discovered, Discovery, Known};
 use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_pages::{PageReader, Readings};
 use autokit_search::eval as retrieve;
 use autokit_web::search::{Provider, Service};
 use serde::{Deserialize, Serialize};
@@ -170,13 +171,11 @@ pub async fn discover(
     let discovery = Discovery {
         providers: vec![provider.clone()],
         github: None,
-        fetcher,
-        embedder: Some(embedder),
+        reader: PageReader { fetcher, embedder: Some(embedder), readings: Readings::default() },
         vocabulary: Arc::new(vocabulary),
         known: Arc::new(known),
         preferred: None,
         turned_down: Vec::new(),
-        readings: Readings::default(),
     };
     let (mut lines, mut times) = (Vec::new(), Vec::new());
     let (mut measures, mut baseline) = (DiscoverMeasures::default(), DiscoverMeasures::default());

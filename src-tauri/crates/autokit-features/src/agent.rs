@@ -91,13 +91,13 @@ impl Agent {
         let now = move || clock.stamp();
         let mut on = |event: StepEvent| self.change(entry, |session| session.turns[at].events.push(event));
         if turn.kind == TurnKind::Discover {
-            let found = self.discover(entry, &turn.asked, &now, &mut on).await?;
+            let found = self.discover(&turn.asked, &now, &mut on).await?;
             self.change(entry, |session| session.turns[at].discovered = Some(found));
             return Ok(());
         }
         let mut question = question_of(&session.turns[..=at]);
         question.candidates = asker.candidates;
-        let mut deps = self.deps(&entry.readings).await?;
+        let mut deps = self.deps().await?;
         if !asker.web {
             deps.web = None;
         }
@@ -113,12 +113,11 @@ impl Agent {
 
     async fn discover(
         &self,
-        entry: &Entry,
         need: &str,
         now: &(dyn Fn() -> String + Send + Sync),
         on: &mut (dyn FnMut(StepEvent) + Send),
     ) -> Result<Discovered> {
-        let Some(web) = self.web(&entry.readings).await? else {
+        let Some(web) = self.web().await? else {
             let services = self.providers.services();
             if let Some(missing) =
                 services.missing.last().filter(|_| services.settings.search.kind.is_chosen())

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autokit_agent::ask::{AgentDeps, Citation, LONGEST_SILENCE, Retrieval, Retrieved, Retriever};
-use autokit_agent::discover::{Discovery, Known, Readings, Vocabulary};
+use autokit_agent::discover::{Discovery, Known, Vocabulary};
 use autokit_error::{ApiError, Result};
 use autokit_search::eval::ToolText;
 use autokit_search::{SearchRequest, Thresholds};
@@ -155,29 +155,27 @@ impl Agent {
     }
 
     /// The web as chosen in Settings; none when no search service is chosen.
-    pub(crate) async fn web(&self, readings: &Readings) -> Result<Option<Discovery>> {
+    pub(crate) async fn web(&self) -> Result<Option<Discovery>> {
         let services = self.providers.services();
         let Some(search) = services.search.clone() else { return Ok(None) };
         Ok(Some(Discovery {
             providers: vec![search],
             github: services.github.clone(),
-            fetcher: services.fetcher.clone(),
-            embedder: self.models.query_embedder(),
+            reader: services.page_reader(self.models.query_embedder()),
             vocabulary: self.vocabulary().await?,
             known: self.known(),
             preferred: Some(services.settings.search.preferred.clone())
                 .filter(|text| !text.trim().is_empty()),
             turned_down: Vec::new(),
-            readings: readings.clone(),
         }))
     }
 
-    pub(crate) async fn deps(&self, readings: &Readings) -> Result<AgentDeps> {
+    pub(crate) async fn deps(&self) -> Result<AgentDeps> {
         let services = self.providers.services();
         Ok(AgentDeps {
             small: services.small.clone(),
             large: services.large.clone(),
-            web: self.web(readings).await?,
+            web: self.web().await?,
             prompts: services.prompts.clone(),
             patience: LONGEST_SILENCE,
             deadline: DEADLINE,

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use autokit_agent::discover::Readings;
 use autokit_api::{Event, Session, Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::SessionNote;
@@ -50,8 +49,6 @@ pub struct Entry {
     pub state: watch::Sender<Session>,
     /// Stops the turn under way.
     pub cancel: CancellationToken,
-    /// What was read for this session's turns.
-    pub readings: Readings,
 }
 
 impl Agent {
@@ -88,11 +85,7 @@ impl Agent {
             all.remove(&id);
         }
         let id = session.id.clone();
-        let entry = Entry {
-            state: watch::Sender::new(session),
-            cancel: CancellationToken::new(),
-            readings: Readings::default(),
-        };
+        let entry = Entry { state: watch::Sender::new(session), cancel: CancellationToken::new() };
         all.entry(id).or_insert(entry).clone()
     }
 
@@ -165,7 +158,7 @@ impl Agent {
                     "Wait for it, or stop it first.",
                 ));
             }
-            let entry = Entry { state, cancel: CancellationToken::new(), ..entry };
+            let entry = Entry { state, cancel: CancellationToken::new() };
             all.insert(id, entry.clone());
             let mut at = 0;
             self.change(&entry, |session| {

@@ -8,11 +8,11 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::claims::{Claim, Shown};
-use crate::reading::Reading;
 use crate::subject::Subject;
+use autokit_pages::Page;
 
 /// Arguments: those of the card against those its classes are shown with.
-pub(crate) fn init_args(subject: &Subject, page: &Reading, shown: &Shown<'_>) -> Option<Claim> {
+pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Option<Claim> {
     let code = &page.facts.code;
     let classes: Vec<&str> = match shown {
         Shown::AsWritten(imports) | Shown::FromElsewhere(imports) | Shown::Others(imports, _) => {

@@ -11,8 +11,9 @@ use ts_rs::TS;
 
 use crate::arguments::init_args;
 use crate::marks::{Marks, agreement, likeness};
-use crate::reading::Reading;
-use crate::subject::{Subject, content_words};
+use crate::subject::Subject;
+use autokit_pages::Page;
+use autokit_pages::content_words;
 
 /// What the page says about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -113,7 +114,7 @@ const LIKE_IT: f32 = 0.4;
 const AS_GOOD: f32 = 0.15;
 
 /// All claims of a card that is documented by this page.
-pub(crate) fn claims(subject: &Subject, marks: &Marks, page: &Reading) -> Vec<Claim> {
+pub(crate) fn claims(subject: &Subject, marks: &Marks, page: &Page) -> Vec<Claim> {
     let mut all = vec![
         Claim::supported(fields::DOCUMENTATION, page.document.page_title.as_str(), marks.title.max(0.5)),
         name(subject, marks, page),
@@ -127,7 +128,7 @@ pub(crate) fn claims(subject: &Subject, marks: &Marks, page: &Reading) -> Vec<Cl
     all
 }
 
-fn name(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
+fn name(subject: &Subject, marks: &Marks, page: &Page) -> Claim {
     if marks.title >= 0.5 {
         return Claim::supported(fields::NAME, page.document.title.as_str(), marks.title);
     }
@@ -138,7 +139,7 @@ fn name(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
 }
 
 /// The first sentence or heading that has a name in it.
-fn sentence_with<'a>(page: &'a Reading, name: &str) -> Option<&'a str> {
+fn sentence_with<'a>(page: &'a Page, name: &str) -> Option<&'a str> {
     let name = name.to_lowercase();
     page.document
         .blocks
@@ -148,7 +149,7 @@ fn sentence_with<'a>(page: &'a Reading, name: &str) -> Option<&'a str> {
         .find(|sentence| sentence.to_lowercase().contains(&name))
 }
 
-fn description(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
+fn description(subject: &Subject, marks: &Marks, page: &Page) -> Claim {
     if subject.content.is_empty() || (marks.meaning() < SAME_MEANING && marks.wording < SAME_WORDS) {
         return Claim::not_found(fields::DESCRIPTION);
     }
@@ -168,7 +169,7 @@ fn description(subject: &Subject, marks: &Marks, page: &Reading) -> Claim {
 }
 
 /// Language, module and class: what the page's code shows of them.
-fn import(subject: &Subject, page: &Reading, shown: &Shown<'_>) -> Vec<Claim> {
+fn import(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Vec<Claim> {
     if subject.classes.is_empty() && subject.module.is_none() {
         return Vec::new();
     }
@@ -271,7 +272,7 @@ pub(crate) enum Shown<'a> {
     Nothing,
 }
 
-fn shown<'a>(subject: &Subject, page: &'a Reading) -> Shown<'a> {
+fn shown<'a>(subject: &Subject, page: &'a Page) -> Shown<'a> {
     let code = &page.facts.code;
     let module = subject.module.as_deref();
     let own = |module: Option<&str>| -> Vec<&'a Import> {
@@ -351,7 +352,7 @@ fn is_old(import: &Import) -> bool {
 /// The page's imports by how much each looks like what the card means: like its class and module, like
 /// its name, and like what the page is about. Where one of the card's own family does, those of others
 /// and those of the past are left out.
-fn ranked<'a>(subject: &Subject, page: &'a Reading) -> Vec<(f32, &'a Import)> {
+fn ranked<'a>(subject: &Subject, page: &'a Page) -> Vec<(f32, &'a Import)> {
     let main = page.facts.import.as_ref().map(|fact| &fact.value);
     let mut all: Vec<(f32, &Import)> = page
         .facts
@@ -382,7 +383,7 @@ fn ranked<'a>(subject: &Subject, page: &'a Reading) -> Vec<(f32, &'a Import)> {
     all
 }
 
-fn openapi(subject: &Subject, page: &Reading) -> Option<Claim> {
+fn openapi(subject: &Subject, page: &Page) -> Option<Claim> {
     let url = subject.openapi.as_deref()?;
     let same = |other: &str| other.trim_end_matches('/') == url.trim_end_matches('/');
     let linked = page.document.links.iter().find(|link| same(&link.url));
@@ -393,7 +394,7 @@ fn openapi(subject: &Subject, page: &Reading) -> Option<Claim> {
     })
 }
 
-fn pricing(subject: &Subject, page: &Reading) -> Option<Claim> {
+fn pricing(subject: &Subject, page: &Page) -> Option<Claim> {
     let said = page.facts.price.as_ref();
     let written = subject.pricing.as_deref();
     match (written, said) {
@@ -424,7 +425,7 @@ mod tests {
     fn told(card: Value, code: &str) -> Vec<Claim> {
         let Value::Object(card) = card else { unreachable!() };
         let subject = Subject::of(&Toolcard::new(card).unwrap());
-        let page = Reading::of(Fetched {
+        let page = Page::of(Fetched {
             url: "https://docs.example.org/tools/widget".into(),
             status: 200,
             hops: Vec::new(),

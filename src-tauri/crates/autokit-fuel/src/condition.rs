@@ -10,7 +10,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::reading::Reading;
+use autokit_pages::Page;
 
 /// What sort of page it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -48,7 +48,7 @@ fn pattern(pattern: &str) -> Regex {
 }
 
 /// What sort of page it is, with the words that say so.
-pub(crate) fn condition(page: &Reading) -> (Condition, String) {
+pub(crate) fn condition(page: &Page) -> (Condition, String) {
     let has_code = page.document.code().next().is_some();
     let text: Vec<&str> = page
         .document

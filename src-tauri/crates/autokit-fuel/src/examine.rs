@@ -5,14 +5,13 @@ use std::time::Duration;
 use autokit_toolcard::{CardId, CardState, Toolcard};
 
 use crate::condition::{Condition, condition};
-use crate::error::{Result, aside};
 use crate::fuel::Fuel;
 use crate::link::{LinkHealth, LinkState};
-use crate::reading::read;
 use crate::report::{Examined, Judgement, Report, Sought, Weighed};
 use crate::seek::{Candidate, Unanswered, rank};
 use crate::settle::unverified;
 use crate::subject::Subject;
+use autokit_pages::{Result, aside};
 
 /// A page that is this likely the right one is taken. From 0.5 on the right ones are; up to 0.6 so are
 /// two in five hundred that only look like it.
@@ -74,7 +73,7 @@ impl Fuel {
         let mut text: Option<String> = None;
         if let Some(url) = &subject.documentation {
             // Always asked anew: what it answered a day ago is what is in question.
-            let visit = read(&self.fetcher, self.embedder.as_ref(), url, self.patience).await?;
+            let visit = self.reader.visit(url, self.patience).await?;
             report.link = LinkHealth::of(url, &visit);
             if report.link.state == LinkState::Closed {
                 report.state = CardState::Unreachable;
@@ -121,7 +120,7 @@ impl Fuel {
         }
         if let Some(advisor) = self.advisor.as_ref().filter(|_| sure_of(&found).is_none()) {
             let led = self.led(advisor, case.card, &report.why_broken()).await;
-            self.weigh(&subject, vector, &led.opened, &mut found).await?;
+            self.weigh_pages(&subject, vector, led.opened, &mut found).await?;
             if let Some(chosen) = &led.chosen {
                 for page in found.iter_mut().filter(|page| page.is_at(chosen) && page.marks.say_something()) {
                     page.logit += CHOSEN_BY_A_MODEL;
@@ -166,13 +165,13 @@ impl Fuel {
 
     /// Whether there is a network, asking for a page if nothing answered lately.
     pub async fn reaches(&self, url: &str) -> bool {
-        let answers = async || self.fetcher.get_within(url, self.patience).await.is_ok();
-        self.fetcher.answered_within(LATELY) || answers().await || self.searches().await
+        let answers = async || self.reader.fetcher.get_within(url, self.patience).await.is_ok();
+        self.reader.fetcher.answered_within(LATELY) || answers().await || self.searches().await
     }
 
     /// Whether there is a network: something answered lately, or a search service does now.
     async fn online(&self) -> bool {
-        self.fetcher.answered_within(LATELY) || self.searches().await
+        self.reader.fetcher.answered_within(LATELY) || self.searches().await
     }
 
     async fn searches(&self) -> bool {
@@ -185,7 +184,7 @@ impl Fuel {
     }
 
     async fn vector(&self, subject: &Subject) -> Result<Option<Vec<f32>>> {
-        let Some(embedder) = self.embedder.clone() else { return Ok(None) };
+        let Some(embedder) = self.reader.embedder.clone() else { return Ok(None) };
         let passage = subject.passage();
         Ok(aside(move || embedder.passages(&[passage])).await?.into_iter().next())
     }

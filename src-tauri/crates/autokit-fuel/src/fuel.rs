@@ -3,28 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autokit_search::QueryEmbedder;
-use autokit_web::Fetcher;
+use autokit_pages::{PageReader, Result, Visit};
 use autokit_web::search::Provider;
 use tokio::sync::Semaphore;
 
-use crate::error::Result;
 use crate::model::Advisor;
-use crate::reading::{Pages, Visit};
+use crate::visits::Visits;
 
 /// What examining needs.
 #[derive(Clone, Debug)]
 pub struct Fuel {
     /// Reads pages.
-    pub fetcher: Fetcher,
+    pub reader: PageReader,
     /// Search services; none means that only the site itself is asked for its pages.
     pub providers: Vec<Provider>,
     /// Whose turn it is to search: the services let only so many through.
     pub searching: Arc<Semaphore>,
-    /// Vectors, if there is a model.
-    pub embedder: Option<Arc<dyn QueryEmbedder>>,
-    /// Pages seen lately; shared by the cards of one run.
-    pub pages: Pages,
+    /// Pages visited lately; shared by the cards of one run.
+    pub visits: Visits,
     /// How long a page may take in all.
     pub patience: Duration,
     /// Failures in a row after which another page is sought.
@@ -37,6 +33,6 @@ pub struct Fuel {
 
 impl Fuel {
     pub(crate) async fn visit(&self, url: &str) -> Result<Visit> {
-        self.pages.visit(&self.fetcher, self.embedder.as_ref(), url, self.patience).await
+        self.visits.visit(&self.reader, url, self.patience).await
     }
 }

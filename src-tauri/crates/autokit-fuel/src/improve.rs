@@ -13,8 +13,9 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::model::{Advisor, shown_card, shown_page};
-use crate::reading::Reading;
-use crate::subject::{Subject, content_words};
+use crate::subject::Subject;
+use autokit_pages::Page;
+use autokit_pages::content_words;
 
 /// A better description, with the sentences of the page it rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ static ABILITY: LazyLock<Regex> = LazyLock::new(|| {
 /// What the embedding model said.
 pub(crate) fn by_rules(
     subject: &Subject,
-    page: &Reading,
+    page: &Page,
     embedder: Option<&dyn QueryEmbedder>,
 ) -> Result<Option<Improved>, String> {
     if subject.content.len() >= ENOUGH {
@@ -171,7 +172,7 @@ struct Sentence {
 impl Advisor {
     /// As [`by_rules`], written by the model. Sentences whose quote does not stand on the page, or whose
     /// own words the page does not have, are left out; none when nothing is left.
-    pub(crate) async fn improve(&self, card: &Toolcard, page: &Reading) -> Option<Improved> {
+    pub(crate) async fn improve(&self, card: &Toolcard, page: &Page) -> Option<Improved> {
         let schema = json!({
             "type": "object",
             "properties": { "sentences": { "type": "array", "maxItems": 6, "items": {
@@ -196,7 +197,7 @@ impl Advisor {
         let written: Written = serde_json::from_value(answer).ok()?;
         let mut improved = Improved { text: String::new(), quotes: Vec::new() };
         for sentence in written.sentences {
-            if page.stands(&sentence.quote) && rests_on(&sentence, card, page) {
+            if page.holds(&sentence.quote) && rests_on(&sentence, card, page) {
                 if !improved.text.is_empty() {
                     improved.text.push(' ');
                 }
@@ -219,11 +220,11 @@ static ORDERS: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a sentence says what its quote says: most of its words are on the page, some in the quote, and
 /// it tells nobody what to do. A page may hold anything, so names that look like code have to stand in the
 /// card or in code the page shows, other names and numbers at least on the page.
-fn rests_on(sentence: &Sentence, card: &Toolcard, page: &Reading) -> bool {
+fn rests_on(sentence: &Sentence, card: &Toolcard, page: &Page) -> bool {
     let text = sentence.text.trim();
     let words = content_words(text);
     let quote = content_words(&sentence.quote);
-    let there = words.iter().filter(|word| page.words.contains(*word)).count();
+    let there = words.iter().filter(|word| page.words().contains(*word)).count();
     let card = card.to_json();
     let as_written = text.split_whitespace().enumerate().all(|(at, raw)| {
         let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
@@ -252,8 +253,8 @@ mod tests {
 
     use super::*;
 
-    fn page(markdown: &str) -> Reading {
-        Reading::of(Fetched {
+    fn page(markdown: &str) -> Page {
+        Page::of(Fetched {
             url: "https://docs.example.org/tools/weather".into(),
             status: 200,
             hops: Vec::new(),
@@ -297,7 +298,7 @@ mod tests {
             improved.quotes.iter().all(|quote| page.text.contains(quote) && improved.text.contains(quote))
         );
         assert!(!improved.text.contains("notebook") && !improved.text.contains("account"));
-        let empty = Reading::of(Fetched { text: String::new(), ..page.fetched.clone() });
+        let empty = Page::of(Fetched { text: String::new(), ..page.fetched.clone() });
         assert_eq!(by_rules(&subject("x"), &empty, None), Ok(None));
     }
 
@@ -317,7 +318,7 @@ mod tests {
         ] {
             assert!(!rests_on(&sentence(lie, quote), &card, &page), "{lie}");
         }
-        assert!(!page.stands("It supports everything there is."));
-        assert!(page.stands("hourly  radar\nmaps"));
+        assert!(!page.holds("It supports everything there is."));
+        assert!(page.holds("hourly  radar\nmaps"));
     }
 }

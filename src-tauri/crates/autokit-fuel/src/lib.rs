@@ -9,31 +9,30 @@
 mod arguments;
 mod claims;
 mod condition;
-mod error;
 mod examine;
 mod fuel;
 mod improve;
 mod link;
 mod marks;
 mod model;
-mod reading;
 mod report;
 mod seek;
 mod settle;
 mod subject;
+mod visits;
 
+pub use autokit_pages::{Error, Result};
 pub use claims::{Claim, Standing};
 pub use condition::Condition;
-pub use error::{Error, Result};
 pub use examine::Case;
 pub use fuel::Fuel;
 pub use improve::Improved;
 pub use link::{LinkHealth, LinkState};
 pub use marks::Marks;
 pub use model::Advisor;
-pub use reading::{Pages, Reading, Visit};
 pub use report::{Examined, Judgement, Report, Sought, Weighed};
 pub use subject::Subject;
+pub use visits::Visits;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

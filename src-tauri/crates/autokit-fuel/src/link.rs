@@ -4,7 +4,7 @@ use autokit_web::{Code, Error, Hop};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::reading::Visit;
+use autokit_pages::Visit;
 
 /// How an address fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]

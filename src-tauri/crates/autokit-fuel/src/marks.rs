@@ -7,8 +7,9 @@ use autokit_search::dot;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::reading::Reading;
-use crate::subject::{Subject, telling};
+use crate::subject::Subject;
+use autokit_pages::Page;
+use autokit_pages::telling;
 
 /// What speaks for a page, each from 0 to 1 unless said otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
@@ -121,7 +122,7 @@ fn counted(text: &str, name: &str) -> usize {
 
 impl Marks {
     /// Compares a card with a page. `vector` is that of the card's name and description.
-    pub fn of(subject: &Subject, vector: Option<&[f32]>, page: &Reading) -> Marks {
+    pub fn of(subject: &Subject, vector: Option<&[f32]>, page: &Page) -> Marks {
         let code = &page.facts.code;
         let classes = &subject.classes;
         let part = |has: &dyn Fn(&str) -> bool| {
@@ -182,14 +183,14 @@ impl Marks {
             address: agreement(&telling(&slug.join(" ")), &subject.name_words)
                 .max(0.8 * share(&slug, &identity)),
             sort: sort(subject, page),
-            cosine: match (vector, &page.opening) {
+            cosine: match (vector, page.opening()) {
                 (Some(card), Some(page)) => Some(dot(card, page)),
                 _ => None,
             },
             wording: if subject.content.is_empty() {
                 0.0
             } else {
-                let shared = subject.content.iter().filter(|word| page.words.contains(*word)).count();
+                let shared = subject.content.iter().filter(|word| page.words().contains(*word)).count();
                 shared as f32 / subject.content.len() as f32
             },
             bare: !classes.is_empty() && page.document.code().next().is_none(),
@@ -199,7 +200,7 @@ impl Marks {
 
 /// Whether card and page are of one sort. What the card's class and module say counts before its name;
 /// what the page's address says before its title.
-fn sort(subject: &Subject, page: &Reading) -> f32 {
+fn sort(subject: &Subject, page: &Page) -> f32 {
     let class: Vec<String> = subject.classes.iter().flat_map(|class| words(class)).collect();
     let module = words(subject.module.as_deref().unwrap_or(""));
     let card = [sorts(&class), sorts(&module), sorts(&words(&subject.name))]

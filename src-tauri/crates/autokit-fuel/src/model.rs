@@ -2,23 +2,21 @@
 //! find. Nothing it says is believed for being said: a claim needs words that stand on the page and,
 //! where it names a value, a page that shows that value; a page it found is weighed like any other.
 
-use std::sync::Mutex;
+use std::sync::Arc;
 
 use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Ended, Model, Observation, React, Request, Tool, Toolbox};
+use autokit_pages::{Page, WebTools, content_words, telling};
 use autokit_toolcard::{Toolcard, fields};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::claims::{Claim, Standing};
 use crate::fuel::Fuel;
-use crate::reading::Reading;
-use crate::subject::{Subject, content_words, telling};
+use crate::subject::Subject;
 
 /// Characters of a page shown to a model.
 const SHOWN: usize = 12_000;
-/// Results of a search shown to a model.
-const HITS: usize = 10;
 /// How sure a claim is that only a model makes.
 const CONFIDENCE: f32 = 0.6;
 /// Words a sentence about a price has at least one of.
@@ -75,17 +73,8 @@ pub(crate) fn shown_card(card: &Toolcard) -> String {
 }
 
 /// The page as a model is shown it.
-pub(crate) fn shown_page(page: &Reading) -> String {
+pub(crate) fn shown_page(page: &Page) -> String {
     page.text.chars().take(SHOWN).collect()
-}
-
-impl Reading {
-    /// Whether words stand on the page, white space aside. A word or two stand on any page.
-    pub(crate) fn stands(&self, quote: &str) -> bool {
-        let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let quote = squeeze(quote);
-        quote.chars().count() >= 8 && squeeze(&self.text).contains(&quote)
-    }
 }
 
 impl Advisor {
@@ -95,7 +84,7 @@ impl Advisor {
         &self,
         card: &Toolcard,
         subject: &Subject,
-        page: &Reading,
+        page: &Page,
         claims: &mut [Claim],
     ) -> bool {
         if !claims.iter().any(Claim::is_not_found) {
@@ -155,8 +144,8 @@ impl Advisor {
 
 /// Whether a claim of a model can be believed: its quote stands on the page, and the page shows what the
 /// claim needs.
-fn believed(said: &Said, subject: &Subject, page: &Reading) -> bool {
-    if !page.stands(&said.quote) {
+fn believed(said: &Said, subject: &Subject, page: &Page) -> bool {
+    if !page.holds(&said.quote) {
         return false;
     }
     let code = &page.facts.code;
@@ -197,70 +186,16 @@ fn believed(said: &Said, subject: &Subject, page: &Reading) -> bool {
 }
 
 /// What the model may do while it looks for a page.
-struct Web<'a> {
-    fuel: &'a Fuel,
-    opened: Mutex<Vec<String>>,
-}
+struct Web<'a>(WebTools<'a>);
 
 impl Toolbox for Web<'_> {
     fn tools(&self) -> Vec<Tool> {
-        let tool = |name: &str, description: &str, argument: &str| Tool {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": { argument: { "type": "string" } },
-                "required": [argument],
-                "additionalProperties": false,
-            }),
-        };
-        vec![
-            tool("search", "Searches the web.", "query"),
-            tool("open", "Opens a page and gives its main text with its code.", "url"),
-        ]
+        WebTools::tools()
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Observation {
-        let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let outcome =
-            if name == "search" { self.search(&text("query")).await } else { self.open(&text("url")).await };
-        match outcome {
-            Ok(text) => Observation { text, failed: false },
-            Err(text) => Observation { text, failed: true },
-        }
-    }
-}
-
-impl Web<'_> {
-    async fn search(&self, query: &str) -> Result<String, String> {
-        let mut lines = Vec::new();
-        let mut failure = None;
-        for provider in &self.fuel.providers {
-            match provider.search(query, HITS).await {
-                Ok(hits) => lines
-                    .extend(hits.iter().map(|hit| format!("{}\n{}\n{}", hit.title, hit.url, hit.snippet))),
-                Err(error) => failure = Some(error.to_string()),
-            }
-        }
-        match failure {
-            Some(failure) if lines.is_empty() => Err(failure),
-            _ if lines.is_empty() => Ok("Nothing was found.".to_owned()),
-            _ => Ok(lines.join("\n\n")),
-        }
-    }
-
-    async fn open(&self, url: &str) -> Result<String, String> {
-        let page = self
-            .fuel
-            .visit(url)
-            .await
-            .map_err(|error| error.to_string())?
-            .map_err(|error| error.to_string())?;
-        if !page.fetched.is_success() {
-            return Err(format!("{url} answers {}.", page.fetched.status));
-        }
-        self.opened.lock().expect("no holder panics").push(url.to_owned());
-        Ok(shown_page(&page))
+        let called = self.0.call(name, &arguments).await;
+        called.unwrap_or_else(|| Observation { text: format!("There is no tool {name}."), failed: true })
     }
 }
 
@@ -268,7 +203,7 @@ impl Web<'_> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Led {
     /// Pages it opened.
-    pub(crate) opened: Vec<String>,
+    pub(crate) opened: Vec<Arc<Page>>,
     /// The one it holds for right.
     pub(crate) chosen: Option<String>,
 }
@@ -289,15 +224,15 @@ impl Fuel {
                 "required": ["url"],
             }),
         };
-        let web = Web { fuel: self, opened: Mutex::default() };
+        let web = Web(WebTools::new(&self.reader, &self.providers));
         let ended = React::default().run(&advisor.large, request, &web, &finish, |_| {}).await;
-        let opened = web.opened.into_inner().expect("no holder panics");
+        let (_, opened) = web.0.into_seen();
         let chosen = match ended {
             Ok((Ended::Answer(answer), _)) => answer
                 .get("url")
                 .and_then(Value::as_str)
                 .map(str::to_owned)
-                .filter(|url| opened.contains(url)),
+                .filter(|url| opened.iter().any(|page| page.asked == *url)),
             Ok((Ended::GaveUp(why), _)) => {
                 tracing::info!(?why, "the model gave up looking for a page");
                 None
@@ -307,6 +242,6 @@ impl Fuel {
                 None
             }
         };
-        Led { opened, chosen }
+        Led { opened: opened.into_iter().map(|opened| opened.page).collect(), chosen }
     }
 }

@@ -1,20 +1,19 @@
 //! Where the right page of a card may be: search, relatives of the old address, the site's own lists.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_facts::words;
+use autokit_pages::{FoundPages, Page, Result, aside, telling, without_fragment};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
 
-use crate::error::{Result, aside};
 use crate::fuel::Fuel;
 use crate::marks::{Marks, agreement};
-use crate::reading::Reading;
-use crate::subject::{Subject, telling};
+use crate::subject::Subject;
 
 /// Results taken from one query.
 const HITS: usize = 10;
@@ -32,7 +31,7 @@ const WORDS: usize = 12;
 /// A page that may be the right one.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
-    pub(crate) page: Arc<Reading>,
+    pub(crate) page: Arc<Page>,
     pub(crate) marks: Marks,
     /// Logarithm of the odds that it is the right page, against none being found.
     pub(crate) logit: f32,
@@ -128,20 +127,12 @@ impl Fuel {
         }
         // In the order of the questions, whichever was answered first.
         answers.sort_by_key(|(at, _)| *at);
-        let mut worth: HashMap<String, f32> = HashMap::new();
-        let mut order: Vec<String> = Vec::new();
+        let mut found = FoundPages::default();
         for (_, hits) in answers {
-            for (rank, hit) in hits.into_iter().enumerate() {
-                let url = without_fragment(&hit.url);
-                *worth.entry(url.clone()).or_insert_with(|| {
-                    order.push(url);
-                    0.0
-                }) += 1.0 / (10.0 + rank as f32);
-            }
+            found.add(hits);
         }
-        order.sort_by(|a, b| worth[b].total_cmp(&worth[a]));
-        order.truncate(PAGES);
-        Searched { urls: order, unanswered }
+        let urls = found.best().into_iter().take(PAGES).map(|hit| hit.url.clone()).collect();
+        Searched { urls, unanswered }
     }
 
     /// Pages the site itself leads to: other spellings of the old address, and entries of its lists
@@ -186,7 +177,7 @@ impl Fuel {
     /// Entries of the site's map that sound like the card.
     async fn mapped(&self, subject: &Subject, old: &Url) -> Vec<(f32, String)> {
         let Ok(map) = old.join("/sitemap.xml") else { return Vec::new() };
-        let Ok(answer) = self.fetcher.get_within(map.as_str(), self.patience).await else {
+        let Ok(answer) = self.reader.fetcher.get_within(map.as_str(), self.patience).await else {
             return Vec::new();
         };
         if !answer.is_success() {
@@ -214,8 +205,22 @@ impl Fuel {
         urls: &[String],
         into: &mut Vec<Candidate>,
     ) -> Result<()> {
+        let mut pages = Vec::new();
         for visit in join_all(urls.iter().map(|url| self.visit(url))).await {
-            let Ok(page) = visit? else { continue };
+            pages.extend(visit?);
+        }
+        self.weigh_pages(subject, vector, pages, into).await
+    }
+
+    /// As [`Fuel::weigh`], for pages that were read.
+    pub(crate) async fn weigh_pages(
+        &self,
+        subject: &Subject,
+        vector: Option<&[f32]>,
+        pages: Vec<Arc<Page>>,
+        into: &mut Vec<Candidate>,
+    ) -> Result<()> {
+        for page in pages {
             let seen = into.iter().any(|other| other.page.fetched.url == page.fetched.url);
             if page.fetched.is_success() && !seen {
                 into.push(Candidate::of(subject, vector, page).await?);
@@ -227,11 +232,7 @@ impl Fuel {
 
 impl Candidate {
     /// Weighs a page. Aside: one with a great many imports takes a while.
-    pub(crate) async fn of(
-        subject: &Subject,
-        vector: Option<&[f32]>,
-        page: Arc<Reading>,
-    ) -> Result<Candidate> {
+    pub(crate) async fn of(subject: &Subject, vector: Option<&[f32]>, page: Arc<Page>) -> Result<Candidate> {
         let (subject, vector, read) = (subject.clone(), vector.map(<[f32]>::to_vec), Arc::clone(&page));
         let marks = aside(move || Ok(Marks::of(&subject, vector.as_deref(), &read))).await?;
         let logit = marks.logit();
@@ -259,10 +260,6 @@ fn sounds_like(subject: &Subject, text: &str, url: &str) -> f32 {
     let last = words(path.rsplit('/').next().unwrap_or(""));
     agreement(&subject.name_words, &telling(text))
         .max(agreement(&subject.name_words, &telling(&last.join(" "))))
-}
-
-pub(crate) fn without_fragment(url: &str) -> String {
-    url.split('#').next().unwrap_or(url).to_owned()
 }
 
 /// Other spellings of an address: without its ending, without what stuck to it when it was copied.

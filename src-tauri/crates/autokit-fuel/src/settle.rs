@@ -6,14 +6,13 @@ use autokit_toolcard::{CardState, Draft, Evidence, Origin, PageCandidate, Propos
 use serde_json::Value;
 
 use crate::claims::{Claim, Standing, claims};
-use crate::error::{Result, aside};
 use crate::examine::Case;
 use crate::fuel::Fuel;
 use crate::improve::{self, Improved};
-use crate::reading::Reading;
 use crate::report::{Examined, Report};
-use crate::seek::{Candidate, without_fragment};
+use crate::seek::Candidate;
 use crate::subject::Subject;
+use autokit_pages::{Page, Result, aside, without_fragment};
 
 /// Claims a verified card needs support for, where it makes them.
 const ESSENTIAL: [&str; 4] = [fields::NAME, fields::DESCRIPTION, fields::MODULE, fields::CLASS];
@@ -57,14 +56,14 @@ impl Fuel {
         &self,
         case: &Case<'_>,
         subject: &Subject,
-        page: &Arc<Reading>,
+        page: &Arc<Page>,
     ) -> Result<Option<Improved>> {
         if let Some(advisor) = &self.advisor
             && let Some(written) = advisor.improve(case.card, page).await
         {
             return Ok(Some(written));
         }
-        let (embedder, subject, page) = (self.embedder.clone(), subject.clone(), Arc::clone(page));
+        let (embedder, subject, page) = (self.reader.embedder.clone(), subject.clone(), Arc::clone(page));
         aside(move || improve::by_rules(&subject, &page, embedder.as_deref())).await
     }
 
@@ -73,7 +72,7 @@ impl Fuel {
         &self,
         case: &Case<'_>,
         report: &Report,
-        page: &Reading,
+        page: &Page,
         moved: bool,
         sound: bool,
         improved: Option<&Improved>,
@@ -188,7 +187,7 @@ pub(crate) fn unverified(case: &Case<'_>, report: &Report, text: Option<&str>) -
     })
 }
 
-fn evidence(page: &Reading, quote: &str, now: &str) -> Evidence {
+fn evidence(page: &Page, quote: &str, now: &str) -> Evidence {
     Evidence {
         chain: page
             .fetched

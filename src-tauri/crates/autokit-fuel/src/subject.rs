@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use autokit_facts::{distinctive, words};
-use autokit_search::is_stop_word;
+use autokit_pages::{content_words, telling};
 use autokit_toolcard::{Toolcard, fields, is_web_address};
 use serde_json::{Map, Value};
 
@@ -36,17 +35,6 @@ pub struct Subject {
 
 fn filled(card: &Toolcard, field: &str) -> Option<String> {
     card.text(field).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-/// Words with a meaning of their own.
-pub(crate) fn content_words(text: &str) -> HashSet<String> {
-    words(text).into_iter().filter(|word| word.len() > 2 && !is_stop_word(word)).collect()
-}
-
-/// The telling words of a name; all its words when every one of them is common.
-pub(crate) fn telling(name: &str) -> Vec<String> {
-    let told = distinctive(name);
-    if told.is_empty() { words(name) } else { told }
 }
 
 impl Subject {

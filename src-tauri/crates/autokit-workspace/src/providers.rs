@@ -16,6 +16,8 @@ use autokit_api::{
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
+use autokit_pages::{PageReader, Readings};
+use autokit_search::QueryEmbedder;
 use autokit_web::search::{GitHub, Provider, Service};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
@@ -34,6 +36,8 @@ pub struct Services {
     pub settings: ProviderSettings,
     /// Fetches pages.
     pub fetcher: Fetcher,
+    /// Pages taken apart lately, by whoever reads them.
+    pub readings: Readings,
     /// The model for what has to be thought over.
     pub large: Option<Model>,
     /// The model for what is quick.
@@ -78,6 +82,7 @@ impl Services {
         Ok(Services {
             settings: ProviderSettings::default(),
             fetcher: Fetcher::new(NetworkPolicy::default(), Limits::default())?,
+            readings: Readings::default(),
             large: None,
             small: None,
             search: None,
@@ -86,6 +91,11 @@ impl Services {
             missing: Vec::new(),
             key_unread: None,
         })
+    }
+
+    /// Reads pages, with vectors of this model.
+    pub fn page_reader(&self, embedder: Option<Arc<dyn QueryEmbedder>>) -> PageReader {
+        PageReader { fetcher: self.fetcher.clone(), embedder, readings: self.readings.clone() }
     }
 
     /// For the status line: `qwen3 via OpenAI-compatible`.
@@ -260,7 +270,18 @@ impl Providers {
         });
         let github = settings.search.github.then(|| GitHub::new(fetcher.clone(), None, github_key));
         let prompts = Prompts::new(settings.prompts.clone());
-        Ok(Services { settings, fetcher, large, small, search, github, prompts, missing, key_unread })
+        Ok(Services {
+            settings,
+            fetcher,
+            readings: Readings::default(),
+            large,
+            small,
+            search,
+            github,
+            prompts,
+            missing,
+            key_unread,
+        })
     }
 
     /// The settings with what is known beside them: where keys are kept, what was spent.

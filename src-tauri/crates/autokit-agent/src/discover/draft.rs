@@ -5,7 +5,7 @@ use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
 use autokit_web::search::Repository;
 use serde_json::Value;
 
-use super::pool::Page;
+use super::pool::Candidate;
 
 /// An address without what does not tell pages apart.
 pub(super) fn address(url: &str) -> String {
@@ -15,8 +15,8 @@ pub(super) fn address(url: &str) -> String {
 }
 
 /// The card a page would become, each field with the words it rests on.
-pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
-    let evidence = |quote: &str| Evidence::new(&page.url, quote, &page.fetched_at);
+pub(super) fn draft(page: &Candidate, score: f32, similar: &[String]) -> Draft {
+    let evidence = |quote: &str| Evidence::new(page.url(), quote, &page.fetched_at);
     let facts = &page.facts;
     let mut proposed = Vec::new();
     let mut add = |field: &str, value: Value, quote: &str, confidence: f32| {
@@ -39,12 +39,7 @@ pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
     if let Some(args) = &facts.init_args {
         add(fields::INIT_ARGS, Value::Object(args.value.clone()), &args.quote, 0.7);
     }
-    add(
-        fields::DOCUMENTATION,
-        Value::from(page.url.as_str()),
-        &page.document.page_title,
-        score.clamp(0.0, 1.0),
-    );
+    add(fields::DOCUMENTATION, Value::from(page.url()), &page.document.page_title, score.clamp(0.0, 1.0));
     if let Some(repository) = &page.repository {
         let quote = facts_of(repository);
         let evidence = vec![Evidence::new(&repository.html_url, quote, &page.fetched_at)];
@@ -58,13 +53,13 @@ pub(super) fn draft(page: &Page, score: f32, similar: &[String]) -> Draft {
     }
     Draft {
         similar: similar.iter().map(autokit_toolcard::CardId::new).collect(),
-        ..Draft::new(Origin::Discovery, format!("Found on the web: {}", page.url), proposed)
+        ..Draft::new(Origin::Discovery, format!("Found on the web: {}", page.url()), proposed)
     }
 }
 
 /// What the tool of a page is called, with the words that say so: the title where it is a name and no sentence, else
 /// what is imported, else the project it belongs to.
-fn name_of(page: &Page) -> (&str, &str, f32) {
+fn name_of(page: &Candidate) -> (&str, &str, f32) {
     let (facts, title) = (&page.facts, page.document.title.as_str());
     if is_name(&facts.name) {
         return (&facts.name, title, 0.95);

@@ -5,7 +5,7 @@ use autokit_search::{Hit, QueryEmbedder};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Finding, Page};
+use super::{Candidate, Finding};
 
 /// What speaks for a page. The score is a weighted sum, see [`Marks::score`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
@@ -116,6 +116,8 @@ const LANGUAGES: &[&str] = &[
     "dutch",
 ];
 
+/// Characters at the start of a page that say what it is about.
+const OPENING: usize = 400;
 /// Letters by which the same word may be longer in another place.
 const ENDING: usize = 3;
 
@@ -136,7 +138,14 @@ fn is_name(word: &str, start: bool, embedder: Option<&dyn QueryEmbedder>) -> boo
 }
 
 impl Marks {
-    pub(super) fn of(need: &str, names: &[Vec<String>], doubtful: bool, page: &Page, hit: &Hit) -> Marks {
+    pub(super) fn of(
+        need: &str,
+        names: &[Vec<String>],
+        doubtful: bool,
+        found: f32,
+        page: &Candidate,
+        hit: &Hit,
+    ) -> Marks {
         let asked = words(need);
         let has = |word: &String| asked.iter().any(|other| alike(other, word, ENDING));
         let title = distinctive(&page.facts.name);
@@ -146,15 +155,15 @@ impl Marks {
             title.iter().filter(|word| has(word)).count() as f32 / title.len() as f32
         };
         let import = page.facts.import.as_ref();
-        let address = page.url.to_lowercase();
-        let start = opening(&page.document, 400).to_lowercase();
+        let address = page.url().to_lowercase();
+        let start = opening(&page.document, OPENING).to_lowercase();
         let about = names.iter().any(|name| is_about(page, name));
         Marks {
             rank: hit.score,
             cosine: hit.parts.cosine.unwrap_or(0.0),
             bm25: hit.parts.bm25,
             coverage: hit.parts.coverage,
-            found: page.reciprocal,
+            found,
             tool_address: address.split('/').rev().take(2).any(|part| part.contains("tool")),
             tool_code: import.is_some_and(|import| {
                 let path = import.value.0.to_lowercase();
@@ -184,8 +193,8 @@ impl Marks {
 
 /// Whether a page is about what a name names: it stands in the title, the address or the import.
 /// Other places name what a tool works with.
-fn is_about(page: &Page, name: &[String]) -> bool {
-    let mut text = format!("{} {}", page.facts.name, page.url);
+fn is_about(page: &Candidate, name: &[String]) -> bool {
+    let mut text = format!("{} {}", page.facts.name, page.url());
     if let Some(import) = &page.facts.import {
         text = format!("{text} {} {}", import.value.0, import.value.1);
     }

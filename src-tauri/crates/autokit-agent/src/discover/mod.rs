@@ -11,17 +11,16 @@ mod pool;
 mod queries;
 mod react;
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use autokit_facts::{Facts, distinctive, opening};
+use autokit_facts::{distinctive, opening};
+use autokit_pages::{PageReader, Part};
 use autokit_search::eval::ToolText;
 use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex};
 use autokit_toolcard::{Draft, fields};
+use autokit_web::Fetched;
 use autokit_web::search::{GitHub, Hit, Provider};
-use autokit_web::{ChunkOptions, Document, Fetched, Fetcher, chunks, extract};
 use futures_util::future::join_all;
-use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -29,8 +28,7 @@ use crate::error::{Error, Result};
 
 use draft::{address, draft};
 pub use judge::Marks;
-pub use pool::Readings;
-use pool::{Page, Pool, Reading};
+use pool::{Candidate, Pool};
 pub use queries::Vocabulary;
 pub use react::Looked;
 
@@ -40,10 +38,6 @@ const HITS: usize = 10;
 const REPOSITORIES: usize = 5;
 /// Pages read for one need at most.
 const PAGES: usize = 32;
-/// Pieces of a page that are embedded; the start of a page says what it is about.
-const PIECES: usize = 16;
-/// Characters at the start of a page that stand for it.
-const OPENING: usize = 400;
 /// Characters of a page searched by keyword.
 const BODY: usize = 3000;
 /// Candidates handed on at most.
@@ -57,9 +51,7 @@ pub struct Discovery {
     /// Facts about repositories, if it is to be asked.
     pub github: Option<GitHub>,
     /// Reads pages.
-    pub fetcher: Fetcher,
-    /// Vectors, if there is a model.
-    pub embedder: Option<Arc<dyn QueryEmbedder>>,
+    pub reader: PageReader,
     /// Words about tools, with vectors of the same model.
     pub vocabulary: Arc<Vocabulary>,
     /// Cards of the library: what is known already, and what common words are worth.
@@ -68,8 +60,6 @@ pub struct Discovery {
     pub preferred: Option<String>,
     /// Tools the person turned down: not handed on again.
     pub turned_down: Vec<Finding>,
-    /// Pages read lately; shared by those who want to share them.
-    pub readings: Readings,
 }
 
 /// A card of the library.
@@ -195,7 +185,7 @@ impl Discovery {
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
         let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
         let mut pool = Pool::default();
-        let names = judge::names_in(need, self.embedder.as_deref());
+        let names = judge::names_in(need, self.reader.embedder.as_deref());
         let first = queries::first_round(need, &names, self.preferred.as_deref(), &related);
         on(Trace::thought(format!(
             "Nothing in the library fits: look for a page that documents a tool for {need:?}."
@@ -211,7 +201,7 @@ impl Discovery {
                 self.read(&mut pool, now, on).await?;
             }
         }
-        let mut all = self.weigh(need, &names, vector.as_deref(), pool)?;
+        let mut all = self.weigh(need, &names, vector.as_deref(), &pool)?;
         let good = judge::good_enough(&all.findings);
         all.dismissed = all.findings.split_off(good).into_iter().take(CANDIDATES).collect();
         all.findings.truncate(CANDIDATES);
@@ -233,7 +223,7 @@ impl Discovery {
         + Send
         + 'static,
     ) -> Result<Vec<Vec<f32>>> {
-        let Some(embedder) = self.embedder.clone() else { return Ok(Vec::new()) };
+        let Some(embedder) = self.reader.embedder.clone() else { return Ok(Vec::new()) };
         tokio::task::spawn_blocking(move || how(&*embedder, &texts))
             .await
             .map_err(|error| Error::Embedding(format!("the model broke off: {error}")))?
@@ -261,7 +251,7 @@ impl Discovery {
                             [] => "Nothing found".to_owned(),
                             titles => format!("{} found: {} …", hits.len(), titles.join(", ")),
                         }));
-                        pool.add(hits);
+                        pool.found.add(hits);
                     }
                     Err(error) => {
                         on(Trace::failure(error.to_string()));
@@ -271,7 +261,7 @@ impl Discovery {
             }
         }
         match first_error {
-            Some(error) if !answered && pool.order.is_empty() => Err(error.into()),
+            Some(error) if !answered && pool.found.is_empty() => Err(error.into()),
             _ => Ok(()),
         }
     }
@@ -307,7 +297,7 @@ impl Discovery {
                     [] => "Nothing found".to_owned(),
                     names => format!("{} found: {} …", found.len(), names.join(", ")),
                 }));
-                pool.add(
+                pool.found.add(
                     found
                         .into_iter()
                         .map(|one| Hit {
@@ -334,14 +324,15 @@ impl Discovery {
             return Ok(());
         }
         on(Trace::action(format!("Open {} pages", waiting.len())));
-        let answers = join_all(waiting.iter().map(|(url, _)| self.fetcher.get(url))).await;
-        let (mut read, mut failed, mut fresh) = (0, Vec::new(), Vec::<(Fetched, Hit)>::new());
-        for ((url, hit), answer) in waiting.into_iter().zip(answers) {
-            pool.asked.insert(url.clone());
+        let answers = join_all(waiting.iter().map(|hit| self.reader.fetcher.get(&hit.url))).await;
+        let (mut read, mut failed) = (0, Vec::new());
+        let (mut fresh, mut hits) = (Vec::<Fetched>::new(), Vec::<Hit>::new());
+        for (hit, answer) in waiting.into_iter().zip(answers) {
+            pool.asked.insert(hit.url.clone());
             let fetched = match answer {
                 Ok(fetched) if fetched.is_success() => fetched,
                 Ok(fetched) => {
-                    failed.push(format!("{url}: {}", fetched.status));
+                    failed.push(format!("{}: {}", hit.url, fetched.status));
                     continue;
                 }
                 Err(error) => {
@@ -356,16 +347,14 @@ impl Discovery {
             };
             read += 1;
             // Two addresses of one page are one page.
-            if pool.pages.iter().any(|page| page.url == fetched.url)
-                || fresh.iter().any(|(page, _)| page.url == fetched.url)
-            {
+            if pool.has(&fetched.url) || fresh.iter().any(|page| page.url == fetched.url) {
                 continue;
             }
-            fresh.push((fetched, hit));
+            fresh.push(fetched);
+            hits.push(hit);
         }
-        let readings = self.readings_of(&fresh).await?;
-        for ((fetched, hit), reading) in fresh.into_iter().zip(readings) {
-            pool.put(fetched.url, hit, now(), reading);
+        for (page, hit) in self.reader.read(fresh, Part::Pieces).await?.into_iter().zip(hits) {
+            pool.put(hit, now(), page);
         }
         on(Trace::observation(format!("{read} pages read")));
         for failure in failed {
@@ -374,54 +363,14 @@ impl Discovery {
         Ok(())
     }
 
-    /// Takes pages apart and embeds their pieces, unless that was done lately.
-    async fn readings_of(&self, pages: &[(Fetched, Hit)]) -> Result<Vec<Arc<Reading>>> {
-        let key = |page: &Fetched| {
-            let mut hash = FxHasher::default();
-            page.text.hash(&mut hash);
-            (page.url.clone(), hash.finish())
-        };
-        let mut found: Vec<Option<Arc<Reading>>> = {
-            let mut kept = self.readings.0.lock().expect("no holder panics");
-            pages.iter().map(|(page, _)| kept.get(&key(page)).cloned()).collect()
-        };
-        let mut new: Vec<(usize, Document, Facts, Vec<String>)> = Vec::new();
-        let mut texts = Vec::new();
-        for (at, (page, _)) in pages.iter().enumerate().filter(|(at, _)| found[*at].is_none()) {
-            let document = extract(&page.text, page.content_type.as_deref(), &page.url);
-            let facts = Facts::of(&document);
-            let pieces: Vec<String> = chunks(&document, ChunkOptions::default())
-                .into_iter()
-                .take(PIECES)
-                .map(|chunk| chunk.passage())
-                .collect();
-            texts.push(format!("{}: {}", facts.name, opening(&document, OPENING)));
-            texts.extend(pieces.iter().cloned());
-            new.push((at, document, facts, pieces));
-        }
-        let mut vectors = self.embed(texts, |embedder, texts| embedder.passages(texts)).await?.into_iter();
-        let mut kept = self.readings.0.lock().expect("no holder panics");
-        for (at, document, facts, pieces) in new {
-            let opening = vectors.next();
-            let vectors = vectors.by_ref().take(pieces.len()).collect();
-            let reading = Arc::new(Reading { document, facts, opening, pieces, vectors });
-            kept.put(key(&pages[at].0), Arc::clone(&reading));
-            found[at] = Some(reading);
-        }
-        Ok(found.into_iter().flatten().collect())
-    }
-
     /// All pages read, best first, as findings.
     fn weigh(
         &self,
         need: &str,
         names: &[Vec<String>],
         vector: Option<&[f32]>,
-        mut pool: Pool,
+        pool: &Pool,
     ) -> Result<Discovered> {
-        for page in &mut pool.pages {
-            page.reciprocal = pool.reciprocal.get(&page.hit.url).copied().unwrap_or(0.0);
-        }
         let bodies: Vec<String> = pool.pages.iter().map(|page| opening(&page.document, BODY)).collect();
         let mut index = SearchIndex::new();
         let known: Vec<IndexDocument<'_>> = self.known.iter().map(|card| card.text.document(None)).collect();
@@ -432,16 +381,16 @@ impl Discovery {
                 id,
                 name: &page.facts.name,
                 description: body,
-                vector: page.opening.as_deref(),
+                vector: page.opening(),
                 ..IndexDocument::default()
             })?;
-            if let Some(dimension) = page.vectors.first().map(Vec::len) {
-                index.set_chunks(id, &page.vectors.concat(), dimension)?;
+            if let Some(dimension) = page.piece_vectors().first().map(Vec::len) {
+                index.set_chunks(id, &page.piece_vectors().concat(), dimension)?;
             }
         }
         let plan = QueryPlan::new(need);
         let vectors: Vec<Vec<f32>> = vector.map(<[f32]>::to_vec).into_iter().collect();
-        let doubtful = judge::doubtful(names, self.embedder.as_deref());
+        let doubtful = judge::doubtful(names, self.reader.embedder.as_deref());
         let is_page = |id: &str| id.starts_with("page ");
         let hits = index.search(&Query {
             plan: &plan,
@@ -460,7 +409,7 @@ impl Discovery {
             else {
                 continue;
             };
-            let marks = Marks::of(need, names, doubtful, page, &hit);
+            let marks = Marks::of(need, names, doubtful, pool.found.worth(&page.hit.url), page, &hit);
             let finding = self.finding(page, &marks, hit.parts.chunk);
             if !self.turned_down.iter().any(|other| other.is_same(&finding)) {
                 findings.push(finding);
@@ -473,14 +422,14 @@ impl Discovery {
         Ok(Discovered { findings, dismissed: Vec::new(), read })
     }
 
-    fn finding(&self, page: &Page, marks: &Marks, chunk: Option<u32>) -> Finding {
+    fn finding(&self, page: &Candidate, marks: &Marks, chunk: Option<u32>) -> Finding {
         let similar = self.similar(page);
         // What the search service says of the page is not a quotation from it.
-        let best = chunk.and_then(|at| page.pieces.get(at as usize)).or(page.pieces.first());
+        let best = chunk.and_then(|at| page.pieces().get(at as usize)).or(page.pieces().first());
         let excerpt: String = best.map_or("", String::as_str).chars().take(300).collect();
         let marks = Marks { known: self.documents(page), ..marks.clone() };
         Finding {
-            url: page.url.clone(),
+            url: page.url().to_owned(),
             name: page.facts.name.clone(),
             description: page.facts.description.as_ref().map(|fact| fact.value.clone()).unwrap_or_default(),
             score: marks.score(),
@@ -492,20 +441,20 @@ impl Discovery {
     }
 
     /// Whether a card of the library names this very page.
-    fn documents(&self, page: &Page) -> bool {
-        let same = |url: &str| address(url) == address(&page.url) || address(url) == address(&page.hit.url);
+    fn documents(&self, page: &Candidate) -> bool {
+        let same = |url: &str| address(url) == address(page.url()) || address(url) == address(&page.hit.url);
         self.known.iter().any(|card| card.documentation.as_deref().is_some_and(same))
     }
 
     /// Cards that may be the same tool: by page, by name, by what is imported.
-    fn similar(&self, page: &Page) -> Vec<String> {
+    fn similar(&self, page: &Candidate) -> Vec<String> {
         let name = distinctive(&page.facts.name);
         let class = page.facts.import.as_ref().map(|import| import.value.1.as_str());
         self.known
             .iter()
             .filter(|card| {
                 let same_page =
-                    card.documentation.as_deref().is_some_and(|url| address(url) == address(&page.url));
+                    card.documentation.as_deref().is_some_and(|url| address(url) == address(page.url()));
                 let same_name = !name.is_empty() && distinctive(&card.text.name) == name;
                 let same_class =
                     class.is_some_and(|class| card.text.aliases.iter().any(|alias| alias == class));

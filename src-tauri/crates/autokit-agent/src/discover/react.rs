@@ -3,31 +3,26 @@
 //! The model leads; what it hands in is judged by the same rules as without it: only pages it opened,
 //! only with a quote that stands there.
 
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_llm::{Ended, GaveUp, Model, Observation, React, Request, Step, Tool, Toolbox, Usage};
+use autokit_pages::{Opened, Part, WebTools, text_tool};
 use autokit_search::{Mode, Query, QueryPlan, SearchIndex};
 use autokit_web::search::Hit;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Discovered, Discovery, Finding, HITS, Pool, Trace, judge};
+use super::{Discovered, Discovery, Finding, Pool, Trace, judge};
 use crate::ask::ground::Sources;
 use crate::error::{Error, Result};
 use crate::outlier::OUTLIER;
 use autokit_llm::prompts::{self, Prompts};
 
-/// Characters of a page shown to the model.
-const SHOWN: usize = 6000;
-
 /// What the model may do.
 struct Web<'a> {
     discovery: &'a Discovery,
-    now: &'a (dyn Fn() -> String + Send + Sync),
-    pool: tokio::sync::Mutex<Pool>,
-    /// Pages it opened, as it named them and where they were.
-    opened: Mutex<Vec<(String, String)>>,
+    web: WebTools<'a>,
 }
 
 #[derive(Deserialize)]
@@ -36,28 +31,12 @@ struct Picked {
     quote: String,
 }
 
-fn tool(name: &str, description: &str, argument: &str, about: &str) -> Tool {
-    Tool {
-        name: name.to_owned(),
-        description: description.to_owned(),
-        schema: json!({
-            "type": "object",
-            "properties": { argument: { "type": "string", "description": about } },
-            "required": [argument],
-            "additionalProperties": false,
-        }),
-    }
-}
-
 impl Toolbox for Web<'_> {
     fn tools(&self) -> Vec<Tool> {
-        let mut tools = vec![
-            tool("search", "Searches the web.", "query", "A few words."),
-            tool("open", "Opens a page and gives its main text with its code.", "url", "Its address."),
-            tool("library", "Looks what tools are known already.", "query", "A few words."),
-        ];
+        let mut tools = WebTools::tools();
+        tools.push(text_tool("library", "Looks what tools are known already.", "query", "A few words."));
         if self.discovery.github.is_some() {
-            tools.push(tool(
+            tools.push(text_tool(
                 "github",
                 "Facts about repositories: stars, licence, last change.",
                 "query",
@@ -68,12 +47,13 @@ impl Toolbox for Web<'_> {
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Observation {
-        let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(seen) = self.web.call(name, &arguments).await {
+            return seen;
+        }
+        let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
         let outcome = match name {
-            "search" => self.search(&text("query")).await,
-            "open" => self.open(&text("url")).await,
-            "github" => self.github(&text("query")).await,
-            _ => Ok(self.library(&text("query"))),
+            "github" => self.github(query).await,
+            _ => Ok(self.library(query)),
         };
         match outcome {
             Ok(text) => Observation { text, failed: false },
@@ -83,52 +63,6 @@ impl Toolbox for Web<'_> {
 }
 
 impl Web<'_> {
-    async fn search(&self, query: &str) -> std::result::Result<String, String> {
-        let mut pool = self.pool.lock().await;
-        let before = pool.order.len();
-        let mut lines = Vec::new();
-        let mut failure = None;
-        for provider in &self.discovery.providers {
-            match provider.search(query, HITS).await {
-                Ok(hits) => {
-                    lines.extend(
-                        hits.iter().map(|hit| format!("{}\n{}\n{}", hit.title, hit.url, hit.snippet)),
-                    );
-                    pool.add(hits);
-                }
-                Err(error) => failure = Some(error.to_string()),
-            }
-        }
-        match failure {
-            Some(failure) if pool.order.len() == before && lines.is_empty() => Err(failure),
-            _ if lines.is_empty() => Ok("Nothing was found.".to_owned()),
-            _ => Ok(lines.join("\n\n")),
-        }
-    }
-
-    async fn open(&self, url: &str) -> std::result::Result<String, String> {
-        let fetched = self.discovery.fetcher.get(url).await.map_err(|error| error.to_string())?;
-        if !fetched.is_success() {
-            return Err(format!("{url} answers {}.", fetched.status));
-        }
-        let mut pool = self.pool.lock().await;
-        let hit = pool.hits.get(url).cloned().unwrap_or_else(|| Hit {
-            title: String::new(),
-            url: url.to_owned(),
-            snippet: String::new(),
-        });
-        let found = fetched.url.clone();
-        let readings =
-            self.discovery.readings_of(&[(fetched, hit.clone())]).await.map_err(|error| error.to_string())?;
-        let Some(reading) = readings.into_iter().next() else {
-            return Err("It could not be read.".to_owned());
-        };
-        let text: String = reading.document.text().chars().take(SHOWN).collect();
-        pool.put(found.clone(), hit, (self.now)(), reading);
-        self.opened.lock().expect("no holder panics").push((url.to_owned(), found));
-        Ok(text)
-    }
-
     async fn github(&self, query: &str) -> std::result::Result<String, String> {
         let Some(github) = &self.discovery.github else { return Err("GitHub is not set up.".to_owned()) };
         let found = if query.matches('/').count() == 1 && !query.contains(' ') {
@@ -260,7 +194,7 @@ impl Discovery {
                 "required": ["pages"],
             }),
         };
-        let web = Web { discovery: self, now, pool: tokio::sync::Mutex::default(), opened: Mutex::default() };
+        let web = Web { discovery: self, web: WebTools::new(&self.reader, &self.providers) };
         let (ended, usage) = React::default()
             .run(model, request, &web, &finish, |step| {
                 on(match step {
@@ -271,8 +205,7 @@ impl Discovery {
                 });
             })
             .await?;
-        let opened = web.opened.into_inner().expect("no holder panics");
-        let pool = web.pool.into_inner();
+        let (found, opened) = web.web.into_seen();
         let picked: Vec<Picked> = match ended {
             Ended::Answer(mut answer) => {
                 let pages = answer.get_mut("pages").map(Value::take).unwrap_or_default();
@@ -289,22 +222,32 @@ impl Discovery {
                 return Ok(Led { found, usage, gave_up: Some(did) });
             }
         };
+        let mut pool = Pool::of(found);
+        for Opened { asked, page } in &opened {
+            let unknown = || Hit { title: String::new(), url: asked.clone(), snippet: String::new() };
+            let hit = pool.found.get(asked).cloned().unwrap_or_else(unknown);
+            pool.put(hit, now(), Arc::clone(page));
+        }
+        let pages: Vec<_> = pool.pages.iter().map(|page| Arc::clone(&page.page)).collect();
+        self.reader.embed(&pages, Part::Pieces).await?;
         // Believed: pages it opened, with words that stand there.
         let mut chosen: Vec<String> = Vec::new();
         for pick in picked {
-            let place = opened.iter().find(|(asked, found)| *asked == pick.url || *found == pick.url);
-            let page = place.and_then(|(_, found)| pool.pages.iter().find(|page| page.url == *found));
-            match page {
+            let is_picked = |one: &&Opened| one.asked == pick.url || one.page.fetched.url == pick.url;
+            match opened.iter().find(is_picked).map(|one| &one.page) {
                 None => on(Trace::failure(format!("{} was not opened; left out.", short(&pick.url)))),
-                Some(page) if !Sources::new([page.document.text().as_str()]).holds(&pick.quote) => {
-                    on(Trace::failure(format!("The quote does not stand on {}; left out.", page.url)));
+                Some(page) if !Sources::new([page.text.as_str()]).holds(&pick.quote) => {
+                    on(Trace::failure(format!(
+                        "The quote does not stand on {}; left out.",
+                        page.fetched.url
+                    )));
                 }
-                Some(page) => chosen.push(page.url.clone()),
+                Some(page) => chosen.push(page.fetched.url.clone()),
             }
         }
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
-        let names = judge::names_in(need, self.embedder.as_deref());
-        let mut all = self.weigh(need, &names, vector.as_deref(), pool)?;
+        let names = judge::names_in(need, self.reader.embedder.as_deref());
+        let mut all = self.weigh(need, &names, vector.as_deref(), &pool)?;
         let best = all
             .findings
             .iter()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autokit_api::{Job, JobKind, JobRef, JobState, Setting, VerifyScope};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_fuel::{Advisor, Fuel, Pages};
+use autokit_fuel::{Advisor, Fuel, Visits};
 use autokit_library::{CardRecord, Verification, stamp};
 use autokit_toolcard::{CardId, CardKey};
 use autokit_workspace::jobs::{Outcome, Progress};
@@ -367,11 +367,10 @@ impl Checking {
     pub(super) fn fuel(&self, improve: bool) -> Fuel {
         let services = self.providers.services();
         Fuel {
-            fetcher: services.fetcher.clone(),
+            reader: services.page_reader(self.models.query_embedder()),
             providers: services.search.iter().cloned().collect(),
             searching: Arc::new(Semaphore::new(SEARCH_AT_ONCE)),
-            embedder: self.models.query_embedder(),
-            pages: Pages::default(),
+            visits: Visits::default(),
             patience: PATIENCE,
             attempts: AGAIN.len() as u32 + 1,
             advisor: services.large.clone().zip(services.small.clone()).map(|(large, small)| Advisor {

@@ -1,6 +1,6 @@
-//! What can stop the verifier. That a page is dead, slow or wrong is a finding, not an error.
+//! What can stop reading. That a page is dead, slow or wrong is a finding, not an error.
 
-/// Result of the verifier's work.
+/// Result of reading.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why it stopped.
@@ -16,7 +16,7 @@ pub enum Error {
 ///
 /// # Errors
 /// [`Error::Embedding`].
-pub(crate) async fn aside<T: Send + 'static>(
+pub async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> std::result::Result<T, String> + Send + 'static,
 ) -> Result<T> {
     let ended = tokio::task::spawn_blocking(work).await;

@@ -1,0 +1,26 @@
+//! Finding and reading the pages that may document a tool: by discovery, for a need the library does not
+//! answer, and by repair, for a card whose page is gone.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`PageReader`] | fetches pages, takes them apart, embeds them |
+//! | [`Readings`] | pages taken apart lately, shared by everything that reads pages |
+//! | [`FoundPages`] | what search services found for several queries, as one list |
+//! | [`WebTools`] | searching and reading, as tools of a language model |
+
+mod error;
+mod found;
+mod reader;
+mod reading;
+mod tools;
+mod words;
+
+pub use error::{Error, Result, aside};
+pub use found::{FoundPages, without_fragment};
+pub use reader::{Page, PageReader, Visit};
+pub use reading::{Part, Reading, Readings};
+pub use tools::{Opened, WebTools, text_tool};
+pub use words::{content_words, telling};
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;

@@ -1,0 +1,123 @@
+//! Searching and reading, as tools of a language model that looks for a page.
+
+use std::sync::{Arc, Mutex};
+
+use autokit_llm::{Observation, Tool};
+use autokit_web::search::Provider;
+use serde_json::{Value, json};
+
+use crate::found::FoundPages;
+use crate::reader::{Page, PageReader};
+use crate::reading::Part;
+
+/// Results taken from one search at one service.
+const HITS: usize = 10;
+/// Characters of a page shown to the model.
+const SHOWN: usize = 8_000;
+
+/// A page a model opened.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// Its address as the model named it.
+    pub asked: String,
+    /// What was there.
+    pub page: Arc<Page>,
+}
+
+/// What a model does on the web: it searches and opens pages, and what it found and opened is kept.
+#[derive(Debug)]
+pub struct WebTools<'a> {
+    reader: &'a PageReader,
+    providers: &'a [Provider],
+    found: Mutex<FoundPages>,
+    opened: Mutex<Vec<Opened>>,
+}
+
+/// A tool with one argument, a text.
+pub fn text_tool(name: &str, description: &str, argument: &str, about: &str) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": { argument: { "type": "string", "description": about } },
+            "required": [argument],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+impl<'a> WebTools<'a> {
+    /// Nothing found, nothing opened yet.
+    pub fn new(reader: &'a PageReader, providers: &'a [Provider]) -> WebTools<'a> {
+        WebTools { reader, providers, found: Mutex::default(), opened: Mutex::default() }
+    }
+
+    /// The tools: `search` and `open`.
+    pub fn tools() -> Vec<Tool> {
+        vec![
+            text_tool("search", "Searches the web.", "query", "A few words."),
+            text_tool("open", "Opens a page and gives its main text with its code.", "url", "Its address."),
+        ]
+    }
+
+    /// Calls one of [`WebTools::tools`]; none for a tool of another name.
+    pub async fn call(&self, name: &str, arguments: &Value) -> Option<Observation> {
+        let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default();
+        Some(match name {
+            "search" => self.search(text("query")).await,
+            "open" => self.open(text("url")).await,
+            _ => return None,
+        })
+    }
+
+    /// What was found and opened, in order.
+    pub fn into_seen(self) -> (FoundPages, Vec<Opened>) {
+        (
+            self.found.into_inner().expect("no holder panics"),
+            self.opened.into_inner().expect("no holder panics"),
+        )
+    }
+
+    async fn search(&self, query: &str) -> Observation {
+        let mut lines = Vec::new();
+        let mut failure = None;
+        for provider in self.providers {
+            match provider.search(query, HITS).await {
+                Ok(hits) => {
+                    lines.extend(
+                        hits.iter().map(|hit| format!("{}\n{}\n{}", hit.title, hit.url, hit.snippet)),
+                    );
+                    self.found.lock().expect("no holder panics").add(hits);
+                }
+                Err(error) => failure = Some(error.to_string()),
+            }
+        }
+        match failure {
+            Some(text) if lines.is_empty() => Observation { text, failed: true },
+            _ if lines.is_empty() => Observation { text: "Nothing was found.".to_owned(), failed: false },
+            _ => Observation { text: lines.join("\n\n"), failed: false },
+        }
+    }
+
+    async fn open(&self, url: &str) -> Observation {
+        match self.page(url).await {
+            Ok(page) => {
+                let text = page.text.chars().take(SHOWN).collect();
+                let opened = Opened { asked: url.to_owned(), page };
+                self.opened.lock().expect("no holder panics").push(opened);
+                Observation { text, failed: false }
+            }
+            Err(text) => Observation { text, failed: true },
+        }
+    }
+
+    async fn page(&self, url: &str) -> std::result::Result<Arc<Page>, String> {
+        let fetched = self.reader.fetcher.get(url).await.map_err(|error| error.to_string())?;
+        if !fetched.is_success() {
+            return Err(format!("{url} answers {}.", fetched.status));
+        }
+        let pages = self.reader.read(vec![fetched], Part::Opening).await;
+        pages.map_err(|error| error.to_string())?.pop().ok_or_else(|| "It could not be read.".to_owned())
+    }
+}
