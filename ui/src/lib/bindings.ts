@@ -1773,7 +1773,7 @@ score: number,
 /**
  * What speaks for it.
  */
-marks: Marks, 
+marks: PageMarks, 
 /**
  * Words of the page that match the need best.
  */
@@ -2754,59 +2754,6 @@ export type MarketSourceRef = {
 id: string, };
 
 /**
- * What speaks for a page. The score is a weighted sum, see [`Marks::score`].
- */
-export type Marks = { 
-/**
- * Score of the ranking by words and meaning, 0 to 1.
- */
-rank: number, 
-/**
- * Closest piece of the page, or its opening: cosine with the need.
- */
-cosine: number, 
-/**
- * BM25 score of the need.
- */
-bm25: number, 
-/**
- * Share of the need's information the page has.
- */
-coverage: number, 
-/**
- * How high the search services put it: sum of 1 / (10 + rank) over the queries.
- */
-found: number, 
-/**
- * Its address names tools.
- */
-tool_address: boolean, 
-/**
- * It shows how to import something that looks like a tool.
- */
-tool_code: boolean, 
-/**
- * Its opening speaks of a tool.
- */
-tool_words: boolean, 
-/**
- * Share of the title's telling words that the need has.
- */
-named: number, 
-/**
- * The need names the product this page is about.
- */
-the_named: boolean, 
-/**
- * The need names a product, and this page is not about it.
- */
-another: boolean, 
-/**
- * A card of the library names this page.
- */
-known: boolean, };
-
-/**
  * A word of the request found in a card.
  */
 export type MatchedTerm = { 
@@ -3010,65 +2957,15 @@ score: number,
 why: string, };
 
 /**
- * What speaks for a page, each from 0 to 1 unless said otherwise.
+ * One thing that speaks for a page, or against it. From 0 to 1 unless said otherwise; what holds or does not
+ * is 1 or 0.
  */
-export type PageMarks = { 
+export type PageMark = "pair" | "class" | "code" | "prose" | "like" | "main" | "focus" | "title" | "exact" | "address" | "sort" | "meaning" | "wording" | "bare" | "rank" | "bm25" | "found" | "tool_address" | "tool_code" | "tool_words" | "named" | "the_named" | "another" | "known";
+
 /**
- * Share of the card's classes that the page imports from the card's module.
+ * What speaks for a page. A mark that is not set counts as 0.
  */
-pair: number, 
-/**
- * Share of the card's classes that the page imports from anywhere.
- */
-class: number, 
-/**
- * Share of the card's classes that stand anywhere in the page's code.
- */
-code: number, 
-/**
- * Share of the card's classes that stand in the page's text outside of code.
- */
-prose: number, 
-/**
- * How much the closest import looks like the card's.
- */
-like: number, 
-/**
- * The card's class is the one the page imports first and foremost.
- */
-main: boolean, 
-/**
- * Mentions of the card's classes among mentions of everything that is imported and looks like a class.
- */
-focus: number, 
-/**
- * How well title and name agree: telling words both have.
- */
-title: number, 
-/**
- * Title and name are the same but for spelling.
- */
-exact: boolean, 
-/**
- * How well the end of the address agrees with name and class.
- */
-address: number, 
-/**
- * The page is of the same sort as the card (1), of another sort (-1), or neither says (0).
- */
-sort: number, 
-/**
- * Cosine of what the card says the tool does and what the page opens with; none without a model.
- */
-cosine: number | null, 
-/**
- * Share of the description's content words the page has.
- */
-wording: number, 
-/**
- * The card names a class, and the page shows no code at all: an overview, an advertisement, a notice.
- */
-bare: boolean, };
+export type PageMarks = { [key in PageMark]?: number };
 
 /**
  * A piece of a page.

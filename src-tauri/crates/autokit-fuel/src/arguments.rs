@@ -8,8 +8,8 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::claims::{Claim, Shown};
-use crate::subject::Subject;
 use autokit_pages::Page;
+use autokit_pages::Subject;
 
 /// Arguments: those of the card against those its classes are shown with.
 pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Option<Claim> {

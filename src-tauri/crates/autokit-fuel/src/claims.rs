@@ -10,10 +10,10 @@ use serde_json::Value;
 use ts_rs::TS;
 
 use crate::arguments::init_args;
-use crate::marks::{Marks, agreement, likeness};
-use crate::subject::Subject;
 use autokit_pages::Page;
+use autokit_pages::Subject;
 use autokit_pages::content_words;
+use autokit_pages::{PageMark, PageMarks, agreement, likeness};
 
 /// What the page says about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -114,9 +114,13 @@ const LIKE_IT: f32 = 0.4;
 const AS_GOOD: f32 = 0.15;
 
 /// All claims of a card that is documented by this page.
-pub(crate) fn claims(subject: &Subject, marks: &Marks, page: &Page) -> Vec<Claim> {
+pub(crate) fn claims(subject: &Subject, marks: &PageMarks, page: &Page) -> Vec<Claim> {
     let mut all = vec![
-        Claim::supported(fields::DOCUMENTATION, page.document.page_title.as_str(), marks.title.max(0.5)),
+        Claim::supported(
+            fields::DOCUMENTATION,
+            page.document.page_title.as_str(),
+            marks.get(PageMark::Title).max(0.5),
+        ),
         name(subject, marks, page),
         description(subject, marks, page),
     ];
@@ -128,9 +132,9 @@ pub(crate) fn claims(subject: &Subject, marks: &Marks, page: &Page) -> Vec<Claim
     all
 }
 
-fn name(subject: &Subject, marks: &Marks, page: &Page) -> Claim {
-    if marks.title >= 0.5 {
-        return Claim::supported(fields::NAME, page.document.title.as_str(), marks.title);
+fn name(subject: &Subject, marks: &PageMarks, page: &Page) -> Claim {
+    if marks.get(PageMark::Title) >= 0.5 {
+        return Claim::supported(fields::NAME, page.document.title.as_str(), marks.get(PageMark::Title));
     }
     match sentence_with(page, &subject.name) {
         Some(sentence) => Claim::supported(fields::NAME, sentence, 0.7),
@@ -149,8 +153,10 @@ fn sentence_with<'a>(page: &'a Page, name: &str) -> Option<&'a str> {
         .find(|sentence| sentence.to_lowercase().contains(&name))
 }
 
-fn description(subject: &Subject, marks: &Marks, page: &Page) -> Claim {
-    if subject.content.is_empty() || (marks.meaning() < SAME_MEANING && marks.wording < SAME_WORDS) {
+fn description(subject: &Subject, marks: &PageMarks, page: &Page) -> Claim {
+    if subject.content.is_empty()
+        || (marks.get(PageMark::Meaning) < SAME_MEANING && marks.get(PageMark::Wording) < SAME_WORDS)
+    {
         return Claim::not_found(fields::DESCRIPTION);
     }
     // The sentence that has most of its words stands for all of them.
@@ -165,7 +171,11 @@ fn description(subject: &Subject, marks: &Marks, page: &Page) -> Claim {
     if best.0 == 0 {
         return Claim::not_found(fields::DESCRIPTION);
     }
-    Claim::supported(fields::DESCRIPTION, best.1, marks.meaning().max(marks.wording))
+    Claim::supported(
+        fields::DESCRIPTION,
+        best.1,
+        marks.get(PageMark::Meaning).max(marks.get(PageMark::Wording)),
+    )
 }
 
 /// Language, module and class: what the page's code shows of them.
@@ -436,7 +446,7 @@ mod tests {
             retry_after: None,
             ms: 1,
         });
-        claims(&subject, &Marks::of(&subject, None, &page), &page)
+        claims(&subject, &PageMarks::of_card(&subject, None, &page), &page)
     }
 
     fn of<'a>(claims: &'a [Claim], field: &str) -> Option<&'a Claim> {

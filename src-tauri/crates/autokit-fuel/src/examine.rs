@@ -10,7 +10,7 @@ use crate::link::{LinkHealth, LinkState};
 use crate::report::{Examined, Judgement, Report, Sought, Weighed};
 use crate::seek::{Candidate, Unanswered, rank};
 use crate::settle::unverified;
-use crate::subject::Subject;
+use autokit_pages::{PageMark, Subject};
 use autokit_pages::{Result, aside};
 
 /// A page that is this likely the right one is taken. From 0.5 on the right ones are; up to 0.6 so are
@@ -97,7 +97,7 @@ impl Fuel {
                 text = Some(page.hash.clone());
                 let mut candidate = Candidate::of(&subject, vector, page).await?;
                 let judgement = judge(&report.link, &candidate);
-                if judgement.about && candidate.marks.code > 0.0 {
+                if judgement.about && candidate.marks.has(PageMark::Code) {
                     report.page = Some(judgement);
                     return self.settle(case, &subject, report, &candidate, false).await;
                 }
@@ -216,7 +216,7 @@ fn sure_of(found: &[Candidate]) -> Option<&Candidate> {
 /// Whether a page is about the tool of a card, as far as the page alone can tell.
 fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
     let (condition, quote) = condition(&page.page);
-    let shown = page.marks.code > 0.0;
+    let shown = page.marks.has(PageMark::Code);
     let about = shown || (condition == Condition::Content && !link.led_home() && page.score >= SURE);
     let why = match condition {
         _ if about => page.marks.why(),

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::model::{Advisor, shown_card, shown_page};
-use crate::subject::Subject;
 use autokit_pages::Page;
+use autokit_pages::Subject;
 use autokit_pages::content_words;
 
 /// A better description, with the sentences of the page it rests on.

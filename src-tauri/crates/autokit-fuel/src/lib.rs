@@ -13,12 +13,10 @@ mod examine;
 mod fuel;
 mod improve;
 mod link;
-mod marks;
 mod model;
 mod report;
 mod seek;
 mod settle;
-mod subject;
 mod visits;
 
 pub use autokit_pages::{Error, Result};
@@ -28,10 +26,8 @@ pub use examine::Case;
 pub use fuel::Fuel;
 pub use improve::Improved;
 pub use link::{LinkHealth, LinkState};
-pub use marks::Marks;
 pub use model::Advisor;
 pub use report::{Examined, Judgement, Report, Sought, Weighed};
-pub use subject::Subject;
 pub use visits::Visits;
 
 // Pins one feature set for the whole workspace; nothing to name.

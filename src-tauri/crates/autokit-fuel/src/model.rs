@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::claims::{Claim, Standing};
 use crate::fuel::Fuel;
-use crate::subject::Subject;
+use autokit_pages::Subject;
 
 /// Characters of a page shown to a model.
 const SHOWN: usize = 12_000;

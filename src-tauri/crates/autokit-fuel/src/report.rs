@@ -8,7 +8,7 @@ use ts_rs::TS;
 use crate::claims::Claim;
 use crate::condition::Condition;
 use crate::link::LinkHealth;
-use crate::marks::Marks;
+use autokit_pages::PageMarks;
 
 /// Whether a page is about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
@@ -24,7 +24,7 @@ pub struct Judgement {
     /// How sure it is that the page documents this tool, 0 to 1.
     pub score: f32,
     /// What speaks for it.
-    pub marks: Marks,
+    pub marks: PageMarks,
 }
 
 /// A page that was weighed.
@@ -37,7 +37,7 @@ pub struct Weighed {
     /// How sure it is that it documents this tool, 0 to 1.
     pub score: f32,
     /// What speaks for it.
-    pub marks: Marks,
+    pub marks: PageMarks,
     /// In a sentence, for people.
     pub why: String,
 }

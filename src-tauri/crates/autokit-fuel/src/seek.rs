@@ -12,8 +12,8 @@ use futures_util::stream::FuturesUnordered;
 use url::Url;
 
 use crate::fuel::Fuel;
-use crate::marks::{Marks, agreement};
-use crate::subject::Subject;
+use autokit_pages::Subject;
+use autokit_pages::{PageMarks, agreement};
 
 /// Results taken from one query.
 const HITS: usize = 10;
@@ -32,7 +32,7 @@ const WORDS: usize = 12;
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) page: Arc<Page>,
-    pub(crate) marks: Marks,
+    pub(crate) marks: PageMarks,
     /// Logarithm of the odds that it is the right page, against none being found.
     pub(crate) logit: f32,
     /// How likely it is the right page, 0 to 1: alone, or after [`rank`] among the others.
@@ -234,8 +234,8 @@ impl Candidate {
     /// Weighs a page. Aside: one with a great many imports takes a while.
     pub(crate) async fn of(subject: &Subject, vector: Option<&[f32]>, page: Arc<Page>) -> Result<Candidate> {
         let (subject, vector, read) = (subject.clone(), vector.map(<[f32]>::to_vec), Arc::clone(&page));
-        let marks = aside(move || Ok(Marks::of(&subject, vector.as_deref(), &read))).await?;
-        let logit = marks.logit();
+        let marks = aside(move || Ok(PageMarks::of_card(&subject, vector.as_deref(), &read))).await?;
+        let logit = marks.logit_for_card();
         Ok(Candidate { page, marks, logit, score: 1.0 / (1.0 + (-logit).exp()) })
     }
 }

@@ -11,7 +11,7 @@ use crate::fuel::Fuel;
 use crate::improve::{self, Improved};
 use crate::report::{Examined, Report};
 use crate::seek::Candidate;
-use crate::subject::Subject;
+use autokit_pages::Subject;
 use autokit_pages::{Page, Result, aside, without_fragment};
 
 /// Claims a verified card needs support for, where it makes them.

@@ -6,21 +6,26 @@
 //! | [`PageReader`] | fetches pages, takes them apart, embeds them |
 //! | [`Readings`] | pages taken apart lately, shared by everything that reads pages |
 //! | [`FoundPages`] | what search services found for several queries, as one list |
+//! | [`PageMarks`] | what speaks for a page; one weighting for needs, one for cards |
 //! | [`WebTools`] | searching and reading, as tools of a language model |
 
 mod error;
 mod found;
+mod marks;
 mod reader;
 mod reading;
+mod subject;
 mod tools;
 mod words;
 
 pub use error::{Error, Result, aside};
 pub use found::{FoundPages, without_fragment};
+pub use marks::{Need, PageMark, PageMarks, likeness};
 pub use reader::{Page, PageReader, Visit};
 pub use reading::{Part, Reading, Readings};
+pub use subject::Subject;
 pub use tools::{Opened, WebTools, text_tool};
-pub use words::{content_words, telling};
+pub use words::{agreement, content_words, telling};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use autokit_facts::{distinctive, words};
+use autokit_facts::{alike, distinctive, words};
 use autokit_search::is_stop_word;
 
 /// Words with a meaning of their own.
@@ -14,4 +14,26 @@ pub fn content_words(text: &str) -> HashSet<String> {
 pub fn telling(name: &str) -> Vec<String> {
     let told = distinctive(name);
     if told.is_empty() { words(name) } else { told }
+}
+
+/// Letters by which the same word may be longer in another place.
+const ENDING: usize = 2;
+
+/// Share of `of` that `among` has, written together or apart: "Hugging Face" has "huggingface".
+pub(crate) fn share(of: &[String], among: &[String]) -> f32 {
+    if of.is_empty() {
+        return 0.0;
+    }
+    let joined: String = among.concat();
+    let has = |word: &String| {
+        among.iter().any(|other| alike(word, other, ENDING))
+            || (word.len() > 3 && joined.contains(word.as_str()))
+    };
+    of.iter().filter(|word| has(word)).count() as f32 / of.len() as f32
+}
+
+/// How well two lists of words agree, 0 to 1: the harmonic mean of what each has of the other.
+pub fn agreement(a: &[String], b: &[String]) -> f32 {
+    let (forth, back) = (share(a, b), share(b, a));
+    if forth + back == 0.0 { 0.0 } else { 2.0 * forth * back / (forth + back) }
 }

@@ -14,7 +14,7 @@ mod react;
 use std::sync::Arc;
 
 use autokit_facts::{distinctive, opening};
-use autokit_pages::{PageReader, Part};
+use autokit_pages::{Need, PageMark, PageMarks, PageReader, Part};
 use autokit_search::eval::ToolText;
 use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex};
 use autokit_toolcard::{Draft, fields};
@@ -27,7 +27,6 @@ use ts_rs::TS;
 use crate::error::{Error, Result};
 
 use draft::{address, draft};
-pub use judge::Marks;
 use pool::{Candidate, Pool};
 pub use queries::Vocabulary;
 pub use react::Looked;
@@ -124,7 +123,7 @@ pub struct Finding {
     /// How sure it is that this is a tool for the need, 0 to 1.
     pub score: f32,
     /// What speaks for it.
-    pub marks: Marks,
+    pub marks: PageMarks,
     /// Words of the page that match the need best.
     pub excerpt: String,
     /// Ids of library cards that may be the same tool.
@@ -185,8 +184,8 @@ impl Discovery {
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
         let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
         let mut pool = Pool::default();
-        let names = judge::names_in(need, self.reader.embedder.as_deref());
-        let first = queries::first_round(need, &names, self.preferred.as_deref(), &related);
+        let parts = Need::of(need, self.reader.embedder.as_deref());
+        let first = queries::first_round(need, &parts.names, self.preferred.as_deref(), &related);
         on(Trace::thought(format!(
             "Nothing in the library fits: look for a page that documents a tool for {need:?}."
         )));
@@ -201,7 +200,7 @@ impl Discovery {
                 self.read(&mut pool, now, on).await?;
             }
         }
-        let mut all = self.weigh(need, &names, vector.as_deref(), &pool)?;
+        let mut all = self.weigh(&parts, vector.as_deref(), &pool)?;
         let good = judge::good_enough(&all.findings);
         all.dismissed = all.findings.split_off(good).into_iter().take(CANDIDATES).collect();
         all.findings.truncate(CANDIDATES);
@@ -364,13 +363,7 @@ impl Discovery {
     }
 
     /// All pages read, best first, as findings.
-    fn weigh(
-        &self,
-        need: &str,
-        names: &[Vec<String>],
-        vector: Option<&[f32]>,
-        pool: &Pool,
-    ) -> Result<Discovered> {
+    fn weigh(&self, need: &Need, vector: Option<&[f32]>, pool: &Pool) -> Result<Discovered> {
         let bodies: Vec<String> = pool.pages.iter().map(|page| opening(&page.document, BODY)).collect();
         let mut index = SearchIndex::new();
         let known: Vec<IndexDocument<'_>> = self.known.iter().map(|card| card.text.document(None)).collect();
@@ -388,9 +381,8 @@ impl Discovery {
                 index.set_chunks(id, &page.piece_vectors().concat(), dimension)?;
             }
         }
-        let plan = QueryPlan::new(need);
+        let plan = QueryPlan::new(&need.text);
         let vectors: Vec<Vec<f32>> = vector.map(<[f32]>::to_vec).into_iter().collect();
-        let doubtful = judge::doubtful(names, self.reader.embedder.as_deref());
         let is_page = |id: &str| id.starts_with("page ");
         let hits = index.search(&Query {
             plan: &plan,
@@ -409,31 +401,32 @@ impl Discovery {
             else {
                 continue;
             };
-            let marks = Marks::of(need, names, doubtful, pool.found.worth(&page.hit.url), page, &hit);
-            let finding = self.finding(page, &marks, hit.parts.chunk);
+            let mut marks = PageMarks::of_need(need, page, pool.found.worth(&page.hit.url), &hit);
+            marks.flag(PageMark::Known, self.documents(page));
+            let finding = self.finding(page, marks, hit.parts.chunk);
             if !self.turned_down.iter().any(|other| other.is_same(&finding)) {
                 findings.push(finding);
             }
         }
         findings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
         // What the library has is no discovery; it is shown last.
-        findings.sort_by_key(|finding| finding.marks.known);
+        findings.sort_by_key(|finding| finding.marks.has(PageMark::Known));
         let read = pool.pages.len() as u32;
         Ok(Discovered { findings, dismissed: Vec::new(), read })
     }
 
-    fn finding(&self, page: &Candidate, marks: &Marks, chunk: Option<u32>) -> Finding {
+    fn finding(&self, page: &Candidate, marks: PageMarks, chunk: Option<u32>) -> Finding {
         let similar = self.similar(page);
         // What the search service says of the page is not a quotation from it.
         let best = chunk.and_then(|at| page.pieces().get(at as usize)).or(page.pieces().first());
         let excerpt: String = best.map_or("", String::as_str).chars().take(300).collect();
-        let marks = Marks { known: self.documents(page), ..marks.clone() };
+        let score = marks.score_for_need();
         Finding {
             url: page.url().to_owned(),
             name: page.facts.name.clone(),
             description: page.facts.description.as_ref().map(|fact| fact.value.clone()).unwrap_or_default(),
-            score: marks.score(),
-            draft: draft(page, marks.score(), &similar),
+            score,
+            draft: draft(page, score, &similar),
             marks,
             excerpt,
             similar,

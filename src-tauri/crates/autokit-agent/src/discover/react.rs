@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_llm::{Ended, GaveUp, Model, Observation, React, Request, Step, Tool, Toolbox, Usage};
-use autokit_pages::{Opened, Part, WebTools, text_tool};
+use autokit_pages::{Need, Opened, PageMark, Part, WebTools, text_tool};
 use autokit_search::{Mode, Query, QueryPlan, SearchIndex};
 use autokit_web::search::Hit;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Discovered, Discovery, Finding, Pool, Trace, judge};
+use super::{Discovered, Discovery, Finding, Pool, Trace};
 use crate::ask::ground::Sources;
 use crate::error::{Error, Result};
 use crate::outlier::OUTLIER;
@@ -246,13 +246,13 @@ impl Discovery {
             }
         }
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
-        let names = judge::names_in(need, self.reader.embedder.as_deref());
-        let mut all = self.weigh(need, &names, vector.as_deref(), &pool)?;
+        let parts = Need::of(need, self.reader.embedder.as_deref());
+        let mut all = self.weigh(&parts, vector.as_deref(), &pool)?;
         let best = all
             .findings
             .iter()
-            .filter(|finding| !finding.marks.another)
-            .map(|finding| finding.marks.rank)
+            .filter(|finding| !finding.marks.has(PageMark::Another))
+            .map(|finding| finding.marks.get(PageMark::Rank))
             .fold(0.0, f32::max);
         let mut findings = Vec::new();
         for url in &chosen {
@@ -264,10 +264,10 @@ impl Discovery {
                 continue;
             };
             let finding = all.findings.remove(at);
-            if finding.marks.another {
+            if finding.marks.has(PageMark::Another) {
                 on(Trace::failure(format!("{url} is about another product than the one asked for.")));
                 all.dismissed.insert(0, finding);
-            } else if finding.marks.rank < OUTLIER * best {
+            } else if finding.marks.get(PageMark::Rank) < OUTLIER * best {
                 // A page it was talked into, or took for another: it read better ones.
                 on(Trace::failure(format!("{url} is far from the request; left out.")));
                 all.dismissed.insert(0, finding);

@@ -1,10 +1,11 @@
-//! The card as the verifier looks at it.
+//! A card whose page is sought or judged.
 
 use std::collections::HashSet;
 
-use autokit_pages::{content_words, telling};
 use autokit_toolcard::{Toolcard, fields, is_web_address};
 use serde_json::{Map, Value};
+
+use crate::words::{content_words, telling};
 
 /// What a card claims, taken apart once.
 #[derive(Clone, Debug)]
@@ -28,9 +29,9 @@ pub struct Subject {
     /// Its documentation page.
     pub documentation: Option<String>,
     /// The telling words of its name.
-    pub(crate) name_words: Vec<String>,
+    pub name_words: Vec<String>,
     /// Content words of the description.
-    pub(crate) content: HashSet<String>,
+    pub content: HashSet<String>,
 }
 
 fn filled(card: &Toolcard, field: &str) -> Option<String> {
@@ -60,7 +61,7 @@ impl Subject {
     }
 
     /// What is embedded of it.
-    pub(crate) fn passage(&self) -> String {
+    pub fn passage(&self) -> String {
         format!("{}: {}", self.name, self.description)
     }
 }

@@ -1,0 +1,228 @@
+//! What a page has in common with a need in a person's words.
+
+use autokit_facts::{alike, distinctive, opening, words};
+use autokit_search::{Hit, QueryEmbedder};
+
+use crate::marks::{PageMark, PageMarks};
+use crate::reader::Page;
+
+/// A need, taken apart once.
+#[derive(Clone, Debug)]
+pub struct Need {
+    /// In a person's words.
+    pub text: String,
+    /// Names of products in it, each as its words in lower case.
+    pub names: Vec<Vec<String>>,
+    /// Every name is a single common word, such as "Linear" or "Turtle": a product, or a thing of a trade.
+    doubtful: bool,
+}
+
+impl Need {
+    /// Takes a need apart. The embedder says which words are words of the language.
+    pub fn of(text: &str, embedder: Option<&dyn QueryEmbedder>) -> Need {
+        let names = names_in(text, embedder);
+        let common = |name: &Vec<String>| embedder.is_some_and(|embedder| embedder.is_word(&name[0]));
+        let doubtful = names.iter().all(|name| name.len() == 1 && common(name));
+        Need { text: text.to_owned(), names, doubtful }
+    }
+}
+
+/// Names of products in a need, each as its words in lower case.
+///
+/// A word is part of a name when it is written like one: a capital inside a sentence or inside the
+/// word, or a capital on a word the language does not have. Words all in capitals are mostly
+/// abbreviations of common things (JWT, CRM), and several common words after "the" or before "of"
+/// mostly name an institution; neither tells which product is meant, and taking them for one would
+/// turn right pages away.
+fn names_in(need: &str, embedder: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>> {
+    let mut names: Vec<Vec<String>> = Vec::new();
+    let mut run: Vec<String> = Vec::new();
+    let mut start = true;
+    let mut before = String::new();
+    let common = |word: &String| {
+        word.chars().all(char::is_alphabetic) && embedder.is_none_or(|embedder| embedder.is_word(word))
+    };
+    let mut institution = false;
+    let mut end = |run: &mut Vec<String>, before: &str, after: &str| {
+        let goes_on = institution && before == "of";
+        institution = run.iter().all(common)
+            && (goes_on || after == "of" || run.len() > 1 && before.eq_ignore_ascii_case("the"));
+        if !run.is_empty() && !institution {
+            names.push(std::mem::take(run));
+        }
+        run.clear();
+    };
+    for raw in need.split_whitespace() {
+        let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
+        let plain = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+        let number = !plain.is_empty() && plain.chars().all(|c| c.is_ascii_digit());
+        if is_name(plain, start, embedder) || (number && !run.is_empty()) {
+            run.push(plain.to_lowercase());
+        } else {
+            if !run.is_empty() {
+                end(&mut run, &before, plain);
+            }
+            plain.clone_into(&mut before);
+        }
+        start = raw.ends_with(['.', '!', '?', ':']);
+        if start || raw.ends_with([',', ';']) {
+            end(&mut run, &before, "");
+        }
+    }
+    end(&mut run, &before, "");
+    names
+}
+
+/// A page that ranks this high is about the need even if it does not have a doubtful name. Pages of a
+/// named product's rivals stay below: 0.67 is the highest seen.
+const STRONG: f32 = 0.7;
+
+/// Names that are no products: languages of people and of programs.
+const LANGUAGES: &[&str] = &[
+    "python",
+    "java",
+    "javascript",
+    "typescript",
+    "rust",
+    "go",
+    "english",
+    "german",
+    "french",
+    "spanish",
+    "chinese",
+    "japanese",
+    "italian",
+    "portuguese",
+    "russian",
+    "arabic",
+    "hindi",
+    "korean",
+    "dutch",
+];
+
+/// Characters at the start of a page that say what it is about.
+const OPENING: usize = 400;
+/// Letters by which the same word may be longer in another place.
+const ENDING: usize = 3;
+
+fn is_name(word: &str, start: bool, embedder: Option<&dyn QueryEmbedder>) -> bool {
+    let letters: Vec<char> = word.chars().filter(|c| c.is_alphabetic()).collect();
+    let lower = word.to_lowercase();
+    if letters.len() < 2 || word.contains(['\'', '’', '/']) || LANGUAGES.contains(&lower.as_str()) {
+        return false;
+    }
+    if !letters.iter().any(|c| c.is_lowercase()) {
+        return false;
+    }
+    let inner = word.chars().skip(1).any(char::is_uppercase);
+    let capital = word.chars().next().is_some_and(char::is_uppercase);
+    // At the start of a sentence every word has a capital; one that the language lacks is a name.
+    let made_up = || embedder.is_some_and(|embedder| !embedder.is_word(&lower));
+    inner || (capital && (!start || made_up()))
+}
+
+impl PageMarks {
+    /// Compares a need with a page. `found` is what the page is worth among those that were found, `hit` how it
+    /// ranks among the cards of the library and the pages that were read.
+    pub fn of_need(need: &Need, page: &Page, found: f32, hit: &Hit) -> PageMarks {
+        let asked = words(&need.text);
+        let has = |word: &String| asked.iter().any(|other| alike(other, word, ENDING));
+        let title = distinctive(&page.facts.name);
+        let named = if title.is_empty() {
+            0.0
+        } else {
+            title.iter().filter(|word| has(word)).count() as f32 / title.len() as f32
+        };
+        let import = page.facts.import.as_ref();
+        let address = page.fetched.url.to_lowercase();
+        let start = opening(&page.document, OPENING).to_lowercase();
+        let about = need.names.iter().any(|name| is_about(page, name));
+        let tool_code = import.is_some_and(|import| {
+            let path = import.value.0.to_lowercase();
+            ["tool", "utilit", "agent"].iter().any(|part| path.contains(part))
+        });
+        let mut marks = PageMarks::default();
+        marks.set(PageMark::Rank, hit.score);
+        marks.set(PageMark::Meaning, hit.parts.cosine.unwrap_or(0.0));
+        marks.set(PageMark::Bm25, hit.parts.bm25);
+        marks.set(PageMark::Wording, hit.parts.coverage);
+        marks.set(PageMark::Found, found);
+        let in_address = address.split('/').rev().take(2).any(|part| part.contains("tool"));
+        marks.flag(PageMark::ToolAddress, in_address);
+        marks.flag(PageMark::ToolCode, tool_code);
+        marks.flag(
+            PageMark::ToolWords,
+            start.contains("tool") || page.facts.name.to_lowercase().contains("tool"),
+        );
+        marks.set(PageMark::Named, named);
+        marks.flag(PageMark::TheNamed, about);
+        let another = !(need.names.is_empty() || about || need.doubtful && hit.score >= STRONG);
+        marks.flag(PageMark::Another, another);
+        marks
+    }
+}
+
+/// Whether a page is about what a name names: it stands in the title, the address or the import.
+/// Other places name what a tool works with.
+fn is_about(page: &Page, name: &[String]) -> bool {
+    let mut text = format!("{} {}", page.facts.name, page.fetched.url);
+    if let Some(import) = &page.facts.import {
+        text = format!("{text} {} {}", import.value.0, import.value.1);
+    }
+    let words = words(&text);
+    let name: String = name.concat().chars().filter(|c| c.is_alphanumeric()).collect();
+    // "Power BI" is PowerBI: names are compared without what stands between their words.
+    (0..words.len()).any(|from| {
+        let mut joined = String::new();
+        words[from..].iter().any(|word| {
+            joined.push_str(word);
+            joined == name
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A language of a few words.
+    #[derive(Debug)]
+    struct Few;
+
+    impl QueryEmbedder for Few {
+        fn queries(&self, _: &[String]) -> Result<Vec<Vec<f32>>, String> {
+            Ok(Vec::new())
+        }
+
+        fn passages(&self, _: &[String]) -> Result<Vec<Vec<f32>>, String> {
+            Ok(Vec::new())
+        }
+
+        fn is_word(&self, word: &str) -> bool {
+            !["zendesk", "elevenlabs", "figma"].contains(&word)
+        }
+    }
+
+    fn names(need: &str) -> Vec<String> {
+        names_in(need, Some(&Few)).iter().map(|name| name.join(" ")).collect()
+    }
+
+    #[test]
+    fn products_are_names_and_abbreviations_places_of_work_and_languages_are_not() {
+        assert_eq!(names("Zendesk tickets answered"), ["zendesk"]);
+        assert_eq!(names("Send messages to Slack, then to Figma"), ["slack", "figma"]);
+        assert_eq!(names("mail in our Office 365 tenant"), ["office 365"]);
+        assert_eq!(names("events of Google Calendar for me"), ["google calendar"]);
+        assert_eq!(names("speech from ElevenLabs for it"), ["elevenlabs"]);
+        for none in [
+            "I'd like a CI/CD build",
+            "validate the caller's JWT",
+            "Block what the LLM says in German",
+            "search the National Library",
+            "the National Library of Health",
+            "Send it",
+        ] {
+            assert_eq!(names(none), [""; 0], "{none}");
+        }
+    }
+}
