@@ -21,14 +21,15 @@ pub(crate) enum EvalCommand {
         #[arg(required = true)]
         dirs: Vec<PathBuf>,
     },
-    /// hit@1/3/5 of everyday questions over cards.
+    /// hit@1/3/5 of everyday questions over cards, and what is made of questions that no card answers.
     Ask {
-        /// Cards: AutoKit JSON, or an object with `cards[].card`.
+        /// Cards: AutoKit JSON, or an object with `cards[].card`. Without it, the starter cards.
         #[arg(long)]
-        cards: PathBuf,
-        /// Questions, one JSON object a line: `q` and the acceptable names in `gold`.
-        #[arg(long)]
-        questions: PathBuf,
+        cards: Option<PathBuf>,
+        /// Questions, one JSON object a line: `q` and the acceptable names in `gold` (none: no card answers it).
+        /// Can be given several times.
+        #[arg(long, required = true)]
+        questions: Vec<PathBuf>,
         /// A site to read the cards' documentation pages from, so that they count in the ranking.
         #[arg(long, value_name = "URL")]
         site: Option<String>,
@@ -38,12 +39,13 @@ pub(crate) enum EvalCommand {
     },
     /// What the scores of first hits say: thresholds for each depth, and how reliable the scores are.
     Calibrate {
-        /// Cards: AutoKit JSON, or an object with `cards[].card`.
+        /// Cards: AutoKit JSON, or an object with `cards[].card`. Without it, the starter cards.
         #[arg(long)]
-        cards: PathBuf,
+        cards: Option<PathBuf>,
         /// Questions, one JSON object a line: `q` and the acceptable names in `gold` (none: no card answers it).
-        #[arg(long)]
-        questions: PathBuf,
+        /// Can be given several times.
+        #[arg(long, required = true)]
+        questions: Vec<PathBuf>,
         /// Write the thresholds to this file; AutoKit's own are in `autokit-search/src/thresholds.json`.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
@@ -104,11 +106,12 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
             out.show(&reports, |text| reports.iter().try_for_each(|report| write_retrieval(text, report)))?;
         }
         EvalCommand::Ask { cards, questions, site, misses } => {
-            let evaluation = autokit_eval::ask(&cards, &questions, &vectors, site.as_deref()).await?;
+            let evaluation =
+                autokit_eval::ask(cards.as_deref(), &questions, &vectors, site.as_deref()).await?;
             out.show(&evaluation, |text| write_ask(text, &evaluation, misses))?;
         }
         EvalCommand::Calibrate { cards, questions, out: file } => {
-            let measured = autokit_eval::calibrate(&cards, &questions, &vectors)?;
+            let measured = autokit_eval::calibrate(cards.as_deref(), &questions, &vectors)?;
             if let Some(file) = file {
                 let text = serde_json::to_string_pretty(&measured)
                     .map_err(|error| ApiError::internal(error.to_string()))?;
@@ -204,6 +207,16 @@ fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> i
         table.add_row(row);
     }
     writeln!(out, "{table}")?;
+    if evaluation.stages.iter().any(|stage| stage.unanswerable > 0) {
+        let mut table = self::table(&["", "refused", "answered", "right ones refused"]);
+        for stage in &evaluation.stages {
+            let mut row = vec![stage.name.clone()];
+            row.extend([stage.refused, stage.wrongly_answered, stage.wrongly_refused].map(percent));
+            table.add_row(row);
+        }
+        let unanswerable = evaluation.stages.first().map_or(0, |stage| stage.unanswerable);
+        writeln!(out, "{unanswerable} questions that no card answers\n{table}")?;
+    }
     if evaluation.pages > 0 {
         writeln!(out, "{}", format!("pages of {} cards were read", evaluation.pages).dimmed())?;
     }

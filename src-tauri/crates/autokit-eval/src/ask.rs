@@ -1,7 +1,7 @@
 //! Everyday questions over cards.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autokit_embed::Embedder;
@@ -17,18 +17,27 @@ use serde_json::{Map, Value};
 
 use crate::inputs::{embedder, fetcher_for, unreadable};
 use autokit_app::engine::Vectors;
+use autokit_app::starter;
 
 /// hit@1, hit@3 and hit@5 of one way to rank.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskRow {
     /// What ran.
     pub name: String,
-    /// Share of questions with a right card first.
+    /// Share of the questions a card answers with a right card first.
     pub hit1: f64,
     /// Share with one among three.
     pub hit3: f64,
     /// Share with one among five.
     pub hit5: f64,
+    /// Questions no card answers.
+    pub unanswerable: u32,
+    /// Share of them for which it is said that nothing fits.
+    pub refused: f64,
+    /// Share of them that are answered without reserve.
+    pub wrongly_answered: f64,
+    /// Share of the questions a card answers for which it is said that nothing fits.
+    pub wrongly_refused: f64,
 }
 
 /// What the ranking everybody asks says to one question.
@@ -52,7 +61,7 @@ pub struct AskEvaluation {
     /// The rankings of the index.
     #[serde(flatten)]
     pub report: AskReport,
-    /// The local reranker, documentation pages, both.
+    /// As everybody asks: fused, reranked here, each with documentation pages where there is a site.
     pub stages: Vec<AskRow>,
     /// Cards whose page was read.
     pub pages: u32,
@@ -60,35 +69,35 @@ pub struct AskEvaluation {
     pub answers: Vec<AskAnswer>,
 }
 
-/// Measures questions over cards. With `site`, the documentation pages of the cards are read from
-/// there (addresses on cards are taken relative to it) and count in the ranking.
+/// Measures questions over cards, or over the starter cards. With `site`, the documentation pages of the cards
+/// are read from there (addresses on cards are taken relative to it) and count in the ranking.
 ///
 /// # Errors
 /// When a file cannot be read, there is no model, or the site does not answer.
 pub async fn ask(
-    cards: &Path,
-    questions: &Path,
+    cards: Option<&Path>,
+    questions: &[PathBuf],
     vectors: &Vectors,
     site: Option<&str>,
 ) -> Result<AskEvaluation> {
-    let set = AskSet::load(cards, questions).map_err(|error| unreadable(&error))?;
-    let objects = retrieve::card_objects(cards).map_err(|error| unreadable(&error))?;
+    let (set, objects) = set_of(cards, questions)?;
     let embedder = Arc::new(embedder(vectors)?);
     let passages = |texts: &[String]| embedder.embed_passages(texts);
     let queries = |texts: &[String]| texts.iter().map(|text| embedder.embed_query(text)).collect();
     let embeddings = Embeddings { passages: &passages, queries: &queries };
     let failed = |error: autokit_search::EvalError| unreadable(&error);
     let (report, searcher) = tokio::task::block_in_place(|| {
-        let report = evaluate_ask(&set, &embeddings).map_err(failed)?;
+        let report = evaluate_ask(&set.answerable(), &embeddings).map_err(failed)?;
         Ok::<_, ApiError>((report, searcher_over(&set, &objects, &embedder)?))
     })?;
-    let (reranked, answers) = stage("hybrid, reranked here", &set, &searcher, Depth::Reranked)?;
-    let mut stages = vec![reranked];
+    let fused = stage("fused", &set, &searcher, Depth::Fused)?.0;
+    let (reranked, answers) = stage("reranked", &set, &searcher, Depth::Reranked)?;
+    let mut stages = vec![fused, reranked];
     let mut pages = 0;
     if let Some(site) = site {
         pages = read_pages(&set, &objects, site, &embedder, &searcher.index()).await?;
-        stages.push(stage("hybrid with pages", &set, &searcher, Depth::Fused)?.0);
-        stages.push(stage("hybrid with pages, reranked", &set, &searcher, Depth::Reranked)?.0);
+        stages.push(stage("fused with pages", &set, &searcher, Depth::Fused)?.0);
+        stages.push(stage("reranked with pages", &set, &searcher, Depth::Reranked)?.0);
     }
     Ok(AskEvaluation { report, stages, pages, answers })
 }
@@ -98,9 +107,8 @@ pub async fn ask(
 ///
 /// # Errors
 /// When a file cannot be read, there is no model, or there are too few questions of either kind.
-pub fn calibrate(cards: &Path, questions: &Path, vectors: &Vectors) -> Result<Calibrations> {
-    let set = AskSet::load(cards, questions).map_err(|error| unreadable(&error))?;
-    let objects = retrieve::card_objects(cards).map_err(|error| unreadable(&error))?;
+pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors) -> Result<Calibrations> {
+    let (set, objects) = set_of(cards, questions)?;
     let embedder = Arc::new(embedder(vectors)?);
     let model = embedder.id().to_owned();
     let searcher = tokio::task::block_in_place(|| searcher_over(&set, &objects, &embedder))?;
@@ -126,6 +134,16 @@ pub fn calibrate(cards: &Path, questions: &Path, vectors: &Vectors) -> Result<Ca
     };
     let depths = [Depth::Fused, Depth::Reranked].into_iter().map(measured).collect::<Result<_>>()?;
     Ok(Calibrations { model, depths })
+}
+
+/// The cards of a file, or the starter cards, with the questions of some files.
+fn set_of(cards: Option<&Path>, questions: &[PathBuf]) -> Result<(AskSet, Vec<Map<String, Value>>)> {
+    let objects = match cards {
+        Some(file) => retrieve::card_objects(file).map_err(|error| unreadable(&error))?,
+        None => starter::cards()?.cards.iter().map(|item| item.card.object().clone()).collect(),
+    };
+    let set = AskSet::of(&objects, questions).map_err(|error| unreadable(&error))?;
+    Ok((set, objects))
 }
 
 /// The cards of a set as they are searched in a library.
@@ -155,6 +173,7 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<
     let names: HashMap<&str, &str> =
         set.cards.iter().map(|card| (card.id.as_str(), card.name.as_str())).collect();
     let mut hits_at = [0usize; 3];
+    let (mut unanswerable, mut refused, mut wrongly_answered, mut wrongly_refused) = (0usize, 0, 0, 0);
     let mut answers = Vec::with_capacity(set.questions.len());
     for question in &set.questions {
         let request = SearchRequest {
@@ -171,6 +190,14 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<
         for (count, depth) in hits_at.iter_mut().zip([1, 3, 5]) {
             *count += usize::from(right.is_some_and(|at| at < depth));
         }
+        match (question.gold.is_empty(), ranking.verdict) {
+            (true, verdict) => {
+                unanswerable += 1;
+                refused += usize::from(verdict == Verdict::Nothing);
+                wrongly_answered += usize::from(verdict == Verdict::Answered);
+            }
+            (false, verdict) => wrongly_refused += usize::from(verdict == Verdict::Nothing),
+        }
         answers.push(AskAnswer {
             question: question.text.clone(),
             first: found.first().map(|name| (*name).to_owned()),
@@ -179,9 +206,20 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<
             verdict: ranking.verdict,
         });
     }
-    let share = |count: usize| count as f64 / set.questions.len().max(1) as f64;
-    let [hit1, hit3, hit5] = hits_at.map(share);
-    Ok((AskRow { name: name.to_owned(), hit1, hit3, hit5 }, answers))
+    let share = |count: usize, of: usize| count as f64 / of.max(1) as f64;
+    let answerable = set.questions.len() - unanswerable;
+    let [hit1, hit3, hit5] = hits_at.map(|count| share(count, answerable));
+    let row = AskRow {
+        name: name.to_owned(),
+        hit1,
+        hit3,
+        hit5,
+        unanswerable: unanswerable as u32,
+        refused: share(refused, unanswerable),
+        wrongly_answered: share(wrongly_answered, unanswerable),
+        wrongly_refused: share(wrongly_refused, answerable),
+    };
+    Ok((row, answers))
 }
 
 /// Reads the documentation pages of cards from a site into the index; gives how many were read.

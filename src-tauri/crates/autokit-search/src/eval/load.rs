@@ -1,7 +1,7 @@
 //! Sets from files.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -247,30 +247,48 @@ impl AskSet {
     /// Reads a file of cards and a file of questions.
     ///
     /// # Errors
-    /// A file that cannot be read, contents that are not in the format, or nothing to evaluate.
+    /// As [`AskSet::of`]; no cards.
     pub fn load(cards: &Path, questions: &Path) -> Result<AskSet, EvalError> {
-        let texts: Vec<ToolText> = card_objects(cards)?
+        let objects = card_objects(cards)?;
+        if objects.is_empty() {
+            return Err(EvalError::Empty { path: cards.to_owned(), what: "cards" });
+        }
+        AskSet::of(&objects, &[questions.to_owned()])
+    }
+
+    /// These cards, with the questions of some files.
+    ///
+    /// # Errors
+    /// A file that cannot be read, contents that are not in the format, or no questions.
+    pub fn of(cards: &[Map<String, Value>], questions: &[PathBuf]) -> Result<AskSet, EvalError> {
+        let texts: Vec<ToolText> = cards
             .iter()
             .enumerate()
             .map(|(at, object)| ToolText::from_card(format!("{:06}", at + 1), object))
             .collect();
         let names: HashSet<&str> = texts.iter().map(|text| text.name.as_str()).collect();
-        let questions_list: Vec<JudgedQuestion> = json_lines::<QuestionLine>(questions)?
-            .into_iter()
-            .map(|line| JudgedQuestion { text: line.q, gold: line.gold })
-            .collect();
-        let unknown_gold = questions_list
+        let mut all: Vec<JudgedQuestion> = Vec::new();
+        for file in questions {
+            let lines = json_lines::<QuestionLine>(file)?;
+            if lines.is_empty() {
+                return Err(EvalError::Empty { path: file.clone(), what: "questions" });
+            }
+            all.extend(lines.into_iter().map(|line| JudgedQuestion { text: line.q, gold: line.gold }));
+        }
+        let unknown_gold = all
             .iter()
             .flat_map(|question| &question.gold)
             .filter(|name| !names.contains(name.as_str()))
             .count() as u32;
-        if texts.is_empty() {
-            return Err(EvalError::Empty { path: cards.to_owned(), what: "cards" });
-        }
-        if questions_list.is_empty() {
-            return Err(EvalError::Empty { path: questions.to_owned(), what: "questions" });
-        }
-        Ok(AskSet { cards: texts, questions: questions_list, unknown_gold })
+        Ok(AskSet { cards: texts, questions: all, unknown_gold })
+    }
+
+    /// The set without the questions that no card answers.
+    #[must_use]
+    pub fn answerable(&self) -> AskSet {
+        let mut set = self.clone();
+        set.questions.retain(|question| !question.gold.is_empty());
+        set
     }
 }
 
