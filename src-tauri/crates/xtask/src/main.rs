@@ -40,6 +40,8 @@ enum Command {
     Structure(structure::Options),
     /// Write the window's TypeScript from the list of commands.
     Bindings,
+    /// Take the pictures of the README from the real window.
+    Pictures,
 }
 
 fn main() -> ExitCode {
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::EvalLinkrot(options) => linkrot::run(&options),
         Command::Structure(options) => structure::run(&options),
         Command::Bindings => test::write_bindings(),
+        Command::Pictures => test::take_pictures(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

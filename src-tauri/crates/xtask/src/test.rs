@@ -2,12 +2,15 @@
 
 use std::env;
 use std::fs;
+use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::freshness;
 use crate::setup;
-use crate::shell::{announce, cargo, exec, exec_quietly, npm, quiet_step, read, root, say, step, tool};
+use crate::shell::{
+    announce, cargo, command, exec, exec_quietly, npm, quiet_step, read, root, say, step, tool,
+};
 
 const FORMATTING: &str = "Rust formatting";
 const LINTS: &str = "Rust lints";
@@ -30,6 +33,8 @@ const BROWSER: &str = "The window in a browser";
 
 /// Where the window's TypeScript is kept.
 const BINDINGS: &str = "ui/src/lib/bindings.ts";
+/// Where the pictures of the README are kept.
+const PICTURES: &str = ".github/pictures";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -283,10 +288,7 @@ fn keychain_test() -> std::process::Command {
 
 /// The real window under a display of its own.
 fn window_tests() -> Result<()> {
-    let mut test = crate::shell::command("dbus-run-session");
-    test.args(["--", "xvfb-run", "--auto-servernum", "--server-args=-screen 0 1280x900x24"]);
-    test.arg(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    test.args([
+    exec(on_display().args([
         "test",
         "--package",
         "autokit-tests",
@@ -296,12 +298,34 @@ fn window_tests() -> Result<()> {
         "--ignored",
         "--test-threads=1",
         "--nocapture",
-    ]);
-    test.env("CARGO_TARGET_DIR", crate::shell::target())
+    ]))
+}
+
+/// Cargo on a display and a session bus of its own, with what drives the real window.
+fn on_display() -> Command {
+    let mut cargo = command("dbus-run-session");
+    cargo.args(["--", "xvfb-run", "--auto-servernum", "--server-args=-screen 0 1280x900x24"]);
+    cargo.arg(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .env("CARGO_TARGET_DIR", crate::shell::target())
         .env("AUTOKIT_TAURI_DRIVER", tool("tauri-driver"))
         // Without a desktop there is no accessibility bus to talk to, only one to wait for.
         .env("NO_AT_BRIDGE", "1");
-    exec(&mut test)
+    cargo
+}
+
+/// Takes the pictures of the README from the real window.
+pub(crate) fn take_pictures() -> Result<()> {
+    setup::everything()?;
+    setup::build_ui()?;
+    exec(&mut cargo(&["build", "--package", "autokit-desktop"]))?;
+    exec(
+        on_display()
+            .args(["run", "--package", "autokit-tests", "--example", "pictures"])
+            .arg(root().join(PICTURES)),
+    )?;
+    say(&format!("Took the pictures in {PICTURES}"));
+    Ok(())
 }
 
 fn bindings() -> Result<String> {
