@@ -190,24 +190,24 @@ impl Change {
     async fn make(self, node: &Node) -> Result<Value, autokit_app::ApiError> {
         let id = |name: &str| CardKey::new("", name).id();
         let (name, body) = match self {
-            Change::Create => ("card_create", json!({ "fields": { "name": "made" }, "reason": "" })),
+            Change::Create => ("cards_create", json!({ "fields": { "name": "made" }, "reason": "" })),
             Change::Edit => {
                 let fields = json!({ "name": "tool 1", "class": "Edited" });
                 (
-                    "card_update",
+                    "cards_update",
                     json!({ "card": id("tool 1"), "expected": null, "fields": fields, "reason": "" }),
                 )
             }
             Change::Delete => {
                 ("cards_delete", json!({ "cards": [id("tool 1"), id("tool 2")], "reason": "" }))
             }
-            Change::Restore => ("card_restore", json!({ "card": id("tool 3"), "number": 1 })),
-            Change::Accept => ("proposal_accept", json!({ "id": 4, "rejected": ["pricing"] })),
-            Change::Reject => ("proposal_reject", json!({ "id": 4, "reason": "no" })),
-            Change::Comment => ("proposal_comment", json!({ "id": 4, "words": "is this so?" })),
-            Change::Reopen => ("proposal_undo", json!({ "id": 2 })),
-            Change::ReopenAccepted => ("proposal_undo", json!({ "id": 3 })),
-            Change::UndoImport => ("undo", json!({})),
+            Change::Restore => ("cards_restore", json!({ "card": id("tool 3"), "number": 1 })),
+            Change::Accept => ("proposals_accept", json!({ "id": 4, "rejected": ["pricing"] })),
+            Change::Reject => ("proposals_reject", json!({ "id": 4, "reason": "no" })),
+            Change::Comment => ("proposals_comment", json!({ "id": 4, "words": "is this so?" })),
+            Change::Reopen => ("proposals_reopen", json!({ "id": 2 })),
+            Change::ReopenAccepted => ("proposals_reopen", json!({ "id": 3 })),
+            Change::UndoImport => ("changes_undo", json!({})),
         };
         node.call_json(name, body).await
     }
@@ -272,9 +272,9 @@ async fn prepare(place: &Workplace) -> Result<()> {
     let id = CardKey::new("", "tool 3").id();
     let fields = json!({ "name": "tool 3", "class": "Edited" });
     let body = json!({ "card": id, "expected": null, "fields": fields, "reason": "" });
-    node.call_json("card_update", body).await?;
-    node.call_json("proposal_reject", json!({ "id": 2, "reason": "no" })).await?;
-    node.call_json("proposal_accept", json!({ "id": 3 })).await?;
+    node.call_json("cards_update", body).await?;
+    node.call_json("proposals_reject", json!({ "id": 2, "reason": "no" })).await?;
+    node.call_json("proposals_accept", json!({ "id": 3 })).await?;
     node.close().await?;
     let file = place.cards_file("cards.json", &made_up_cards(1_200))?;
     place.json(&["import", &file.display().to_string()])?;

@@ -101,7 +101,7 @@ async fn try_killed_recovery(disk: &Disk, made: &Path, point: &str) -> Result<()
     let client = reqwest::Client::builder().no_proxy().build()?;
     let comment = async |words: String| {
         let body = json!({ "id": 1, "words": words, "by": "" });
-        let request = client.post(format!("{}/v1/call/proposal_comment", endpoint.base()));
+        let request = client.post(format!("{}/v1/call/proposals_comment", endpoint.base()));
         request.bearer_auth(&endpoint.token).header("x-autokit-protocol", PROTOCOL).json(&body).send().await
     };
     comment("acknowledged".to_owned()).await?.error_for_status()?;
@@ -123,7 +123,7 @@ async fn edit(node: &Node, name: &str, to: &str) -> Result<Value, ApiError> {
     let fields = json!({ "name": name, "description": to });
     let body =
         json!({ "card": CardKey::new("", name).id(), "expected": null, "fields": fields, "reason": "" });
-    node.call_json("card_update", body).await
+    node.call_json("cards_update", body).await
 }
 
 /// Opens a copy that lies elsewhere: what this process has open would keep its room on the disk.
@@ -203,11 +203,11 @@ async fn try_case(
         Operation::Accept => {
             let body =
                 json!({ "id": 1, "fields": null, "edits": {}, "rejected": [], "reason": "", "by": "" });
-            node.call_json("proposal_accept", body).await.map(drop)
+            node.call_json("proposals_accept", body).await.map(drop)
         }
         Operation::Comment => {
             let body = json!({ "id": 1, "words": "is this so?", "by": "" });
-            node.call_json("proposal_comment", body).await.map(drop)
+            node.call_json("proposals_comment", body).await.map(drop)
         }
         Operation::Import => import(&node).await?,
     };
@@ -275,7 +275,7 @@ async fn import(node: &Node) -> Result<Result<(), ApiError>> {
     };
     let mut version = 0;
     loop {
-        let job: Value = node.call_json("job_wait", json!({ "job": job.job, "after": version })).await?;
+        let job: Value = node.call_json("jobs_wait", json!({ "job": job.job, "after": version })).await?;
         version = job["version"].as_u64().context("a version")?;
         match job["state"].as_str() {
             Some("done") => return Ok(Ok(())),

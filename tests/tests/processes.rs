@@ -100,7 +100,7 @@ async fn a_request_asked_twice_happens_once() -> Result<()> {
     let client = reqwest::Client::builder().no_proxy().build()?;
     let ask = |endpoint: Endpoint, request: &'static str| {
         client
-            .post(format!("{}/v1/call/card_create", endpoint.base()))
+            .post(format!("{}/v1/call/cards_create", endpoint.base()))
             .bearer_auth(&endpoint.token)
             .header("x-autokit-protocol", PROTOCOL)
             .header("x-autokit-request", request)
@@ -130,7 +130,7 @@ async fn strangers_and_other_generations_are_turned_away() -> Result<()> {
     let file = DataDir::new(place.data_dir()).endpoint_file();
     let endpoint = Endpoint::read(&file).context("an endpoint")?;
     let client = reqwest::Client::builder().no_proxy().build()?;
-    let url = format!("{}/v1/call/status", endpoint.base());
+    let url = format!("{}/v1/call/status_get", endpoint.base());
     let plain = client.post(&url).json(&Nothing {}).send().await?;
     assert_eq!(plain.status(), 401);
     let wrong = client.post(&url).bearer_auth("0".repeat(64)).json(&Nothing {}).send().await?;

@@ -59,7 +59,7 @@ class Engine {
   }
 
   async refresh(): Promise<void> {
-    this.status = await this.call("status", {});
+    this.status = await this.call("status_get", {});
   }
 
   #hear(event: Event): void {
@@ -117,7 +117,7 @@ class Engine {
   /** Takes the newest change to the library back. */
   async undo(): Promise<void> {
     try {
-      const undone = await this.call("undo", {});
+      const undone = await this.call("changes_undo", {});
       const kept = undone.kept.length ? ` ${undone.kept.length} changed since and were kept.` : "";
       this.say(`Undone: ${undone.reason}.${kept}`);
     } catch (reason) {

@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Raised when a command changes its shape.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// One entry of the list.
 pub trait Command: Send + Sync + 'static {
@@ -115,129 +115,129 @@ macro_rules! commands {
 
 commands! {
     /// What the shell shows.
-    GetStatus = "status" (Nothing) -> Status;
+    GetStatus = "status_get" (Nothing) -> Status;
     /// The best tools for a request in words, with why.
-    Ask = "ask" (AskRequest) -> Answer;
+    Ask = "answers_get" (AskRequest) -> Answer;
     /// Ranked cards with the parts of their scores.
-    Search = "search" (SearchRequest) -> SearchResponse;
+    Search = "cards_search" (SearchRequest) -> SearchResponse;
     /// A window into the list of cards.
     ListCards = "cards_list" (CardList) -> CardsPage;
     /// What can be filtered by.
     GetFacets = "cards_facets" (CardsQuery) -> Facets;
     /// Everything about one card.
-    GetCard = "card_get" (CardRef) -> CardDetail;
+    GetCard = "cards_get" (CardRef) -> CardDetail;
     /// What is wrong with fields as a card, before they are saved.
-    CheckCard = "card_check" (CardCheck) -> Vec<autokit_toolcard::Problem>;
+    CheckCard = "cards_validate" (CardCheck) -> Vec<autokit_toolcard::Problem>;
     /// Adds a card.
-    CreateCard = "card_create" (CardCreate) -> CardDetail;
+    CreateCard = "cards_create" (CardCreate) -> CardDetail;
     /// Replaces the fields of a card.
-    UpdateCard = "card_update" (CardUpdate) -> CardDetail;
+    UpdateCard = "cards_update" (CardUpdate) -> CardDetail;
     /// Removes cards in one undoable change.
     DeleteCards = "cards_delete" (CardsDelete) -> CardChange;
     /// The revisions of a card, newest first, each with what it changed.
-    GetHistory = "card_history" (CardRef) -> Vec<RevisionView>;
+    GetHistory = "cards_history" (CardRef) -> Vec<RevisionView>;
     /// Brings a revision back; also revives a deleted card.
-    RestoreCard = "card_restore" (CardRestore) -> CardDetail;
+    RestoreCard = "cards_restore" (CardRestore) -> CardDetail;
     /// Takes the newest change back.
-    Undo = "undo" (Nothing) -> UndoOutcome;
+    Undo = "changes_undo" (Nothing) -> UndoOutcome;
     /// What an import would do.
-    PreviewImport = "import_preview" (ImportPreviewRequest) -> ImportPreview;
+    PreviewImport = "imports_preview" (ImportPreviewRequest) -> ImportPreview;
     /// Imports cards in the background, as one undoable change.
-    StartImport = "import_start" (ImportRequest) -> JobRef;
+    StartImport = "imports_start" (ImportRequest) -> JobRef;
     /// Loads the cards AutoKit comes with.
     LoadStarter = "starter_load" (Nothing) -> JobRef;
     /// The imports that were made, newest first.
     ListImports = "imports_list" (Nothing) -> Vec<ImportView>;
     /// Takes an import back, with everything that was decided about it since.
-    UndoImport = "import_undo" (ImportRef) -> UndoOutcome;
+    UndoImport = "imports_undo" (ImportRef) -> UndoOutcome;
     /// What would leave with an export.
-    PreviewExport = "export_preview" (ExportRequest) -> ExportPreview;
+    PreviewExport = "exports_preview" (ExportRequest) -> ExportPreview;
     /// Writes cards as a bundle or a file of another format.
-    Export = "export" (ExportRequest) -> ExportOutcome;
+    Export = "exports_write" (ExportRequest) -> ExportOutcome;
     /// Bundles that are looked at for newer versions.
-    ListSubscriptions = "subscriptions" (Nothing) -> Vec<Subscription>;
+    ListSubscriptions = "subscriptions_list" (Nothing) -> Vec<Subscription>;
     /// Looks at a bundle for newer versions from now on, and at once.
-    AddSubscription = "subscription_add" (Subscribe) -> Vec<Subscription>;
+    AddSubscription = "subscriptions_add" (Subscribe) -> Vec<Subscription>;
     /// Looks at it no more; what came from it stays.
-    RemoveSubscription = "subscription_remove" (SubscriptionRef) -> Vec<Subscription>;
+    RemoveSubscription = "subscriptions_remove" (SubscriptionRef) -> Vec<Subscription>;
     /// Looks at all of them now.
     CheckSubscriptions = "subscriptions_check" (Nothing) -> JobRef;
     /// Signs a bundle that is there, with one's own key.
-    SignBundle = "bundle_sign" (BundlePath) -> ExportOutcome;
+    SignBundle = "bundles_sign" (BundlePath) -> ExportOutcome;
     /// The keys that sign bundles: one's own, and those that were seen.
-    ListKeys = "bundle_keys" (Nothing) -> SigningKeys;
+    ListKeys = "bundle_keys_list" (Nothing) -> SigningKeys;
     /// Makes a key of one's own, if there is none.
-    MakeKey = "bundle_key_make" (Nothing) -> SigningKeys;
+    MakeKey = "bundle_keys_create" (Nothing) -> SigningKeys;
     /// Says whether somebody's key counts.
-    SetKeyTrust = "bundle_key_trust" (KeyTrust) -> SigningKeys;
+    SetKeyTrust = "bundle_keys_trust" (KeyTrust) -> SigningKeys;
     /// Forgets a key that was seen.
-    ForgetKey = "bundle_key_forget" (KeyRef) -> SigningKeys;
+    ForgetKey = "bundle_keys_forget" (KeyRef) -> SigningKeys;
     /// Jobs at work and lately finished, newest first.
     ListJobs = "jobs_list" (Nothing) -> Vec<Job>;
     /// Waits for news of a job.
-    WaitJob = "job_wait" (JobWait) -> Job;
+    WaitJob = "jobs_wait" (JobWait) -> Job;
     /// Stops a job.
-    CancelJob = "job_cancel" (JobRef) -> Job;
+    CancelJob = "jobs_cancel" (JobRef) -> Job;
     /// Lets a job wait or go on.
-    PauseJob = "job_pause" (JobPause) -> Job;
+    PauseJob = "jobs_pause" (JobPause) -> Job;
     /// Checks cards against their pages in the background; what should change waits in Review.
-    StartVerify = "verify_start" (VerifyStart) -> JobRef;
+    StartVerify = "checks_start" (VerifyStart) -> JobRef;
     /// The newest check of a card.
-    GetVerification = "verification_get" (CardRef) -> CardVerification;
+    GetVerification = "checks_get" (CardRef) -> CardVerification;
     /// When cards are checked without being asked to.
-    GetCheckSettings = "checks_get" (Nothing) -> CheckSettings;
+    GetCheckSettings = "check_settings_get" (Nothing) -> CheckSettings;
     /// Sets when cards are checked without being asked to.
-    SetCheckSettings = "checks_set" (CheckSettings) -> CheckSettings;
+    SetCheckSettings = "check_settings_set" (CheckSettings) -> CheckSettings;
     /// The embedding models on offer.
     ListModels = "models_list" (Nothing) -> Models;
     /// Fetches a model's files in the background.
-    PullModel = "model_pull" (ModelChoice) -> JobRef;
+    PullModel = "models_pull" (ModelChoice) -> JobRef;
     /// Switches to a model: vectors are made in the background, the old ones serve until then.
-    UseModel = "model_use" (ModelChoice) -> JobRef;
+    UseModel = "models_use" (ModelChoice) -> JobRef;
     /// Asks the agent: the library first, the web when the library has nothing.
-    StartAsk = "agent_ask" (AgentQuestion) -> SessionRef;
+    StartAsk = "sessions_ask" (AgentQuestion) -> SessionRef;
     /// Looks for a tool on the web alone.
-    StartDiscover = "discover_start" (AgentQuestion) -> SessionRef;
+    StartDiscover = "sessions_discover" (AgentQuestion) -> SessionRef;
     /// Waits for news of a session.
-    WaitSession = "session_wait" (SessionWait) -> Session;
+    WaitSession = "sessions_wait" (SessionWait) -> Session;
     /// Stops what a session is at.
-    CancelSession = "session_cancel" (SessionRef) -> Session;
+    CancelSession = "sessions_cancel" (SessionRef) -> Session;
     /// A session as it stands, also a past one.
-    GetSession = "session_get" (SessionRef) -> Session;
+    GetSession = "sessions_get" (SessionRef) -> Session;
     /// Past sessions, newest first.
     ListSessions = "sessions_list" (Nothing) -> Vec<SessionNote>;
     /// Says whether the last answer of a session helps: yes gives starter code, no asks again.
-    GiveFeedback = "agent_feedback" (FeedbackRequest) -> Session;
+    GiveFeedback = "sessions_feedback" (FeedbackRequest) -> Session;
     /// Proposes a tool found on the web as a card.
-    ProposeFinding = "discover_add" (AddFinding) -> ProposalDetail;
+    ProposeFinding = "findings_propose" (AddFinding) -> ProposalDetail;
     /// Proposes a card made from words that describe a tool.
-    DescribeCard = "card_describe" (CardDescribe) -> ProposalDetail;
+    DescribeCard = "cards_describe" (CardDescribe) -> ProposalDetail;
     /// The review queue.
     ListProposals = "proposals_list" (ProposalsQuery) -> Proposals;
     /// Everything about a proposal.
-    GetProposal = "proposal_get" (ProposalLook) -> ProposalDetail;
+    GetProposal = "proposals_get" (ProposalLook) -> ProposalDetail;
     /// Takes a proposal over, whole or in part.
-    AcceptProposal = "proposal_accept" (ProposalAccept) -> ProposalDetail;
+    AcceptProposal = "proposals_accept" (ProposalAccept) -> ProposalDetail;
     /// Turns a proposal down.
-    RejectProposal = "proposal_reject" (ProposalReject) -> ProposalDetail;
+    RejectProposal = "proposals_reject" (ProposalReject) -> ProposalDetail;
     /// Takes the decision on a proposal back.
-    ReopenProposal = "proposal_undo" (ProposalRef) -> ProposalDetail;
+    ReopenProposal = "proposals_reopen" (ProposalRef) -> ProposalDetail;
     /// Says something about a proposal, which decides nothing.
-    CommentProposal = "proposal_comment" (ProposalComment) -> ProposalDetail;
+    CommentProposal = "proposals_comment" (ProposalComment) -> ProposalDetail;
     /// What accepting the safe ones among some proposals would change.
     PreviewAccept = "proposals_preview" (ProposalsRef) -> AcceptPreview;
     /// Accepts the safe ones in the background, as previewed and as one undoable change.
-    AcceptProposals = "proposals_accept" (ProposalsAccept) -> JobRef;
+    AcceptProposals = "proposals_accept_safe" (ProposalsAccept) -> JobRef;
     /// How this library is reviewed.
     GetReviewPolicy = "review_policy_get" (Nothing) -> ReviewPolicy;
     /// Chooses how this library is reviewed.
     SetReviewPolicy = "review_policy_set" (ReviewPolicy) -> ReviewPolicy;
     /// How many cards are verified, stale, broken, unreachable or never checked, and the trend.
-    GetHealth = "library_health" (Nothing) -> LibraryHealth;
+    GetHealth = "health_get" (Nothing) -> LibraryHealth;
     /// Reads documentation pages of cards in the background.
     FetchPages = "pages_fetch" (PagesFetch) -> JobRef;
     /// The documentation page of a card as last read.
-    GetPage = "page_get" (CardRef) -> CardPage;
+    GetPage = "pages_get" (CardRef) -> CardPage;
     /// The services in use.
     GetProviders = "providers_get" (Nothing) -> Providers;
     /// Chooses services; takes effect at once.
@@ -245,82 +245,82 @@ commands! {
     /// Begins the count of what language models cost anew.
     ResetSpending = "spending_reset" (Nothing) -> Providers;
     /// Keeps a key, or takes it away.
-    KeepSecret = "set_secret" (SetSecret) -> Providers;
+    KeepSecret = "secrets_set" (SetSecret) -> Providers;
     /// Tries a connection with one real request.
-    TestConnection = "connection_test" (TestRequest) -> TestOutcome;
+    TestConnection = "providers_test" (TestRequest) -> TestOutcome;
     /// The MCP servers behind AutoKit.
-    ListServers = "servers" (Nothing) -> Vec<Server>;
+    ListServers = "servers_list" (Nothing) -> Vec<Server>;
     /// Adds an MCP server, or changes one, and looks at its tools: they wait in Review unless it is trusted.
-    AddServer = "server_add" (ServerAdd) -> JobRef;
+    AddServer = "servers_add" (ServerAdd) -> JobRef;
     /// The MCP servers in the settings of a program, as they would be added.
     ReadServers = "servers_read" (ServersText) -> ServersRead;
     /// Stops an MCP server and forgets it; the cards of its tools stay.
-    RemoveServer = "server_remove" (ServerRef) -> Vec<Server>;
+    RemoveServer = "servers_remove" (ServerRef) -> Vec<Server>;
     /// Looks again at the tools of an MCP server.
-    RefreshServer = "server_refresh" (ServerRef) -> JobRef;
+    RefreshServer = "servers_refresh" (ServerRef) -> JobRef;
     /// Where tools are looked for that are not here yet.
-    ListMarketSources = "market_sources" (Nothing) -> Vec<MarketSource>;
+    ListMarketSources = "market_sources_list" (Nothing) -> Vec<MarketSource>;
     /// Looks for tools there from now on: a registry of MCP servers, or a published bundle. The words that are
     /// searched for are sent there, also those of agents.
-    AddMarketSource = "market_source_add" (MarketSourceAdd) -> Vec<MarketSource>;
+    AddMarketSource = "market_sources_add" (MarketSourceAdd) -> Vec<MarketSource>;
     /// Looks there no more; what was installed from it stays.
-    RemoveMarketSource = "market_source_remove" (MarketSourceRef) -> Vec<MarketSource>;
+    RemoveMarketSource = "market_sources_remove" (MarketSourceRef) -> Vec<MarketSource>;
     /// What the sources have for a request in words.
     SearchMarket = "market_search" (MarketQuery) -> MarketFound;
     /// What installing would do, as a request to confirm; nothing is done.
     InstallFromMarket = "market_install" (MarketRef) -> MarketInstall;
     /// What agents did: sessions, searches, calls, how long they took, what they cost.
-    GetActivity = "activity" (ActivityQuery) -> ActivityReport;
+    GetActivity = "activity_get" (ActivityQuery) -> ActivityReport;
     /// What agents called, who let them, and what came of it.
-    GetAudit = "audit" (AuditQuery) -> AuditLog;
+    GetAudit = "audit_list" (AuditQuery) -> AuditLog;
     /// The profiles of agents, and how their sessions are kept.
-    ListProfiles = "profiles" (Nothing) -> Profiles;
+    ListProfiles = "profiles_list" (Nothing) -> Profiles;
     /// Adds a profile, or replaces the one of its name.
-    SetProfile = "profile_set" (Profile) -> Profiles;
+    SetProfile = "profiles_set" (Profile) -> Profiles;
     /// Changes a profile that is still what it was when it was looked at; `conflict` when it is not.
-    ChangeProfile = "profile_change" (ProfileChange) -> Profiles;
+    ChangeProfile = "profiles_change" (ProfileChange) -> Profiles;
     /// Removes a profile; agents that name it are refused from then on.
-    RemoveProfile = "profile_remove" (ProfileRef) -> Profiles;
+    RemoveProfile = "profiles_remove" (ProfileRef) -> Profiles;
     /// Sets how the sessions of agents are kept.
     SetAgentSessions = "agent_sessions_set" (AgentSessions) -> Profiles;
     /// Waits for calls of agents that need a person's word.
-    WaitAsks = "asks_wait" (AsksWait) -> AgentAsks;
+    WaitAsks = "approvals_wait" (AsksWait) -> AgentAsks;
     /// Gives a person's word on a call of an agent.
-    AnswerAsk = "ask_answer" (AskAnswer) -> AgentAsks;
+    AnswerAsk = "approvals_answer" (AskAnswer) -> AgentAsks;
     /// The tools that can be called from here, with whether agents may.
-    ListTools = "tools" (ToolsQuery) -> ToolList;
+    ListTools = "tools_list" (ToolsQuery) -> ToolList;
     /// One of them, with what it takes.
-    GetTool = "tool_get" (ToolRef) -> ToolView;
+    GetTool = "tools_get" (ToolRef) -> ToolView;
     /// Calls one for the person, or says what has to be allowed first.
-    RunTool = "tool_run" (ToolRun) -> ToolRunStart;
+    RunTool = "tools_run" (ToolRun) -> ToolRunStart;
     /// What a tool answered whose job is done.
-    GetToolOutcome = "tool_outcome" (JobRef) -> ToolOutcome;
+    GetToolOutcome = "tools_outcome" (JobRef) -> ToolOutcome;
     /// The keys for web APIs: those that are kept, and those that operations in the library want.
-    ListApiKeys = "api_keys" (Nothing) -> Vec<ApiKey>;
+    ListApiKeys = "api_keys_list" (Nothing) -> Vec<ApiKey>;
     /// Keeps a key for a web API.
-    SetApiKey = "api_key_set" (ApiKeySet) -> Vec<ApiKey>;
+    SetApiKey = "api_keys_set" (ApiKeySet) -> Vec<ApiKey>;
     /// Forgets a key for a web API.
-    RemoveApiKey = "api_key_remove" (ApiKeyRef) -> Vec<ApiKey>;
+    RemoveApiKey = "api_keys_remove" (ApiKeyRef) -> Vec<ApiKey>;
     /// The programs agents run in, and what connecting AutoKit would change in their settings.
-    ListClients = "clients" (Nothing) -> Vec<AgentClient>;
+    ListClients = "clients_list" (Nothing) -> Vec<AgentClient>;
     /// Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside.
-    ConnectAgent = "client_connect" (ConnectClient) -> ClientConnected;
+    ConnectAgent = "clients_connect" (ConnectClient) -> ClientConnected;
     /// Takes AutoKit out of the MCP servers of a program, as previewed; the file as it was is kept beside.
-    DisconnectAgent = "client_disconnect" (ConnectClient) -> ClientConnected;
+    DisconnectAgent = "clients_disconnect" (ConnectClient) -> ClientConnected;
     /// The address for agents that cannot start a program.
-    GetAgentsHttp = "agents_http" (AgentsHttpRef) -> AgentsHttp;
+    GetAgentsHttp = "mcp_http_get" (AgentsHttpRef) -> AgentsHttp;
     /// Switches it on or off, or gives it another port.
-    SetAgentsHttp = "agents_http_set" (AgentsHttpSet) -> AgentsHttp;
+    SetAgentsHttp = "mcp_http_set" (AgentsHttpSet) -> AgentsHttp;
     /// Gives it another token; who has the one before is refused from then on.
-    RenewAgentsHttp = "agents_http_renew" (AgentsHttpRef) -> AgentsHttp;
+    RenewAgentsHttp = "mcp_http_renew" (AgentsHttpRef) -> AgentsHttp;
     /// The backups of this library, newest first.
     ListBackups = "backups_list" (Nothing) -> Vec<Backup>;
     /// Makes a backup and verifies it.
-    CreateBackup = "backup_create" (Nothing) -> Backup;
+    CreateBackup = "backups_create" (Nothing) -> Backup;
     /// Goes on without the acknowledged changes that are missing: they are reported no more.
     AcceptMissingChanges = "missing_changes_accept" (Nothing) -> Nothing;
     /// Looks the installation over.
-    RunDoctor = "doctor" (DoctorRequest) -> Doctor;
+    RunDoctor = "diagnostics_run" (DoctorRequest) -> Doctor;
 }
 
 async fn answer<C: Command, H: Handle<C>>(host: &H, context: &Context, body: Value) -> Result<Value> {

@@ -125,7 +125,7 @@ pub struct MarketInput {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MarketInstall {
-    /// An MCP server: to be added with `server_add`, which starts or reaches it.
+    /// An MCP server: to be added with `servers_add`, which starts or reaches it.
     Server {
         /// The request, filled in as far as it is known.
         add: ServerAdd,
@@ -138,7 +138,7 @@ pub enum MarketInstall {
         /// What the person should know first.
         notes: Vec<String>,
     },
-    /// A card of a bundle: to be previewed or imported with `import_start`, which puts it into Review.
+    /// A card of a bundle: to be previewed or imported with `imports_start`, which puts it into Review.
     Card {
         /// The request.
         import: ImportRequest,

@@ -26,7 +26,7 @@ use crate::library_retriever::{Asker, DEADLINE, DiscoveryCache, LibraryRetriever
 use crate::review::Proposals;
 use crate::sessions::{Entry, Sessions, running};
 
-/// How long an answer to `session_wait` may take before it says that nothing changed.
+/// How long an answer to `sessions_wait` may take before it says that nothing changed.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Past sessions listed.
 const LISTED: u32 = 200;

@@ -17,7 +17,7 @@ use crate::profiles::AgentProfiles;
 
 /// How long a person may take. Agents wait for a minute or two before they give a call up.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
-/// How long an answer to `asks_wait` may take before it says that nothing changed.
+/// How long an answer to `approvals_wait` may take before it says that nothing changed.
 const WATCH: Duration = Duration::from_secs(10);
 /// How long somebody counts as there who has just been.
 const AFTERGLOW: Duration = Duration::from_secs(5);

@@ -326,7 +326,7 @@ impl Progress {
     }
 }
 
-/// How long an answer to `job_wait` may take before it says that nothing changed.
+/// How long an answer to `jobs_wait` may take before it says that nothing changed.
 const JOB_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Handle<ListJobs> for Jobs {
