@@ -15,8 +15,15 @@ export const common = {
   showFewer: "Show fewer",
   counting: "Counting…",
   close: "Close",
+  importAsk: "Import…",
+  enter: "Enter",
+  addACard: "Add a card",
+  stop: "Stop",
+  no: "No",
+  showAllOf: (n: number) => `Show all ${n}`,
 
   // Counts
   fields: (n: number) => count(n, "field"),
   cards: (n: number) => count(n, "card"),
+  tokens: (n: number) => count(n, "token"),
 } as const;
