@@ -21,6 +21,10 @@ export const common = {
   stop: "Stop",
   no: "No",
   showAllOf: (n: number) => `Show all ${n}`,
+  checkAndImprove: "Check and improve",
+  exportAsk: "Export…",
+  add: "Add",
+  newCard: "New card",
 
   // Counts
   fields: (n: number) => count(n, "field"),
