@@ -25,9 +25,17 @@ export const common = {
   exportAsk: "Export…",
   add: "Add",
   newCard: "New card",
+  remove: "Remove",
+  notGiven: "Not given",
+  yes: "Yes",
+  ctrlEnter: "Ctrl Enter",
+  saving: "Saving…",
+  save: "Save",
+  reading: "Reading…",
 
   // Counts
   fields: (n: number) => count(n, "field"),
   cards: (n: number) => count(n, "card"),
   tokens: (n: number) => count(n, "token"),
+  pieces: (n: number) => count(n, "piece"),
 } as const;
