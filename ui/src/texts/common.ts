@@ -32,10 +32,12 @@ export const common = {
   saving: "Saving…",
   save: "Save",
   reading: "Reading…",
+  checkNow: "Check now",
 
   // Counts
   fields: (n: number) => count(n, "field"),
   cards: (n: number) => count(n, "card"),
   tokens: (n: number) => count(n, "token"),
   pieces: (n: number) => count(n, "piece"),
+  redirects: (n: number) => count(n, "redirect"),
 } as const;
