@@ -33,6 +33,7 @@ export const common = {
   save: "Save",
   reading: "Reading…",
   checkNow: "Check now",
+  review: "Review",
 
   // Counts
   fields: (n: number) => count(n, "field"),
@@ -40,4 +41,5 @@ export const common = {
   tokens: (n: number) => count(n, "token"),
   pieces: (n: number) => count(n, "piece"),
   redirects: (n: number) => count(n, "redirect"),
+  candidates: (n: number) => count(n, "candidate"),
 } as const;
