@@ -34,6 +34,7 @@ export const common = {
   reading: "Reading…",
   checkNow: "Check now",
   review: "Review",
+  installAsk: "Install…",
 
   // Counts
   fields: (n: number) => count(n, "field"),
