@@ -35,6 +35,7 @@ export const common = {
   checkNow: "Check now",
   review: "Review",
   installAsk: "Install…",
+  show: (n: number) => `Show ${n}`,
 
   // Counts
   fields: (n: number) => count(n, "field"),
@@ -43,4 +44,5 @@ export const common = {
   pieces: (n: number) => count(n, "piece"),
   redirects: (n: number) => count(n, "redirect"),
   candidates: (n: number) => count(n, "candidate"),
+  calls: (n: number) => count(n, "call"),
 } as const;
