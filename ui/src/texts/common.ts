@@ -36,6 +36,7 @@ export const common = {
   review: "Review",
   installAsk: "Install…",
   show: (n: number) => `Show ${n}`,
+  removeAsk: "Remove…",
 
   // Counts
   fields: (n: number) => count(n, "field"),
