@@ -37,6 +37,7 @@ export const common = {
   installAsk: "Install…",
   show: (n: number) => `Show ${n}`,
   removeAsk: "Remove…",
+  lookAgain: "Look again",
 
   // Counts
   fields: (n: number) => count(n, "field"),
