@@ -38,6 +38,7 @@ export const common = {
   show: (n: number) => `Show ${n}`,
   removeAsk: "Remove…",
   lookAgain: "Look again",
+  name: "Name",
 
   // Counts
   fields: (n: number) => count(n, "field"),
