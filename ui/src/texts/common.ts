@@ -39,6 +39,7 @@ export const common = {
   removeAsk: "Remove…",
   lookAgain: "Look again",
   name: "Name",
+  tryAgain: "Try again",
 
   // Counts
   fields: (n: number) => count(n, "field"),
