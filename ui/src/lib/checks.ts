@@ -73,7 +73,6 @@ export function isEmpty(report: Report): boolean {
 /** When a page is tried again: "Tried again in 6 hours". */
 export function nextTry(next: string | null, attempts: number, now = Date.now()): string {
   if (!next) return "";
-
   const due = Date.parse(next) <= now;
   return texts.triedAgain(attempts, due ? null : ago(next, now));
 }

@@ -119,7 +119,6 @@ class Engine {
   async undo(): Promise<void> {
     try {
       const undone = await this.call("undo", {});
-
       this.say(texts.undone(undone.reason, undone.kept.length));
     } catch (reason) {
       this.complain(reason);
