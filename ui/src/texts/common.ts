@@ -40,6 +40,8 @@ export const common = {
   lookAgain: "Look again",
   name: "Name",
   tryAgain: "Try again",
+  settings: "Settings",
+  saved: "Saved",
 
   // Counts
   fields: (n: number) => count(n, "field"),
