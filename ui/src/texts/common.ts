@@ -42,6 +42,7 @@ export const common = {
   tryAgain: "Try again",
   settings: "Settings",
   saved: "Saved",
+  notSet: "Not set",
 
   // Counts
   fields: (n: number) => count(n, "field"),
