@@ -52,4 +52,5 @@ export const common = {
   redirects: (n: number) => count(n, "redirect"),
   candidates: (n: number) => count(n, "candidate"),
   calls: (n: number) => count(n, "call"),
+  tools: (n: number) => count(n, "tool"),
 } as const;
