@@ -55,4 +55,22 @@ export const market = {
   addedWaits: (name: string) => `${name} was added; its tools wait in Review`,
   installAbout: (source: string) =>
     `Nothing is started before you add it. This is what ${source} says; look at it as you would at a command somebody sent you.`,
+
+  // In Settings
+  about:
+    "Tools that are not in your library are looked for here. What you search for in your sources is sent to each registry, and so is what agents search for when the library has too little for them. Nothing is installed before you confirm it.",
+  sources: "Sources of tools",
+  noSources: "There is no source yet, and nothing is sent anywhere.",
+  noSourcesAbout: "Add a registry of MCP servers, such as the official one, or a bundle that somebody publishes.",
+  addSourceForm: "Add a source of tools",
+  address: "Address of a registry, or of a published bundle",
+  addressHint: "https://registry.modelcontextprotocol.io",
+  addressAbout:
+    "Whoever runs it sees what you and your agents search for. Of a bundle (.toolcards) only the file is fetched; your words stay here.",
+  addSourceAsk: "Add a source…",
+  searchSources: "Search the sources",
+  removeTitle: "Remove this source?",
+  removeAbout: "is not asked any more, neither by you nor by agents. What was installed from it stays.",
+  removed: (name: string) => `${name} is not asked any more; what came from it stays`,
+  remove: (name: string) => `Remove ${name}`,
 } as const;
