@@ -41,13 +41,14 @@ export const ask = {
   searched: (n: number) => `${count(n, "card")} searched. Say it in other words, or look elsewhere.`,
   took: (cards: number, ms: number) => `${count(cards, "card")} in ${ms.toFixed(0)} ms`,
 
-  // NothingFits
+  // Nothing fits
   nothingFits: "No suitable tool in this library",
 
-  // AnswerCard
+  // Answer card
   matched: "Matched",
+  knownOfName: "known of its name",
 
-  // AnswerHead
+  // Answer head
   unsure: "This may not be what you mean; look at the others too.",
 
   // Candidates
@@ -55,7 +56,7 @@ export const ask = {
   judged: "Judged",
   judgedAt: (share: number) => `Judged ${percent(share)}`,
 
-  // ScoreBars
+  // Score bars
   score: (value: string, parts: string) => `Score ${value}: ${parts}`,
   scores: { name: "name", words: "words", meaning: "meaning", feedback: "feedback", reranking: "reranking" },
 
@@ -63,10 +64,10 @@ export const ask = {
   restsOn: "What this rests on",
   fromTheDocumentation: "From the documentation",
 
-  // RemovedLines
+  // Removed lines
   removedLines: (n: number) => `${count(n, "line")} left out because nothing supports ${n === 1 ? "it" : "them"}`,
 
-  // CodeBlock
+  // Code block
   theCode: "the code",
 
   // A turn

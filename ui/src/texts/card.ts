@@ -30,7 +30,7 @@ export const card = {
   editCard: (name: string) => `Edit ${name}`,
   problem: (what: string) => `The card ${what}`,
 
-  // draft
+  // Draft
   notJson: (why: string) => `is not JSON: ${why}`,
 
   // Its documentation page

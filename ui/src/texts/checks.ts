@@ -97,7 +97,7 @@ export const checks = {
   card: "Card",
   asModelRead: (word: string) => `${word}, as a language model read it`,
 
-  // FoundPages
+  // Found pages
   weighed: "Pages that were weighed",
   noTitle: "Without a title",
 } as const;

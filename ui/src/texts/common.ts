@@ -3,20 +3,17 @@
 import { count, percent } from "../lib/format";
 
 export const common = {
+  // Buttons
   showAll: "Show all",
   lookOnTheWeb: "Look on the web",
-  sure: (share: number) => `${percent(share)} sure`,
   undo: "Undo",
   change: "Change",
   openTheCard: "Open the card",
   edit: "Edit",
   cancel: "Cancel",
-  nothing: "nothing",
   showFewer: "Show fewer",
-  counting: "Counting…",
   close: "Close",
   importAsk: "Import…",
-  enter: "Enter",
   addACard: "Add a card",
   stop: "Stop",
   no: "No",
@@ -24,25 +21,33 @@ export const common = {
   checkAndImprove: "Check and improve",
   exportAsk: "Export…",
   add: "Add",
-  newCard: "New card",
   remove: "Remove",
-  notGiven: "Not given",
   yes: "Yes",
-  ctrlEnter: "Ctrl Enter",
-  saving: "Saving…",
   save: "Save",
-  reading: "Reading…",
   checkNow: "Check now",
   review: "Review",
   installAsk: "Install…",
   show: (n: number) => `Show ${n}`,
   removeAsk: "Remove…",
   lookAgain: "Look again",
-  name: "Name",
   tryAgain: "Try again",
+
+  // States and names
+  sure: (share: number) => `${percent(share)} sure`,
+  nothing: "nothing",
+  counting: "Counting…",
+  newCard: "New card",
+  notGiven: "Not given",
+  saving: "Saving…",
+  reading: "Reading…",
+  name: "Name",
   settings: "Settings",
   saved: "Saved",
   notSet: "Not set",
+
+  // Keys
+  enter: "Enter",
+  ctrlEnter: "Ctrl Enter",
 
   // Counts
   fields: (n: number) => count(n, "field"),

@@ -1,7 +1,6 @@
 // Words around numbers and times, and names of kinds.
 
 export const format = {
-  // format
   justNow: "just now",
   kinds: {
     class: "Class",

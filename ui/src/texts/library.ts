@@ -3,7 +3,6 @@
 import { count } from "../lib/format";
 
 export const library = {
-  // Library
   columns: {
     selected: "Selected",
     name: "Name",

@@ -26,7 +26,7 @@ export const review = {
   },
   notJson: (why: string) => `This is not JSON: ${why}`,
 
-  // Review
+  // The pane
   shown: { waiting: "Waiting", all: "All" },
   orders: { kind: "Kind", risk: "Risk" },
   queue: "Queue",
@@ -55,6 +55,7 @@ export const review = {
   // A proposal
   layouts: { unified: "Unified", split: "Side by side" },
   changes: "Changes",
+  change: "Change",
   newCard: "New card",
   turnAllDown: "Turn all of it down",
   keepCard: "Keep the card as it is",
@@ -162,8 +163,6 @@ export const review = {
   and: (first: string, last: string) => `${first} and ${last}`,
   endsOfLines: (n: number) => `‹${n} ends of lines›`,
   spaces: (n: number) => `‹${n} spaces›`,
-
-  // Marked
   place: (n: number, sort: string) => `Place ${n}: ${sort}`,
 
   // What is suspect
