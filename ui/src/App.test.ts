@@ -24,16 +24,16 @@ const STATUS = {
 
 async function open() {
   const calls = stage({
-    status: () => STATUS,
+    status_get: () => STATUS,
     jobs_list: () => [],
-    asks_wait: () => new Promise(() => {}),
+    approvals_wait: () => new Promise(() => {}),
     providers_get: () => ({ missing: [], keys: [] }) as never,
     sessions_list: () => [],
     proposals_list: () => ({ rows: [], waiting: 0, groups: [] }),
-    library_health: () => NO_HEALTH,
+    health_get: () => NO_HEALTH,
     cards_list: () => ({ total: 0, offset: 0, rows: [] }),
     cards_facets: () => ({ kinds: [], languages: [], health: [], total: 0 }) as never,
-    market_sources: () => [],
+    market_sources_list: () => [],
   });
   render(App);
   await wait();
@@ -49,7 +49,7 @@ describe("the window", () => {
     expect(current()).toBe("Ask");
     await wait(5000);
     const reads = new Set(calls.map(({ name }) => name));
-    expect([...reads].sort()).toEqual(["asks_wait", "jobs_list", "providers_get", "sessions_list", "status"]);
+    expect([...reads].sort()).toEqual(["approvals_wait", "jobs_list", "providers_get", "sessions_list", "status_get"]);
     await fireEvent.click(screen.getByRole("button", { name: /^Library/ }));
     await wait(500);
     expect(asked(calls, "cards_facets").length).toBe(1);

@@ -13,8 +13,8 @@ const OPTIONS = { when: () => navigation.pane === "activity", refreshWhenShown: 
 
 class Activity {
   #days = $state<Days>(DAYS.find((days) => String(days) === localStorage.getItem(KEY)) ?? 30);
-  #report = sharedResource("activity", () => ({ days: this.#days }), OPTIONS);
-  #calls = sharedResource("audit", () => ({ days: this.#days, limit: LATEST }), OPTIONS);
+  #report = sharedResource("activity_get", () => ({ days: this.#days }), OPTIONS);
+  #calls = sharedResource("audit_list", () => ({ days: this.#days, limit: LATEST }), OPTIONS);
 
   /** How far back one looks; remembered. */
   get days(): Days {

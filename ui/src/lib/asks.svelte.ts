@@ -34,7 +34,7 @@ class Asks {
     let failures = 0;
     while (mine === this.#turn) {
       try {
-        const { version, asks } = await engine.call("asks_wait", { after: this.#version });
+        const { version, asks } = await engine.call("approvals_wait", { after: this.#version });
         if (mine !== this.#turn) return;
         failures = 0;
         this.#version = version;
@@ -55,7 +55,7 @@ class Asks {
 
   async answer(ask: AgentAsk, reply: AskReply): Promise<void> {
     try {
-      await engine.call("ask_answer", { id: ask.id, reply });
+      await engine.call("approvals_answer", { id: ask.id, reply });
       this.#answered = new Set([...this.#answered, ask.id]);
     } catch (reason) {
       if (CommandError.from(reason).code === "not_found") this.#answered = new Set([...this.#answered, ask.id]);

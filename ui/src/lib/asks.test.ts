@@ -27,7 +27,7 @@ function waits() {
   const asked: { after: number; tell: (asks: AgentAsks) => void; fail: (reason: unknown) => void }[] = [];
   const answered: unknown[] = [];
   const call = (name: string, request: { after: number }) => {
-    if (name !== "asks_wait") return (answered.push(request), Promise.resolve({ version: 0, asks: [] }));
+    if (name !== "approvals_wait") return (answered.push(request), Promise.resolve({ version: 0, asks: [] }));
     return new Promise((tell, fail) => asked.push({ after: request.after, tell, fail }));
   };
   engine.use({ desktop: false, call } as unknown as Host);

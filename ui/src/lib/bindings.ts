@@ -5115,129 +5115,129 @@ why: string, };
 /** Every command by name, with what it takes and gives. */
 export interface Commands {
   /** What the shell shows. */
-  status: { request: Nothing; response: Status };
+  status_get: { request: Nothing; response: Status };
   /** The best tools for a request in words, with why. */
-  ask: { request: AskRequest; response: Answer };
+  answers_get: { request: AskRequest; response: Answer };
   /** Ranked cards with the parts of their scores. */
-  search: { request: SearchRequest; response: SearchResponse };
+  cards_search: { request: SearchRequest; response: SearchResponse };
   /** A window into the list of cards. */
   cards_list: { request: CardList; response: CardsPage };
   /** What can be filtered by. */
   cards_facets: { request: CardsQuery; response: Facets };
   /** Everything about one card. */
-  card_get: { request: CardRef; response: CardDetail };
+  cards_get: { request: CardRef; response: CardDetail };
   /** What is wrong with fields as a card, before they are saved. */
-  card_check: { request: CardCheck; response: Array<Problem> };
+  cards_validate: { request: CardCheck; response: Array<Problem> };
   /** Adds a card. */
-  card_create: { request: CardCreate; response: CardDetail };
+  cards_create: { request: CardCreate; response: CardDetail };
   /** Replaces the fields of a card. */
-  card_update: { request: CardUpdate; response: CardDetail };
+  cards_update: { request: CardUpdate; response: CardDetail };
   /** Removes cards in one undoable change. */
   cards_delete: { request: CardsDelete; response: CardChange };
   /** The revisions of a card, newest first, each with what it changed. */
-  card_history: { request: CardRef; response: Array<RevisionView> };
+  cards_history: { request: CardRef; response: Array<RevisionView> };
   /** Brings a revision back; also revives a deleted card. */
-  card_restore: { request: CardRestore; response: CardDetail };
+  cards_restore: { request: CardRestore; response: CardDetail };
   /** Takes the newest change back. */
-  undo: { request: Nothing; response: UndoOutcome };
+  changes_undo: { request: Nothing; response: UndoOutcome };
   /** What an import would do. */
-  import_preview: { request: ImportPreviewRequest; response: ImportPreview };
+  imports_preview: { request: ImportPreviewRequest; response: ImportPreview };
   /** Imports cards in the background, as one undoable change. */
-  import_start: { request: ImportRequest; response: JobRef };
+  imports_start: { request: ImportRequest; response: JobRef };
   /** Loads the cards AutoKit comes with. */
   starter_load: { request: Nothing; response: JobRef };
   /** The imports that were made, newest first. */
   imports_list: { request: Nothing; response: Array<ImportView> };
   /** Takes an import back, with everything that was decided about it since. */
-  import_undo: { request: ImportRef; response: UndoOutcome };
+  imports_undo: { request: ImportRef; response: UndoOutcome };
   /** What would leave with an export. */
-  export_preview: { request: ExportRequest; response: ExportPreview };
+  exports_preview: { request: ExportRequest; response: ExportPreview };
   /** Writes cards as a bundle or a file of another format. */
-  export: { request: ExportRequest; response: ExportOutcome };
+  exports_write: { request: ExportRequest; response: ExportOutcome };
   /** Bundles that are looked at for newer versions. */
-  subscriptions: { request: Nothing; response: Array<Subscription> };
+  subscriptions_list: { request: Nothing; response: Array<Subscription> };
   /** Looks at a bundle for newer versions from now on, and at once. */
-  subscription_add: { request: Subscribe; response: Array<Subscription> };
+  subscriptions_add: { request: Subscribe; response: Array<Subscription> };
   /** Looks at it no more; what came from it stays. */
-  subscription_remove: { request: SubscriptionRef; response: Array<Subscription> };
+  subscriptions_remove: { request: SubscriptionRef; response: Array<Subscription> };
   /** Looks at all of them now. */
   subscriptions_check: { request: Nothing; response: JobRef };
   /** Signs a bundle that is there, with one's own key. */
-  bundle_sign: { request: BundlePath; response: ExportOutcome };
+  bundles_sign: { request: BundlePath; response: ExportOutcome };
   /** The keys that sign bundles: one's own, and those that were seen. */
-  bundle_keys: { request: Nothing; response: SigningKeys };
+  bundle_keys_list: { request: Nothing; response: SigningKeys };
   /** Makes a key of one's own, if there is none. */
-  bundle_key_make: { request: Nothing; response: SigningKeys };
+  bundle_keys_create: { request: Nothing; response: SigningKeys };
   /** Says whether somebody's key counts. */
-  bundle_key_trust: { request: KeyTrust; response: SigningKeys };
+  bundle_keys_trust: { request: KeyTrust; response: SigningKeys };
   /** Forgets a key that was seen. */
-  bundle_key_forget: { request: KeyRef; response: SigningKeys };
+  bundle_keys_forget: { request: KeyRef; response: SigningKeys };
   /** Jobs at work and lately finished, newest first. */
   jobs_list: { request: Nothing; response: Array<Job> };
   /** Waits for news of a job. */
-  job_wait: { request: JobWait; response: Job };
+  jobs_wait: { request: JobWait; response: Job };
   /** Stops a job. */
-  job_cancel: { request: JobRef; response: Job };
+  jobs_cancel: { request: JobRef; response: Job };
   /** Lets a job wait or go on. */
-  job_pause: { request: JobPause; response: Job };
+  jobs_pause: { request: JobPause; response: Job };
   /** Checks cards against their pages in the background; what should change waits in Review. */
-  verify_start: { request: VerifyStart; response: JobRef };
+  checks_start: { request: VerifyStart; response: JobRef };
   /** The newest check of a card. */
-  verification_get: { request: CardRef; response: CardVerification };
+  checks_get: { request: CardRef; response: CardVerification };
   /** When cards are checked without being asked to. */
-  checks_get: { request: Nothing; response: CheckSettings };
+  check_settings_get: { request: Nothing; response: CheckSettings };
   /** Sets when cards are checked without being asked to. */
-  checks_set: { request: CheckSettings; response: CheckSettings };
+  check_settings_set: { request: CheckSettings; response: CheckSettings };
   /** The embedding models on offer. */
   models_list: { request: Nothing; response: Models };
   /** Fetches a model's files in the background. */
-  model_pull: { request: ModelChoice; response: JobRef };
+  models_pull: { request: ModelChoice; response: JobRef };
   /** Switches to a model: vectors are made in the background, the old ones serve until then. */
-  model_use: { request: ModelChoice; response: JobRef };
+  models_use: { request: ModelChoice; response: JobRef };
   /** Asks the agent: the library first, the web when the library has nothing. */
-  agent_ask: { request: AgentQuestion; response: SessionRef };
+  sessions_ask: { request: AgentQuestion; response: SessionRef };
   /** Looks for a tool on the web alone. */
-  discover_start: { request: AgentQuestion; response: SessionRef };
+  sessions_discover: { request: AgentQuestion; response: SessionRef };
   /** Waits for news of a session. */
-  session_wait: { request: SessionWait; response: Session };
+  sessions_wait: { request: SessionWait; response: Session };
   /** Stops what a session is at. */
-  session_cancel: { request: SessionRef; response: Session };
+  sessions_cancel: { request: SessionRef; response: Session };
   /** A session as it stands, also a past one. */
-  session_get: { request: SessionRef; response: Session };
+  sessions_get: { request: SessionRef; response: Session };
   /** Past sessions, newest first. */
   sessions_list: { request: Nothing; response: Array<SessionNote> };
   /** Says whether the last answer of a session helps: yes gives starter code, no asks again. */
-  agent_feedback: { request: FeedbackRequest; response: Session };
+  sessions_feedback: { request: FeedbackRequest; response: Session };
   /** Proposes a tool found on the web as a card. */
-  discover_add: { request: AddFinding; response: ProposalDetail };
+  findings_propose: { request: AddFinding; response: ProposalDetail };
   /** Proposes a card made from words that describe a tool. */
-  card_describe: { request: CardDescribe; response: ProposalDetail };
+  cards_describe: { request: CardDescribe; response: ProposalDetail };
   /** The review queue. */
   proposals_list: { request: ProposalsQuery; response: Proposals };
   /** Everything about a proposal. */
-  proposal_get: { request: ProposalLook; response: ProposalDetail };
+  proposals_get: { request: ProposalLook; response: ProposalDetail };
   /** Takes a proposal over, whole or in part. */
-  proposal_accept: { request: ProposalAccept; response: ProposalDetail };
+  proposals_accept: { request: ProposalAccept; response: ProposalDetail };
   /** Turns a proposal down. */
-  proposal_reject: { request: ProposalReject; response: ProposalDetail };
+  proposals_reject: { request: ProposalReject; response: ProposalDetail };
   /** Takes the decision on a proposal back. */
-  proposal_undo: { request: ProposalRef; response: ProposalDetail };
+  proposals_reopen: { request: ProposalRef; response: ProposalDetail };
   /** Says something about a proposal, which decides nothing. */
-  proposal_comment: { request: ProposalComment; response: ProposalDetail };
+  proposals_comment: { request: ProposalComment; response: ProposalDetail };
   /** What accepting the safe ones among some proposals would change. */
   proposals_preview: { request: ProposalsRef; response: AcceptPreview };
   /** Accepts the safe ones in the background, as previewed and as one undoable change. */
-  proposals_accept: { request: ProposalsAccept; response: JobRef };
+  proposals_accept_safe: { request: ProposalsAccept; response: JobRef };
   /** How this library is reviewed. */
   review_policy_get: { request: Nothing; response: ReviewPolicy };
   /** Chooses how this library is reviewed. */
   review_policy_set: { request: ReviewPolicy; response: ReviewPolicy };
   /** How many cards are verified, stale, broken, unreachable or never checked, and the trend. */
-  library_health: { request: Nothing; response: LibraryHealth };
+  health_get: { request: Nothing; response: LibraryHealth };
   /** Reads documentation pages of cards in the background. */
   pages_fetch: { request: PagesFetch; response: JobRef };
   /** The documentation page of a card as last read. */
-  page_get: { request: CardRef; response: CardPage };
+  pages_get: { request: CardRef; response: CardPage };
   /** The services in use. */
   providers_get: { request: Nothing; response: Providers };
   /** Chooses services; takes effect at once. */
@@ -5245,79 +5245,79 @@ export interface Commands {
   /** Begins the count of what language models cost anew. */
   spending_reset: { request: Nothing; response: Providers };
   /** Keeps a key, or takes it away. */
-  set_secret: { request: SetSecret; response: Providers };
+  secrets_set: { request: SetSecret; response: Providers };
   /** Tries a connection with one real request. */
-  connection_test: { request: TestRequest; response: TestOutcome };
+  providers_test: { request: TestRequest; response: TestOutcome };
   /** The MCP servers behind AutoKit. */
-  servers: { request: Nothing; response: Array<Server> };
+  servers_list: { request: Nothing; response: Array<Server> };
   /** Adds an MCP server, or changes one, and looks at its tools: they wait in Review unless it is trusted. */
-  server_add: { request: ServerAdd; response: JobRef };
+  servers_add: { request: ServerAdd; response: JobRef };
   /** The MCP servers in the settings of a program, as they would be added. */
   servers_read: { request: ServersText; response: ServersRead };
   /** Stops an MCP server and forgets it; the cards of its tools stay. */
-  server_remove: { request: ServerRef; response: Array<Server> };
+  servers_remove: { request: ServerRef; response: Array<Server> };
   /** Looks again at the tools of an MCP server. */
-  server_refresh: { request: ServerRef; response: JobRef };
+  servers_refresh: { request: ServerRef; response: JobRef };
   /** Where tools are looked for that are not here yet. */
-  market_sources: { request: Nothing; response: Array<MarketSource> };
+  market_sources_list: { request: Nothing; response: Array<MarketSource> };
   /** Looks for tools there from now on: a registry of MCP servers, or a published bundle. The words that are searched for are sent there, also those of agents. */
-  market_source_add: { request: MarketSourceAdd; response: Array<MarketSource> };
+  market_sources_add: { request: MarketSourceAdd; response: Array<MarketSource> };
   /** Looks there no more; what was installed from it stays. */
-  market_source_remove: { request: MarketSourceRef; response: Array<MarketSource> };
+  market_sources_remove: { request: MarketSourceRef; response: Array<MarketSource> };
   /** What the sources have for a request in words. */
   market_search: { request: MarketQuery; response: MarketFound };
   /** What installing would do, as a request to confirm; nothing is done. */
   market_install: { request: MarketRef; response: MarketInstall };
   /** What agents did: sessions, searches, calls, how long they took, what they cost. */
-  activity: { request: ActivityQuery; response: ActivityReport };
+  activity_get: { request: ActivityQuery; response: ActivityReport };
   /** What agents called, who let them, and what came of it. */
-  audit: { request: AuditQuery; response: AuditLog };
+  audit_list: { request: AuditQuery; response: AuditLog };
   /** The profiles of agents, and how their sessions are kept. */
-  profiles: { request: Nothing; response: Profiles };
+  profiles_list: { request: Nothing; response: Profiles };
   /** Adds a profile, or replaces the one of its name. */
-  profile_set: { request: Profile; response: Profiles };
+  profiles_set: { request: Profile; response: Profiles };
   /** Changes a profile that is still what it was when it was looked at; `conflict` when it is not. */
-  profile_change: { request: ProfileChange; response: Profiles };
+  profiles_change: { request: ProfileChange; response: Profiles };
   /** Removes a profile; agents that name it are refused from then on. */
-  profile_remove: { request: ProfileRef; response: Profiles };
+  profiles_remove: { request: ProfileRef; response: Profiles };
   /** Sets how the sessions of agents are kept. */
   agent_sessions_set: { request: AgentSessions; response: Profiles };
   /** Waits for calls of agents that need a person's word. */
-  asks_wait: { request: AsksWait; response: AgentAsks };
+  approvals_wait: { request: AsksWait; response: AgentAsks };
   /** Gives a person's word on a call of an agent. */
-  ask_answer: { request: AskAnswer; response: AgentAsks };
+  approvals_answer: { request: AskAnswer; response: AgentAsks };
   /** The tools that can be called from here, with whether agents may. */
-  tools: { request: ToolsQuery; response: ToolList };
+  tools_list: { request: ToolsQuery; response: ToolList };
   /** One of them, with what it takes. */
-  tool_get: { request: ToolRef; response: ToolView };
+  tools_get: { request: ToolRef; response: ToolView };
   /** Calls one for the person, or says what has to be allowed first. */
-  tool_run: { request: ToolRun; response: ToolRunStart };
+  tools_run: { request: ToolRun; response: ToolRunStart };
   /** What a tool answered whose job is done. */
-  tool_outcome: { request: JobRef; response: ToolOutcome };
+  tools_outcome: { request: JobRef; response: ToolOutcome };
   /** The keys for web APIs: those that are kept, and those that operations in the library want. */
-  api_keys: { request: Nothing; response: Array<ApiKey> };
+  api_keys_list: { request: Nothing; response: Array<ApiKey> };
   /** Keeps a key for a web API. */
-  api_key_set: { request: ApiKeySet; response: Array<ApiKey> };
+  api_keys_set: { request: ApiKeySet; response: Array<ApiKey> };
   /** Forgets a key for a web API. */
-  api_key_remove: { request: ApiKeyRef; response: Array<ApiKey> };
+  api_keys_remove: { request: ApiKeyRef; response: Array<ApiKey> };
   /** The programs agents run in, and what connecting AutoKit would change in their settings. */
-  clients: { request: Nothing; response: Array<AgentClient> };
+  clients_list: { request: Nothing; response: Array<AgentClient> };
   /** Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside. */
-  client_connect: { request: ConnectClient; response: ClientConnected };
+  clients_connect: { request: ConnectClient; response: ClientConnected };
   /** Takes AutoKit out of the MCP servers of a program, as previewed; the file as it was is kept beside. */
-  client_disconnect: { request: ConnectClient; response: ClientConnected };
+  clients_disconnect: { request: ConnectClient; response: ClientConnected };
   /** The address for agents that cannot start a program. */
-  agents_http: { request: AgentsHttpRef; response: AgentsHttp };
+  mcp_http_get: { request: AgentsHttpRef; response: AgentsHttp };
   /** Switches it on or off, or gives it another port. */
-  agents_http_set: { request: AgentsHttpSet; response: AgentsHttp };
+  mcp_http_set: { request: AgentsHttpSet; response: AgentsHttp };
   /** Gives it another token; who has the one before is refused from then on. */
-  agents_http_renew: { request: AgentsHttpRef; response: AgentsHttp };
+  mcp_http_renew: { request: AgentsHttpRef; response: AgentsHttp };
   /** The backups of this library, newest first. */
   backups_list: { request: Nothing; response: Array<Backup> };
   /** Makes a backup and verifies it. */
-  backup_create: { request: Nothing; response: Backup };
+  backups_create: { request: Nothing; response: Backup };
   /** Goes on without the acknowledged changes that are missing: they are reported no more. */
   missing_changes_accept: { request: Nothing; response: Nothing };
   /** Looks the installation over. */
-  doctor: { request: DoctorRequest; response: Doctor };
+  diagnostics_run: { request: DoctorRequest; response: Doctor };
 }

@@ -47,7 +47,7 @@ export class Calling {
     const mine = ++this.#call;
     [this.busy, this.error, this.asks, this.outcome] = [true, null, null, null];
     try {
-      const told = await engine.call("tool_run", { tool: this.#tool, profile: "", arguments: read.value, granted });
+      const told = await engine.call("tools_run", { tool: this.#tool, profile: "", arguments: read.value, granted });
       if (told.state === "asks") {
         this.asks = told;
         return;
@@ -64,8 +64,8 @@ export class Calling {
 
   async #answered(job: string): Promise<ToolOutcome> {
     for (let after = 0; ;) {
-      const now = await engine.call("job_wait", { job, after });
-      if (now.state === "done") return engine.call("tool_outcome", { job });
+      const now = await engine.call("jobs_wait", { job, after });
+      if (now.state === "done") return engine.call("tools_outcome", { job });
       if (now.state !== "running")
         throw new CommandError(now.error ?? { code: "cancelled", message: texts.stopped, remedy: "" });
       after = now.version;
@@ -74,6 +74,6 @@ export class Calling {
 
   async stop(): Promise<void> {
     if (this.job)
-      await engine.call("job_cancel", { job: this.job }).catch((reason: unknown) => engine.complain(reason));
+      await engine.call("jobs_cancel", { job: this.job }).catch((reason: unknown) => engine.complain(reason));
   }
 }

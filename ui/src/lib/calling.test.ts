@@ -11,8 +11,8 @@ function stage(job: unknown = { state: "done" }) {
   const asked: { name: string; request: Record<string, unknown> }[] = [];
   const call = async (name: string, request: Record<string, unknown>) => {
     asked.push({ name, request });
-    if (name === "tool_outcome") return OUTCOME;
-    if (name === "job_wait") return job;
+    if (name === "tools_outcome") return OUTCOME;
+    if (name === "jobs_wait") return job;
     const granted = request.granted as unknown[];
     return granted.length
       ? { state: "started", job: "j" }
@@ -38,7 +38,10 @@ describe("a tool called by hand", () => {
     expect([calling.asks?.words, calling.outcome, calling.busy]).toEqual([["to run code in python"], null, false]);
     await calling.run(calling.asks!.needs);
     expect([calling.asks, calling.outcome, calling.busy, calling.job]).toEqual([null, OUTCOME, false, null]);
-    expect(asked.filter(({ name }) => name === "tool_run").map(({ request }) => request.granted)).toEqual([[], [NEED]]);
+    expect(asked.filter(({ name }) => name === "tools_run").map(({ request }) => request.granted)).toEqual([
+      [],
+      [NEED],
+    ]);
   });
 
   it("sends nothing that is no object, and says why a call failed", async () => {

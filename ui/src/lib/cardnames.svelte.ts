@@ -27,11 +27,11 @@ class CardNames {
   /** AutoKit's own tools have no cards, and what is only there to be read cannot be called. */
   async #find(id: string): Promise<{ name: string; provider: string }> {
     try {
-      return (await engine.call("tool_get", { tool: id, profile: "" })).entry;
+      return (await engine.call("tools_get", { tool: id, profile: "" })).entry;
     } catch (reason) {
       const { code } = CommandError.from(reason);
       if (code !== "not_found" && code !== "invalid") throw reason;
-      return (await engine.call("card_get", { card: id })).summary;
+      return (await engine.call("cards_get", { card: id })).summary;
     }
   }
 

@@ -9,7 +9,7 @@ class Checking {
 
   async start(scope: VerifyScope, improve = false): Promise<void> {
     try {
-      const { job } = await engine.call("verify_start", { scope, improve, anew: false });
+      const { job } = await engine.call("checks_start", { scope, improve, anew: false });
       if (scope.kind === "cards") for (const card of scope.cards) this.#jobs[card] = job;
     } catch (reason) {
       engine.complain(reason);

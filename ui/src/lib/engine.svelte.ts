@@ -60,7 +60,7 @@ class Engine {
   }
 
   async refresh(): Promise<void> {
-    this.status = await this.call("status", {});
+    this.status = await this.call("status_get", {});
   }
 
   #hear(event: Event): void {
@@ -118,7 +118,7 @@ class Engine {
   /** Takes the newest change to the library back. */
   async undo(): Promise<void> {
     try {
-      const undone = await this.call("undo", {});
+      const undone = await this.call("changes_undo", {});
       this.say(texts.undone(undone.reason, undone.kept.length));
     } catch (reason) {
       this.complain(reason);

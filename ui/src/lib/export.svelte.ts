@@ -70,7 +70,7 @@ export class Exporting {
   path = $state("");
   /** Cards left out because of what is in them. */
   without = $state.raw<{ id: string; name: string }[]>([]);
-  #preview = resource("export_preview", () => this.wanted, { when: () => true });
+  #preview = resource("exports_preview", () => this.wanted, { when: () => true });
   #failed = $state.raw<CommandError | null>(null);
   #writing = $state(false);
 
@@ -136,7 +136,7 @@ export class Exporting {
     this.#writing = true;
     this.#failed = null;
     try {
-      return await engine.call("export", {
+      return await engine.call("exports_write", {
         ...this.wanted,
         path,
         name: this.name.trim(),

@@ -15,8 +15,8 @@ describe("the loopback host", () => {
       return answer({ undone: 1 });
     });
     const host = loopbackHost("secret");
-    await host.call("undo", {});
-    await host.call("undo", {});
+    await host.call("changes_undo", {});
+    await host.call("changes_undo", {});
     expect(sent[0]?.headers.get("authorization")).toBe("Bearer secret");
     expect(sent[0]?.headers.get("x-autokit-protocol")).toBe(String(PROTOCOL));
     const keys = sent.map((request) => request.headers.get("x-autokit-request"));
@@ -26,10 +26,10 @@ describe("the loopback host", () => {
   it("gives errors with code and remedy, also when nobody answers", async () => {
     vi.stubGlobal("fetch", () => answer({ code: "not_found", message: "no", remedy: "look" }, 404));
     const host = loopbackHost("t");
-    await expect(host.call("undo", {})).rejects.toMatchObject({ code: "not_found", remedy: "look" });
+    await expect(host.call("changes_undo", {})).rejects.toMatchObject({ code: "not_found", remedy: "look" });
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("refused")));
-    await expect(host.call("undo", {})).rejects.toBeInstanceOf(CommandError);
-    await expect(host.call("undo", {})).rejects.toMatchObject({ code: "owner_unreachable" });
+    await expect(host.call("changes_undo", {})).rejects.toBeInstanceOf(CommandError);
+    await expect(host.call("changes_undo", {})).rejects.toMatchObject({ code: "owner_unreachable" });
   });
 
   it("hears news line by line, however it is cut", async () => {

@@ -145,7 +145,7 @@ export class Importing {
     this.busy = true;
     this.error = null;
     try {
-      await engine.call("import_start", {
+      await engine.call("imports_start", {
         source: this.source,
         existing: this.merges,
         landing: this.lands,
@@ -165,7 +165,7 @@ export class Importing {
 
   #ask(offset: number, limit: number, status: ItemStatus | null): Promise<ImportPreview> {
     if (!this.source) throw new Error("nothing is looked at");
-    return engine.call("import_preview", { source: this.source, status, offset, limit });
+    return engine.call("imports_preview", { source: this.source, status, offset, limit });
   }
 
   async #read(): Promise<boolean> {

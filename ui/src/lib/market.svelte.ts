@@ -16,7 +16,7 @@ export interface Added {
 }
 
 class Market {
-  #sources = sharedResource("market_sources", () => ({}), {
+  #sources = sharedResource("market_sources_list", () => ({}), {
     invalidatedBy: ["setting:market_sources"],
     when: () => navigation.pane === "discover" || navigation.pane === "settings",
   });
@@ -51,11 +51,11 @@ class Market {
   }
 
   async add(url: string): Promise<void> {
-    this.#sources.value = await engine.call("market_source_add", { url });
+    this.#sources.value = await engine.call("market_sources_add", { url });
   }
 
   async remove(id: string): Promise<void> {
-    this.#sources.value = await engine.call("market_source_remove", { id });
+    this.#sources.value = await engine.call("market_sources_remove", { id });
     // What it offered cannot be installed any more.
     if (this.found)
       this.#search.value = { ...this.found, offers: this.found.offers.filter((offer) => offer.source !== id) };

@@ -14,7 +14,7 @@ class ProfileBook {
   #under = $state(0);
   // An agent's call may be answered for good, or the terminal used. Not read over a change that is under way,
   // which would seem refused.
-  #read = sharedResource("profiles", () => ({}), {
+  #read = sharedResource("profiles_list", () => ({}), {
     invalidatedBy: ["setting:profiles"],
     when: () => navigation.pane === "settings" && !this.#under,
   });
@@ -46,14 +46,14 @@ class ProfileBook {
     const work = async () => {
       try {
         // Read again first: a person's answer to an agent, or the terminal, may have changed it since.
-        const kept = (await engine.call("profiles", {})).profiles.find((profile) => profile.name === name);
+        const kept = (await engine.call("profiles_list", {})).profiles.find((profile) => profile.name === name);
         if (!kept)
           throw new CommandError({
             code: "not_found",
             message: texts.profileGone(name),
             remedy: texts.addItAgain,
           });
-        this.#read.value = await engine.call("profile_set", change(kept));
+        this.#read.value = await engine.call("profiles_set", change(kept));
       } catch (reason) {
         await this.refresh();
         throw reason;
@@ -77,11 +77,11 @@ class ProfileBook {
   }
 
   async add(name: string, about: string): Promise<void> {
-    this.#read.value = await engine.call("profile_set", newProfile(name, about));
+    this.#read.value = await engine.call("profiles_set", newProfile(name, about));
   }
 
   async remove(name: string): Promise<void> {
-    this.#read.value = await engine.call("profile_remove", { name });
+    this.#read.value = await engine.call("profiles_remove", { name });
   }
 
   async keepSessions(sessions: AgentSessions): Promise<void> {

@@ -43,7 +43,7 @@ class Services {
 
   /** Hands a key over, or takes it away when it is empty. It is not kept on this side. */
   async keep(name: KeyName, value: string): Promise<void> {
-    this.#read.value = await engine.call("set_secret", { name, value });
+    this.#read.value = await engine.call("secrets_set", { name, value });
   }
 }
 

@@ -19,11 +19,11 @@ export class Talk {
   /** Grows when a session is shown that was not begun here, so that the box takes its question. */
   opened = $state(0);
 
-  #command: "agent_ask" | "discover_start";
+  #command: "sessions_ask" | "sessions_discover";
   /** Only the newest watch may write: a slow answer to an earlier one is dropped. */
   #watch = 0;
 
-  constructor(command: "agent_ask" | "discover_start") {
+  constructor(command: "sessions_ask" | "sessions_discover") {
     this.#command = command;
   }
 
@@ -60,7 +60,7 @@ export class Talk {
     if (!id) return;
     await this.#do(async (mine) => {
       this.judging = true;
-      const session = await engine.call("agent_feedback", { session: id, helpful, said });
+      const session = await engine.call("sessions_feedback", { session: id, helpful, said });
       if (mine !== this.#watch) return;
       [this.session, this.judging] = [session, false];
       if (this.running) await this.#follow(id, session.version, mine);
@@ -71,7 +71,7 @@ export class Talk {
     const id = this.session?.id;
     if (!id) return;
     try {
-      const session = await engine.call("session_cancel", { session: id });
+      const session = await engine.call("sessions_cancel", { session: id });
       if (this.session?.id === id && session.version > this.session.version) this.session = session;
     } catch (reason) {
       engine.complain(reason);
@@ -82,7 +82,7 @@ export class Talk {
   async refresh(): Promise<void> {
     const id = this.session?.id;
     if (!id) return;
-    const session = await engine.call("session_get", { session: id });
+    const session = await engine.call("sessions_get", { session: id });
     if (this.session?.id === id) this.session = session;
   }
 
@@ -105,7 +105,7 @@ export class Talk {
 
   async #follow(id: string, version: number, mine: number): Promise<void> {
     for (let after = version; mine === this.#watch;) {
-      const session = await engine.call("session_wait", { session: id, after });
+      const session = await engine.call("sessions_wait", { session: id, after });
       if (mine !== this.#watch) return;
       [this.session, this.sending, after] = [session, false, session.version];
       if (session.turns.at(-1)?.state !== "running") return;
@@ -114,6 +114,6 @@ export class Talk {
 }
 
 /** What Ask shows. Outside the pane, so that other places can reopen a session there. */
-export const asking = new Talk("agent_ask");
+export const asking = new Talk("sessions_ask");
 /** What Discover shows. */
-export const discovering = new Talk("discover_start");
+export const discovering = new Talk("sessions_discover");

@@ -45,11 +45,11 @@ beforeEach(() => {
 describe("a talk with the agent", () => {
   it("follows a session from version to version until its turn is over", async () => {
     let version = 0;
-    answers["agent_ask"] = () => ({ session: "s" });
-    answers["session_wait"] = () => session("s", ++version, version < 3 ? "running" : "done");
-    const talk = new Talk("agent_ask");
+    answers["sessions_ask"] = () => ({ session: "s" });
+    answers["sessions_wait"] = () => session("s", ++version, version < 3 ? "running" : "done");
+    const talk = new Talk("sessions_ask");
     await talk.start("q");
-    expect(calls.filter(([name]) => name === "session_wait").map(([, request]) => request)).toEqual(
+    expect(calls.filter(([name]) => name === "sessions_wait").map(([, request]) => request)).toEqual(
       [0, 1, 2].map((after) => ({ session: "s", after })),
     );
     expect([talk.running, talk.turn?.state]).toEqual([false, "done"]);
@@ -57,10 +57,10 @@ describe("a talk with the agent", () => {
 
   it("drops a slow answer to an earlier question", async () => {
     let release = (_: Session) => {};
-    answers["agent_ask"] = ({ question }: { question: string }) => ({ session: question });
-    answers["session_wait"] = ({ session: id }: { session: string }) =>
+    answers["sessions_ask"] = ({ question }: { question: string }) => ({ session: question });
+    answers["sessions_wait"] = ({ session: id }: { session: string }) =>
       id === "slow" ? new Promise<Session>((done) => (release = done)) : session(id, 1, "done");
-    const talk = new Talk("agent_ask");
+    const talk = new Talk("sessions_ask");
     const first = talk.start("slow");
     await talk.start("quick");
     release(session("slow", 9, "done"));
@@ -69,7 +69,7 @@ describe("a talk with the agent", () => {
   });
 
   it("tells why a question was refused and is at rest again", async () => {
-    const talk = new Talk("discover_start");
+    const talk = new Talk("sessions_discover");
     await talk.start("q");
     expect([talk.error?.code, talk.running]).toEqual(["not_found", false]);
   });

@@ -43,7 +43,7 @@ async function type(text: string) {
 
 describe("an answer while one types", () => {
   it("is the best tool with its lines, and the others below it", async () => {
-    const calls = stage({ ask: ({ question }) => answerTo(question), sessions_list: () => [] });
+    const calls = stage({ answers_get: ({ question }) => answerTo(question), sessions_list: () => [] });
     render(Ask);
     await type("send mail");
     expect(screen.getByRole("heading", { level: 1, name: "send mail one" })).toBeTruthy();
@@ -52,7 +52,7 @@ describe("an answer while one types", () => {
     expect(screen.getByRole("region", { name: "Other candidates" }).textContent).toContain("send mail two");
     expect(screen.getByRole("status").textContent).toBe("Best match: send mail one");
     expect(screen.getByText("Ranked by words alone")).toBeTruthy();
-    expect(asked(calls, "ask").map(({ question }) => question)).toEqual(["send mail"]);
+    expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual(["send mail"]);
     await fireEvent.click(screen.getByRole("button", { name: "send mail one" }));
     expect([navigation.pane, navigation.card]).toEqual(["library", "one"]);
   });
@@ -60,7 +60,7 @@ describe("an answer while one types", () => {
   it("is the one to the newest question, however late an earlier one comes", async () => {
     const late: (() => void)[] = [];
     stage({
-      ask: ({ question }) =>
+      answers_get: ({ question }) =>
         question === "slow" ? new Promise((done) => late.push(() => done(answerTo(question)))) : answerTo(question),
       sessions_list: () => [],
     });
@@ -78,7 +78,7 @@ describe("an answer while one types", () => {
 
   it("says that nothing fits, and why it failed", async () => {
     stage({
-      ask: ({ question }) => {
+      answers_get: ({ question }) => {
         if (question === "broken") throw new Error("no index");
         return answerTo(question, { verdict: "nothing" as never, candidates: [] });
       },
@@ -103,20 +103,20 @@ describe("an answer while one types", () => {
     } as never;
     const session: Session = { id: "s", at: "", version: 1, turns: [running] };
     const calls = stage({
-      ask: ({ question }) => answerTo(question),
-      agent_ask: () => ({ session: "s" }),
-      session_wait: ({ after }) => (after ? new Promise(() => {}) : session),
+      answers_get: ({ question }) => answerTo(question),
+      sessions_ask: () => ({ session: "s" }),
+      sessions_wait: ({ after }) => (after ? new Promise(() => {}) : session),
       sessions_list: () => [],
-      session_cancel: () => session,
+      sessions_cancel: () => session,
     });
     render(Ask);
     await type("send mail");
     await fireEvent.submit(screen.getByRole("search"));
     await wait();
-    expect(asked(calls, "agent_ask")).toEqual([{ question: "send mail" }]);
+    expect(asked(calls, "sessions_ask")).toEqual([{ question: "send mail" }]);
     expect(screen.getByText("First look, by ranking alone:")).toBeTruthy();
     expect(screen.getAllByRole("status")[0]?.textContent).toBe("The agent is at work");
     // It was asked while typing, and is not asked again.
-    expect(asked(calls, "ask").length).toBe(1);
+    expect(asked(calls, "answers_get").length).toBe(1);
   });
 });

@@ -40,16 +40,16 @@ function open() {
   const slow = { held: [] as (() => void)[], on: false };
   const calls = stage({
     proposals_list: () => ({ rows, waiting: rows.length, groups: ["New card"] }),
-    proposal_get: ({ id }) => (slow.on ? new Promise((done) => slow.held.push(() => done(detail(id)))) : detail(id)),
-    proposal_accept: ({ id }) => {
+    proposals_get: ({ id }) => (slow.on ? new Promise((done) => slow.held.push(() => done(detail(id)))) : detail(id)),
+    proposals_accept: ({ id }) => {
       rows = rows.filter((one) => one.id !== id);
       return detail(id, "accepted");
     },
-    proposal_reject: ({ id }) => {
+    proposals_reject: ({ id }) => {
       rows = rows.filter((one) => one.id !== id);
       return detail(id, "rejected");
     },
-    library_health: () => NO_HEALTH,
+    health_get: () => NO_HEALTH,
   });
   navigation.visit({ pane: "review", proposal: null });
   render(Review);
@@ -84,7 +84,7 @@ describe("a proposal in review", () => {
     expect(screen.getByRole("button", { name: "Accept 1 of 2 fields" })).toBeTruthy();
     await press("a");
     await wait();
-    expect(asked(calls, "proposal_accept")).toMatchObject([{ id: 1, fields: ["name"] }]);
+    expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 1, fields: ["name"] }]);
     expect([title(), screen.getByText("2 waiting").textContent?.trim()]).toEqual(["Kit 2", "2 waiting"]);
     expect(engine.toasts.map(({ text }) => text)).toEqual(["1 field of Kit 1 accepted"]);
   });
@@ -95,11 +95,11 @@ describe("a proposal in review", () => {
     slow.on = true;
     await press("j");
     await press("a");
-    expect(asked(calls, "proposal_accept")).toEqual([]);
+    expect(asked(calls, "proposals_accept")).toEqual([]);
     slow.on = false;
     slow.held.forEach((answer) => answer());
     await wait();
-    expect(asked(calls, "proposal_accept")).toMatchObject([{ id: 2 }]);
+    expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 2 }]);
   });
 
   it("is rejected with a reason, and letters typed there decide nothing", async () => {
@@ -112,8 +112,8 @@ describe("a proposal in review", () => {
     await fireEvent.keyDown(box, { key: "a" });
     await fireEvent.submit(box);
     await wait();
-    expect(asked(calls, "proposal_accept")).toEqual([]);
-    expect(asked(calls, "proposal_reject")).toMatchObject([{ id: 1, reason: "we have one" }]);
+    expect(asked(calls, "proposals_accept")).toEqual([]);
+    expect(asked(calls, "proposals_reject")).toMatchObject([{ id: 1, reason: "we have one" }]);
   });
 
   it("is looked at step by step as one place to go back from, and by a click as one of its own", async () => {
@@ -134,13 +134,13 @@ describe("a proposal in review", () => {
     await wait();
     const call = engine.call.bind(engine);
     const refuse = vi.spyOn(engine, "call").mockImplementation((name, request) => {
-      if (name === "proposal_accept") return Promise.reject(new Error("it was changed meanwhile"));
+      if (name === "proposals_accept") return Promise.reject(new Error("it was changed meanwhile"));
       return call(name, request);
     });
     await press("a");
     await wait();
     refuse.mockRestore();
     expect(screen.getByRole("alert").textContent).toContain("it was changed meanwhile");
-    expect([title(), asked(calls, "proposal_accept").length]).toEqual(["Kit 1", 0]);
+    expect([title(), asked(calls, "proposals_accept").length]).toEqual(["Kit 1", 0]);
   });
 });

@@ -55,29 +55,29 @@ function open() {
   const calls = stage({
     providers_get: () => PROVIDERS,
     providers_set: (settings) => ({ ...PROVIDERS, settings }),
-    profiles: () => ({ profiles: kept.profiles, sessions: DEFAULTS }),
-    profile_set: (profile) => {
+    profiles_list: () => ({ profiles: kept.profiles, sessions: DEFAULTS }),
+    profiles_set: (profile) => {
       kept.profiles = kept.profiles.map((one) => (one.name === profile.name ? profile : one));
       return { profiles: kept.profiles, sessions: DEFAULTS };
     },
-    clients: () => [],
-    agents_http: ({ profile }) => ({ ...kept.address, profile: profile ?? "", lines: `for ${profile}` }),
-    servers: () => kept.servers,
-    server_remove: ({ name }) => (kept.servers = kept.servers.filter((one) => one.name !== name)),
-    market_sources: () => [],
-    api_keys: () => [],
-    checks_get: () => kept.checks,
-    checks_set: (checks) => (kept.checks = checks),
+    clients_list: () => [],
+    mcp_http_get: ({ profile }) => ({ ...kept.address, profile: profile ?? "", lines: `for ${profile}` }),
+    servers_list: () => kept.servers,
+    servers_remove: ({ name }) => (kept.servers = kept.servers.filter((one) => one.name !== name)),
+    market_sources_list: () => [],
+    api_keys_list: () => [],
+    check_settings_get: () => kept.checks,
+    check_settings_set: (checks) => (kept.checks = checks),
     review_policy_get: () => kept.policy,
     review_policy_set: (policy) => (kept.policy = policy),
-    bundle_keys: () => ({ own: null, own_fingerprint: null, known: [] }),
+    bundle_keys_list: () => ({ own: null, own_fingerprint: null, known: [] }),
     models_list: () => ({ models: [], store: "/models" }),
-    doctor: () => ({
+    diagnostics_run: () => ({
       checks: [{ name: "Store", state: "good", detail: "in order", remedy: null }],
       can_accept_losses: false,
     }),
     backups_list: () => [],
-    tools: () => ({ tools: [] }) as never,
+    tools_list: () => ({ tools: [] }) as never,
   });
   navigation.go("settings");
   render(SettingsInPane);
@@ -100,12 +100,12 @@ describe("settings", () => {
     expect(engine.toasts).toEqual([]);
     expect(screen.queryAllByText("Reading…")).toEqual([]);
     const names = [...new Set(calls.map(({ name }) => name))].filter(
-      (name) => name !== "servers" && name !== "api_keys",
+      (name) => name !== "servers_list" && name !== "api_keys_list",
     );
     // What is shown by two parts is read by each of them; the services also whenever Settings are opened.
     for (const name of names) {
       expect(asked(calls, name).length, name).toBeLessThanOrEqual(
-        name === "providers_get" || name === "bundle_keys" ? 2 : 1,
+        name === "providers_get" || name === "bundle_keys_list" ? 2 : 1,
       );
     }
   });
@@ -138,7 +138,7 @@ describe("settings", () => {
     const days = section("Checks").getByLabelText<HTMLInputElement>("Check cards every");
     for (const value of ["9", "90"]) await fireEvent.input(days, { target: { value } });
     await wait(1000);
-    expect(asked(calls, "checks_set")).toEqual([{ every_days: 90, new_cards: true }]);
+    expect(asked(calls, "check_settings_set")).toEqual([{ every_days: 90, new_cards: true }]);
   });
 
   it("show a changed rule at once, and are not read while it is being kept", async () => {
@@ -150,7 +150,7 @@ describe("settings", () => {
     await fireEvent.click(within(hosts()).getByText("Deny"));
     expect(within(hosts()).getByRole("radio", { name: "Deny" }).getAttribute("aria-checked")).toBe("true");
     await changed("profiles");
-    expect(asked(calls, "profile_set")).toMatchObject([
+    expect(asked(calls, "profiles_set")).toMatchObject([
       { name: "shop", permissions: { hosts: { otherwise: "deny" } } },
     ]);
     expect(within(hosts()).getByRole("radio", { name: "Deny" }).getAttribute("aria-checked")).toBe("true");
@@ -162,7 +162,7 @@ describe("settings", () => {
     const address = within(screen.getByRole("group", { name: /^For programs/ }));
     await fireEvent.click(within(address.getByRole("radiogroup", { name: "Token for" })).getByText("shop"));
     await wait();
-    expect(asked(calls, "agents_http").map(({ profile }) => profile)).toEqual(["", "shop"]);
+    expect(asked(calls, "mcp_http_get").map(({ profile }) => profile)).toEqual(["", "shop"]);
     expect(address.getByText("for shop")).toBeTruthy();
   });
 

@@ -13,7 +13,7 @@ const PARTS = { keyword: 1, vector: 0, name: 0, feedback: 0, rerank: 0, bm25: 0,
 
 function open() {
   const calls = stage({
-    ask: ({ question }) => ({
+    answers_get: ({ question }) => ({
       question,
       verdict: "sure" as never,
       candidates: [{ card: cardOf("1", `${question} tool`), score: 0.9, parts: PARTS, sentence: "", stub: null }],
@@ -51,7 +51,7 @@ describe("the command palette", () => {
     }
     await wait(200);
     expect(items()).toEqual(["Switch between light and dark", "light d tool vendor · Class"]);
-    expect(asked(calls, "ask").map(({ question }) => question)).toEqual(["l", "light d"]);
+    expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual(["l", "light d"]);
   });
 
   it("carries a command out and closes", async () => {
@@ -71,7 +71,7 @@ describe("the command palette", () => {
   });
 
   it("says that nothing is found", async () => {
-    stage({ ask: () => ({ candidates: [] }) as never });
+    stage({ answers_get: () => ({ candidates: [] }) as never });
     overlays.palette = true;
     render(CommandPalette);
     await type("zzz");

@@ -51,7 +51,7 @@ describe("a part that reads through a resource", () => {
     const turn = { kind: "ask", asked: "question a", state: "done", events: [] } as never;
     stage({
       sessions_list: () => [note("a")],
-      session_get: ({ session }) => ({ id: session, at: "", version: 1, turns: [turn] }),
+      sessions_get: ({ session }) => ({ id: session, at: "", version: 1, turns: [turn] }),
     });
     navigation.go("ask");
     render(SessionsInPane);

@@ -379,19 +379,19 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       assert.equal(await sessions.innerText(), "3");
       // What cannot be read is told, with a way to try again; what was read before stays.
       const wrong = { code: "owner_unreachable", message: "the engine does not answer", remedy: "Start it again." };
-      await page.route("**/v1/call/activity", (route) => route.fulfill({ status: 503, json: wrong }));
+      await page.route("**/v1/call/activity_get", (route) => route.fulfill({ status: 503, json: wrong }));
       await page.getByText("90 days").click();
       const told = page.getByRole("alert").filter({ hasText: "The engine does not answer" });
       await told.waitFor();
       assert.equal(await sessions.innerText(), "3");
-      await page.unroute("**/v1/call/activity");
+      await page.unroute("**/v1/call/activity_get");
       await told.getByRole("button", { name: "Try again" }).click();
       await told.waitFor({ state: "detached" });
     },
 
     async "calls a tool by hand, after what it needs was allowed"(page) {
-      const rules = (await call("profiles", {})).profiles[0];
-      await call("profile_set", {
+      const rules = (await call("profiles_list", {})).profiles[0];
+      await call("profiles_set", {
         ...rules,
         permissions: { ...rules.permissions, tools: { otherwise: "ask", overridable: false, rules: [] } },
       });
@@ -415,7 +415,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await answer.getByText('"text": "tea"').waitFor();
       await as(page, "light", { width: 1180, height: 780 }, () => show(page, "59-browser-call-light.png"));
       await as(page, "dark", { width: 900, height: 600 }, () => show(page, "59-browser-call-dark.png"));
-      await call("profile_set", rules);
+      await call("profiles_set", rules);
       await page.getByRole("button", { name: "Close the card" }).click();
       await page.keyboard.press("Control+6");
     },

@@ -177,7 +177,10 @@ export const market = ({ bin, call, home, artifacts }) => {
       await form.getByRole("button", { name: "Add", exact: true }).click();
       await form.getByRole("alert").getByText("Give the value of PIGEON_KEY, or remove it.").waitFor();
       await portraits(page, 72, "market-install");
-      assert.deepEqual(await call("servers", {}).then((all) => all.filter(({ name }) => name === "pigeon-post")), []);
+      assert.deepEqual(
+        await call("servers_list", {}).then((all) => all.filter(({ name }) => name === "pigeon-post")),
+        [],
+      );
 
       // A program of this test in place of one that would be fetched from the web.
       await key.fill(SECRET);
@@ -190,7 +193,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await post.getByText("Added as pigeon-post").waitFor();
       await post.getByRole("button", { name: "wait in Review" }).waitFor();
       await show(page, "73-browser-market-added.png");
-      const kept = await call("servers", {}).then((all) => all.find(({ name }) => name === "pigeon-post"));
+      const kept = await call("servers_list", {}).then((all) => all.find(({ name }) => name === "pigeon-post"));
       assert.deepEqual([kept.trusted, kept.secrets], [false, ["PIGEON_HOST", "PIGEON_KEY"]]);
       assert.equal(await page.evaluate((secret) => document.documentElement.outerHTML.includes(secret), SECRET), false);
       await post.getByRole("button", { name: "wait in Review" }).click();
@@ -221,7 +224,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await page.getByText("What was installed from it stays").waitFor();
       await page.getByRole("button", { name: "Remove", exact: true }).click();
       await list.getByText("loft.toolcards").first().waitFor({ state: "detached" });
-      assert.equal((await call("market_sources", {})).length, 1);
+      assert.equal((await call("market_sources_list", {})).length, 1);
       await list.getByRole("button", { name: /^Remove / }).click();
       await page.getByRole("button", { name: "Remove", exact: true }).click();
       await section(page).getByText("There is no source yet").waitFor();
@@ -245,7 +248,7 @@ export const market = ({ bin, call, home, artifacts }) => {
         },
       ];
       const source = { text: JSON.stringify(cards) };
-      await call("import_start", {
+      await call("imports_start", {
         source,
         existing: "merge",
         landing: "review",

@@ -15,7 +15,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
   /** The card answers only after a moment in which it can be read. */
   const ready = (page) => card(page).getByRole("button", { name: "Allow once" }).click({ trial: true });
   const said = (reply) => reply.content[0].text;
-  const stored = async (name) => (await call("profiles", {})).profiles.find((one) => one.name === name);
+  const stored = async (name) => (await call("profiles_list", {})).profiles.find((one) => one.name === name);
   // Programs give way to everything else: on a busy machine the time they have unasked may be too short.
   const code = (text) => ["code_exec", { language: "python", code: text, seconds: 60 }];
   let one;
@@ -60,42 +60,42 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await profile(page, "shop").getByText("autokit mcp --profile shop").waitFor();
 
       const hosts = scope(page, "shop", "Hosts");
-      await saves(page, "profile_set", () => hosts.getByText("Deny", { exact: true }).first().click());
+      await saves(page, "profiles_set", () => hosts.getByText("Deny", { exact: true }).first().click());
       await hosts.getByText("Tools reach the hosts that a rule names, and no other.").waitFor();
       await hosts.getByLabel("Host the rule is for").fill("https://API.example.org/v1?x=1");
-      await saves(page, "profile_set", () => hosts.getByRole("button", { name: "Add" }).click());
+      await saves(page, "profiles_set", () => hosts.getByRole("button", { name: "Add" }).click());
       await hosts.getByLabel("Host the rule is for").fill("api.example.org");
       await hosts.getByRole("button", { name: "Add" }).click();
       await hosts.getByRole("alert").getByText("There is a rule for api.example.org already").waitFor();
       await hosts.getByLabel("Host the rule is for").fill("*.example.org");
-      await saves(page, "profile_set", () => hosts.getByRole("button", { name: "Add" }).click());
-      await saves(page, "profile_set", () => hosts.getByLabel("Word on *.example.org").selectOption("ask"));
+      await saves(page, "profiles_set", () => hosts.getByRole("button", { name: "Add" }).click());
+      await saves(page, "profiles_set", () => hosts.getByLabel("Word on *.example.org").selectOption("ask"));
 
       const files = scope(page, "shop", "Folders");
       await files.getByLabel("Folder the rule is for").fill("project");
       await files.getByRole("button", { name: "Add" }).click();
       await files.getByRole("alert").getByText("Give the folder in full").waitFor();
       await files.getByLabel("Folder the rule is for").fill("/srv/shop/");
-      await saves(page, "profile_set", () => files.getByRole("button", { name: "Add" }).click());
+      await saves(page, "profiles_set", () => files.getByRole("button", { name: "Add" }).click());
 
       // Tools by name, never by an id that nobody knows.
       const tools = scope(page, "shop", "Tools");
       const box = tools.getByRole("combobox", { name: "Tool the rule is for" });
       await box.fill("thing number 4711");
       await tools.getByRole("option", { name: "tool 004711" }).waitFor();
-      await saves(page, "profile_set", () => page.keyboard.press("Enter"));
+      await saves(page, "profiles_set", () => page.keyboard.press("Enter"));
       await box.fill("code exec");
       await tools.getByRole("option", { name: "All tools of AutoKit" }).waitFor();
-      await saves(page, "profile_set", () => tools.getByRole("option", { name: "code_exec AutoKit" }).click());
-      await saves(page, "profile_set", () => tools.getByLabel(/^Word on autokit:code_exec/).selectOption("allow"));
+      await saves(page, "profiles_set", () => tools.getByRole("option", { name: "code_exec AutoKit" }).click());
+      await saves(page, "profiles_set", () => tools.getByLabel(/^Word on autokit:code_exec/).selectOption("allow"));
 
       const first = profile(page, "shop").getByRole("region", { name: "Found first" });
       await first.getByRole("combobox").fill("thing number 4713");
-      await saves(page, "profile_set", () => first.getByRole("option", { name: "tool 004713" }).click());
+      await saves(page, "profiles_set", () => first.getByRole("option", { name: "tool 004713" }).click());
       const only = profile(page, "shop").getByRole("region", { name: "Found at all" });
-      await saves(page, "profile_set", () => only.getByLabel("Only what is named here").check());
+      await saves(page, "profiles_set", () => only.getByLabel("Only what is named here").check());
       await only.getByRole("combobox").fill("thing number 4711");
-      await saves(page, "profile_set", () => only.getByRole("option", { name: "All tools of vendor 11" }).click());
+      await saves(page, "profiles_set", () => only.getByRole("option", { name: "All tools of vendor 11" }).click());
 
       const { about, cards, only: found, permissions: may } = await stored("shop");
       assert.equal(about, "agents that work on the shop");
@@ -116,7 +116,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await permissions.getByLabel("shop agents that work on the shop").check();
       await scope(page, "shop", "Tools").getByText("tool 004711").waitFor();
       await scope(page, "shop", "Hosts").getByText("*.example.org", { exact: true }).waitFor();
-      await saves(page, "profile_set", () =>
+      await saves(page, "profiles_set", () =>
         scope(page, "shop", "Hosts").getByRole("button", { name: "Remove the rule for *.example.org" }).click(),
       );
       assert.equal(await scope(page, "shop", "Hosts").getByText("*.example.org", { exact: true }).count(), 0);
@@ -125,18 +125,18 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     async "tells why a rule could not be kept, and shows what is"(page) {
       const code = scope(page, "shop", "Code");
       const wrong = { code: "disk_full", message: "there is no room left", remedy: "Make some." };
-      await page.route("**/v1/call/profile_set", (route) => route.fulfill({ status: 507, json: wrong }));
+      await page.route("**/v1/call/profiles_set", (route) => route.fulfill({ status: 507, json: wrong }));
       await code.getByText("Allow", { exact: true }).first().click();
       await code.getByRole("alert").getByText("There is no room left").waitFor();
       await code.getByText("You see the code and are asked before it runs").waitFor();
       assert.equal(await code.getByRole("radio", { name: "Inherit" }).isChecked(), true);
-      await page.unroute("**/v1/call/profile_set");
-      await saves(page, "profile_set", () => code.getByText("Deny", { exact: true }).first().click());
+      await page.unroute("**/v1/call/profiles_set");
+      await saves(page, "profiles_set", () => code.getByText("Deny", { exact: true }).first().click());
       assert.equal(await code.getByRole("alert").count(), 0);
     },
 
     async "shows at once what is changed elsewhere"(page) {
-      await call("profile_set", { ...(await stored("shop")), about: "agents of the new shop" });
+      await call("profiles_set", { ...(await stored("shop")), about: "agents of the new shop" });
       await section(page, "permissions").getByLabel("shop agents of the new shop").waitFor();
     },
 
@@ -170,12 +170,12 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await sessions.getByRole("button", { name: "Save" }).click();
       await sessions.getByText("in use from now on").waitFor();
       await portraits(page, 62, "sessions", "sessions");
-      const kept = (await call("profiles", {})).sessions;
+      const kept = (await call("profiles_list", {})).sessions;
       assert.deepEqual([kept.session.results, kept.session.ttl_secs, kept.budgets], [7, 2700, { claude: 8000 }]);
       await sessions.getByRole("button", { name: "Put the defaults back" }).click();
       assert.equal(await results.inputValue(), "5");
       await saves(page, "agent_sessions_set", () => sessions.getByRole("button", { name: "Save" }).click());
-      const back = (await call("profiles", {})).sessions;
+      const back = (await call("profiles_list", {})).sessions;
       assert.deepEqual([back.session.results, back.session.ttl_secs, back.budgets], [5, 1800, {}]);
     },
 
@@ -213,7 +213,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await entry.getByRole("button", { name: "Remove apiKey for https://api.example.org" }).click();
       await page.getByRole("dialog", { name: "Remove this key?" }).getByRole("button", { name: "Remove" }).click();
       await keys.getByText("No operation in the library wants a key.").waitFor();
-      assert.deepEqual(await call("api_keys", {}), []);
+      assert.deepEqual(await call("api_keys_list", {}), []);
     },
 
     async "asks a person before code runs, and runs what was allowed"(page) {
@@ -320,7 +320,9 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await page.keyboard.press("Control+6");
       const rules = scope(page, "Everybody", "Code");
       assert.equal(await rules.getByLabel("Word on python").inputValue(), "deny");
-      await saves(page, "profile_set", () => rules.getByRole("button", { name: "Remove the rule for python" }).click());
+      await saves(page, "profiles_set", () =>
+        rules.getByRole("button", { name: "Remove the rule for python" }).click(),
+      );
       await one.leave();
     },
 
@@ -332,7 +334,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       assert.equal(await calls.getByRole("row", { name: /code_exec AutoKit A person Refused/ }).count(), 3);
       await calls.getByRole("row", { name: /code_exec AutoKit The rules Refused/ }).waitFor();
       // Agents of tests before this one called other tools as well.
-      const { entries, total } = await call("audit", { days: 30, limit: 200 });
+      const { entries, total } = await call("audit_list", { days: 30, limit: 200 });
       const refused = entries.filter(({ outcome }) => outcome === "refused").length;
       await calls.getByText(`${total} calls`, { exact: true }).waitFor();
       await calls.getByText("Refused", { exact: true }).first().click();

@@ -491,7 +491,7 @@ const tests = {
     for (let n = 0; n < 1000; n += 10) {
       await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
-          call("card_describe", {
+          call("cards_describe", {
             text: `Made Up Kit ${n + index} is a library that counts things of the sort ${n + index}. See https://docs.example.org/kit/${n + index}.\n\n\`\`\`python\nfrom kit_${n + index} import Kit\n\`\`\`\n`,
           }),
         ),

@@ -21,7 +21,7 @@ const ITEMS = [
 
 async function open() {
   const calls = stage({
-    import_preview: ({ status, offset, limit }) => {
+    imports_preview: ({ status, offset, limit }) => {
       const of = ITEMS.filter((one) => !status || one.status === status);
       return {
         about: {
@@ -48,7 +48,7 @@ async function open() {
         items: of.slice(offset, offset + limit),
       };
     },
-    import_start: () => ({ job: "j" }) as never,
+    imports_start: () => ({ job: "j" }) as never,
   });
   overlays.importing = { path: "/a.toolcards" };
   render(ImportDialog, { source: { path: "/a.toolcards" } });
@@ -103,7 +103,7 @@ describe("the preview of an import", () => {
     await fireEvent.click(screen.getByText("Take over at once"));
     await fireEvent.click(screen.getByRole("button", { name: "Take over 3 cards" }));
     await wait();
-    expect(asked(calls, "import_start")).toMatchObject([
+    expect(asked(calls, "imports_start")).toMatchObject([
       { landing: "library", digest: "d", choices: [{ position: 1, take: true, fields: ["description"] }] },
     ]);
     expect(overlays.importing).toBeNull();
