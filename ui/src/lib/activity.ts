@@ -1,8 +1,9 @@
 // What agents did, as figures, bars and sentences.
 
 import type { ActivityDay, ActivityReport, ToolUse } from "./bindings";
-import { count, percent, took } from "./format";
+import { percent, took } from "./format";
 import { visibleLine } from "./visible";
+import { activity as texts } from "../texts/activity";
 
 /** How far back one can look, in days. */
 export const DAYS = [7, 30, 90] as const;
@@ -48,12 +49,7 @@ export interface Block {
   height: number;
 }
 
-const TIERS: Record<string, string> = {
-  expert: "Assigned by hand",
-  system: "AutoKit's own tools",
-  library: "Library",
-  marketplace: "Not installed yet",
-};
+const TIERS: Record<string, string> = texts.tiers;
 
 /** A tier of the search in words. */
 export function tierName(tier: string): string {
@@ -67,7 +63,7 @@ export function happened(report: ActivityReport): boolean {
 
 /** A time of a search or call: most are far below a second, so parts of a millisecond count. */
 export function brief(ms: number): string {
-  return ms > 0 && ms < 10 ? `${ms < 0.1 ? "< 0.1" : ms.toFixed(1)} ms` : took(ms);
+  return ms > 0 && ms < 10 ? texts.milliseconds(ms < 0.1 ? "< 0.1" : ms.toFixed(1)) : took(ms);
 }
 
 /** Tokens a session costs with AutoKit: its own tools and what is found. */
@@ -83,25 +79,22 @@ export function savedShare(report: ActivityReport): number | null {
 /** The programs agents run in, those with most sessions first. */
 export function programsOf(report: ActivityReport): { name: string; sessions: number }[] {
   return Object.entries(report.clients)
-    .map(([name, sessions]) => ({ name: visibleLine(name) || "Without a name", sessions }))
+    .map(([name, sessions]) => ({ name: visibleLine(name) || texts.withoutAName, sessions }))
     .sort((a, b) => b.sessions - a.sessions || a.name.localeCompare(b.name));
 }
 
 function searchesAbout({ empty_searches: empty, repeated_searches: repeated }: ActivityReport): string {
-  const words = [
-    empty && `${empty.toLocaleString("en")} found nothing`,
-    repeated && `${repeated.toLocaleString("en")} found the same again`,
-  ];
-  return words.filter(Boolean).join(", ") || "each found something new";
+  const words = [empty && texts.foundNothing(empty), repeated && texts.foundSame(repeated)];
+  return words.filter(Boolean).join(", ") || texts.foundNew;
 }
 
 function savedFigure(report: ActivityReport): Omit<Figure, "name"> {
   const saved = savedShare(report);
-  if (saved === null) return { value: "–", about: "no tool can be called yet" };
-  if (saved <= 0) return { value: "none", about: "so few tools cost less all at once" };
+  if (saved === null) return { value: "–", about: texts.noTool };
+  if (saved <= 0) return { value: texts.none, about: texts.fewTools };
   return {
     value: percent(saved),
-    about: `${(report.static_tokens - dynamicTokens(report)).toLocaleString("en")} a session`,
+    about: texts.aSession(report.static_tokens - dynamicTokens(report)),
   };
 }
 
@@ -110,25 +103,25 @@ export function figuresOf(report: ActivityReport): Figure[] {
   const number = (n: number) => n.toLocaleString("en");
   const programs = Object.keys(report.clients).length;
   return [
-    { name: "Sessions", value: number(report.sessions), about: programs ? `of ${count(programs, "program")}` : "" },
-    { name: "Searches", value: number(report.searches), about: report.searches ? searchesAbout(report) : "" },
+    { name: texts.sessions, value: number(report.sessions), about: programs ? texts.ofPrograms(programs) : "" },
+    { name: texts.searches, value: number(report.searches), about: report.searches ? searchesAbout(report) : "" },
     {
-      name: "Calls",
+      name: texts.calls,
       value: number(report.calls),
-      about: !report.calls ? "" : report.failed_calls ? `${number(report.failed_calls)} failed` : "none failed",
+      about: !report.calls ? "" : report.failed_calls ? texts.failedOf(report.failed_calls) : texts.noneFailed,
     },
-    { name: "Tools loaded", value: number(report.bound), about: `${number(report.evicted)} evicted` },
+    { name: texts.toolsLoaded, value: number(report.bound), about: texts.evicted(report.evicted) },
     {
-      name: "Loops stopped",
+      name: texts.loopsStopped,
       value: number(report.loops),
-      about: report.loops ? "same calls again and again" : "none",
+      about: report.loops ? texts.sameCalls : texts.none,
     },
     {
-      name: "Discovery accuracy",
+      name: texts.discoveryAccuracy,
       value: report.accuracy === null ? "–" : percent(report.accuracy),
-      about: report.accuracy === null ? "no tool was loaded yet" : "of the loaded tools were called",
+      about: report.accuracy === null ? texts.noToolWasLoadedYet : texts.accuracyOf,
     },
-    { name: "Tokens saved", ...savedFigure(report) },
+    { name: texts.tokensSaved, ...savedFigure(report) },
   ];
 }
 
@@ -137,11 +130,11 @@ export function tokenRows(report: ActivityReport): Row[] {
   const tokens = (n: number) => n.toLocaleString("en");
   return [
     {
-      name: "Every tool at once",
+      name: texts.everyToolAtOnce,
       bars: [{ parts: [{ kind: "static", value: report.static_tokens }], label: tokens(report.static_tokens) }],
     },
     {
-      name: "With AutoKit",
+      name: texts.withAutokit,
       bars: [
         {
           parts: [
@@ -182,9 +175,7 @@ export function toolRows(tools: ToolUse[]): Row[] {
           { kind: "good", value: tool.calls - tool.failed },
           { kind: "failed", value: tool.failed },
         ],
-        label: tool.failed
-          ? `${tool.calls.toLocaleString("en")}, ${tool.failed.toLocaleString("en")} failed`
-          : tool.calls.toLocaleString("en"),
+        label: tool.failed ? texts.callsFailed(tool.calls, tool.failed) : tool.calls.toLocaleString("en"),
       },
     ],
   }));
@@ -212,29 +203,21 @@ export function stretches(rows: Row[]): { kind: string; from: number; width: num
 
 /** The cost of a session in a sentence, for who does not see the bars. */
 export function tokensSaid(report: ActivityReport): string {
-  const dynamic = count(dynamicTokens(report), "token");
-  if (!report.static_tokens) return `A session costs ${dynamic}; no tool can be called yet.`;
-  const saved = savedShare(report) ?? 0;
-  const less = saved > 0 ? `, ${percent(saved)} less` : "";
-  return `Every tool at once would cost a session ${count(report.static_tokens, "token")}; with AutoKit it costs ${dynamic}${less}.`;
+  if (!report.static_tokens) return texts.costs(dynamicTokens(report));
+  return texts.saves(report.static_tokens, dynamicTokens(report), savedShare(report) ?? 0);
 }
 
 /** The times in a sentence. */
 export function tiersSaid(report: ActivityReport): string {
-  const each = report.tiers.map(
-    ({ tier, latency }) =>
-      `${tierName(tier)}: ${brief(latency.p50_ms)} in the median, ${brief(latency.p95_ms)} at the 95th percentile`,
+  const each = report.tiers.map(({ tier, latency }) =>
+    texts.times(tierName(tier), brief(latency.p50_ms), brief(latency.p95_ms)),
   );
   return `${each.join("; ")}.`;
 }
 
 /** The tools in a sentence. */
 export function toolsSaid(tools: ToolUse[]): string {
-  const each = tools
-    .slice(0, DRAWN)
-    .map(
-      ({ name, calls, failed }) => `${visibleLine(name)}: ${count(calls, "call")}${failed ? `, ${failed} failed` : ""}`,
-    );
+  const each = tools.slice(0, DRAWN).map(({ name, calls, failed }) => texts.toolUse(visibleLine(name), calls, failed));
   return `${each.join("; ")}.`;
 }
 
@@ -317,24 +300,27 @@ export function useSaid(days: ActivityDay[]): string {
     (most, day) => (most && most.searches + most.calls >= day.searches + day.calls ? most : day),
     null,
   );
-  if (!most) return `Nothing on ${count(days.length, "day")}.`;
-  const told = (searches: number, calls: number, failed: number) =>
-    `${count(searches, "search", "searches")} and ${count(calls, "call")}${failed ? `, ${failed.toLocaleString("en")} failed` : ""}`;
-  const all = told(
+  if (!most) return texts.nothingOn(days.length);
+  const all = texts.use(
     sum(({ searches }) => searches),
     sum(({ calls }) => calls),
     sum(({ failed_calls }) => failed_calls),
   );
-  return `On ${busy.length.toLocaleString("en")} of ${count(days.length, "day")}: ${all}. Most on ${dayName(most.day)}: ${told(most.searches, most.calls, most.failed_calls)}.`;
+  return texts.used(
+    busy.length,
+    days.length,
+    all,
+    dayName(most.day),
+    texts.use(most.searches, most.calls, most.failed_calls),
+  );
 }
 
 /** The times of searches day by day in a sentence: of the last day with any, and of the slowest. */
 export function timesSaid(days: ActivityDay[]): string {
   const searched = days.filter(({ searches }) => searches > 0);
   const last = searched.at(-1);
-  if (!last) return "No searches.";
+  if (!last) return texts.noSearches;
   const slowest = searched.reduce((slow, day) => (day.search.p95_ms > slow.search.p95_ms ? day : slow));
-  const told = ({ day, search }: ActivityDay) =>
-    `${dayName(day)}: ${brief(search.p50_ms)} in the median, ${brief(search.p95_ms)} at the 95th percentile`;
-  return slowest === last ? `${told(last)}.` : `Slowest on ${told(slowest)}; last on ${told(last)}.`;
+  const told = ({ day, search }: ActivityDay) => texts.times(dayName(day), brief(search.p50_ms), brief(search.p95_ms));
+  return slowest === last ? `${told(last)}.` : texts.slowest(told(slowest), told(last));
 }

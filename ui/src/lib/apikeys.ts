@@ -1,14 +1,15 @@
 // Keys for web APIs, as they are told and typed.
 
 import type { ApiKey, ApiKeySet, ApiSecret } from "./bindings";
+import { keys as texts } from "../texts/settings/keys";
 
 export type Sort = ApiSecret["sort"];
 
 export const SORTS: { value: Sort; name: string; about: string }[] = [
-  { value: "key", name: "Key", about: "Sent where the API wants it" },
-  { value: "token", name: "Token", about: "Sent as it is" },
-  { value: "basic", name: "User and password", about: "HTTP Basic" },
-  { value: "client", name: "Client", about: "Fetches tokens (OAuth 2.0)" },
+  { value: "key", name: texts.sorts.key.name, about: texts.sorts.key.about },
+  { value: "token", name: texts.sorts.token.name, about: texts.sorts.token.about },
+  { value: "basic", name: texts.sorts.basic.name, about: texts.sorts.basic.about },
+  { value: "client", name: texts.sorts.client.name, about: texts.sorts.client.about },
 ];
 
 /** What a key is, in words. */
@@ -58,15 +59,15 @@ export function originOf(text: string): string | null {
 
 /** Why a key cannot be kept, in a sentence; none where it can. */
 export function missingOf(draft: KeyDraft): string | null {
-  if (!originOf(draft.origin)) return "Give the address of the API, such as https://api.example.org.";
-  if (!draft.scheme.trim()) return "Give the name that the API's description has for the key.";
-  if (draft.sort === "key" && !draft.key.trim()) return "Give the key.";
-  if (draft.sort === "token" && !draft.token.trim()) return "Give the token.";
+  if (!originOf(draft.origin)) return texts.missing.origin;
+  if (!draft.scheme.trim()) return texts.missing.scheme;
+  if (draft.sort === "key" && !draft.key.trim()) return texts.missing.key;
+  if (draft.sort === "token" && !draft.token.trim()) return texts.missing.token;
   // Some APIs take a key as the user, and no password.
-  if (draft.sort === "basic" && !draft.user.trim()) return "Give the user.";
+  if (draft.sort === "basic" && !draft.user.trim()) return texts.missing.user;
   if (draft.sort !== "client") return null;
-  if (!originOf(draft.token_url)) return "Give the address tokens are fetched from, with https://.";
-  if (!draft.id.trim() || !draft.secret.trim()) return "Give the client's id and its secret.";
+  if (!originOf(draft.token_url)) return texts.missing.tokenUrl;
+  if (!draft.id.trim() || !draft.secret.trim()) return texts.missing.client;
   return null;
 }
 

@@ -2,18 +2,19 @@
 
 import type { AgentAsk, AskReply } from "./bindings";
 import { visibleLine } from "./visible";
+import { asks as texts } from "../texts/asks";
 
 /** What a person can say; the milder half first. */
 export const REPLIES: { reply: AskReply; name: string; about: string }[] = [
-  { reply: "once", name: "Allow once", about: "This call, and no other" },
-  { reply: "no", name: "Deny", about: "Not this call; the agent is told so" },
+  { reply: "once", name: texts.replies.once.name, about: texts.replies.once.about },
+  { reply: "no", name: texts.replies.no.name, about: texts.replies.no.about },
   {
     reply: "session",
-    name: "Allow for this session",
-    about: "This and later calls of this session that need the same",
+    name: texts.replies.session.name,
+    about: texts.replies.session.about,
   },
-  { reply: "always", name: "Always allow", about: "From now on; kept in Settings, Permissions" },
-  { reply: "never", name: "Never allow", about: "From now on; kept in Settings, Permissions" },
+  { reply: "always", name: texts.replies.always.name, about: texts.replies.always.about },
+  { reply: "never", name: texts.replies.never.name, about: texts.replies.never.about },
 ];
 
 /** What a person can say to a call: "always" means nothing where a rule for everybody asks each time. */
@@ -27,13 +28,13 @@ export const ARM_MS = 700;
 
 /** Who asks, as the program names itself. */
 export function askerOf({ client, profile }: Pick<AgentAsk, "client" | "profile">): string {
-  const program = visibleLine(client) || "A program without a name";
-  return profile ? `${program} (profile ${profileSaid(profile)})` : program;
+  const program = visibleLine(client) || texts.unnamed;
+  return profile ? texts.inProfile(program, profileSaid(profile)) : program;
 }
 
 /** The profiles an agent is bound by: its own, and one it named besides. */
 function profileSaid(scope: string): string {
-  return scope.split("/").filter(Boolean).map(visibleLine).join(" and ");
+  return texts.and(scope.split("/").filter(Boolean).map(visibleLine));
 }
 
 /** How long a call still waits, as minutes and seconds. */
@@ -45,13 +46,17 @@ export function leftOf(until: string, now: number): string {
 /** Whom the words "always" and "never" are for. */
 export function whomOf(profile: string): string {
   const [own] = profile.split("/");
-  return own ? `all agents of the profile ${visibleLine(own)}` : "all agents";
+  return own ? texts.agentsOf(visibleLine(own)) : texts.allAgents;
 }
 
 /** A call in a sentence, for who does not see the card. */
 export function askSaid(ask: AgentAsk): string {
-  const of = ask.provider ? ` of ${visibleLine(ask.provider)}` : "";
-  return `${askerOf(ask)} wants to call ${visibleLine(ask.name)}${of} and needs your approval ${ask.words.map(visibleLine).join(" and ")}. Press F6 to answer.`;
+  return texts.said(
+    askerOf(ask),
+    visibleLine(ask.name),
+    ask.provider ? visibleLine(ask.provider) : "",
+    texts.and(ask.words.map(visibleLine)),
+  );
 }
 
 /** A part of the arguments, to be shown as a block of its own. */

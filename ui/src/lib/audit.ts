@@ -1,7 +1,8 @@
 // What agents called, in words.
 
 import type { AuditEntry, CallOutcome, DecidedBy } from "./bindings";
-import { count } from "./format";
+import { common } from "../texts/common";
+import { activity as texts } from "../texts/activity";
 
 /** Calls that are read at most. */
 export const LATEST = 200;
@@ -10,19 +11,19 @@ export type OutcomeFilter = "all" | CallOutcome;
 
 /** What came of a call, and how it looks. */
 export const OUTCOME: Record<CallOutcome, { name: string; kind: "good" | "bad" | "warn" | "" }> = {
-  done: { name: "Done", kind: "good" },
-  failed: { name: "Failed", kind: "bad" },
-  refused: { name: "Refused", kind: "warn" },
-  cancelled: { name: "Cancelled", kind: "" },
+  done: { name: texts.outcomes.done, kind: "good" },
+  failed: { name: texts.outcomes.failed, kind: "bad" },
+  refused: { name: texts.outcomes.refused, kind: "warn" },
+  cancelled: { name: texts.outcomes.cancelled, kind: "" },
 };
 
 export const OUTCOMES: { value: OutcomeFilter; name: string }[] = [
-  { value: "all", name: "All" },
+  { value: "all", name: texts.outcomes.all },
   ...(Object.keys(OUTCOME) as CallOutcome[]).map((value) => ({ value, name: OUTCOME[value].name })),
 ];
 
 /** Who decided, in words. */
-export const DECIDED_BY: Record<DecidedBy, string> = { rules: "The rules", person: "A person", nobody: "Nobody" };
+export const DECIDED_BY: Record<DecidedBy, string> = texts.decidedBy;
 
 export function filtered(entries: AuditEntry[], outcome: OutcomeFilter): AuditEntry[] {
   return outcome === "all" ? entries : entries.filter((entry) => entry.outcome === outcome);
@@ -30,9 +31,8 @@ export function filtered(entries: AuditEntry[], outcome: OutcomeFilter): AuditEn
 
 /** How many are shown of how many, in words. */
 export function shownOf(shown: number, read: number, total: number): string {
-  const all =
-    read < total ? `the latest ${read.toLocaleString("en")} of ${count(total, "call")}` : count(total, "call");
-  return shown === read ? all.charAt(0).toUpperCase() + all.slice(1) : `${shown.toLocaleString("en")} of ${all}`;
+  const all = read < total ? texts.latestOf(read, total) : common.calls(total);
+  return shown === read ? all.charAt(0).toUpperCase() + all.slice(1) : texts.shownOf(shown, all);
 }
 
 /** Told apart where several ended in the same moment. */

@@ -1,47 +1,37 @@
 // Bundles and where cards come from, in words.
 
 import type { Format, ImportSource, ItemStatus, SourceInfo, Trust } from "./bindings";
+import { bundles as texts } from "../texts/bundles";
 import type { IconName } from "../parts/Icon.svelte";
 
 /** The kinds of cards of a source in the order they are shown. */
 export const STATUSES: ItemStatus[] = ["new", "changed", "conflicting", "similar", "identical", "invalid"];
 
 export const STATUS: Record<ItemStatus, { name: string; kind: string; icon: IconName; about: string }> = {
-  new: { name: "New", kind: "good", icon: "plus", about: "Your library has no such card." },
+  new: { name: texts.statuses.new.name, kind: "good", icon: "plus", about: texts.statuses.new.about },
   changed: {
-    name: "Changed",
+    name: texts.statuses.changed.name,
     kind: "accent",
     icon: "edit",
-    about: "Something is new in it, and nothing of yours is in the way.",
+    about: texts.statuses.changed.about,
   },
   conflicting: {
-    name: "Conflicting",
+    name: texts.statuses.conflicting.name,
     kind: "warn",
     icon: "differs",
-    about: "Both libraries changed the same field, each to something else.",
+    about: texts.statuses.conflicting.about,
   },
   similar: {
-    name: "Perhaps the same",
+    name: texts.statuses.similar.name,
     kind: "warn",
     icon: "copy",
-    about: "Your library has a card that is probably the same tool under another name.",
+    about: texts.statuses.similar.about,
   },
-  identical: { name: "Identical", kind: "", icon: "check", about: "Your library has all that is in it." },
-  invalid: { name: "Invalid", kind: "bad", icon: "close", about: "It cannot be taken." },
+  identical: { name: texts.statuses.identical.name, kind: "", icon: "check", about: texts.statuses.identical.about },
+  invalid: { name: texts.statuses.invalid.name, kind: "bad", icon: "close", about: texts.statuses.invalid.about },
 };
 
-export const FORMATS: Record<Format, string> = {
-  bundle: "Bundle",
-  folder: "Bundle in a folder",
-  json: "AutoKit JSON",
-  csv: "CSV table",
-  mcp_servers: "MCP servers of a client",
-  server_json: "MCP registry entry",
-  open_api: "OpenAPI document",
-  rapid_api: "RapidAPI documentation",
-  markdown: "Markdown",
-  html: "HTML page",
-};
+export const FORMATS: Record<Format, string> = texts.formats;
 
 /** Whether cards come with the history that tells who changed what. */
 export function isBundle(format: Format): boolean {
@@ -50,37 +40,35 @@ export function isBundle(format: Format): boolean {
 
 export const TRUST: Record<Trust, { name: string; kind: string; icon: IconName; about: string }> = {
   unsigned: {
-    name: "Not signed",
+    name: texts.trust.unsigned.name,
     kind: "",
     icon: "unlock",
-    about: "Nothing proves who made it. Look at what it would change.",
+    about: texts.trust.unsigned.about,
   },
   stripped: {
-    name: "The signature is missing",
+    name: texts.trust.stripped.name,
     kind: "bad",
     icon: "warning",
-    about:
-      "Earlier bundles of this author were signed, this one is not. Somebody may have changed it. Ask the author before you take anything from it.",
+    about: texts.trust.stripped.about,
   },
-  trusted: { name: "Signed by a key you trust", kind: "good", icon: "check", about: "" },
+  trusted: { name: texts.trust.trusted.name, kind: "good", icon: "check", about: "" },
   known: {
-    name: "Signed by a key seen before",
+    name: texts.trust.known.name,
     kind: "",
     icon: "lock",
-    about: "The key is the same as before. You have not said that you trust it.",
+    about: texts.trust.known.about,
   },
   new: {
-    name: "Signed by a key never seen here",
+    name: texts.trust.new.name,
     kind: "warn",
     icon: "lock",
-    about: "Compare the fingerprint with the author, by phone or in person, before you trust it.",
+    about: texts.trust.new.about,
   },
   other_key: {
-    name: "Signed by another key than before",
+    name: texts.trust.other_key.name,
     kind: "bad",
     icon: "warning",
-    about:
-      "Earlier bundles of this author were signed by another key. Ask the author whether the key was changed before you take anything from it.",
+    about: texts.trust.other_key.about,
   },
 };
 
@@ -97,14 +85,14 @@ export function fingerprint(text: string): string {
 /** A source of cards as people name it. */
 export function sourceName(source: ImportSource): string {
   if ("path" in source) return source.path;
-  return "url" in source ? source.url : "Pasted text";
+  return "url" in source ? source.url : texts.pasted;
 }
 
 /** What a source calls itself, or the end of where it lies. */
 export function calledName(about: SourceInfo, source: ImportSource): string {
   const name = about.name.trim();
   if (name) return name;
-  if ("text" in source) return "Pasted text";
+  if ("text" in source) return texts.pasted;
   return lastOf(sourceName(source));
 }
 
@@ -126,8 +114,8 @@ export function sourceFrom(text: string): ImportSource {
 
 /** Hours as people say them. */
 export function every(hours: number): string {
-  if (hours === 1) return "every hour";
-  if (hours === 24) return "every day";
-  if (hours === 168) return "every week";
-  return hours % 24 === 0 ? `every ${hours / 24} days` : `every ${hours} hours`;
+  if (hours === 1) return texts.everyHour;
+  if (hours === 24) return texts.everyDay;
+  if (hours === 168) return texts.everyWeek;
+  return hours % 24 === 0 ? texts.everyDays(hours / 24) : texts.everyHours(hours);
 }

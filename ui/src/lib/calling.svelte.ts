@@ -3,6 +3,7 @@
 import type { Need, ToolOutcome } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
+import { card as texts } from "../texts/card";
 
 /** The arguments as they are typed, or why they are none. */
 export function argumentsOf(typed: string): { value: Record<string, unknown> } | { problem: string } {
@@ -10,9 +11,9 @@ export function argumentsOf(typed: string): { value: Record<string, unknown> } |
   try {
     const value: unknown = JSON.parse(typed);
     if (value && typeof value === "object" && !Array.isArray(value)) return { value: value as Record<string, unknown> };
-    return { problem: "Write the arguments as a JSON object: { … }" };
+    return { problem: texts.noObject };
   } catch (reason) {
-    return { problem: `This is not JSON: ${reason instanceof Error ? reason.message : String(reason)}` };
+    return { problem: texts.argumentsNotJson(reason instanceof Error ? reason.message : String(reason)) };
   }
 }
 
@@ -66,7 +67,7 @@ export class Calling {
       const now = await engine.call("jobs_wait", { job, after });
       if (now.state === "done") return engine.call("tools_outcome", { job });
       if (now.state !== "running")
-        throw new CommandError(now.error ?? { code: "cancelled", message: "the call was stopped", remedy: "" });
+        throw new CommandError(now.error ?? { code: "cancelled", message: texts.stopped, remedy: "" });
       after = now.version;
     }
   }

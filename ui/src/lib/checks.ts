@@ -1,7 +1,9 @@
 // What checking a card against its page came to, in words.
 
 import type { CardState, CardSummary, Claim, HealthFilter, LinkHealth, LinkState, Report, Standing } from "./bindings";
-import { ago, count, moment, percent, took } from "./format";
+import { ago, moment, took } from "./format";
+import { common } from "../texts/common";
+import { checks as texts } from "../texts/checks";
 import type { IconName } from "../parts/Icon.svelte";
 
 /** How something is shown: a word, its colour and its shape, so that colour alone never tells. */
@@ -13,12 +15,12 @@ export interface Shown {
 
 /** In the order a person should look at them. */
 export const HEALTH: Record<HealthFilter, Shown> = {
-  broken: { word: "Broken", kind: "bad", icon: "broken" },
-  stale: { word: "Stale", kind: "warn", icon: "differs" },
-  unreachable: { word: "Not reached", kind: "", icon: "clock" },
-  changed: { word: "Changed since its check", kind: "", icon: "differs" },
-  never: { word: "Never checked", kind: "", icon: "minus" },
-  verified: { word: "Verified", kind: "good", icon: "check" },
+  broken: { word: texts.health.broken, kind: "bad", icon: "broken" },
+  stale: { word: texts.health.stale, kind: "warn", icon: "differs" },
+  unreachable: { word: texts.health.unreachable, kind: "", icon: "clock" },
+  changed: { word: texts.health.changed, kind: "", icon: "differs" },
+  never: { word: texts.health.never, kind: "", icon: "minus" },
+  verified: { word: texts.health.verified, kind: "good", icon: "check" },
 };
 
 /** The badge of a card: what the newest check found, else what the card says. */
@@ -29,20 +31,19 @@ export function badgeOf(card: CardSummary, now = Date.now()): Shown & { title: s
       ? {
           ...HEALTH.verified,
           kind: "",
-          word: "Verified, says the card",
-          title: "AutoKit has not checked this card against its page yet",
+          word: texts.saysVerified,
+          title: texts.notChecked,
         }
-      : { ...HEALTH.never, word: "Not verified yet", title: "AutoKit has not checked this card against its page yet" };
+      : { ...HEALTH.never, word: texts.notVerified, title: texts.notChecked };
   }
   const when = ago(at, now);
-  const title = `Checked ${moment(at)}`;
-  if (card.changed)
-    return { ...HEALTH.changed, title: `${title}, as it was then: ${HEALTH[health].word.toLowerCase()}` };
+  const title = texts.checkedAt(moment(at));
+  if (card.changed) return { ...HEALTH.changed, title: texts.asItWas(title, HEALTH[health].word.toLowerCase()) };
   const words: Record<CardState, string> = {
-    verified: `Verified ${when}`,
-    stale: `Page differs, checked ${when}`,
-    broken: card.documentation ? `Page is gone, checked ${when}` : `No page, checked ${when}`,
-    unreachable: `Page not reached, tried ${when}`,
+    verified: texts.verified(when),
+    stale: texts.stale(when),
+    broken: card.documentation ? texts.broken(when) : texts.noPage(when),
+    unreachable: texts.unreachable(when),
   };
   return { ...HEALTH[health], word: words[health], title };
 }
@@ -52,19 +53,15 @@ export function verdictOf(report: Report): string {
   const against = report.claims.filter((claim) => claim.standing === "contradicted").length;
   switch (report.state) {
     case "verified":
-      return "Its page is about this tool and says what the card says.";
+      return texts.verdicts.verified;
     case "stale":
-      return against
-        ? `Its page is about this tool, but says otherwise about ${count(against, "field")}.`
-        : "Its page is about this tool, but does not say enough of what the card says.";
+      return against ? texts.verdicts.against(against) : texts.verdicts.unsaid;
     case "unreachable":
-      if (isEmpty(report)) return "The page has next to no text without a browser's help; it was not judged.";
-      return "Couldn't reach the page, so the card wasn't judged.";
+      if (isEmpty(report)) return texts.verdicts.empty;
+      return texts.verdicts.unreachable;
     case "broken":
-      if (report.link.state === "missing") return "The card names no documentation page.";
-      return report.link.state === "delivered"
-        ? "What is at its address does not document this tool."
-        : "There is no page at its address.";
+      if (report.link.state === "missing") return texts.verdicts.missing;
+      return report.link.state === "delivered" ? texts.verdicts.otherPage : texts.verdicts.gone;
   }
 }
 
@@ -76,21 +73,20 @@ export function isEmpty(report: Report): boolean {
 /** When a page is tried again: "Tried again in 6 hours". */
 export function nextTry(next: string | null, attempts: number, now = Date.now()): string {
   if (!next) return "";
-  const failed = attempts > 1 ? `Failed ${attempts} times in a row. ` : "";
   const due = Date.parse(next) <= now;
-  return `${failed}Tried again ${due ? "soon; it is due" : ago(next, now)}.`;
+  return texts.triedAgain(attempts, due ? null : ago(next, now));
 }
 
 const LINKS: Record<LinkState, Omit<Shown, "icon">> = {
-  delivered: { word: "Page delivered", kind: "good" },
-  missing: { word: "No address", kind: "bad" },
-  no_page: { word: "No such page", kind: "bad" },
-  circle: { word: "Redirects lead nowhere", kind: "bad" },
-  not_a_page: { word: "Not a page", kind: "bad" },
-  bad_address: { word: "Not an address", kind: "bad" },
-  insecure: { word: "Certificate does not hold", kind: "bad" },
-  closed: { word: "Closed to programs", kind: "warn" },
-  failing: { word: "The site fails", kind: "warn" },
+  delivered: { word: texts.links.delivered, kind: "good" },
+  missing: { word: texts.links.missing, kind: "bad" },
+  no_page: { word: texts.links.no_page, kind: "bad" },
+  circle: { word: texts.links.circle, kind: "bad" },
+  not_a_page: { word: texts.links.not_a_page, kind: "bad" },
+  bad_address: { word: texts.links.bad_address, kind: "bad" },
+  insecure: { word: texts.links.insecure, kind: "bad" },
+  closed: { word: texts.links.closed, kind: "warn" },
+  failing: { word: texts.links.failing, kind: "warn" },
 };
 
 export function linkOf(link: LinkHealth): Shown {
@@ -103,20 +99,20 @@ export function wayOf(link: LinkHealth): string {
   if (!link.url) return "";
   const redirects = Math.max(0, link.hops.length - 1);
   const facts = [
-    link.status === null ? "" : `Status ${link.status}`,
-    redirects ? count(redirects, "redirect") : "",
+    link.status === null ? "" : texts.status(link.status),
+    redirects ? common.redirects(redirects) : "",
     link.ms === null ? "" : took(link.ms),
     // Nothing is known of a way nobody went.
-    link.hops.length ? (link.encrypted ? "encrypted" : "not encrypted") : "",
+    link.hops.length ? (link.encrypted ? texts.encrypted : texts.notEncrypted) : "",
   ];
   return facts.filter(Boolean).join(", ");
 }
 
 export const STANDINGS: Record<Standing, Shown> = {
-  contradicted: { word: "Page says otherwise", kind: "warn", icon: "differs" },
-  unsaid: { word: "Not on the card", kind: "", icon: "plus" },
-  supported: { word: "Page says so", kind: "good", icon: "check" },
-  not_found: { word: "Page does not say", kind: "", icon: "minus" },
+  contradicted: { word: texts.standings.contradicted, kind: "warn", icon: "differs" },
+  unsaid: { word: texts.standings.unsaid, kind: "", icon: "plus" },
+  supported: { word: texts.standings.supported, kind: "good", icon: "check" },
+  not_found: { word: texts.standings.not_found, kind: "", icon: "minus" },
 };
 
 const ORDER: Standing[] = ["contradicted", "unsaid", "supported", "not_found"];
@@ -129,10 +125,10 @@ export function inOrder(claims: Claim[]): Claim[] {
 /** "2 say otherwise, 3 supported, 1 not found". */
 export function tallyOf(claims: Claim[]): string {
   const words: Record<Standing, string> = {
-    contradicted: "contradicted",
-    unsaid: "not on the card",
-    supported: "supported",
-    not_found: "not found",
+    contradicted: texts.tally.contradicted,
+    unsaid: texts.tally.unsaid,
+    supported: texts.tally.supported,
+    not_found: texts.tally.not_found,
   };
   return ORDER.map(
     (standing) => [claims.filter((claim) => claim.standing === standing).length, words[standing]] as const,
@@ -149,20 +145,20 @@ export function soughtOf(report: Report): Shown | null {
       return null;
     case "found":
       return {
-        word: `Another page documents it, ${percent(report.search.page.score)} sure`,
+        word: texts.anotherPage(report.search.page.score),
         kind: "good",
         icon: "check",
       };
     case "gone":
-      return { word: "No page documents this tool any more", kind: "bad", icon: "broken" };
+      return { word: texts.sought.gone, kind: "bad", icon: "broken" };
     case "unsure":
-      return { word: "Some pages may be it, none clearly", kind: "warn", icon: "warning" };
+      return { word: texts.sought.unsure, kind: "warn", icon: "warning" };
     case "nothing_found":
-      return { word: "Nothing was found", kind: "", icon: "minus" };
+      return { word: texts.sought.nothing, kind: "", icon: "minus" };
     case "no_search":
-      return { word: "Not looked for elsewhere: no search service is chosen", kind: "warn", icon: "warning" };
+      return { word: texts.sought.noSearch, kind: "warn", icon: "warning" };
     case "search_failed":
-      return { word: "Could not be looked for elsewhere: searching failed", kind: "warn", icon: "warning" };
+      return { word: texts.sought.failed, kind: "warn", icon: "warning" };
   }
 }
 
@@ -175,6 +171,6 @@ export function sentence(text: string): string {
 
 /** A value of a field on one line, or as it would stand in a file. */
 export function valueText(value: unknown): string {
-  if (value === null || value === undefined || value === "") return "nothing";
+  if (value === null || value === undefined || value === "") return common.nothing;
   return typeof value === "string" ? value : JSON.stringify(value, null, 1);
 }

@@ -3,6 +3,8 @@
 
 import { asks } from "./asks.svelte";
 import type { Commands } from "./bindings";
+import { common } from "../texts/common";
+import { commands as texts } from "../texts/commands";
 import { checking } from "./checks.svelte";
 import { engine } from "./engine.svelte";
 import { navigation, PANES, type Pane } from "./navigation.svelte";
@@ -43,7 +45,7 @@ async function start<C extends "starter_load" | "pages_fetch">(name: C, request:
 
 async function stopAgents() {
   const working = [asking, discovering].filter((talk) => talk.running);
-  if (!working.length) engine.say("The agent is not at work");
+  if (!working.length) engine.say(texts.noAgentAtWork);
   await Promise.all(working.map((talk) => talk.stop()));
 }
 
@@ -68,21 +70,12 @@ function focusBox() {
   if (document.activeElement?.id !== box) requestAnimationFrame(focus);
 }
 
-const PANE_TITLES: Record<Pane, string> = {
-  ask: "Ask a question",
-  discover: "Look on the web for a tool",
-  review: "Review proposals",
-  library: "Open the library",
-  activity: "See what agents did",
-  settings: "Open settings",
-};
-
 /** The command that shows a pane. */
 export const paneCommand = (pane: Pane) => `go.${pane}`;
 
 const toPane = (pane: Pane): Command => ({
   id: paneCommand(pane),
-  title: PANE_TITLES[pane],
+  title: texts.go[pane],
   scope: "everywhere",
   shortcuts: [`Mod+${PANES.findIndex((one) => one.pane === pane) + 1}`],
   run: () => navigation.go(pane),
@@ -101,7 +94,7 @@ export const COMMANDS: Command[] = [
   toPane("discover"),
   {
     id: "discover.market",
-    title: "Look for tools in your sources",
+    title: texts.lookInSources,
     scope: "everywhere",
     run: () => navigation.market(),
   },
@@ -111,7 +104,7 @@ export const COMMANDS: Command[] = [
   toPane("settings"),
   {
     id: "palette",
-    title: "Command palette: every command and every card",
+    title: texts.palette,
     scope: "everywhere",
     shortcuts: ["Mod+K"],
     run: () => (overlays.palette = !overlays.palette),
@@ -120,7 +113,7 @@ export const COMMANDS: Command[] = [
   },
   {
     id: "back",
-    title: "Go back",
+    title: texts.back,
     scope: "everywhere",
     shortcuts: ["Alt+ArrowLeft", "Meta+["],
     run: () => navigation.back(),
@@ -128,7 +121,7 @@ export const COMMANDS: Command[] = [
   },
   {
     id: "forward",
-    title: "Go forward",
+    title: texts.forward,
     scope: "everywhere",
     shortcuts: ["Alt+ArrowRight", "Meta+]"],
     run: () => navigation.forward(),
@@ -136,21 +129,21 @@ export const COMMANDS: Command[] = [
   },
   {
     id: "focus",
-    title: "Ask, look on the web, filter the queue or the library",
+    title: texts.focus,
     scope: "everywhere",
     shortcuts: ["/"],
     run: focusBox,
     keyOnly: true,
   },
-  toSettings("llm", "Choose a language model"),
-  toSettings("search", "Choose a search service"),
-  toSettings("network", "Settings: network, keys, prompts"),
-  toSettings("agents", "Connect an agent…"),
-  toSettings("servers", "Settings: MCP servers"),
-  toSettings("market", "Settings: marketplace, sources of tools"),
+  toSettings("llm", texts.chooseLlm),
+  toSettings("search", texts.chooseSearch),
+  toSettings("network", texts.settingsNetwork),
+  toSettings("agents", texts.connectAgent),
+  toSettings("servers", texts.settingsServers),
+  toSettings("market", texts.settingsMarket),
   {
     id: "asks.answer",
-    title: "Answer an agent that waits for your approval, and back",
+    title: texts.answerAgent,
     scope: "everywhere",
     shortcuts: ["F6"],
     run: () => asks.focus(),
@@ -158,69 +151,69 @@ export const COMMANDS: Command[] = [
     overAll: true,
     movesFocus: true,
   },
-  toSettings("permissions", "Settings: permissions of agents"),
-  toSettings("sessions", "Settings: sessions of agents"),
-  toSettings("api-keys", "Settings: keys for web APIs"),
+  toSettings("permissions", texts.settingsPermissions),
+  toSettings("sessions", texts.settingsSessions),
+  toSettings("api-keys", texts.settingsApiKeys),
   {
     id: "pages.fetch",
-    title: "Read documentation pages",
+    title: texts.readPages,
     scope: "everywhere",
     run: () => void start("pages_fetch", { cards: [], again: false }),
   },
   {
     id: "checks.all",
-    title: "Check all cards against their pages",
+    title: texts.checkAll,
     scope: "everywhere",
     run: () => void checking.start({ kind: "all" }),
   },
   {
     id: "checks.older",
-    title: "Check cards not checked for 30 days",
+    title: texts.checkOlder,
     scope: "everywhere",
     run: () => void checking.start({ kind: "older", days: 30 }),
   },
   {
     id: "checks.due",
-    title: "Try pages again that could not be reached",
+    title: texts.checkDue,
     scope: "everywhere",
     run: () => void checking.start({ kind: "due" }),
   },
-  toSettings("checks", "Settings: when cards are checked"),
-  { id: "agent.stop", title: "Stop the agent", scope: "everywhere", run: () => void stopAgents() },
+  toSettings("checks", texts.settingsChecks),
+  { id: "agent.stop", title: texts.stopAgent, scope: "everywhere", run: () => void stopAgents() },
   {
     id: "import",
-    title: "Import cards…",
+    title: texts.importCards,
     scope: "everywhere",
     run: () => (overlays.importing = {}),
   },
   {
     id: "export",
-    title: "Export cards…",
+    title: texts.exportCards,
     scope: "everywhere",
     run: () => (overlays.exporting = {}),
   },
   {
     id: "imports",
-    title: "Imports: what came in, and undo",
+    title: texts.imports,
     scope: "everywhere",
     run: () => ((overlays.bundles = "imports"), navigation.go("library")),
   },
   {
     id: "subscriptions",
-    title: "Subscribe to a bundle…",
+    title: texts.subscribe,
     scope: "everywhere",
     run: () => ((overlays.bundles = "subscriptions"), navigation.go("library")),
   },
-  toSettings("bundles", "Settings: keys that sign bundles"),
+  toSettings("bundles", texts.settingsBundles),
   {
     id: "starter.load",
-    title: "Load the starter cards",
+    title: texts.loadStarter,
     scope: "everywhere",
     run: () => void start("starter_load", {}),
   },
   {
     id: "undo",
-    title: "Undo the newest change to the library",
+    title: texts.undo,
     scope: "everywhere",
     shortcuts: ["Mod+Z"],
     run: () => void engine.undo(),
@@ -228,29 +221,29 @@ export const COMMANDS: Command[] = [
   },
   {
     id: "theme",
-    title: "Switch between light and dark",
+    title: texts.theme,
     scope: "everywhere",
     run: switchTheme,
   },
   {
     id: "shortcuts",
-    title: "Show keyboard shortcuts",
+    title: texts.shortcuts,
     scope: "everywhere",
     shortcuts: ["?"],
     run: () => (overlays.shortcuts = true),
     overAll: true,
   },
 
-  { id: "list.next", title: "Next", scope: "list", shortcuts: ["j", "ArrowDown"] },
-  { id: "list.previous", title: "Previous", scope: "list", shortcuts: ["k", "ArrowUp"] },
-  { id: "list.pageDown", title: "A page on", scope: "list", shortcuts: ["PageDown"] },
-  { id: "list.pageUp", title: "A page back", scope: "list", shortcuts: ["PageUp"] },
-  { id: "list.first", title: "The first", scope: "list", shortcuts: ["Home"] },
-  { id: "list.last", title: "The last", scope: "list", shortcuts: ["End"] },
-  { id: "list.open", title: "Open", scope: "list", shortcuts: ["Enter"] },
+  { id: "list.next", title: texts.list.next, scope: "list", shortcuts: ["j", "ArrowDown"] },
+  { id: "list.previous", title: texts.list.previous, scope: "list", shortcuts: ["k", "ArrowUp"] },
+  { id: "list.pageDown", title: texts.list.pageDown, scope: "list", shortcuts: ["PageDown"] },
+  { id: "list.pageUp", title: texts.list.pageUp, scope: "list", shortcuts: ["PageUp"] },
+  { id: "list.first", title: texts.list.first, scope: "list", shortcuts: ["Home"] },
+  { id: "list.last", title: texts.list.last, scope: "list", shortcuts: ["End"] },
+  { id: "list.open", title: texts.list.open, scope: "list", shortcuts: ["Enter"] },
   {
     id: "list.select",
-    title: "Select, or take; with Shift, all from the one selected before",
+    title: texts.list.select,
     scope: "list",
     shortcuts: ["x", "X", "Space"],
   },
@@ -258,46 +251,46 @@ export const COMMANDS: Command[] = [
   // Its shortcut is for the library alone: elsewhere a letter should not leave the pane.
   {
     id: "card.add",
-    title: "Add a card",
+    title: common.addACard,
     scope: "library",
     shortcuts: ["n"],
     run: () => navigation.add(),
   },
   {
     id: "library.close",
-    title: "Close the card, or clear the selection",
+    title: texts.closeCard,
     scope: "library",
     shortcuts: ["Escape"],
     keyOnly: true,
   },
-  { id: "card.edit", title: "Edit the open card", scope: "card", shortcuts: ["e"] },
+  { id: "card.edit", title: texts.editCard, scope: "card", shortcuts: ["e"] },
 
-  { id: "review.next", title: "Next proposal", scope: "review", shortcuts: ["j", "ArrowDown"] },
-  { id: "review.previous", title: "Previous proposal", scope: "review", shortcuts: ["k", "ArrowUp"] },
-  { id: "review.accept", title: "Accept the ticked fields", scope: "review", shortcuts: ["a"] },
-  { id: "review.reject", title: "Reject the proposal", scope: "review", shortcuts: ["r"] },
-  { id: "review.acceptSafe", title: "Accept all safe ones in view…", scope: "review", shortcuts: ["A"] },
-  { id: "review.nextField", title: "Next field", scope: "review", shortcuts: ["J"] },
-  { id: "review.previousField", title: "Previous field", scope: "review", shortcuts: ["K"] },
-  { id: "review.tick", title: "Tick the field", scope: "review", shortcuts: ["Space"] },
-  { id: "review.turnDown", title: "Turn the field down", scope: "review", shortcuts: ["x"] },
-  { id: "review.settle", title: "Take theirs or keep mine in a conflict", scope: "review", shortcuts: ["t"] },
-  { id: "review.edit", title: "Edit the value of the field", scope: "review", shortcuts: ["e"] },
-  { id: "review.openPage", title: "Open the documentation page", scope: "review", shortcuts: ["o"] },
-  { id: "review.layout", title: "Show changes side by side or unified", scope: "review", shortcuts: ["d"] },
-  { id: "review.undo", title: "Undo the decision", scope: "review", shortcuts: ["u"] },
-  { id: "review.comment", title: "Comment", scope: "review", shortcuts: ["c"] },
+  { id: "review.next", title: texts.review.next, scope: "review", shortcuts: ["j", "ArrowDown"] },
+  { id: "review.previous", title: texts.review.previous, scope: "review", shortcuts: ["k", "ArrowUp"] },
+  { id: "review.accept", title: texts.review.accept, scope: "review", shortcuts: ["a"] },
+  { id: "review.reject", title: texts.review.reject, scope: "review", shortcuts: ["r"] },
+  { id: "review.acceptSafe", title: texts.review.acceptSafe, scope: "review", shortcuts: ["A"] },
+  { id: "review.nextField", title: texts.review.nextField, scope: "review", shortcuts: ["J"] },
+  { id: "review.previousField", title: texts.review.previousField, scope: "review", shortcuts: ["K"] },
+  { id: "review.tick", title: texts.review.tick, scope: "review", shortcuts: ["Space"] },
+  { id: "review.turnDown", title: texts.review.turnDown, scope: "review", shortcuts: ["x"] },
+  { id: "review.settle", title: texts.review.settle, scope: "review", shortcuts: ["t"] },
+  { id: "review.edit", title: texts.review.edit, scope: "review", shortcuts: ["e"] },
+  { id: "review.openPage", title: texts.review.openPage, scope: "review", shortcuts: ["o"] },
+  { id: "review.layout", title: texts.review.layout, scope: "review", shortcuts: ["d"] },
+  { id: "review.undo", title: texts.review.undo, scope: "review", shortcuts: ["u"] },
+  { id: "review.comment", title: texts.review.comment, scope: "review", shortcuts: ["c"] },
 
-  { id: "import.filter", title: "Show only the next kind of cards", scope: "import", shortcuts: ["f"] },
-  { id: "import.filterBack", title: "Show only the kind before", scope: "import", shortcuts: ["F"] },
+  { id: "import.filter", title: texts.import.filter, scope: "import", shortcuts: ["f"] },
+  { id: "import.filterBack", title: texts.import.filterBack, scope: "import", shortcuts: ["F"] },
 ];
 
 /** Headings of the list of shortcuts. */
 export const SCOPES: { scope: Scope; name: string }[] = [
-  { scope: "everywhere", name: "Everywhere" },
-  { scope: "list", name: "Tables and lists" },
-  { scope: "library", name: "Library" },
-  { scope: "card", name: "Open card" },
-  { scope: "review", name: "Review" },
-  { scope: "import", name: "Import" },
+  { scope: "everywhere", name: texts.scopes.everywhere },
+  { scope: "list", name: texts.scopes.list },
+  { scope: "library", name: texts.scopes.library },
+  { scope: "card", name: texts.scopes.card },
+  { scope: "review", name: texts.scopes.review },
+  { scope: "import", name: texts.scopes.import },
 ];

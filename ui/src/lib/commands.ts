@@ -5,6 +5,7 @@ import { COMMANDS, SCOPES, type Command, type Scope } from "./commandList";
 import { navigation } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
 import { MAC, matches, shown, typing, worksWhileTyping } from "./shortcuts";
+import { commands as texts } from "../texts/commands";
 
 /** A part of the window that carries out the commands of a scope. */
 interface Runner {
@@ -89,10 +90,7 @@ export function shortcutList(): { name: string; commands: { title: string; keys:
     commands: COMMANDS.filter((command) => command.scope === scope && command.shortcuts).map((command) => ({
       title: command.title,
       // A keyboard without Cmd has no use for those with it.
-      keys: (command.shortcuts ?? [])
-        .filter((one) => MAC || !one.startsWith("Meta+"))
-        .map(shown)
-        .join(" or "),
+      keys: texts.or((command.shortcuts ?? []).filter((one) => MAC || !one.startsWith("Meta+")).map(shown)),
     })),
   }));
 }

@@ -2,6 +2,7 @@
 // `null` against missing, values of fields nobody touched.
 
 import type { JsonValue } from "./bindings";
+import { card as texts } from "../texts/card";
 
 /** How a field is edited. */
 export type Form = "text" | "json" | "flag";
@@ -74,7 +75,7 @@ export function assemble(draft: Draft[]): {
       try {
         fields[field] = JSON.parse(text) as JsonValue;
       } catch (reason) {
-        return { fields: null, bad: { field, reason: `is not JSON: ${(reason as Error).message}` } };
+        return { fields: null, bad: { field, reason: texts.notJson((reason as Error).message) } };
       }
     } else {
       fields[field] = text;

@@ -2,6 +2,7 @@
 
 import type { Commands, Event, Job, Setting, Status } from "./bindings";
 import { CommandError, detectHost, type Host } from "./host";
+import { app as texts } from "../texts/app";
 
 /** A short message at the edge of the window. */
 export interface Toast {
@@ -118,8 +119,7 @@ class Engine {
   async undo(): Promise<void> {
     try {
       const undone = await this.call("changes_undo", {});
-      const kept = undone.kept.length ? ` ${undone.kept.length} changed since and were kept.` : "";
-      this.say(`Undone: ${undone.reason}.${kept}`);
+      this.say(texts.undone(undone.reason, undone.kept.length));
     } catch (reason) {
       this.complain(reason);
     }

@@ -4,6 +4,7 @@ import type { CardsQuery, ExportPreview, ExportRequest, Format, Kind } from "./b
 import { isBundle } from "./bundles";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
+import { exporting as texts } from "../texts/exporting";
 import { resource } from "./resource.svelte";
 
 export const EVERYTHING: CardsQuery = {
@@ -23,12 +24,12 @@ export type Which = "all" | "view" | "picked";
 
 /** The formats there are, with the ending of their files. */
 export const OUT: { value: Format; name: string; about: string; ending: string }[] = [
-  { value: "bundle", name: "Bundle", about: "One file others can import, review and undo", ending: "toolcards" },
-  { value: "folder", name: "Folder", about: "A bundle for version control: one file a card", ending: "" },
-  { value: "json", name: "JSON", about: "Every field, as cards hold them", ending: "json" },
-  { value: "csv", name: "CSV", about: "A table for spreadsheets", ending: "csv" },
-  { value: "markdown", name: "Markdown", about: "A catalogue to read", ending: "md" },
-  { value: "html", name: "HTML page", about: "One page to search, offline", ending: "html" },
+  { value: "bundle", name: texts.formats.bundle.name, about: texts.formats.bundle.about, ending: "toolcards" },
+  { value: "folder", name: texts.formats.folder.name, about: texts.formats.folder.about, ending: "" },
+  { value: "json", name: texts.formats.json.name, about: texts.formats.json.about, ending: "json" },
+  { value: "csv", name: texts.formats.csv.name, about: texts.formats.csv.about, ending: "csv" },
+  { value: "markdown", name: texts.formats.markdown.name, about: texts.formats.markdown.about, ending: "md" },
+  { value: "html", name: texts.formats.html.name, about: texts.formats.html.about, ending: "html" },
 ];
 
 /** Texts a browser can download. */

@@ -1,6 +1,7 @@
 // Files a browser hands over: only their text can be passed on.
 
 import { CommandError } from "./host";
+import { app as texts } from "../texts/app";
 
 /** The text of a file; a bundle is packed and has none. */
 export async function textOf(file: File): Promise<string> {
@@ -8,8 +9,8 @@ export async function textOf(file: File): Promise<string> {
   if (start[0] === 0x50 && start[1] === 0x4b && start[2] === 3 && start[3] === 4) {
     throw new CommandError({
       code: "bad_request",
-      message: `${file.name} is a packed bundle, and a browser passes on text only`,
-      remedy: "Give its path on this machine or its address instead.",
+      message: texts.packed(file.name),
+      remedy: texts.packedRemedy,
     });
   }
   return file.text();

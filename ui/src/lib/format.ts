@@ -1,5 +1,7 @@
 // Numbers, times and names as people read them.
 
+import { format as texts } from "../texts/format";
+
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 31_536_000],
@@ -17,7 +19,7 @@ export function ago(at: string, now = Date.now()): string {
   for (const [unit, length] of STEPS) {
     if (Math.abs(seconds) >= length) return RELATIVE.format(Math.round(seconds / length), unit);
   }
-  return "just now";
+  return texts.justNow;
 }
 
 /** The moment in full, for a tooltip. */
@@ -34,16 +36,16 @@ export function count(n: number, one: string, many = `${one}s`): string {
 /** "1 min 20 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 60) return texts.seconds(seconds);
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 60) return texts.minutes(minutes, seconds % 60);
+  return texts.hours(Math.floor(minutes / 60), minutes % 60);
 }
 
 /** What a step took: "40 ms", "1.2 s", "1 min 20 s". */
 export function took(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms);
+  if (ms < 1000) return texts.milliseconds(Math.round(ms));
+  return ms < 60_000 ? texts.seconds((ms / 1000).toFixed(1)) : duration(ms);
 }
 
 /** "84%". */
@@ -65,13 +67,7 @@ export function bytes(n: number): string {
   return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
 }
 
-const KINDS: Record<string, string> = {
-  class: "Class",
-  rest_operation: "REST operation",
-  mcp_tool: "MCP tool",
-  cli: "Command line",
-  other: "Other",
-};
+const KINDS: Record<string, string> = texts.kinds;
 
 /** A kind in words. */
 export function kindName(kind: string): string {

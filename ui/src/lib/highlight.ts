@@ -1,6 +1,7 @@
 // Marks the words of a request in a text, by whole words and their beginnings.
 
 import type { MatchedTerm } from "./bindings";
+import { ask as texts } from "../texts/ask";
 
 export interface Piece {
   text: string;
@@ -36,7 +37,7 @@ export function matched(terms: MatchedTerm[]): string[] {
   );
   for (const { word, field, meaning } of terms) {
     if (meaning !== undefined) say(meaning, word);
-    else if (field === "known" && !words.has(word)) say("known of its name", word);
+    else if (field === "known" && !words.has(word)) say(texts.knownOfName, word);
   }
   return [...words, ...[...meanings].map(([meaning, said]) => `${[...said].join(", ")} → ${meaning}`)];
 }

@@ -3,6 +3,7 @@
 
 import { type ApiError, type Commands, type Event, PROTOCOL } from "./bindings";
 import { download } from "./save";
+import { app as texts } from "../texts/app";
 
 /** What the engine answered instead of a result: branch on `code`, show the rest. */
 export class CommandError extends Error implements ApiError {
@@ -21,7 +22,7 @@ export class CommandError extends Error implements ApiError {
     if (typeof reason === "object" && reason !== null && "code" in reason && "message" in reason) {
       return new CommandError(reason as ApiError);
     }
-    return new CommandError({ code: "internal", message: String(reason), remedy: "Try again." });
+    return new CommandError({ code: "internal", message: String(reason), remedy: texts.tryAgainRemedy });
   }
 }
 
@@ -100,8 +101,8 @@ export function loopbackHost(token: string, base = ""): Host {
       } catch (reason) {
         throw new CommandError({
           code: "owner_unreachable",
-          message: `the engine does not answer: ${String(reason)}`,
-          remedy: "Start it again with `autokit serve`.",
+          message: texts.noAnswer(String(reason)),
+          remedy: texts.noAnswerRemedy,
         });
       }
       const body: unknown = await response.json().catch(() => response.statusText);

@@ -1,24 +1,23 @@
 // Tools that are not here yet, as their sources tell of them.
 
 import type { MarketKind, MarketOffer, MarketSource } from "./bindings";
-
-const KINDS: Record<MarketKind, string> = { registry: "Registry of MCP servers", bundle: "Published bundle" };
+import { market as texts } from "../texts/market";
 
 /** What a source is, in words. */
 export function kindOf(kind: MarketKind): string {
-  return KINDS[kind];
+  return texts.kinds[kind];
 }
 
 /** A source as results name it: where it is, without what all addresses begin with. */
 export function sourceLabel(source: MarketSource | undefined): string {
-  return source ? source.url.replace(/^https?:\/\//i, "").replace(/\/$/, "") : "a source that was removed";
+  return source ? source.url.replace(/^https?:\/\//i, "").replace(/\/$/, "") : texts.removedSource;
 }
 
 /** What is known of an offer in a word each; what its source does not say is left out. */
 export function factsOf(offer: MarketOffer): string[] {
   const { category, price, rating, version } = offer;
-  const rated = rating === null ? "" : `rated ${rating.toLocaleString("en", { maximumFractionDigits: 1 })}`;
-  return [category ?? "", price ?? "", rated, version ? `version ${version}` : ""].filter((fact) => fact.trim());
+  const rated = rating === null ? "" : texts.rated(rating.toLocaleString("en", { maximumFractionDigits: 1 }));
+  return [category ?? "", price ?? "", rated, version ? texts.version(version) : ""].filter((fact) => fact.trim());
 }
 
 /** Functions that are named of many. */

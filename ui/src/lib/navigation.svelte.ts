@@ -1,15 +1,17 @@
 // Which pane is shown and what is open in it, with the way back. What lies over a pane is in `overlays.svelte.ts`.
 
+import { app as texts } from "../texts/app";
+
 export type Pane = "ask" | "discover" | "review" | "library" | "activity" | "settings";
 
 /** In the order of the rail, and of their shortcuts. */
 export const PANES: { pane: Pane; name: string }[] = [
-  { pane: "ask", name: "Ask" },
-  { pane: "discover", name: "Discover" },
-  { pane: "review", name: "Review" },
-  { pane: "library", name: "Library" },
-  { pane: "activity", name: "Activity" },
-  { pane: "settings", name: "Settings" },
+  { pane: "ask", name: texts.panes.ask },
+  { pane: "discover", name: texts.panes.discover },
+  { pane: "review", name: texts.panes.review },
+  { pane: "library", name: texts.panes.library },
+  { pane: "activity", name: texts.panes.activity },
+  { pane: "settings", name: texts.panes.settings },
 ];
 
 export interface Place {

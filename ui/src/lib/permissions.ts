@@ -2,14 +2,15 @@
 
 import type { Permission, Permissions, Profile, Rule, Rules } from "./bindings";
 import { visibleLine } from "./visible";
+import { permissions as texts } from "../texts/permissions";
 
 export type Scope = keyof Permissions;
 
 /** The words on a thing, from mild to strict. */
 export const WORDS: { value: Permission; name: string }[] = [
-  { value: "allow", name: "Allow" },
-  { value: "ask", name: "Ask" },
-  { value: "deny", name: "Deny" },
+  { value: "allow", name: texts.words.allow },
+  { value: "ask", name: texts.words.ask },
+  { value: "deny", name: texts.words.deny },
 ];
 
 /** What holds where no person said anything. */
@@ -28,7 +29,7 @@ export type Otherwise = Permission | typeof UNSAID;
 
 /** What can be chosen for everything no rule names. */
 export function choicesOf(profile: string): { value: Otherwise; name: string }[] {
-  return [{ value: UNSAID, name: profile ? "Inherit" : "Default" }, ...WORDS];
+  return [{ value: UNSAID, name: profile ? texts.inherit : texts.default }, ...WORDS];
 }
 
 /** What holds for everything no rule names, where a profile says nothing itself. */
@@ -40,11 +41,11 @@ export function inherited(scope: Scope, everybody: Permissions | undefined): Per
 export function saidOf(about: ScopeText, profile: string, rules: Rules, everybody: Permissions | undefined): string {
   const common = inherited(about.scope, everybody);
   if (!profile) return about.said[rules.otherwise ?? BUILT_IN[about.scope]];
-  if (rules.otherwise === null) return `Like everybody. ${about.said[common]}`;
-  if (everybody?.[about.scope].otherwise === "deny") return "Denied for everybody, which no profile can change.";
+  if (rules.otherwise === null) return texts.likeEverybody(about.said[common]);
+  if (everybody?.[about.scope].otherwise === "deny") return texts.deniedForAll;
   const loosens = STRICTNESS[rules.otherwise] < STRICTNESS[common];
   const bound = everybody?.[about.scope].otherwise && !everybody[about.scope].overridable;
-  if (loosens && bound) return "Everybody is asked, and profiles may not change that.";
+  if (loosens && bound) return texts.askedForAll;
   return about.said[rules.otherwise];
 }
 
@@ -63,69 +64,10 @@ export interface ScopeText {
   said: Record<Permission, string>;
 }
 
-export const SCOPES: ScopeText[] = [
-  {
-    scope: "tools",
-    name: "Tools",
-    one: "tool",
-    placeholder: "Search by name",
-    hint: "Found by name; a rule may be for one tool, or for all of a provider.",
-    said: {
-      allow: "Agents call every tool they find: you took each into the library.",
-      ask: "You are asked before a tool is called, unless a rule names it.",
-      deny: "Agents find and call the tools that a rule names, and no other.",
-    },
-  },
-  {
-    scope: "hosts",
-    name: "Hosts",
-    one: "host",
-    placeholder: "api.example.org",
-    hint: "One host: api.example.org. All below it: *.example.org. One port of it: localhost:8080.",
-    said: {
-      allow:
-        "Tools reach every host of the open web for them. This machine and private networks stay closed, but for what Network names.",
-      ask: "You are asked before a tool reaches a host that no rule names.",
-      deny: "Tools reach the hosts that a rule names, and no other.",
-    },
-  },
-  {
-    scope: "files",
-    name: "Folders",
-    one: "folder",
-    placeholder: "/home/me/project",
-    hint: "In full, from the root on. What is below it belongs to it.",
-    said: {
-      allow: "A folder has to be opened by a rule all the same: nothing reads one that no rule names.",
-      ask: "A folder has to be opened by a rule all the same: nothing reads one that no rule names.",
-      deny: "Agents read files below the folders that a rule opens, and nowhere else.",
-    },
-  },
-  {
-    scope: "secrets",
-    name: "Keys",
-    one: "key",
-    placeholder: "https://api.example.org or mcp:name",
-    hint: "By where it goes: the origin of a web API, https://api.example.org, or an MCP server, mcp:name.",
-    said: {
-      allow: "A key is sent along with a call, to where you gave it for and nowhere else.",
-      ask: "You are asked before a call sends a key that no rule names.",
-      deny: "Calls send the keys that a rule names, and no other.",
-    },
-  },
-  {
-    scope: "code",
-    name: "Code",
-    one: "language",
-    placeholder: "python",
-    hint: "python, javascript or shell.",
-    said: {
-      allow: "Agents run code without a question, in a sandbox with no network and no files.",
-      ask: "You see the code and are asked before it runs, in a sandbox with no network and no files.",
-      deny: "Agents run code in the languages that a rule names, and in no other.",
-    },
-  },
-];
+export const SCOPES: ScopeText[] = (["tools", "hosts", "files", "secrets", "code"] as const).map((scope) => ({
+  scope,
+  ...texts.scopes[scope],
+}));
 
 /** Languages code can be run in. */
 export const LANGUAGES = ["python", "javascript", "shell"];
@@ -137,7 +79,7 @@ export function providerOf(of: string): string | null {
 
 /** What a profile is called. */
 export function profileName(name: string): string {
-  return name ? visibleLine(name) : "Everybody";
+  return name ? visibleLine(name) : texts.everybody;
 }
 
 /** How an agent names its profile. */
@@ -148,9 +90,9 @@ export function commandOf(profile: string): string {
 /** Why a profile cannot be added, in a sentence; none where it can. */
 export function profileProblem(name: string, taken: string[]): string | null {
   const trimmed = name.trim();
-  if (!trimmed) return "Give the profile a name.";
-  if (!/^[A-Za-z0-9._-]{1,40}$/.test(trimmed)) return "Use up to 40 letters, digits, dots, - and _ for the name.";
-  if (taken.includes(trimmed)) return `There is a profile called ${trimmed} already.`;
+  if (!trimmed) return texts.missing.profile;
+  if (!/^[A-Za-z0-9._-]{1,40}$/.test(trimmed)) return texts.missing.goodName;
+  if (taken.includes(trimmed)) return texts.missing.otherName(trimmed);
   return null;
 }
 
@@ -177,16 +119,16 @@ export function thingOf(scope: Scope, text: string): string {
 
 /** Why a thing cannot be in a rule, in a sentence; none where it can. */
 export function ruleProblem(scope: Scope, of: string, rules: Rule[]): string | null {
-  if (!of) return `Name the ${SCOPES.find((one) => one.scope === scope)?.one ?? "thing"}.`;
-  if (rules.some((rule) => rule.of === of)) return `There is a rule for ${of} already: change that one.`;
+  if (!of) return texts.missing.thing(SCOPES.find((one) => one.scope === scope)?.one ?? texts.thing);
+  if (rules.some((rule) => rule.of === of)) return texts.missing.otherThing(of);
   if (scope === "hosts" && !/^(\*\.)?[^\s*:]+(:\d{1,5})?$|^\[[0-9a-f:]+\](:\d{1,5})?$/.test(of)) {
-    return "Give a host such as api.example.org, *.example.org or localhost:8080.";
+    return texts.missing.host;
   }
-  if (scope === "files" && !/^(\/|[A-Za-z]:[/\\]|\\\\)/.test(of)) return "Give the folder in full, from the root on.";
+  if (scope === "files" && !/^(\/|[A-Za-z]:[/\\]|\\\\)/.test(of)) return texts.missing.folder;
   if (scope === "secrets" && !/^(https?:\/\/[^\s/]+|mcp:.+)$/.test(of)) {
-    return "Give an origin such as https://api.example.org, or mcp: and the name of a server.";
+    return texts.missing.origin;
   }
-  if (scope === "code" && !LANGUAGES.includes(of)) return "Code runs in python, javascript or shell.";
+  if (scope === "code" && !LANGUAGES.includes(of)) return texts.missing.language;
   return null;
 }
 

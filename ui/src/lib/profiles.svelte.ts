@@ -4,6 +4,7 @@ import type { AgentSessions, Permissions, Profile, Profiles } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 import { newProfile } from "./permissions";
+import { permissions as texts } from "../texts/permissions";
 import { sharedResource } from "./resource.svelte";
 import { navigation } from "./navigation.svelte";
 
@@ -49,8 +50,8 @@ class ProfileBook {
         if (!kept)
           throw new CommandError({
             code: "not_found",
-            message: `the profile ${name} is not there any more`,
-            remedy: "Add it again.",
+            message: texts.profileGone(name),
+            remedy: texts.addItAgain,
           });
         this.#read.value = await engine.call("profiles_set", change(kept));
       } catch (reason) {

@@ -16,26 +16,18 @@ import type {
 } from "./bindings";
 import type { Sides } from "./suspect";
 import { diffOf } from "./words";
-
-const ORIGINS: Record<Origin, string> = {
-  discovery: "Found on the web",
-  description: "Described by a person",
-  repair: "Broken link",
-  refresh: "Stale field",
-  improvement: "Enrichment",
-  import: "Imported",
-};
+import { review as texts } from "../texts/review";
 
 /** Where a proposal comes from, in words. */
 export function originName(origin: Origin): string {
-  return ORIGINS[origin];
+  return texts.origins[origin];
 }
 
 const STATES: Record<ProposalState, { name: string; kind: string }> = {
-  pending: { name: "Waits", kind: "" },
-  accepted: { name: "Accepted", kind: "good" },
-  rejected: { name: "Turned down", kind: "bad" },
-  withdrawn: { name: "Withdrawn", kind: "" },
+  pending: { name: texts.states.pending, kind: "" },
+  accepted: { name: texts.states.accepted, kind: "good" },
+  rejected: { name: texts.states.rejected, kind: "bad" },
+  withdrawn: { name: texts.states.withdrawn, kind: "" },
 };
 
 export function stateOf(state: ProposalState): { name: string; kind: string } {
@@ -43,9 +35,9 @@ export function stateOf(state: ProposalState): { name: string; kind: string } {
 }
 
 const RISKS: Record<Risk, { name: string; kind: string; rank: number }> = {
-  high: { name: "High risk", kind: "bad", rank: 0 },
-  medium: { name: "Medium risk", kind: "warn", rank: 1 },
-  low: { name: "Low risk", kind: "good", rank: 2 },
+  high: { name: texts.risks.high, kind: "bad", rank: 0 },
+  medium: { name: texts.risks.medium, kind: "warn", rank: 1 },
+  low: { name: texts.risks.low, kind: "good", rank: 2 },
 };
 
 export function riskOf(risk: Risk): { name: string; kind: string; rank: number } {
@@ -64,7 +56,7 @@ export function edited(text: string, was: JsonValue | undefined): { value: JsonV
   try {
     return { value: JSON.parse(text) as JsonValue };
   } catch (reason) {
-    return { reason: `This is not JSON: ${(reason as Error).message}` };
+    return { reason: texts.notJson((reason as Error).message) };
   }
 }
 
@@ -207,11 +199,11 @@ export function firstBelow(items: QueueItem[], top: number): number {
 
 /** The states a card can be in, in the order they are stacked. */
 export const HEALTH: { key: keyof Omit<HealthPoint, "day">; name: string }[] = [
-  { key: "verified", name: "Verified" },
-  { key: "stale", name: "Stale" },
-  { key: "broken", name: "Broken" },
-  { key: "unreachable", name: "Not reached" },
-  { key: "never_checked", name: "Never checked" },
+  { key: "verified", name: texts.health.verified },
+  { key: "stale", name: texts.health.stale },
+  { key: "broken", name: texts.health.broken },
+  { key: "unreachable", name: texts.health.unreachable },
+  { key: "never_checked", name: texts.health.never_checked },
 ];
 
 /** The trend up to now: the days that were recorded, and today as it stands. */

@@ -2,6 +2,7 @@
 
 import type { MarketInstall, Server, ServerAdd, ServerReach } from "./bindings";
 import { visibleLine } from "./visible";
+import { servers as texts } from "../texts/servers";
 
 export type Transport = ServerReach["transport"];
 
@@ -86,20 +87,19 @@ export function draftOfOffer({ add, inputs }: OfferedServer): ServerDraft {
 /** Why a draft cannot be sent, in a sentence; none where it can. */
 export function missingOf(draft: ServerDraft, taken: string[]): string | null {
   const name = draft.name.trim();
-  if (!name) return "Give the server a name.";
-  if (!/^[A-Za-z0-9._ -]{1,40}$/.test(name)) return "Use up to 40 letters, digits, spaces, dots, - and _ for the name.";
-  if (taken.includes(name)) return `There is a server called ${name} already. Change that one, or use another name.`;
-  if (draft.transport === "stdio" && !draft.command.trim()) return "Give the program that starts the server.";
-  if (draft.transport === "http" && !/^https?:\/\/\S+$/i.test(draft.url.trim()))
-    return "Give the address with http:// or https://.";
+  if (!name) return texts.missing.name;
+  if (!/^[A-Za-z0-9._ -]{1,40}$/.test(name)) return texts.missing.goodName;
+  if (taken.includes(name)) return texts.missing.otherName(name);
+  if (draft.transport === "stdio" && !draft.command.trim()) return texts.missing.program;
+  if (draft.transport === "http" && !/^https?:\/\/\S+$/i.test(draft.url.trim())) return texts.missing.address;
   const names = new Set<string>();
-  const one = draft.transport === "http" ? "header" : "variable";
+  const one = draft.transport === "http" ? texts.header : texts.variable;
   for (const row of draft.secrets) {
     const key = row.name.trim();
     if (!key && !row.value) continue;
-    if (!key) return `Give each ${one} a name.`;
-    if (names.has(key)) return `The ${one} ${key} is there twice.`;
-    if (!row.value && !row.optional) return `Give the value of ${key}, or remove it.`;
+    if (!key) return texts.missing.secretName(one);
+    if (names.has(key)) return texts.missing.secretTwice(one, key);
+    if (!row.value && !row.optional) return texts.missing.secretValue(key);
     names.add(key);
   }
   return null;

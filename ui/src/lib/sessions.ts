@@ -1,6 +1,7 @@
 // How sessions of agents are kept, as it is told and typed.
 
 import { SESSION_DEFAULTS, type AgentSessions, type GuardSettings, type SessionSettings } from "./bindings";
+import { sessions as texts } from "../texts/sessions";
 
 /** As AutoKit comes: each of these has its reason, which stands below. */
 export const DEFAULTS = SESSION_DEFAULTS;
@@ -10,7 +11,7 @@ type Numbers<T> = { [K in keyof T]: T[K] extends number ? K : never }[keyof T];
 /** A number a person may change. */
 export interface NumberField {
   key: `session.${Numbers<SessionSettings>}` | `guard.${Numbers<GuardSettings>}`;
-  group: "Searches" | "Tools" | "Tokens" | "Loops";
+  group: "searches" | "tools" | "tokens" | "loops";
   name: string;
   why: string;
   /** What is kept for one of what is typed: seconds for a minute. */
@@ -26,105 +27,105 @@ export const FIELDS: NumberField[] = [
   {
     ...whole,
     key: "session.results",
-    group: "Searches",
-    name: "Results of a search",
+    group: "searches",
+    name: texts.limits.results.name,
     max: 50,
-    why: "more would fill the context by one search",
+    why: texts.limits.results.why,
   },
   {
     ...whole,
     key: "session.threshold",
-    group: "Searches",
-    name: "Minimum match score",
+    group: "searches",
+    name: texts.limits.threshold.name,
     min: 0,
     max: 1,
     step: 0.01,
-    why: "below it, the best card is usually one that does not fit",
+    why: texts.limits.threshold.why,
   },
   {
     ...whole,
     key: "session.reply_tokens",
-    group: "Searches",
-    name: "Tokens of one answer",
+    group: "searches",
+    name: texts.limits.replyTokens.name,
     min: 100,
     step: 100,
-    why: "results beyond are shortened, which the answer says",
+    why: texts.limits.replyTokens.why,
   },
   {
     ...whole,
     key: "session.listed_tokens",
-    group: "Searches",
-    name: "Tokens of found tools in the list",
+    group: "searches",
+    name: texts.limits.listedTokens.name,
     min: 0,
     step: 100,
-    why: "beyond, those found earlier are listed without explanations",
+    why: texts.limits.listedTokens.why,
   },
   {
     ...whole,
     key: "session.capacity",
-    group: "Tools",
-    name: "Tools a session keeps",
+    group: "tools",
+    name: texts.limits.capacity.name,
     max: 500,
-    why: "sessions settle at 5 to 8; the rest is room for a change of subject",
+    why: texts.limits.capacity.why,
   },
   {
     ...whole,
     key: "session.ttl_secs",
-    group: "Tools",
-    name: "Minutes until an unused tool goes",
+    group: "tools",
+    name: texts.limits.ttl.name,
     times: 60,
     max: 10_080,
-    why: "longer than one task, shorter than a day",
+    why: texts.limits.ttl.why,
   },
   {
     ...whole,
     key: "session.context_tokens",
-    group: "Tokens",
-    name: "Tokens a model can read",
+    group: "tokens",
+    name: texts.limits.contextTokens.name,
     min: 1000,
     max: 100_000_000,
     step: 1000,
-    why: "what common models offer at least",
+    why: texts.limits.contextTokens.why,
   },
   {
     ...whole,
     key: "session.reserved_tokens",
-    group: "Tokens",
-    name: "Tokens kept for everything but tools",
+    group: "tokens",
+    name: texts.limits.reservedTokens.name,
     min: 0,
     max: 100_000_000,
     step: 1000,
-    why: "leaves 16,000 of what it can read for tools",
+    why: texts.limits.reservedTokens.why,
   },
   {
     ...whole,
     key: "guard.repeats",
-    group: "Loops",
-    name: "Stop after identical calls",
+    group: "loops",
+    name: texts.limits.repeats.name,
     min: 2,
     max: 100,
-    why: "two may be a retry, three are none",
+    why: texts.limits.repeats.why,
   },
   {
     ...whole,
     key: "guard.window_secs",
-    group: "Loops",
-    name: "Seconds within which they count",
+    group: "loops",
+    name: texts.limits.window.name,
     max: 86_400,
-    why: "later, the same call may well be meant",
+    why: texts.limits.window.why,
   },
   {
     ...whole,
     key: "guard.failures",
-    group: "Loops",
-    name: "Same calls that failed on their way",
+    group: "loops",
+    name: texts.limits.failures.name,
     min: 2,
     max: 100,
-    why: "to try again is right then, though not forever",
+    why: texts.limits.failures.why,
   },
 ];
 
-export const GROUPS = ["Searches", "Tools", "Tokens", "Loops"] as const;
+export const GROUPS = ["searches", "tools", "tokens", "loops"] as const;
 
 /** Tokens for the tools of programs whose name has this in it. */
 export interface BudgetRow {
@@ -176,16 +177,15 @@ export function sessionProblem(draft: SessionDraft): string | null {
     const text = String(draft.numbers[field.key] ?? "").trim();
     const value = Number(text);
     const fits = text !== "" && value >= field.min && value <= field.max && (field.step < 1 || Number.isInteger(value));
-    if (!fits)
-      return `${field.name}: give a number from ${field.min.toLocaleString("en")} to ${field.max.toLocaleString("en")}.`;
+    if (!fits) return texts.outOfRange(field.name, field.min, field.max);
   }
   const names = new Set<string>();
   for (const { name, tokens } of draft.budgets) {
     const program = name.trim();
     if (!program && !tokens.trim()) continue;
-    if (!program) return "Name each program that has tokens of its own.";
-    if (names.has(program.toLowerCase())) return `The program ${program} is there twice.`;
-    if (!/^\d{1,9}$/.test(tokens.trim())) return `Give the tokens of ${program} as a whole number.`;
+    if (!program) return texts.nameProgram;
+    if (names.has(program.toLowerCase())) return texts.programTwice(program);
+    if (!/^\d{1,9}$/.test(tokens.trim())) return texts.giveTokens(program);
     names.add(program.toLowerCase());
   }
   return null;

@@ -1,6 +1,7 @@
 // What Settings offers and how its texts are read.
 
 import type { KeyName, LlmKind, SearchKind } from "./bindings";
+import { services as texts } from "../texts/settings/services";
 
 /** Services people have, so that nobody has to know an address by heart. */
 export const LLM_PRESETS: { name: string; base: string; local: boolean }[] = [
@@ -13,29 +14,21 @@ export const LLM_PRESETS: { name: string; base: string; local: boolean }[] = [
 ];
 
 export const LLM_KINDS: { kind: LlmKind; name: string; about: string }[] = [
-  { kind: "none", name: "None", about: "Rules on this machine" },
-  { kind: "anthropic", name: "Anthropic", about: "Claude, with a key" },
-  { kind: "openai", name: "OpenAI-compatible", about: "OpenAI, Ollama, LM Studio, OpenRouter, …" },
+  { kind: "none", name: texts.llms.none.name, about: texts.llms.none.about },
+  { kind: "anthropic", name: texts.llms.anthropic.name, about: texts.llms.anthropic.about },
+  { kind: "openai", name: texts.llms.openai.name, about: texts.llms.openai.about },
 ];
 
 export const SEARCH_KINDS: { kind: SearchKind; name: string; about: string }[] = [
-  { kind: "none", name: "None", about: "The library alone" },
-  { kind: "duckduckgo", name: "DuckDuckGo", about: "No key" },
-  { kind: "searxng", name: "SearXNG", about: "An instance of your own" },
-  { kind: "tavily", name: "Tavily", about: "With a key" },
-  { kind: "brave", name: "Brave", about: "With a key" },
+  { kind: "none", name: texts.searches.none.name, about: texts.searches.none.about },
+  { kind: "duckduckgo", name: texts.searches.duckduckgo.name, about: texts.searches.duckduckgo.about },
+  { kind: "searxng", name: texts.searches.searxng.name, about: texts.searches.searxng.about },
+  { kind: "tavily", name: texts.searches.tavily.name, about: texts.searches.tavily.about },
+  { kind: "brave", name: texts.searches.brave.name, about: texts.searches.brave.about },
 ];
 
-const KEYS: Record<KeyName, string> = {
-  anthropic: "Anthropic",
-  openai: "the OpenAI-compatible service",
-  tavily: "Tavily",
-  brave: "Brave Search",
-  github: "GitHub",
-};
-
 export function keyName(name: KeyName): string {
-  return KEYS[name];
+  return texts.keys[name];
 }
 
 export function keyOfLlm(kind: LlmKind): KeyName | null {

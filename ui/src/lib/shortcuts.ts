@@ -1,6 +1,8 @@
 // Keyboard shortcuts as text: "Mod+K", "Alt+ArrowLeft", "A", "Space". Mod is Ctrl, or Cmd on a Mac. A letter is as it
 // is typed: "A" is with Shift, "a" without.
 
+import { commands as texts } from "../texts/commands";
+
 export const MAC = typeof navigator !== "undefined" && /mac/i.test(navigator.platform);
 
 const SHOWN: Record<string, string> = {
@@ -8,9 +10,9 @@ const SHOWN: Record<string, string> = {
   ArrowDown: "↓",
   ArrowLeft: "←",
   ArrowRight: "→",
-  Escape: "Esc",
-  Mod: MAC ? "⌘" : "Ctrl",
-  Meta: MAC ? "⌘" : "Meta",
+  Escape: texts.keys.escape,
+  Mod: MAC ? "⌘" : texts.keys.ctrl,
+  Meta: MAC ? "⌘" : texts.keys.meta,
 };
 
 function partsOf(shortcut: string): { modifiers: string[]; key: string } {

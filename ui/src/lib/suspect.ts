@@ -2,28 +2,23 @@
 
 import type { FieldSide, JsonValue, MarkSort, Span, SpanOp, SuspectText } from "./bindings";
 import { visible, visibleLetters, visibleLine } from "./visible";
+import { review as texts } from "../texts/review";
 
-const SORTS: Record<MarkSort, { label: string; what: string }> = {
-  invisible: { label: "invisible", what: "characters nobody sees" },
-  hidden: { label: "hidden", what: "text that is not shown where it is read" },
-  instruction: { label: "order", what: "orders to a language model" },
-  encoded: { label: "encoded", what: "encoded text" },
-  stuffed: { label: "stuffed", what: "words strung together to be found for everything" },
-  code: { label: "code", what: "code in the place of a name" },
-};
 /** What matters most is said first. */
 const ORDER: MarkSort[] = ["instruction", "code", "hidden", "invisible", "encoded", "stuffed"];
 
 /** What is the matter with a place, in a word. */
 export function sortLabel(sort: MarkSort): string {
-  return SORTS[sort].label;
+  return texts.sorts[sort].label;
 }
 
 /** "orders to a language model and text that is not shown". */
 export function foundIn(places: Place[]): string {
-  const whats = ORDER.filter((sort) => places.some((place) => place.sort === sort)).map((sort) => SORTS[sort].what);
+  const whats = ORDER.filter((sort) => places.some((place) => place.sort === sort)).map(
+    (sort) => texts.sorts[sort].what,
+  );
   const last = whats.pop() ?? "";
-  return whats.length ? `${whats.join(", ")} and ${last}` : last;
+  return whats.length ? texts.and(whats.join(", "), last) : last;
 }
 
 export interface Range {
@@ -141,8 +136,8 @@ export function piecesOf(text: string, ranges: Marked[]): Piece[] {
 /** Emptiness that pushes a text out of view, told instead of shown. */
 function closer(text: string): string {
   return text
-    .replace(/\n(?:[ \t]*\n){3,}/g, (run) => `‹${run.split("\n").length - 1} ends of lines›\n`)
-    .replace(/[ \t]{24,}/g, (run) => `‹${run.length} spaces›`);
+    .replace(/\n(?:[ \t]*\n){3,}/g, (run) => `${texts.endsOfLines(run.split("\n").length - 1)}\n`)
+    .replace(/[ \t]{24,}/g, (run) => texts.spaces(run.length));
 }
 
 /** The passage of a place on one line, not longer than a line or two. */

@@ -1,6 +1,7 @@
 // The trace of a turn as people read it: events gathered into steps.
 
 import type { Outcome, Step, StepEvent, Trace } from "./bindings";
+import { ask as texts } from "../texts/ask";
 
 /** One step of the agent with all that was told about it. */
 export interface StepView {
@@ -19,33 +20,21 @@ export interface StepView {
 
 export type Tone = "good" | "warn" | "plain";
 
-const STEPS: Record<Step, string> = {
-  search: "Search the library",
-  generate: "Write an answer",
-  grade_grounded: "Check what supports it",
-  grade_answers: "Check that it answers",
-  rewrite: "Say it in other words",
-  web: "Look on the web",
-  finalize: "Hand the answer over",
-  feedback: "Your word on it",
-  add: "Propose a card",
-};
-
 const OUTCOMES: Record<Outcome, { name: string; tone: Tone }> = {
-  found: { name: "found", tone: "good" },
-  nothing: { name: "nothing found", tone: "warn" },
-  written: { name: "written", tone: "good" },
-  grounded: { name: "supported", tone: "good" },
-  ungrounded: { name: "not supported", tone: "warn" },
-  answers: { name: "answers", tone: "good" },
-  misses: { name: "misses", tone: "warn" },
-  rewritten: { name: "rewritten", tone: "plain" },
-  exhausted: { name: "no more tries", tone: "warn" },
-  delivered: { name: "ready", tone: "good" },
-  helpful: { name: "helps", tone: "good" },
-  unhelpful: { name: "does not help", tone: "warn" },
-  wanted: { name: "wanted", tone: "plain" },
-  proposed: { name: "proposed", tone: "good" },
+  found: { name: texts.outcomes.found, tone: "good" },
+  nothing: { name: texts.outcomes.nothing, tone: "warn" },
+  written: { name: texts.outcomes.written, tone: "good" },
+  grounded: { name: texts.outcomes.grounded, tone: "good" },
+  ungrounded: { name: texts.outcomes.ungrounded, tone: "warn" },
+  answers: { name: texts.outcomes.answers, tone: "good" },
+  misses: { name: texts.outcomes.misses, tone: "warn" },
+  rewritten: { name: texts.outcomes.rewritten, tone: "plain" },
+  exhausted: { name: texts.outcomes.exhausted, tone: "warn" },
+  delivered: { name: texts.outcomes.delivered, tone: "good" },
+  helpful: { name: texts.outcomes.helpful, tone: "good" },
+  unhelpful: { name: texts.outcomes.unhelpful, tone: "warn" },
+  wanted: { name: texts.outcomes.wanted, tone: "plain" },
+  proposed: { name: texts.outcomes.proposed, tone: "good" },
 };
 
 export function outcomeOf(outcome: Outcome): { name: string; tone: Tone } {
@@ -58,7 +47,7 @@ export function stepsOf(events: StepEvent[]): StepView[] {
   let open: StepView | null = null;
   for (const { step, phase, text, model, tokens, ms } of events) {
     if (!open || open.step !== step || phase.kind === "start") {
-      open = { step, name: STEPS[step], outcome: null, text: "", model: null, tokens: [0, 0], ms: 0, inner: [] };
+      open = { step, name: texts.steps[step], outcome: null, text: "", model: null, tokens: [0, 0], ms: 0, inner: [] };
       steps.push(open);
     }
     open.ms = ms;
