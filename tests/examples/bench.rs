@@ -9,9 +9,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use autokit_api::commands::{Ask, CancelSession, GetStatus, Search, StartImport, WaitJob};
+use autokit_api::commands::{
+    AcceptProposal, Ask, CancelSession, GetStatus, ListProposals, Search, StartImport, WaitJob,
+};
 use autokit_api::{
-    AskRequest, Depth, ImportRequest, ImportSource, JobState, JobWait, Nothing, SearchRequest, SessionRef,
+    AskRequest, Depth, ImportRequest, ImportSource, JobState, JobWait, Nothing, ProposalAccept,
+    ProposalsQuery, SearchRequest, SessionRef,
 };
 use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
@@ -24,7 +27,9 @@ use autokit_tests::calendar::{QUESTION, cards, stock};
 use autokit_tests::crash::{Change, crash_changes, crash_imports};
 use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::model::{Reply, ScriptedModel};
+use autokit_tests::review::{put_cards, refresh};
 use autokit_tests::{Seeded, Workplace, made_up_cards, program};
+use autokit_toolcard::{Author, ProposalState};
 use serde_json::{Value, json};
 
 fn quantile(times: &mut [Duration], share: f64) -> f64 {
@@ -260,6 +265,49 @@ async fn bundle(cards: usize) -> Result<Value> {
                "peak_mib": exchanged.peak_kib / 1024, "identical": true }))
 }
 
+/// Proposals that wait: adding one when there are few and when there are all, listing a window of them, accepting
+/// one. None of it may grow with their number as reading them all does.
+async fn review(waiting: usize) -> Result<Value> {
+    let place = Workplace::with_stand_in()?;
+    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let name = |n: usize| format!("tool {n}");
+    put_cards(&library, (0..waiting).map(|n| json!({ "name": name(n), "class": "Old" }))).await?;
+    let author = Author("bench".to_owned());
+    let mut proposing = Vec::with_capacity(waiting);
+    for n in 0..waiting {
+        let draft = refresh(&name(n), &[("class", json!("New")), ("pricing", json!("free"))]);
+        let began = Instant::now();
+        library.propose(draft, &author, None).await?;
+        proposing.push(began.elapsed());
+    }
+    let began = Instant::now();
+    let all = library.proposals(None).await?.len();
+    let reading = began.elapsed();
+    anyhow::ensure!(all == waiting, "{all} of {waiting}");
+    library.close().await?;
+    drop(library);
+    let node = place.node(64).await?;
+    let mut listing = Vec::new();
+    for _ in 0..20 {
+        let began = Instant::now();
+        node.call::<ListProposals>(ProposalsQuery { state: Some(ProposalState::Pending) }).await?;
+        listing.push(began.elapsed());
+    }
+    let mut accepting = Vec::new();
+    for id in 1..=20 {
+        let request: ProposalAccept = serde_json::from_value(json!({ "id": id }))?;
+        let began = Instant::now();
+        node.call::<AcceptProposal>(request).await?;
+        accepting.push(began.elapsed());
+    }
+    node.close().await?;
+    let few = waiting.min(200);
+    Ok(json!({ "waiting": waiting, "propose_first_ms": quantile(&mut proposing[..few], 0.5),
+               "propose_last_ms": quantile(&mut proposing[waiting - few..], 0.5), "list_ms": quantile(&mut listing, 0.5),
+               "accept_ms": quantile(&mut accepting, 0.5), "read_all_ms": reading.as_secs_f64() * 1e3 }))
+}
+
 /// `search_tools` over standard input and output against the same search within one process, the query
 /// embedded each time on both sides; the time between a search and its answer as an agent sees it.
 async fn agents(cards: usize) -> Result<Value> {
@@ -335,8 +383,8 @@ async fn waits() -> Result<Value> {
 }
 
 /// What is measured, in order.
-const PARTS: [&str; 8] =
-    ["embedding", "ranking", "library", "crashes", "bundle", "agents", "waits", "answer"];
+const PARTS: [&str; 9] =
+    ["embedding", "ranking", "library", "crashes", "bundle", "review", "agents", "waits", "answer"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -366,6 +414,7 @@ async fn main() -> Result<()> {
                 Box::pin(crashes(size, if quick { 5 } else { 20 }, if quick { 1 } else { 1000 })).await
             }
             "bundle" => Box::pin(bundle(size)).await,
+            "review" => Box::pin(review(if quick { 500 } else { 5000 })).await,
             "agents" => Box::pin(agents(size)).await,
             "waits" => Box::pin(waits()).await,
             _ => first_answer().await,

@@ -13,7 +13,7 @@ pub(crate) struct Options {
     /// Smaller libraries, for a quick look.
     #[arg(long)]
     quick: bool,
-    /// Only these: embedding, ranking, library, crashes, bundle, agents, answer, fuzz.
+    /// Only these: embedding, ranking, library, crashes, bundle, review, agents, waits, answer, fuzz.
     parts: Vec<String>,
 }
 

@@ -1,7 +1,5 @@
 //! What happens between proposing and deciding: merging, remembering, moving along, agreeing.
 
-use std::time::{Duration, Instant};
-
 use autokit_library::{
     Accepted, Clock, Code, DataDir, Library, LibraryError, Meta, Place, Proposed, PutMode, Selection, Write,
 };
@@ -238,9 +236,9 @@ async fn words_decide_nothing_and_who_is_late_is_told() {
     assert_eq!(text(&library, &id, "class"), None);
 }
 
-/// Thousands wait: proposing and listing stay quick, because neither reads them all from the store.
+/// Thousands wait. How long proposing, listing and accepting take then is told by `cargo xtask bench`.
 #[tokio::test(flavor = "multi_thread")]
-async fn five_thousand_waiting_are_listed_and_added_to_at_once() {
+async fn five_thousand_waiting_are_listed_and_accepted_also_after_a_restart() {
     const MANY: usize = 5000;
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
@@ -258,44 +256,15 @@ async fn five_thousand_waiting_are_listed_and_added_to_at_once() {
     for batch in cards.chunks(500) {
         library.commit(&meta("import"), batch).await.expect("committed");
     }
-    let (mut oldest, mut newest) = (Vec::new(), Vec::new());
     for n in 0..MANY {
         let id = CardKey::new("", &format!("tool {n}")).id();
-        let draft = change(&id, &[("class", "New"), ("pricing", "free"), ("usage", "new()")]);
-        let began = Instant::now();
-        propose(&library, draft).await;
-        if n < 200 {
-            oldest.push(began.elapsed());
-        } else if n >= MANY - 200 {
-            newest.push(began.elapsed());
-        }
+        propose(&library, change(&id, &[("class", "New"), ("pricing", "free"), ("usage", "new()")])).await;
     }
-    let median = |mut times: Vec<Duration>| {
-        times.sort();
-        times[times.len() / 2]
-    };
-    let (first, last) = (median(oldest), median(newest));
-    // The quickest of three: a busy machine makes any one of them late.
-    let mut listing = Duration::MAX;
-    for _ in 0..3 {
-        let began = Instant::now();
-        let all = waiting(&library).await;
-        listing = listing.min(began.elapsed());
-        assert_eq!(all.len(), MANY);
-    }
-    let began = Instant::now();
-    library.proposals(None).await.expect("read");
-    let reading = began.elapsed();
-    // Against steps of the same run: the machine may be busy.
-    assert!(last <= 5 * first, "proposing took {first:?} at first and {last:?} at last");
-    assert!(listing <= reading / 2, "listing took {listing:?}, reading them all {reading:?}");
-    let mut accepting = Duration::MAX;
+    assert_eq!(waiting(&library).await.len(), MANY);
     for proposal in [2500, 2600, 2700] {
-        let began = Instant::now();
         accept(&library, proposal, "ann", &Selection::default(), 1).await;
-        accepting = accepting.min(began.elapsed());
     }
-    assert!(accepting <= reading, "accepting one took {accepting:?}, reading them all {reading:?}");
+    assert_eq!(waiting(&library).await.len(), MANY - 3);
     library.close().await.expect("closed");
     drop(library);
     let library = on_disk(&dir).await;
