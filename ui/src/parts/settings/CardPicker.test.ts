@@ -96,6 +96,6 @@ describe("picking a tool by its name", () => {
   it("asks AutoKit's own tools only where they can be picked", async () => {
     const { asked, box } = stage({ own: true });
     await fill(box, "code");
-    expect(asked).toEqual(["search code", "tools code"]);
+    expect(asked).toEqual(["cards_search code", "tools_list code"]);
   });
 });
