@@ -6,6 +6,7 @@ mod bench;
 mod features;
 mod freshness;
 mod linkrot;
+mod quality;
 mod run;
 mod sdks;
 mod setup;

@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::freshness;
+use crate::quality;
 use crate::setup;
 use crate::shell::{
     announce, cargo, command, exec, exec_quietly, npm, quiet_step, read, root, say, step, tool,
@@ -70,6 +71,7 @@ impl Options {
             COMPONENTS,
             UNIT_TESTS,
             setup::MODEL,
+            quality::QUALITY,
             BINDINGS_MATCH,
             RUST_TESTS,
             LONG_TESTS,
@@ -111,6 +113,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     })?;
     freshness::remember()?;
     setup::model()?;
+    quality::check()?;
     step(BINDINGS_MATCH, "Run `cargo xtask bindings` and commit the result.", || {
         let written = fs::read_to_string(root().join(BINDINGS)).unwrap_or_default();
         if written != bindings()? {

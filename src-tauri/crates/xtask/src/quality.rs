@@ -1,0 +1,62 @@
+//! Quality of answers, held by continuous integration: the real model over the starter cards, on questions that were
+//! written without looking at a ranking.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::shell::{binary, cache, command, read, root, say, step};
+
+pub(crate) const QUALITY: &str = "Quality of answers";
+
+/// Where the questions are, and what has to be reached on them.
+const FLOORS: &str = "tests/sets/floors.json";
+/// Measures where more is better; of the others less is.
+const MORE_IS_BETTER: [&str; 3] = ["hit1", "hit3", "refused"];
+
+/// Measures the ranking everybody asks, at each depth, and compares it with what has to be reached.
+pub(crate) fn check() -> Result<()> {
+    step(
+        QUALITY,
+        "See `autokit eval ask --misses` for the questions; tests/sets/README.md for the sets.",
+        || {
+            let floors: Value = serde_json::from_str(&fs::read_to_string(root().join(FLOORS))?)?;
+            let mut eval = command(binary("autokit", false));
+            // The model that was fetched for the tests lies in this library.
+            eval.arg("--data-dir").arg(cache().join("setup-library")).args(["--json", "eval", "ask"]);
+            for file in floors["questions"].as_array().context("no questions are named")? {
+                eval.arg("--questions").arg(root().join(file.as_str().context("a file is named by a text")?));
+            }
+            let measured: Value = serde_json::from_str(&read(&mut eval)?)?;
+            let stages = floors["stages"].as_object().context("no stages are named")?;
+            ensure!(!stages.is_empty(), "no stages are named");
+            let mut missed = Vec::new();
+            for (stage, floor) in stages {
+                let rows = measured["stages"].as_array().context("nothing was measured")?;
+                let row =
+                    rows.iter().find(|row| row["name"] == *stage).context("a stage was not measured")?;
+                for (measure, wanted) in floor.as_object().context("a stage has measures")? {
+                    let (is, wanted) = (number(&row[measure])?, number(wanted)?);
+                    let held =
+                        if MORE_IS_BETTER.contains(&measure.as_str()) { is >= wanted } else { is <= wanted };
+                    let line =
+                        format!("{stage}: {measure} {:.1}%, wanted {:.1}%", is * 100.0, wanted * 100.0);
+                    if held {
+                        say(&format!("  {line}"));
+                    } else {
+                        missed.push(line);
+                    }
+                }
+            }
+            if !missed.is_empty() {
+                bail!("{}", missed.join("; "));
+            }
+            Ok(())
+        },
+    )
+}
+
+fn number(value: &Value) -> Result<f64> {
+    value.as_f64().with_context(|| format!("{value} is no number"))
+}
