@@ -188,7 +188,7 @@ async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
     heard.push_str(&node.call_json("sessions_cancel", json!({ "session": stopped })).await?.to_string());
     let requests = requests(&session.id, &place.path(""), &program("tools-server")?);
     for name in NAMES {
-        let excused = matches!(*name, "providers_set" | "set_secret");
+        let excused = matches!(*name, "providers_set" | "secrets_set");
         ensure!(excused || requests.iter().any(|(asked, _)| asked == name), "{name} is not tried");
     }
     let mut answered = 0;

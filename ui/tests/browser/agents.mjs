@@ -296,7 +296,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       assert.equal(await entry(page, "Fixture").getByText("FIXTURE_TOKEN").count(), 0);
       await show(page, "56-browser-servers.png");
       await as(page, "dark", SMALL, () => show(page, "56-browser-servers-dark.png"));
-      const asked = page.waitForResponse((answer) => answer.url().endsWith("/server_refresh"));
+      const asked = page.waitForResponse((answer) => answer.url().endsWith("/servers_refresh"));
       await entry(page, "Fixture").getByRole("button", { name: "Look again at Fixture" }).click();
       assert((await (await asked).json()).job, "a look is a job");
       await page.locator("footer .job", { hasText: "Looking at the tools of Fixture: 100 unchanged" }).waitFor();

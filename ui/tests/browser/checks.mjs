@@ -96,7 +96,7 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     await checks.getByLabel("Check cards every").fill("14");
     await checks.getByText("Saved", { exact: true }).waitFor();
     // "Saved" may still be there from the change before.
-    const kept = page.waitForResponse((answer) => answer.url().endsWith("/checks_set"));
+    const kept = page.waitForResponse((answer) => answer.url().endsWith("/check_settings_set"));
     await checks.getByLabel("Check new cards").check();
     await kept;
     await checks.getByLabel("Check cards every").fill("often");

@@ -352,7 +352,7 @@ const tests = {
     assert.equal(web.keys.at(-1), `Bearer ${SECRET}`);
     assert.deepEqual(
       sent.map((url) => url.replace(/.*\//, "")),
-      ["set_secret"],
+      ["secrets_set"],
     );
     await page.reload();
     await page.keyboard.press("Control+6");
