@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use autokit_llm::prompts::{self, Prompts};
-use autokit_llm::{Ended, Model, Observation, React, Request, Tool, Toolbox};
+use autokit_llm::{Ended, Model, React, Request, Tool};
 use autokit_pages::{Page, WebTools, content_words, telling};
 use autokit_toolcard::{Toolcard, fields};
 use serde::Deserialize;
@@ -185,20 +185,6 @@ fn believed(said: &Said, subject: &Subject, page: &Page) -> bool {
     }
 }
 
-/// What the model may do while it looks for a page.
-struct Web<'a>(WebTools<'a>);
-
-impl Toolbox for Web<'_> {
-    fn tools(&self) -> Vec<Tool> {
-        WebTools::tools()
-    }
-
-    async fn call(&self, name: &str, arguments: Value) -> Observation {
-        let called = self.0.call(name, &arguments).await;
-        called.unwrap_or_else(|| Observation { text: format!("There is no tool {name}."), failed: true })
-    }
-}
-
 /// What a model that looked for a page came to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Led {
@@ -224,9 +210,9 @@ impl Fuel {
                 "required": ["url"],
             }),
         };
-        let web = Web(WebTools::new(&self.reader, &self.providers));
+        let web = WebTools::new(&self.reader, &self.providers);
         let ended = React::default().run(&advisor.large, request, &web, &finish, |_| {}).await;
-        let (_, opened) = web.0.into_seen();
+        let (_, opened) = web.into_seen();
         let chosen = match ended {
             Ok((Ended::Answer(answer), _)) => answer
                 .get("url")

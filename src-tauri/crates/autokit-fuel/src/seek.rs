@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_facts::words;
-use autokit_pages::{FoundPages, Page, Result, aside, telling, without_fragment};
+use autokit_pages::{FoundPages, HITS, Page, Result, aside, telling, without_fragment};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
@@ -15,8 +15,6 @@ use crate::fuel::Fuel;
 use autokit_pages::Subject;
 use autokit_pages::{PageMarks, agreement};
 
-/// Results taken from one query.
-const HITS: usize = 10;
 /// Pages read for one card, found by searching.
 const PAGES: usize = 24;
 /// Pages read for one card, found on the site itself.

@@ -24,7 +24,7 @@ pub use marks::{Need, PageMark, PageMarks, likeness};
 pub use reader::{Page, PageReader, Visit};
 pub use reading::{Part, Reading, Readings};
 pub use subject::Subject;
-pub use tools::{Opened, WebTools, text_tool};
+pub use tools::{HITS, Opened, WebTools, text_tool};
 pub use words::{agreement, content_words, telling};
 
 // Pins one feature set for the whole workspace; nothing to name.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use autokit_llm::{Observation, Tool};
+use autokit_llm::{Observation, Tool, Toolbox};
 use autokit_web::search::Provider;
 use serde_json::{Value, json};
 
@@ -10,8 +10,8 @@ use crate::found::FoundPages;
 use crate::reader::{Page, PageReader};
 use crate::reading::Part;
 
-/// Results taken from one search at one service.
-const HITS: usize = 10;
+/// Results taken from one query to one search service.
+pub const HITS: usize = 10;
 /// Characters of a page shown to the model.
 const SHOWN: usize = 8_000;
 
@@ -47,28 +47,28 @@ pub fn text_tool(name: &str, description: &str, argument: &str, about: &str) -> 
     }
 }
 
-impl<'a> WebTools<'a> {
-    /// Nothing found, nothing opened yet.
-    pub fn new(reader: &'a PageReader, providers: &'a [Provider]) -> WebTools<'a> {
-        WebTools { reader, providers, found: Mutex::default(), opened: Mutex::default() }
-    }
-
-    /// The tools: `search` and `open`.
-    pub fn tools() -> Vec<Tool> {
+impl Toolbox for WebTools<'_> {
+    fn tools(&self) -> Vec<Tool> {
         vec![
             text_tool("search", "Searches the web.", "query", "A few words."),
             text_tool("open", "Opens a page and gives its main text with its code.", "url", "Its address."),
         ]
     }
 
-    /// Calls one of [`WebTools::tools`]; none for a tool of another name.
-    pub async fn call(&self, name: &str, arguments: &Value) -> Option<Observation> {
+    async fn call(&self, name: &str, arguments: Value) -> Observation {
         let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default();
-        Some(match name {
+        match name {
             "search" => self.search(text("query")).await,
             "open" => self.open(text("url")).await,
-            _ => return None,
-        })
+            _ => Observation { text: format!("There is no tool {name}."), failed: true },
+        }
+    }
+}
+
+impl<'a> WebTools<'a> {
+    /// Nothing found, nothing opened yet.
+    pub fn new(reader: &'a PageReader, providers: &'a [Provider]) -> WebTools<'a> {
+        WebTools { reader, providers, found: Mutex::default(), opened: Mutex::default() }
     }
 
     /// What was found and opened, in order.

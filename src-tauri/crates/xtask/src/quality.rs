@@ -12,8 +12,6 @@ pub(crate) const QUALITY: &str = "Quality of answers";
 
 /// Where the questions are, and what has to be reached on them.
 const FLOORS: &str = "tests/sets/floors.json";
-/// Measures where more is better; of the others less is.
-const MORE_IS_BETTER: [&str; 3] = ["hit1", "hit3", "refused"];
 
 /// Measures the ranking everybody asks, at each depth, and compares it with what has to be reached.
 pub(crate) fn check() -> Result<()> {
@@ -36,16 +34,18 @@ pub(crate) fn check() -> Result<()> {
                 let rows = measured["stages"].as_array().context("nothing was measured")?;
                 let row =
                     rows.iter().find(|row| row["name"] == *stage).context("a stage was not measured")?;
-                for (measure, wanted) in floor.as_object().context("a stage has measures")? {
-                    let (is, wanted) = (number(&row[measure])?, number(wanted)?);
-                    let held =
-                        if MORE_IS_BETTER.contains(&measure.as_str()) { is >= wanted } else { is <= wanted };
-                    let line =
-                        format!("{stage}: {measure} {:.1}%, wanted {:.1}%", is * 100.0, wanted * 100.0);
-                    if held {
-                        say(&format!("  {line}"));
-                    } else {
-                        missed.push(line);
+                for bound in ["at_least", "at_most"] {
+                    for (measure, wanted) in floor[bound].as_object().context("a stage has two bounds")? {
+                        let (is, wanted) = (number(&row[measure])?, number(wanted)?);
+                        let held = if bound == "at_least" { is >= wanted } else { is <= wanted };
+                        let words = bound.replace('_', " ");
+                        let line =
+                            format!("{stage}: {measure} {:.1}%, {words} {:.1}%", is * 100.0, wanted * 100.0);
+                        if held {
+                            say(&format!("  {line}"));
+                        } else {
+                            missed.push(line);
+                        }
                     }
                 }
             }

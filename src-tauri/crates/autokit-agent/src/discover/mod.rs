@@ -14,7 +14,7 @@ mod react;
 use std::sync::Arc;
 
 use autokit_facts::{distinctive, opening};
-use autokit_pages::{Need, PageMark, PageMarks, PageReader, Part};
+use autokit_pages::{HITS, Need, PageMark, PageMarks, PageReader, Part};
 use autokit_search::eval::ToolText;
 use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex};
 use autokit_toolcard::{Draft, fields};
@@ -31,8 +31,6 @@ use pool::{Candidate, Pool};
 pub use queries::Vocabulary;
 pub use react::Looked;
 
-/// Results taken from one query.
-const HITS: usize = 10;
 /// Projects taken from GitHub.
 const REPOSITORIES: usize = 5;
 /// Pages read for one need at most.

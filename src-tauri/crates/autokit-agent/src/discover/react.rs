@@ -33,7 +33,7 @@ struct Picked {
 
 impl Toolbox for Web<'_> {
     fn tools(&self) -> Vec<Tool> {
-        let mut tools = WebTools::tools();
+        let mut tools = self.web.tools();
         tools.push(text_tool("library", "Looks what tools are known already.", "query", "A few words."));
         if self.discovery.github.is_some() {
             tools.push(text_tool(
@@ -47,13 +47,11 @@ impl Toolbox for Web<'_> {
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Observation {
-        if let Some(seen) = self.web.call(name, &arguments).await {
-            return seen;
-        }
         let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
         let outcome = match name {
             "github" => self.github(query).await,
-            _ => Ok(self.library(query)),
+            "library" => Ok(self.library(query)),
+            _ => return self.web.call(name, arguments).await,
         };
         match outcome {
             Ok(text) => Observation { text, failed: false },
