@@ -1,4 +1,4 @@
-//! Turns of sessions with the agent: started, watched, stopped, judged.
+//! Agent sessions: runs their turns, waits for them, cancels them and records feedback.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,12 +26,12 @@ use crate::library_retriever::{Asker, DEADLINE, DiscoveryCache, LibraryRetriever
 use crate::review::Proposals;
 use crate::sessions::{Entry, Sessions, running};
 
-/// How long an answer to `sessions_wait` may take before it says that nothing changed.
+/// How long `sessions_wait` waits for a change before it returns the session as it is.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Past sessions listed.
+/// Most past sessions in one list.
 const LISTED: u32 = 200;
 
-/// The agent, its sessions and what it works with; clones share them.
+/// The agent, its sessions and their dependencies. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Agent {
     pub(crate) workspace: Workspace,
@@ -39,13 +39,13 @@ pub struct Agent {
     pub(crate) search: Search,
     pub(crate) providers: Providers,
     proposals: Proposals,
-    /// The sessions under way and those remembered.
+    /// Sessions in memory, running or finished.
     pub sessions: Arc<Sessions>,
     pub(crate) discovery: Arc<DiscoveryCache>,
 }
 
 impl Agent {
-    /// An agent without sessions yet.
+    /// Creates an agent without sessions.
     pub fn new(
         workspace: Workspace,
         models: Models,
@@ -57,10 +57,10 @@ impl Agent {
         Agent { workspace, models, search, providers, proposals, sessions, discovery }
     }
 
-    /// Carries a turn out to its end, whatever that is, and keeps it.
+    /// Runs a turn until it is done, fails or is cancelled, and stores the session.
     pub async fn carry_out(self, entry: Entry, at: usize, asker: Asker) {
         let began = Instant::now();
-        // Looked at first, so that a turn that was stopped before it began does nothing.
+        // Polled first, so that a turn cancelled before it started does nothing.
         let outcome = tokio::select! {
             biased;
             () = entry.cancel.cancelled() => Err(ApiError::cancelled()),
@@ -103,7 +103,7 @@ impl Agent {
         }
         let retriever = LibraryRetriever { agent: self, asker };
         let mut told = deps.ask(&retriever, &question, &now, &mut on).await?;
-        // What was chosen and could not take part is said with the answer, not only in Settings.
+        // Services that are chosen in Settings but unavailable are reported with the answer too.
         for missing in &self.providers.services().missing {
             told.notes.push(format!("Not used, although chosen: {} {}", missing.sentence(), missing.remedy));
         }
@@ -155,8 +155,8 @@ impl Agent {
         Ok(looked.found)
     }
 
-    /// Starter code for a use case: by the model with what it cannot support left out, else the card's
-    /// own lines.
+    /// Generates starter code for a use case: with the large model, leaving out what the card and its page
+    /// do not support, or else the card's own stub.
     async fn starter(&self, card: &CardId, question: &str, use_case: &str) -> Result<Option<Starter>> {
         let record = self.workspace.library.card(card)?;
         let own = record.card().stub();
@@ -203,8 +203,8 @@ impl Agent {
     }
 }
 
-/// The question of the last turn: the first question since the last plain ask, with the reasons given
-/// since and without the tools that were turned down.
+/// Builds the question of the last turn: the text of the most recent [`TurnKind::Ask`], refined by the
+/// negative feedback given since, and without the tools that feedback rejected.
 fn question_of(turns: &[Turn]) -> Question {
     let start = turns.iter().rposition(|turn| turn.kind == TurnKind::Ask).unwrap_or(0);
     let mut question = Question { text: turns[start].asked.clone(), ..Question::default() };
@@ -217,8 +217,8 @@ fn question_of(turns: &[Turn]) -> Question {
             let Some(told) = &turn.answer else { continue };
             match &told.tool {
                 Some(tool) => question.exclude.push(tool.clone()),
-                // Without a tool of the library the first of the web was the recommendation; the others
-                // stay, for the reason may point at one of them.
+                // Without a library tool, the first web finding was the recommendation. The others stay,
+                // because the feedback may point at one of them.
                 None => question.turned_down.extend(told.findings.first().cloned()),
             }
         }
@@ -267,7 +267,7 @@ impl Handle<WaitSession> for Agent {
     async fn handle(&self, _: &Context, request: SessionWait) -> Result<Session> {
         let entry = self.session(&request.session).await?;
         let mut watch = entry.state.subscribe();
-        // Running out of patience is an answer too: the state as it is.
+        // A timeout is not an error: the session is returned as it is.
         let _ =
             tokio::time::timeout(PATIENCE, watch.wait_for(|session| session.version > request.after)).await;
         let session = watch.borrow().clone();

@@ -1,5 +1,5 @@
-//! Keys for web APIs whose operations are cards. A key is for one origin and one scheme of it; it is sent
-//! nowhere else, whatever a card says.
+//! API keys for web APIs whose operations are cards. A key belongs to one origin and one security scheme of
+//! it, and is sent nowhere else, whatever a card says.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use autokit_workspace::workspace::{Cached, Workspace};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// A key that is kept.
+/// Metadata of a saved key; the key itself is in the secret store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct SavedKey {
     origin: String,
@@ -25,14 +25,14 @@ struct SavedKey {
     token_url: Option<String>,
 }
 
-/// Keys for web APIs; clones share them.
+/// API keys for web APIs. Clones share state.
 #[derive(Clone, Debug)]
 pub struct ApiKeys {
     workspace: Workspace,
     providers: Providers,
-    /// Which keys there are, read once.
+    /// The list of saved keys, read once and cached.
     list: Arc<Cached<Vec<SavedKey>>>,
-    /// One writer at a time.
+    /// Serializes writes to the list.
     writing: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -49,16 +49,16 @@ fn sort_of(secret: &ApiSecret) -> (&'static str, Option<String>) {
     }
 }
 
-/// What a scheme asks for.
+/// What a security scheme requires.
 struct Wanted {
     sort: &'static str,
-    /// Where in a request it goes. A card says so itself; a key that was given for one place goes to no other,
-    /// or a card could have it written where everybody reads it.
+    /// Where in a request the key goes. The card names the place, so a key saved for one place is never
+    /// sent in another: otherwise a card could have it written where everybody can read it.
     place: String,
     token_url: Option<String>,
 }
 
-/// None for what cannot be sent.
+/// Returns what a scheme requires, or `None` for a scheme that is not supported.
 fn wanted(scheme: &Scheme) -> Option<Wanted> {
     let authorization = || "header Authorization".to_owned();
     let (sort, place, token_url) = match scheme {
@@ -88,7 +88,7 @@ fn key_of(secret: ApiSecret) -> Key {
 }
 
 impl ApiKeys {
-    /// The keys of this library, kept where those of services are.
+    /// Manages the API keys of this library; the secrets are in the same store as those of providers.
     pub fn new(workspace: Workspace, providers: Providers) -> ApiKeys {
         ApiKeys {
             workspace,
@@ -102,12 +102,12 @@ impl ApiKeys {
         self.list.read(&self.workspace).await
     }
 
-    /// Changes the list; the caller holds `writing`.
+    /// Replaces the list. The caller holds `writing`.
     async fn save(&self, list: Vec<SavedKey>) -> Result<()> {
         self.list.write(&self.workspace, list).await
     }
 
-    /// The keys an operation can be called with.
+    /// Returns the saved keys an operation can be called with.
     pub async fn keys_for(&self, call: &Call) -> Result<Keys> {
         let mut keys = Keys::new();
         let Some(origin) = origin_of(call) else { return Ok(keys) };
@@ -129,7 +129,8 @@ impl ApiKeys {
         Ok(keys)
     }
 
-    /// Where a key is to be sent: as given, else where the operations that want it agree.
+    /// Returns where a key is to be sent: the given place, or else the one all operations that need the key
+    /// agree on.
     async fn place_of(&self, origin: &str, scheme: &str, given: &str) -> Result<String> {
         if !given.is_empty() {
             return Ok(given.to_owned());
@@ -155,7 +156,7 @@ impl ApiKeys {
         }
     }
 
-    /// The keys that are kept, and those that cards want.
+    /// Lists the saved keys and those that cards need.
     async fn view(&self) -> Result<Vec<ApiKey>> {
         let mut all: BTreeMap<ApiKeyRef, ApiKey> = BTreeMap::new();
         for kept in self.saved().await?.iter() {
@@ -198,7 +199,7 @@ impl ApiKeys {
     }
 }
 
-/// An address as its origin: `https://api.example.org`.
+/// Parses an address into its origin, such as `https://api.example.org`.
 fn origin(text: &str) -> Result<String> {
     let bad = |reason: &str| {
         ApiError::new(
@@ -218,7 +219,7 @@ fn empty(secret: &ApiSecret) -> bool {
     match secret {
         ApiSecret::Key { key } => key.trim().is_empty(),
         ApiSecret::Token { token } => token.trim().is_empty(),
-        // Some APIs take a key as the user, and no password.
+        // Some APIs take a key as the user name, with an empty password.
         ApiSecret::Basic { user, .. } => user.trim().is_empty(),
         ApiSecret::Client { id, secret, .. } => id.trim().is_empty() || secret.trim().is_empty(),
     }
@@ -263,7 +264,7 @@ impl Handle<RemoveApiKey> for ApiKeys {
     async fn handle(&self, _: &Context, request: ApiKeyRef) -> Result<Vec<ApiKey>> {
         let _turn = self.writing.lock().await;
         let list = self.saved().await?;
-        // As it is kept, however it was written.
+        // Normalized as it was when saved, however the request spells it.
         let origin = origin(&request.origin)?;
         let ours = |kept: &&SavedKey| {
             kept.origin == origin

@@ -1,4 +1,4 @@
-//! Lists: filtered, sorted, in windows.
+//! Lists of cards: filtered, sorted and paged.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -14,18 +14,18 @@ use autokit_toolcard::{Problem, check};
 use autokit_workspace::cards::{detail, summary};
 use autokit_workspace::workspace::Workspace;
 
-/// Rows in one answer.
+/// Most rows in one response.
 pub(crate) const PAGE_ROWS: u32 = 1000;
 
-/// The list looked at last: scrolling asks for window after window of the same one.
+/// The last list that was selected, because scrolling requests it page by page.
 #[derive(Debug, Default)]
 struct ListCache {
-    /// The query, the position in the journal and, where checks decide, how many were kept.
+    /// The query, the position in the journal and, where the list depends on checks, their version.
     key: Option<(CardsQuery, u64, u64)>,
     rows: Arc<Vec<Arc<CardRecord>>>,
 }
 
-/// The list of cards; clones share it.
+/// Lists of the library's cards. Clones share the cache.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     workspace: Workspace,
@@ -33,15 +33,15 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The cards of this library.
+    /// Lists the cards of this library.
     pub fn new(workspace: Workspace) -> Catalogue {
         Catalogue { workspace, list: Arc::default() }
     }
 
-    /// The cards a query selects, in its order.
+    /// Returns the cards a query selects, in its order.
     pub(crate) async fn select(&self, query: &CardsQuery) -> Result<Arc<Vec<Arc<CardRecord>>>> {
         let by_checks = query.health.is_some() || query.sort == Sort::Health;
-        // Read before the checks themselves: one that comes in between is looked at again, not missed.
+        // Read before the checks themselves, so that a check stored in between invalidates the cache.
         let version = if by_checks { self.workspace.library.checks_version() } else { 0 };
         let checks = self.workspace.library.checks().await?;
         let cursor = self.workspace.library.read(Replica::cursor);
@@ -58,7 +58,7 @@ impl Catalogue {
     }
 }
 
-/// What the newest check of a card found.
+/// Returns the health of a card from its last check.
 fn health(record: &CardRecord, checks: &Checks) -> HealthFilter {
     let last = checks.get(&record.id);
     HealthFilter::of(last.map(|last| last.state), last.is_some_and(|last| last.is_outdated(record.number)))
@@ -81,7 +81,7 @@ fn matches(query: &CardsQuery, record: &CardRecord, checks: &Checks) -> bool {
 fn contains(record: &CardRecord, text: &str) -> bool {
     let text = text.to_lowercase();
     let has = |value: &str| value.to_lowercase().contains(&text);
-    // The body is JSON text: a quick look there decides for nearly every card without parsing it.
+    // The body is JSON text: searching it first rules out most cards without parsing them.
     has(&record.key.name)
         || has(&record.key.provider)
         || has(&record.body) && has(record.card().description())

@@ -1,4 +1,4 @@
-//! What a reviewer does with proposals: one at a time, or all that need no closer look.
+//! Decisions of reviewers on proposals, one at a time or in bulk for those that are safe.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -26,16 +26,16 @@ use crate::pages::Pages;
 use crate::review::Proposals;
 use crate::servers::known::KnownServers;
 
-/// More reviewers than this for one field is a mistake in the setting.
+/// Most approvals a policy can require of one proposal; more is a mistake in the setting.
 const MOST_APPROVALS: u32 = 9;
 
-/// Characters of a reviewer's name.
+/// Most characters in a reviewer's name.
 const LONGEST_NAME: usize = 100;
 
-/// A proposal with what accepting all of it would write, or why it wants a closer look.
+/// A proposal with what accepting it as a whole would write, or why it needs individual review.
 type Looked = (Proposal, std::result::Result<Acceptance, String>);
 
-/// What a reviewer decides; clones share what they work on.
+/// Decides on proposals. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Decisions {
     workspace: Workspace,
@@ -43,7 +43,7 @@ pub struct Decisions {
     proposals: Proposals,
     pages: Pages,
     servers: KnownServers,
-    /// One proposal is taken up again at a time.
+    /// Serializes reopening of proposals.
     reopening: Arc<Mutex<()>>,
 }
 
@@ -59,7 +59,7 @@ impl Decisions {
         Decisions { workspace, models, proposals, pages, servers, reopening: Arc::default() }
     }
 
-    /// The name a decision is signed with: the one given, the policy's, or that of who asks.
+    /// Returns the reviewer's name for a decision: the given one, the policy's, or the caller's.
     fn reviewer(context: &Context, policy: &ReviewPolicy, by: &str) -> Result<Author> {
         let names = [by.trim(), policy.reviewer.trim(), context.author.trim()];
         let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
@@ -67,8 +67,7 @@ impl Decisions {
         Ok(Author(name.to_owned()))
     }
 
-    /// What a reviewer is told whose acceptance came to nothing: which fields are in the way, or who was
-    /// quicker.
+    /// Explains to a reviewer why an acceptance failed: which fields conflict, or who decided first.
     async fn refused(&self, id: u32, error: LibraryError) -> ApiError {
         let Ok(now) = self.workspace.library.proposal(id).await else { return error.into() };
         match (&error, now.state) {
@@ -94,7 +93,8 @@ impl Decisions {
         }
     }
 
-    /// Writes an acceptance, or keeps a yes; gives the cards it touched.
+    /// Accepts a proposal, or records an approval if more are required. Returns the cards that were
+    /// changed.
     async fn take_over(&self, context: &Context, request: &ProposalAccept) -> Result<Vec<CardId>> {
         let proposal = self.workspace.library.proposal(request.id).await?;
         let selection = Selection {
@@ -135,7 +135,8 @@ impl Decisions {
         Ok(touched)
     }
 
-    /// Looks at proposals: those that could be accepted whole and unseen come with what that writes.
+    /// Reviews proposals by rule: each that can be accepted as a whole without individual review comes with
+    /// what that would write.
     async fn safe_among(&self, ids: &[u32]) -> Result<Vec<Looked>> {
         let mut looked = Vec::with_capacity(ids.len());
         for id in ids {
@@ -145,7 +146,7 @@ impl Decisions {
             } else if !proposal.conflicts.is_empty() {
                 Err(format!("changed in the card since: {}", proposal.conflicts.join(", ")))
             } else if self.proposals.flagged.has(&proposal.draft) {
-                // Looked for anew: what is kept of its risk may be from before this was known.
+                // Checked again, because the stored risk may predate a rule that flags this text.
                 Err("a text hides something or gives orders to a model".to_owned())
             } else if proposal.risk != Risk::Low {
                 Err(format!("{} risk", if proposal.risk == Risk::High { "high" } else { "medium" }))
@@ -161,7 +162,7 @@ impl Decisions {
         Ok(looked)
     }
 
-    /// Accepts the safe ones among `ids`, as one change.
+    /// Accepts the proposals in `looked` that are safe, as one change.
     async fn accept_safe(
         &self,
         looked: Vec<Looked>,
@@ -199,7 +200,7 @@ impl Decisions {
                         accepted.extend(committed.changed.into_iter().map(|id| (proposal, id)));
                     }
                     Ok(Accepted::Approved(_)) => approved += 1,
-                    // Somebody was quicker: it waits, or is decided, as they left it.
+                    // Somebody else was faster; the proposal stays as they left it.
                     Err(
                         LibraryError::ProposalChanged(_)
                         | LibraryError::Decided { .. }
@@ -218,7 +219,6 @@ impl Decisions {
         for (count, what) in [(approved, "approved, others have to agree"), (late, "changed meanwhile, left")]
         {
             if count > 0 {
-                // Writing to a string cannot fail.
                 let _ = write!(summary, ", {count} {what}");
             }
         }
@@ -227,8 +227,10 @@ impl Decisions {
     }
 }
 
+/// Checks the length of a reviewer's name.
+///
 /// # Errors
-/// `invalid` for more than a name.
+/// `invalid` for more than `LONGEST_NAME` characters.
 fn sensible_name(name: &str) -> Result<()> {
     let length = name.chars().count();
     if length <= LONGEST_NAME {
@@ -241,7 +243,7 @@ fn sensible_name(name: &str) -> Result<()> {
     ))
 }
 
-/// Names what a preview showed: another value, another card or another list has another name.
+/// Returns a digest of a preview. It differs for another value, another card or another list of proposals.
 fn seen(looked: &[Looked]) -> String {
     let mut hash = Sha256::new();
     for (proposal, verdict) in looked {
@@ -256,11 +258,11 @@ fn seen(looked: &[Looked]) -> String {
 
 impl Handle<AcceptProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalAccept) -> Result<ProposalDetail> {
-        // Asked again after a lost answer: what was done stays done.
+        // Skipped on a retry after a lost response: the proposal has been accepted already.
         if self.workspace.library.outcome_of(context.request.as_deref()).await?.is_none() {
             let touched = self.take_over(context, &request).await?;
             self.workspace.tell_proposals().await?;
-            // Its page is read in the background, for answers to cite.
+            // Fetched in the background, so that answers can cite the page.
             let documented =
                 |id: &CardId| self.workspace.library.card(id).is_ok_and(|record| record.documented);
             if touched.iter().any(documented) {

@@ -1,5 +1,6 @@
-//! Cards that may be one tool under two names: found by name, import, page, text and meaning, wherever a card comes
-//! in. They are pointed out to a person; nothing is merged or refused because of them.
+//! Detection of cards that may describe the same tool under two names, by name, import, page, text and
+//! meaning, wherever a card is added. They are reported to a person; nothing is merged or rejected because
+//! of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,27 +13,27 @@ use autokit_workspace::background::in_background;
 use autokit_workspace::models::Models;
 use autokit_workspace::workspace::Workspace;
 
-/// Cosine from which two cards are of one tool, most likely: above what different tools of one maker reach, below
-/// what two wordings of one tool do.
+/// Cosine from which two cards most likely describe the same tool: higher than that of different tools of
+/// one provider, lower than that of two descriptions of one tool.
 const ALIKE: f32 = 0.85;
-/// Cosine of two descriptions alone, without the names, from which they say the same. Higher, for there is less to
-/// tell different tools apart.
+/// Cosine from which two descriptions, without the names, say the same. Higher than `ALIKE`, because there
+/// is less text to tell different tools apart.
 const SAME_DESCRIPTION: f32 = 0.9;
 /// Cosine of two cards below which their descriptions are not compared.
 const NEAR: f32 = 0.5;
-/// Cards compared by meaning.
+/// Nearest cards that are compared by meaning.
 const COMPARED: usize = 5;
-/// A card that may be the same tool.
+/// A card that may describe the same tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Duplicate {
     pub(crate) id: CardId,
     key: CardKey,
-    /// What they share; nothing when it is their meaning.
+    /// The key both cards share; `None` if they were matched by meaning.
     shared: Option<MatchKey>,
 }
 
 impl Duplicate {
-    /// What a person should look at.
+    /// Returns the warning shown to a person.
     pub(crate) fn warning(&self) -> Problem {
         let Duplicate { id, key, shared } = self;
         match shared {
@@ -53,8 +54,8 @@ fn has_telling_description(card: &Toolcard) -> bool {
     card.match_keys().iter().any(|key| matches!(key, MatchKey::Description(_)))
 }
 
-/// Whether two cards are operations or tools of one maker, which are often described by the same sentence ("Deletes the
-/// thing with this id") and differ all the same.
+/// Returns whether two cards are operations or MCP tools of one provider. Those often share a sentence
+/// ("Deletes the thing with this id") and are different tools all the same.
 fn of_one_maker(kind: Kind, provider: &str, other: &CardRecord) -> bool {
     matches!(kind, Kind::RestOperation | Kind::McpTool)
         && other.kind == kind
@@ -62,7 +63,7 @@ fn of_one_maker(kind: Kind, provider: &str, other: &CardRecord) -> bool {
         && other.key.provider == provider
 }
 
-/// The cards of a library by their match keys.
+/// The cards of a library, indexed by their match keys.
 pub(crate) struct Known(HashMap<u64, Vec<Arc<CardRecord>>>);
 
 impl Known {
@@ -76,7 +77,7 @@ impl Known {
         Known(known)
     }
 
-    /// Cards that may be the same tool as one with these keys, by id.
+    /// Returns the cards that may be the same tool as one with these keys, sorted by id.
     pub(crate) fn like(&self, card: &Toolcard, keys: &[MatchKey]) -> Vec<Arc<CardRecord>> {
         let (kind, provider) = (card.kind(), card.key().provider);
         let mut like: Vec<Arc<CardRecord>> = Vec::new();
@@ -97,7 +98,7 @@ impl Known {
     }
 }
 
-/// Cards that share a match key with one that is not among them.
+/// Returns the cards that share a match key with a card that is not in the library.
 fn sharing_key(replica: &Replica, card: &Toolcard) -> Vec<Duplicate> {
     let on_page = |bits: u64| replica.iter().filter(|record| record.matches(bits)).take(2).count();
     let tells_apart =
@@ -114,7 +115,7 @@ fn sharing_key(replica: &Replica, card: &Toolcard) -> Vec<Duplicate> {
     replica.iter().filter_map(shared).collect()
 }
 
-/// Finding cards of the library that may be the tool another card is of; clones share what they work on.
+/// Finds cards that may describe the same tool. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Duplicates {
     workspace: Workspace,
@@ -122,13 +123,13 @@ pub struct Duplicates {
 }
 
 impl Duplicates {
-    /// Looks among the cards of this library, by words and by the model's vectors.
+    /// Searches the cards of this library, by text and by the model's embeddings.
     pub fn new(workspace: Workspace, models: Models) -> Duplicates {
         Duplicates { workspace, models }
     }
 
-    /// Cards of the library that may be the same tool as one that is not in it, by id. `vector` is the card's own, if
-    /// there is a model.
+    /// Returns the cards that may be the same tool as a card that is not in the library, sorted by id.
+    /// `vector` is the embedding of that card, if there is a model.
     pub(crate) async fn of(&self, card: &Toolcard, vector: Option<Vec<f32>>) -> Result<Vec<Duplicate>> {
         let mut found = self.workspace.library.read(|replica| sharing_key(replica, card));
         if let Some(vector) = vector {
@@ -142,7 +143,8 @@ impl Duplicates {
         Ok(found)
     }
 
-    /// Cards that say what a card says: nearly the same as a whole, or in their descriptions, whatever they are called.
+    /// Returns cards that mean the same as a card, as a whole or in their descriptions, whatever their
+    /// names.
     async fn described_alike(&self, card: &Toolcard, vector: Vec<f32>) -> Result<Vec<Duplicate>> {
         let near = self.nearest(vector)?;
         let (mut alike, mut others) = (Vec::new(), Vec::new());
@@ -178,7 +180,7 @@ impl Duplicates {
         Ok(alike.iter().map(duplicate).collect())
     }
 
-    /// The cards closest to a vector, with their cosines.
+    /// Returns the cards closest to an embedding, with their cosines.
     fn nearest(&self, vector: Vec<f32>) -> Result<Vec<(CardId, f32)>> {
         let near = self.models.searcher().nearest(vector, COMPARED);
         let near = near.map_err(|error| ApiError::internal(error.to_string()))?;
@@ -186,7 +188,8 @@ impl Duplicates {
         Ok(near.filter(|(_, cosine)| *cosine >= NEAR).collect())
     }
 
-    /// The card of the library that says nearly the same as another one with this vector, if there is one.
+    /// Returns the library's card that means nearly the same as a card with this embedding, if there is
+    /// one.
     pub(crate) fn same_meaning(&self, card: &Toolcard, vector: Vec<f32>) -> Result<Option<Arc<CardRecord>>> {
         let (kind, provider) = (card.kind(), card.key().provider);
         let mut same = self.nearest(vector)?.into_iter().filter(|(_, cosine)| *cosine >= ALIKE);

@@ -1,4 +1,4 @@
-//! A person's own changes: each is a revision, each can be undone.
+//! Manual changes to cards. Each creates a revision and can be undone.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
     })
 }
 
-/// Refuses a card with flagged texts that the library's card does not have: unlike an import, which waits in
-/// Review, a card that is typed can be corrected at once.
+/// Rejects a card with flagged texts that the library's card does not have. An import would wait in Review
+/// instead, but whoever types a card can correct it at once.
 fn check_texts(card: &Toolcard, ours: Option<&CardRecord>) -> Result<()> {
     if !has_new_flagged_text(card, ours) {
         return Ok(());
@@ -60,19 +60,19 @@ fn meta(context: &Context, operation: Operation, reason: &str, fallback: &str) -
     }
 }
 
-/// A person's own changes to cards; clones share what they work on.
+/// Makes a person's own changes to cards. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Editing {
     workspace: Workspace,
     models: Models,
     duplicates: Duplicates,
     servers: KnownServers,
-    /// One undo at a time: which change is the newest depends on the one before.
+    /// Serializes undo: which change is the newest depends on the undo before.
     undoing: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Editing {
-    /// Changes the cards of this library.
+    /// Edits the cards of this library.
     pub fn new(
         workspace: Workspace,
         models: Models,
@@ -95,18 +95,18 @@ impl Handle<CreateCard> for Editing {
         }
         let key = card.key();
         let meta = meta(context, Operation::Create, &request.reason, &format!("Added {key}"));
-        // Without the model the card could not be held against others by meaning.
+        // Without the model the card could not be compared with others by meaning.
         self.models.settled().await;
         let vectors = self.models.embed_card(&card).await?;
         let vector = vectors.as_ref().map(|vectors| vectors.values.clone());
-        // Looked for before the card itself can be found.
+        // Searched before the card is written, or it would be found as its own duplicate.
         let duplicates = self.duplicates.of(&card, vector).await?;
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
         self.workspace.commit(&meta, &[write]).await?;
         let id = self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
         let id = id.ok_or_else(|| ApiError::internal("the new card vanished"))?;
         let mut detail = self.detail_of(&id).await?;
-        // Asked again after a lost answer, the card itself is there already.
+        // On a retry after a lost response the card itself is already in the library.
         let others = duplicates.iter().filter(|duplicate| duplicate.id != id);
         detail.warnings.extend(others.map(Duplicate::warning));
         Ok(detail)
@@ -115,7 +115,7 @@ impl Handle<CreateCard> for Editing {
 
 impl Handle<UpdateCard> for Editing {
     async fn handle(&self, context: &Context, request: CardUpdate) -> Result<CardDetail> {
-        // Asked again after a lost answer: by now the card may have another name.
+        // A retry after a lost response: by now the card may have another name.
         if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await?
             && let Some(id) = done.changed.first().or(done.unchanged.first())
         {
@@ -137,7 +137,7 @@ impl Handle<UpdateCard> for Editing {
 
 impl Handle<DeleteCards> for Editing {
     async fn handle(&self, context: &Context, request: CardsDelete) -> Result<CardChange> {
-        // Asked again after a lost answer: by now there is no such card.
+        // A retry after a lost response: the cards are already deleted.
         if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
             return Ok(removed(done));
         }
@@ -212,11 +212,11 @@ impl Handle<RestoreCard> for Editing {
 }
 
 impl Editing {
-    /// Takes a change back; the newest one when none is named.
+    /// Undoes a change, or the newest one if none is named.
     async fn undo_change(&self, change: Option<&str>, context: &Context) -> Result<UndoOutcome> {
         let undone = {
             let _one = self.undoing.lock().await;
-            // Asked again after a lost answer: the newest change is by now another one.
+            // A retry after a lost response: by now another change is the newest one.
             if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
                 let touched = [done.added, done.changed, done.deleted].concat();
                 return Ok(UndoOutcome {
@@ -238,7 +238,7 @@ impl Editing {
         self.servers.unbind(&undone.cards).await?;
         self.models.refresh(&undone.cards).await?;
         self.workspace.tell_library();
-        // Proposals that the change had taken over wait again.
+        // Proposals whose acceptance was undone are pending again.
         self.workspace.tell_proposals().await?;
         let text = |ids: &[CardId]| ids.iter().map(ToString::to_string).collect();
         Ok(UndoOutcome { reason: undone.reason, cards: text(&undone.cards), kept: text(&undone.kept) })

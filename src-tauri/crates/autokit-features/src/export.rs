@@ -1,4 +1,4 @@
-//! Cards on their way out: a bundle or a file of another format, and what would leave with it.
+//! Export of cards as a bundle or in another format, and a preview of it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -25,10 +25,10 @@ use crate::catalogue::Catalogue;
 use crate::keys::spoken;
 use crate::sources::Sources;
 
-/// Names of cards in a preview.
+/// Most names of cards in a preview.
 const NAMED: usize = 200;
 
-/// Taking cards out; clones share what they work on.
+/// Exports cards. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Exports {
     workspace: Workspace,
@@ -38,18 +38,18 @@ pub struct Exports {
 }
 
 impl Exports {
-    /// Writes the cards of this library.
+    /// Exports the cards of this library.
     pub fn new(workspace: Workspace, models: Models, catalogue: Catalogue, sources: Sources) -> Exports {
         Exports { workspace, models, catalogue, sources }
     }
 
-    /// The cards that are meant, by id.
+    /// Returns the cards a request selects. For a bundle they are sorted by id.
     async fn chosen(&self, request: &ExportRequest) -> Result<Vec<Arc<CardRecord>>> {
         let mut records: Vec<Arc<CardRecord>> = match &request.cards {
             Some(cards) => cards.iter().map(|card| self.workspace.find(card)).collect::<Result<_>>()?,
             None => self.catalogue.select(&request.query).await?.to_vec(),
         };
-        // One that is misspelt would leave after all.
+        // An unknown name is an error: a misspelt exclusion would let that card be exported.
         let without: HashSet<CardId> = request
             .without
             .iter()
@@ -57,14 +57,14 @@ impl Exports {
             .collect::<Result<_>>()?;
         records.retain(|record| !without.contains(&record.id));
         if matches!(request.format, Format::Bundle | Format::Folder) {
-            // The same cards make the same bundle, in whatever order they were listed.
+            // The same cards make the same bundle, whatever order they were listed in.
             records.sort_by(|a, b| a.id.cmp(&b.id));
             records.dedup_by(|a, b| a.id == b.id);
         }
         Ok(records)
     }
 
-    /// What a bundle of these cards holds.
+    /// Builds the contents of a bundle of these cards.
     async fn contents(
         &self,
         records: &[Arc<CardRecord>],
@@ -118,11 +118,11 @@ impl Exports {
         })
     }
 
-    /// Makes an export go on from the bundle that is in its folder, as one does in version control: what
-    /// others put there is not written over unseen, and the date stays while nothing changes.
+    /// Makes an export continue the bundle already in its folder, as version control does: versions of
+    /// others that this library has not seen are not overwritten, and the date stays if nothing changes.
     async fn goes_on_from(&self, path: &str, contents: &mut Contents) -> Result<()> {
         let folder = Path::new(path).to_owned();
-        // What cannot be read is the writer's to judge: it may be no bundle, or one that was not finished.
+        // An unreadable folder is left to the writer: it may hold no bundle, or an unfinished one.
         let there = in_background(move || Ok(autokit_bundle::read_folder(&folder).ok())).await?;
         let Some(there) = there else { return Ok(()) };
         let ids: Vec<CardId> = there.contents.cards.iter().map(|entry| entry.id.clone()).collect();
@@ -159,7 +159,7 @@ impl Exports {
     }
 }
 
-/// Whether two bundles hold the same cards with the same past.
+/// Returns whether two bundles hold the same cards with the same history.
 fn hold_the_same(a: &Contents, b: &Contents) -> bool {
     let same = |(a, b): (&Entry, &Entry)| {
         a.id == b.id
@@ -174,7 +174,7 @@ fn hold_the_same(a: &Contents, b: &Contents) -> bool {
     shape(a) == shape(b) && a.cards.iter().zip(&b.cards).all(same)
 }
 
-/// What an export is called: what the person says, else as its file.
+/// Returns the name of an export: the one given, or else that of its file.
 fn called(request: &ExportRequest) -> String {
     let name = request.name.trim();
     let stem = request.path.as_deref().and_then(|path| Path::new(path).file_stem());
@@ -184,7 +184,7 @@ fn called(request: &ExportRequest) -> String {
     }
 }
 
-/// A card as a bundle holds it.
+/// Builds the bundle entry of a card.
 fn entry_of(
     position: usize,
     record: &CardRecord,
@@ -197,7 +197,7 @@ fn entry_of(
         .ok_or_else(|| ApiError::internal(format!("card {} has no revision to be exported", record.id)))?;
     let gone = lineage.iter().rposition(|named| named.revision.body.is_none());
     let begun = gone.map(|at| lineage.get(at + 1).unwrap_or(&newest));
-    // Written anew after it was deleted, it comes from here, wherever the one before came from.
+    // A card created again after it was deleted originates here, wherever the deleted one came from.
     let anew = begun.filter(|begun| begun.revision.operation == Operation::Create);
     let first = anew.or(lineage.first()).unwrap_or(&newest);
     let provenance = match told.filter(|_| anew.is_none()) {
@@ -218,7 +218,7 @@ fn entry_of(
             past.push(Past { step: Step::of(&named.revision, named.id), body });
         }
     } else {
-        // All that came before, by name: enough to tell who is ahead of whom.
+        // The ids of all earlier revisions: enough to tell which of two cards is ahead.
         ancestors.append(&mut step.merged);
         for named in lineage.into_iter().rev() {
             ancestors.push(named.id);
@@ -240,7 +240,7 @@ fn entry_of(
     })
 }
 
-/// The licence a card names itself, in either spelling.
+/// Returns the licence a card names itself, under either spelling of the field.
 fn licence_of(card: &Toolcard) -> Option<String> {
     ["licence", "license"].iter().find_map(|field| card.text(field)).map(str::to_owned)
 }
@@ -267,7 +267,7 @@ fn refused(error: &autokit_bundle::Error, place: &str) -> ApiError {
 fn unwritable(place: &str, error: &std::io::Error) -> ApiError {
     let code = match error.kind() {
         std::io::ErrorKind::StorageFull => ErrorCode::DiskFull,
-        // Nothing is wrong with the library: the place was named by the person.
+        // The library is not at fault: the person chose the path.
         _ => ErrorCode::BadRequest,
     };
     ApiError::new(code, format!("{place}: {}", file_problem(error)), "Choose another place to write to.")
@@ -312,7 +312,7 @@ impl Handle<Export> for Exports {
     async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportOutcome> {
         let records = self.chosen(&request).await?;
         if records.is_empty() && request.path.is_some() {
-            // An older export stays as it is.
+            // Nothing is written, so an older export stays as it is.
             let (message, remedy) = if self.workspace.library.read(autokit_library::Replica::is_empty) {
                 ("the library has no cards, so nothing was written", "Import a file in the Library first.")
             } else {
@@ -324,7 +324,7 @@ impl Handle<Export> for Exports {
             return Err(ApiError::new(ErrorCode::NotFound, message, remedy));
         }
         let bundled = matches!(request.format, Format::Bundle | Format::Folder);
-        // Other formats hold no history; of it nothing leaves with them.
+        // Other formats cannot hold history, so none is exported (or scanned for secrets).
         let history = request.history && bundled;
         let asked = ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
         let mut contents = self.contents(&records, &asked, &context.author).await?;
@@ -349,7 +349,7 @@ impl Handle<SignBundle> for Exports {
         }
         let author = &incoming.about.author;
         if !author.is_empty() && spoken(author) != spoken(&context.author) {
-            // A signature says whose bundle it is; readers would take this key for the author's.
+            // A signature says whose bundle it is: readers would take this key for the author's.
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 format!("{} was made by {author:?}, who alone can sign it", request.path),
@@ -444,12 +444,12 @@ fn write_text(
     }
 }
 
-/// Writes next to the target first, so that a failure leaves an older export as it was.
+/// Writes to a temporary file next to the target first, so that a failure leaves an older export intact.
 fn replace_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<tempfile::NamedTempFile>) -> autokit_bundle::Result<()>,
 ) -> autokit_bundle::Result<()> {
-    // Through a link the file it leads to is replaced, not the link.
+    // Through a symlink, the file it points to is replaced, not the link.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => {
@@ -463,7 +463,7 @@ fn replace_file(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // As any new file, as far as the person's settings allow it.
+        // The mode of any new file, subject to the umask.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut out = BufWriter::new(builder.prefix(".autokit-").tempfile_in(folder)?);

@@ -1,11 +1,11 @@
-//! Texts that hide something or give orders to a model, where they come in.
+//! Detection of flagged texts (prompt injection and the like) in cards that arrive.
 
 use autokit_library::CardRecord;
 use autokit_toolcard::{Toolcard, is_flagged};
 use serde_json::Value;
 
-/// Whether a card says something that the library's does not, and that hides something, gives orders to a
-/// model, is stuffed with catchwords, or is code where a name should be.
+/// Returns whether a card has a flagged text that the library's card does not have: hidden text,
+/// instructions to a model, keyword stuffing, or code where a name should be.
 pub(crate) fn has_new_flagged_text(card: &Toolcard, ours: Option<&CardRecord>) -> bool {
     let ours = ours.map(|ours| ours.card().into_object());
     let new = |field: &str, value: &Value| ours.as_ref().and_then(|ours| ours.get(field)) != Some(value);

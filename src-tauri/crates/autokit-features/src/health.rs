@@ -1,4 +1,4 @@
-//! How healthy the library is.
+//! The health of the library: how many cards are verified, stale, broken and so on.
 
 use autokit_api::commands::{Context, GetHealth, Handle};
 use autokit_api::{HealthPoint, LibraryHealth, Nothing};
@@ -7,7 +7,7 @@ use autokit_library::HealthDay;
 
 use crate::verify::Checking;
 
-/// Days of the trend.
+/// Days in the trend.
 const TREND_DAYS: u32 = 90;
 
 impl Handle<GetHealth> for Checking {

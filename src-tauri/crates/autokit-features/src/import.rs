@@ -1,12 +1,12 @@
-//! Cards of others on their way in: what would happen, and what happens.
+//! Import of cards from other sources: the preview, and the import itself.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`plan`] | a source held against the library, card by card |
-//! | [`preview`] | what it would do, window by window |
+//! | [`plan`] | how each card of a source compares with the library |
+//! | [`preview`] | the plan, page by page |
 //! | [`wishes`] | what the person chose |
-//! | [`work`] | the cards to write and the proposals to make, after what the person chose |
-//! | [`vectors`] | vectors that came along, and whether they can be trusted |
+//! | [`work`] | the cards to write and the proposals to make, given those choices |
+//! | [`vectors`] | embeddings that came with the source, and whether they can be trusted |
 
 mod plan;
 mod preview;
@@ -42,7 +42,7 @@ use plan::{Plan, PlanCache};
 use wishes::Wishes;
 use work::Work;
 
-/// Bringing cards in; clones share what they work on.
+/// Imports cards. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Imports {
     workspace: Workspace,
@@ -54,7 +54,7 @@ pub struct Imports {
 }
 
 impl Imports {
-    /// Reads cards into this library.
+    /// Imports cards into this library.
     pub fn new(
         workspace: Workspace,
         models: Models,
@@ -65,7 +65,7 @@ impl Imports {
         Imports { workspace, models, duplicates, sources, servers, plans: Arc::default() }
     }
 
-    /// Loads the cards AutoKit comes with, in the background.
+    /// Loads the starter cards that ship with AutoKit, in the background.
     pub fn start_starter(&self) -> JobRef {
         let imports = self.clone();
         self.workspace.jobs.start(
@@ -90,7 +90,7 @@ impl Imports {
         )
     }
 
-    /// Carries out what was planned, all or nothing.
+    /// Carries out an import, all or nothing.
     pub(crate) async fn bring_in(
         &self,
         incoming: Arc<Incoming>,
@@ -110,9 +110,9 @@ impl Imports {
         progress.at(0, work.arrivals.len() as u64);
         self.give_vectors(&incoming, &mut work, progress).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "vectors are there");
-        // Looked for before the cards themselves can be found.
+        // Searched before the cards are written, or they would be found as their own duplicates.
         let similar = self.similar_arrivals(&plan, &work).await?;
-        // What was looked at is not looked at again; a large source is not kept in memory beside what is
+        // The preview's caches are not needed any more: a large source is not kept in memory beside what is
         // made of it.
         self.sources.forget();
         self.plans.lock().expect("no holder panics").forget();
@@ -157,7 +157,7 @@ impl Imports {
         Ok(Outcome { summary: summary(&tally, &taken, &similar), tally: Some(tally) })
     }
 
-    /// The cards about to be added that may be there already under another name, each with the one it may be.
+    /// Returns the new cards that may already be in the library under another name, each with that card.
     async fn similar_arrivals(&self, plan: &Arc<Plan>, work: &Work) -> Result<Vec<(String, String)>> {
         let new = work.arrivals.iter().zip(&work.from).filter(|(arrival, _)| arrival.expected.is_none());
         let new: Vec<(usize, Option<Vec<f32>>)> =
@@ -165,12 +165,12 @@ impl Imports {
         let (duplicates, plan) = (self.duplicates.clone(), Arc::clone(plan));
         in_background(move || {
             let mut similar = Vec::new();
-            // Cards of the same source are held against each other by what they say alone.
+            // Cards of the same source are compared with each other by their descriptions only.
             let mut said: HashMap<MatchKey, String> = HashMap::new();
             for (at, vector) in new {
                 let card = &plan.incoming.entries[at].card;
                 let name = card.key().to_string();
-                // Operations of an API and tools of a server are often described by the same sentence.
+                // Operations of one API and tools of one server often share the same sentence.
                 let apart = !matches!(card.kind(), Kind::RestOperation | Kind::McpTool);
                 let text = card
                     .match_keys()
@@ -198,7 +198,7 @@ impl Imports {
     }
 }
 
-/// Cards named in a summary as being there already.
+/// Most cards named in a summary as possible duplicates.
 const NAMED: usize = 3;
 
 fn summary(tally: &JobTally, taken: &TakenIn, similar: &[(String, String)]) -> String {
@@ -243,7 +243,7 @@ impl Handle<PreviewImport> for Imports {
     }
 }
 
-/// What a source is called in a title.
+/// Returns the name of a source for the title of a job.
 fn called(source: &ImportSource, incoming: &Incoming) -> String {
     let named = Some(&incoming.about.name).filter(|name| !name.trim().is_empty());
     match (source, named) {

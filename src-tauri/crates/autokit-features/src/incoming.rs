@@ -1,4 +1,4 @@
-//! What a source of cards holds, whatever its format: read once, looked at often.
+//! The contents of a source of cards, whatever its format; read once, then used many times.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -11,14 +11,14 @@ use autokit_openapi as openapi;
 use autokit_openapi::rapidapi;
 use autokit_toolcard::{Author, ReadCards, Rejected, is_web_address, read_cards};
 
-/// What a source holds.
+/// The contents of a source.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     pub(crate) format: Format,
-    /// Where it came from, for people.
+    /// Where it came from, as shown to people.
     pub(crate) source: String,
     pub(crate) about: autokit_bundle::About,
-    /// Whether cards come with revisions of their own library.
+    /// Whether the cards come with revisions of the library they were exported from.
     pub(crate) bundled: bool,
     pub(crate) history: bool,
     pub(crate) vectors: Option<VectorModel>,
@@ -28,7 +28,7 @@ pub(crate) struct Incoming {
     pub(crate) signature: Option<Signature>,
 }
 
-/// What something that is neither a file nor a folder is.
+/// Describes a path that is neither a file nor a folder.
 #[cfg(unix)]
 fn kind_of(metadata: &fs::Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
@@ -46,7 +46,7 @@ fn kind_of(_: &fs::Metadata) -> &'static str {
     "something else"
 }
 
-/// A document of an API that was not read: its reason says what to do.
+/// Converts the error of an API document; the end of its message says what to do.
 fn unread_document(path: &str, error: &openapi::SpecError) -> ApiError {
     let message = format!("{path}: {error}");
     let (reason, remedy) = message.rsplit_once("; ").unwrap_or((&message, "Correct it and import it again"));
@@ -82,7 +82,7 @@ fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
 }
 
 impl Incoming {
-    /// The cards AutoKit comes with.
+    /// The starter cards that ship with AutoKit.
     pub(crate) fn starter(read: ReadCards, by: &Author, at: &str) -> Incoming {
         from_cards(read, Format::Json, "the starter cards", b"starter", by, at)
     }
@@ -102,7 +102,7 @@ pub(crate) fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
         return Ok(from_bundle(bundle, Format::Folder, path));
     }
     if !metadata.is_file() {
-        // A pipe or a device may never end, or never begin.
+        // Reading a pipe or a device may block forever.
         return Err(ApiError::new(
             ErrorCode::UnreadableFile,
             format!("{path}: this is neither a file nor a folder but {}", kind_of(&metadata)),
@@ -115,7 +115,7 @@ pub(crate) fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
         let bundle = autokit_bundle::read_file(file).map_err(|error| bundle_error(path, &error))?;
         return Ok(from_bundle(bundle, Format::Bundle, path));
     }
-    // Known before a byte is read: a huge file is refused at once.
+    // Checked before reading, so that a huge file is rejected at once.
     if metadata.len() > autokit_toolcard::MAX_FILE_BYTES {
         return Err(unreadable(path, &autokit_toolcard::ReadError::TooLarge));
     }
@@ -123,7 +123,7 @@ pub(crate) fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
     from_bytes(&bytes, path, by, at)
 }
 
-/// What some bytes hold, whatever their format. `source` is where they came from, for people.
+/// Parses bytes of any supported format. `source` says where they came from, for people.
 pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incoming> {
     if bytes.starts_with(b"PK\x03\x04") {
         let bundle = autokit_bundle::read_file(std::io::Cursor::new(bytes))
@@ -147,7 +147,7 @@ pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> R
         Known::Csv => (formats::read_csv(bytes), Format::Csv),
         Known::McpServers => (formats::read_mcp_servers(bytes), Format::McpServers),
         Known::ServerJson => (formats::read_server_json(bytes), Format::ServerJson),
-        // What is none of them is told from what cards look like.
+        // Anything else is parsed as AutoKit's own JSON, which recognizes cards by their shape.
         Known::AutokitJson | Known::Bundle | Known::Unknown => {
             let read = read_cards(bytes).map_err(|error| unreadable(source, &error))?;
             return Ok(from_cards(read, Format::Json, source, bytes, by, at));

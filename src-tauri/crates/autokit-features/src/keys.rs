@@ -1,5 +1,5 @@
-//! Whose bundles are trusted: keys are remembered the first time they are seen, and a person says which
-//! ones count.
+//! Signing keys of bundles. A key is remembered the first time it is seen; a person decides which keys are
+//! trusted.
 
 use autokit_api::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
 use autokit_api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
@@ -13,41 +13,41 @@ use serde::{Deserialize, Serialize};
 
 use crate::incoming::Incoming;
 
-/// Name of this person's own key in the keychain.
+/// Name of the person's own signing key in the keychain.
 const OWN_KEY: &str = "signing-key";
 
-/// A key that was seen.
+/// A signing key that was seen before.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct KnownKey {
     key: PublicKey,
-    /// What whoever signed called themselves the first time.
+    /// What the signer called themselves the first time.
     signer: String,
     first_seen: String,
     trusted: bool,
-    /// Authors of the bundles it signed.
+    /// Authors of the bundles this key signed.
     authors: Vec<String>,
 }
 
 impl KnownKey {
-    /// Whether it signed for this author before, however the name is spelt.
+    /// Returns whether this key signed for an author before, however the name is spelt.
     fn is_of(&self, author: &str) -> bool {
         let author = spoken(author);
         !author.is_empty() && self.authors.iter().any(|known| spoken(known) == author)
     }
 }
 
-/// Whether another key than this one signed for an author before.
+/// Returns whether a different key signed for an author before.
 fn another_signed(keys: &[KnownKey], key: PublicKey, author: &str) -> bool {
     keys.iter().any(|other| other.key != key && other.is_of(author))
 }
 
-/// A name as it is read aloud: what does not show, capitals and spaces make no other name of it.
+/// Normalizes a name for comparison: ignores invisible characters, case and whitespace.
 pub(crate) fn spoken(name: &str) -> String {
     let shown: String = name.chars().filter(|c| !is_unseen(*c)).collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Who a source says made it, and who signed it.
+/// The author a source names, and its signature.
 #[derive(Debug)]
 pub(crate) struct Seen {
     author: String,
@@ -60,7 +60,7 @@ impl Seen {
     }
 }
 
-/// Keys that bundles are signed with: one's own, and those of others; clones share them.
+/// Signing keys of bundles: one's own, and those of others. Clones share state.
 #[derive(Clone, Debug)]
 pub struct BundleKeys {
     workspace: Workspace,
@@ -68,7 +68,7 @@ pub struct BundleKeys {
 }
 
 impl BundleKeys {
-    /// The keys of this library, private ones where those of services are.
+    /// Manages the keys of this library; private keys are in the same store as those of providers.
     pub fn new(workspace: Workspace, providers: Providers) -> BundleKeys {
         BundleKeys { workspace, providers }
     }
@@ -81,7 +81,7 @@ impl BundleKeys {
         self.workspace.save(Setting::BundleKeys, keys).await
     }
 
-    /// How far the signature of a source can be relied on.
+    /// Returns how far the signature of a source can be trusted.
     pub(crate) async fn signature_view(&self, incoming: &Incoming) -> Result<SignatureView> {
         let keys = self.known_keys().await?;
         let author = &incoming.about.author;
@@ -96,7 +96,8 @@ impl BundleKeys {
             });
         };
         let known = keys.iter().find(|known| known.key == signature.key);
-        // A key vouches for those it signed for before, not for whoever a bundle says made it.
+        // A key vouches only for authors it signed for before, not for whoever a bundle names as its
+        // author.
         let elsewhere = another_signed(&keys, signature.key, author);
         let trust = match known {
             Some(known) if elsewhere && !known.is_of(author) => Trust::OtherKey,
@@ -107,19 +108,19 @@ impl BundleKeys {
         };
         Ok(SignatureView {
             trust,
-            // What a key was called first stays its name here: the bundle could say anything.
+            // The first name a key was seen with stays its name, because a bundle can claim any name.
             signer: known.map_or(&signature.signer, |known| &known.signer).clone(),
             key: signature.key.to_string(),
             fingerprint: signature.key.fingerprint(),
         })
     }
 
-    /// Remembers the key of a source that was imported.
+    /// Remembers the key that signed an imported source.
     pub(crate) async fn remember(&self, seen: &Seen) -> Result<()> {
         let Some(signature) = &seen.signature else { return Ok(()) };
         let mut keys = self.known_keys().await?;
         let elsewhere = another_signed(&keys, signature.key, &seen.author);
-        // Under another key than before it is not this author's until a person says so.
+        // If another key signed for this author before, the new key is not theirs until a person says so.
         let authors = if elsewhere { Vec::new() } else { vec![seen.author.clone()] };
         match keys.iter_mut().find(|known| known.key == signature.key) {
             Some(known) if elsewhere || known.is_of(&seen.author) => return Ok(()),
@@ -135,14 +136,14 @@ impl BundleKeys {
         self.keep_keys(&keys).await
     }
 
-    /// This person's own key, or why what is kept as one is none.
+    /// Returns the person's own key, or why the stored one cannot be read.
     async fn own_key(&self) -> Result<Option<std::result::Result<SigningKey, autokit_bundle::Error>>> {
         let secrets = self.providers.secrets();
         let secret = secrets.get(OWN_KEY).await?;
         Ok(secret.map(|secret| SigningKey::from_secret(secret.expose())))
     }
 
-    /// This person's own key; made where there is none.
+    /// Returns the person's own key, creating it if there is none.
     pub(crate) async fn signing_key(&self) -> Result<SigningKey> {
         match self.own_key().await? {
             Some(Ok(key)) => Ok(key),
@@ -171,7 +172,7 @@ impl BundleKeys {
             trusted: known.trusted,
             authors: known.authors.clone(),
         };
-        // One that cannot be read is as good as none: the list offers to make one.
+        // An unreadable key is treated as missing: the list offers to create one.
         let own = self.own_key().await?.and_then(std::result::Result::ok).map(|key| key.public());
         Ok(SigningKeys {
             own: own.map(|key| key.to_string()),
@@ -220,7 +221,7 @@ impl Handle<SetKeyTrust> for BundleKeys {
             None if !request.trusted => {
                 return Err(never_seen("Nothing is trusted that was not said to be."));
             }
-            // Somebody may tell their key before they send anything.
+            // People may exchange keys before the first bundle is sent.
             None => keys.push(KnownKey {
                 key,
                 signer: request.signer,

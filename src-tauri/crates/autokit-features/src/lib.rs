@@ -1,15 +1,16 @@
-//! The features of AutoKit but for what agents reach over MCP: each a struct with its own state and two to five
-//! dependencies, which carries out its own commands.
+//! The features of AutoKit other than those for agents over MCP. Each is a struct with its own state and
+//! two to five dependencies, and handles its own commands. FUEL and Kaman are explained in the section
+//! *Systems* of `ARCHITECTURE.md`.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`catalogue`], [`edit`], [`duplicates`], [`pages`] | cards, and their documentation pages |
 //! | [`review`], [`decide`] | proposals, and decisions on them |
-//! | [`verify`] | checks of cards: FUEL |
+//! | [`verify`] | checks of cards against their pages (FUEL) |
 //! | [`agent`], [`sessions`], [`library_retriever`] | questions to the agent |
-//! | [`import`], [`export`], [`keys`], [`sources`], [`subscriptions`] | cards from and for other libraries |
-//! | [`servers`], [`market`], [`api_keys`] | what tools that can be called come from |
-//! | [`starter`] | the cards AutoKit comes with |
+//! | [`import`], [`export`], [`keys`], [`sources`], [`subscriptions`] | exchange with other libraries |
+//! | [`servers`], [`market`], [`api_keys`] | where callable tools come from |
+//! | [`starter`] | the cards that ship with AutoKit |
 
 pub mod agent;
 pub mod api_keys;

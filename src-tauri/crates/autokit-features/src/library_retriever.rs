@@ -1,4 +1,4 @@
-//! The library and the web as the agent sees them.
+//! The library and the web, as the agent searches them.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -14,37 +14,37 @@ use autokit_workspace::background::in_background;
 
 use crate::agent::Agent;
 
-/// Longest time for one question; the web fallback with a slow model fits into it.
+/// Time limit for one question; a web fallback with a slow model fits into it.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(5);
 
-/// What discovery needs of the library and is not made anew for every question.
+/// Data of the library that discovery needs, cached between questions.
 #[derive(Debug, Default)]
 pub(crate) struct DiscoveryCache {
     vocabulary: tokio::sync::Mutex<Option<(String, Arc<Vocabulary>)>>,
     known: Mutex<Option<(u64, Arc<Vec<Known>>)>>,
 }
 
-/// Who asks the agent.
+/// On whose behalf the agent is asked, and with which limits.
 #[derive(Clone, Debug)]
 pub struct Asker {
-    /// Whose feedback counts.
+    /// The person whose feedback is taken into account.
     pub feedback_of: String,
-    /// Ids of the cards that may be found; none for all.
+    /// Ids of the cards that may be found; `None` for all.
     pub allowed: Option<Arc<HashSet<String>>>,
-    /// Whether the web may be asked where the library has nothing.
+    /// Whether the agent may fall back to the web.
     pub web: bool,
-    /// How many candidates come with the answer; none for the usual number.
+    /// Number of candidates that come with the answer; `None` for the default.
     pub candidates: Option<usize>,
 }
 
 impl Asker {
-    /// A person, before whom the whole library lies.
+    /// A person, who may find every card and use the web.
     pub(crate) fn person(name: &str) -> Asker {
         Asker { feedback_of: name.to_owned(), allowed: None, web: true, candidates: None }
     }
 }
 
-/// The library as the agent sees it, for one who asks.
+/// The library as the agent searches it on behalf of an asker.
 pub(crate) struct LibraryRetriever<'a> {
     pub(crate) agent: &'a Agent,
     pub(crate) asker: Asker,
@@ -75,7 +75,7 @@ impl Retriever for LibraryRetriever<'_> {
             let Some(record) = self.agent.search.found(&hit) else { continue };
             let card = record.card();
             let cited = match hit.parts.chunk {
-                // The pieces of the first few are read by models and people; the rest are not shown.
+                // Only the first few come with a passage to read; the passages of the rest are not shown.
                 Some(at) if found.len() < 5 => self.agent.cite(&record.id, at).await.map_err(failed)?,
                 _ => None,
             };
@@ -103,7 +103,7 @@ impl Retriever for LibraryRetriever<'_> {
 }
 
 impl Agent {
-    /// The piece of a card's page with this number.
+    /// Returns the chunk with this index of a card's page, as a citation.
     pub async fn cite(&self, card: &CardId, at: u32) -> Result<Option<Citation>> {
         let Some(page) = self.workspace.library.page(card).await? else { return Ok(None) };
         Ok(page.chunks.get(at as usize).map(|chunk| {
@@ -117,7 +117,7 @@ impl Agent {
         }))
     }
 
-    /// Words about tools with vectors of the present model.
+    /// Returns words about tools with their embeddings of the current model.
     async fn vocabulary(&self) -> Result<Arc<Vocabulary>> {
         let Some(embedder) = self.models.embedder() else { return Ok(Arc::default()) };
         let mut kept = self.discovery.vocabulary.lock().await;
@@ -132,7 +132,7 @@ impl Agent {
         Ok(vocabulary)
     }
 
-    /// The cards of the library as discovery wants them.
+    /// Returns the cards of the library in the form discovery needs.
     fn known(&self) -> Arc<Vec<Known>> {
         let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
         let mut kept = self.discovery.known.lock().expect("no holder panics");
@@ -154,7 +154,7 @@ impl Agent {
         known
     }
 
-    /// The web as chosen in Settings; none when no search service is chosen.
+    /// Returns web discovery as configured in Settings; `None` if no search service is chosen.
     pub(crate) async fn web(&self) -> Result<Option<Discovery>> {
         let services = self.providers.services();
         let Some(search) = services.search.clone() else { return Ok(None) };

@@ -1,14 +1,15 @@
-//! Tools that are not here yet: registries of MCP servers and published bundles, asked when a person
-//! searches there or the library has too little for an agent (Kaman, section 10).
+//! The marketplace: tools that can be installed, from registries of MCP servers and published bundles. They
+//! are queried when a person searches there, or when the library has too few results for an agent (Kaman,
+//! section 10).
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`asking`] | sources asked at once, with a deadline, and what they said remembered for a while |
-//! | [`shared`] | the cards of a bundle somebody published |
-//! | [`agents`] | what an agent is told when the library has too little |
+//! | [`asking`] | queries to all sources at once, with a deadline and a cache of the answers |
+//! | [`shared`] | the cards of a published bundle |
+//! | [`agents`] | what an agent is told when the library has too few results |
 //! | [`install`] | what installing would do, for a person to confirm |
 //!
-//! No source is set up to begin with, and without one nothing is asked.
+//! No source is configured by default, and without one nothing is queried.
 
 mod agents;
 mod asking;
@@ -37,31 +38,31 @@ use tokio::sync::Mutex;
 use crate::servers::known::KnownServers;
 use asking::Answers;
 
-/// Sources at most: each of them is asked by every search.
+/// Most sources: every search queries each of them.
 const MOST_SOURCES: usize = 10;
-/// How long a person waits for an answer.
+/// How long a person's search waits for the sources.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Results when nobody says how many.
+/// Default number of results.
 const RESULTS: u32 = 20;
-/// Results at most.
+/// Most results.
 const MOST_RESULTS: u32 = 100;
 
-/// Sources of tools that are not here yet; clones share them.
+/// Sources of tools that can be installed. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Market {
     workspace: Workspace,
     models: Models,
     providers: Providers,
     servers: KnownServers,
-    /// How long an agent that searches waits for the sources.
+    /// How long an agent's search waits for the sources.
     deadline: Duration,
     answers: Arc<Answers>,
-    /// One writer of the list of sources at a time.
+    /// Serializes writes to the list of sources.
     writing: Arc<Mutex<()>>,
 }
 
 impl Market {
-    /// Asks the sources this library has; agents wait for them as long as the options say.
+    /// Searches the sources of this library. Searches of agents use the deadline in `options`.
     pub fn new(
         workspace: Workspace,
         models: Models,
@@ -113,7 +114,7 @@ impl Handle<AddMarketSource> for Market {
         let is_bundle = || url.split(['?', '#']).next().is_some_and(|path| path.ends_with(".toolcards"));
         let told = if is_bundle() { MarketKind::Bundle } else { MarketKind::Registry };
         let kind = request.kind.unwrap_or(told);
-        // Of either sort it has to be an address of the web.
+        // Also validates the address of a bundle: both kinds need a web address.
         let registry = Registry::at(self.providers.services().fetcher.clone(), url)?;
         let url = if kind == MarketKind::Registry { registry.address().to_owned() } else { url.to_owned() };
         let source = MarketSource { id: autokit_workspace::token(3), kind, url };

@@ -1,4 +1,5 @@
-//! Documentation pages of cards: read in the background, cut, embedded, cited (FUEL, document loader).
+//! Documentation pages of cards: fetched in the background, split into chunks, embedded and cited (FUEL,
+//! document loader).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,14 +20,15 @@ use autokit_workspace::workspace::Workspace;
 use futures_util::StreamExt;
 use jiff::Timestamp;
 
-/// Pages asked for at a time; the client lets two through to one host.
+/// Pages fetched concurrently; the HTTP client allows two requests per host.
 const AT_ONCE: usize = 8;
-/// Pieces of one page at most: a manual of a thousand pages in one file is cut here, and says so.
+/// Most chunks of one page. A longer page, such as a manual of a thousand pages in one file, is truncated
+/// and a warning is logged.
 const PIECES: usize = 400;
-/// A page read within this time is not asked for again unless told to.
+/// A page fetched within this time is not fetched again unless requested.
 const FRESH: Duration = Duration::from_hours(24);
 
-/// What became of one page.
+/// The outcome of fetching one page.
 #[derive(Clone, Debug)]
 enum Read {
     New,
@@ -34,7 +36,7 @@ enum Read {
     Failed(ApiError),
 }
 
-/// Documentation pages of cards; clones share them.
+/// Documentation pages of cards. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Pages {
     workspace: Workspace,
@@ -43,12 +45,12 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Reads pages of the cards of this library.
+    /// Fetches pages for the cards of this library.
     pub fn new(workspace: Workspace, models: Models, providers: Providers) -> Pages {
         Pages { workspace, models, providers }
     }
 
-    /// Starts reading pages of some cards, or of all.
+    /// Starts fetching the pages of some cards, or of all if `cards` is empty.
     pub fn start(&self, cards: Vec<CardId>, again: bool) -> JobRef {
         let pages = self.clone();
         let title = match cards.as_slice() {
@@ -101,7 +103,7 @@ impl Pages {
             progress.at(done, total);
         }
         let failures = match &first_failure {
-            // Not one of all: that is no success with a remark.
+            // If every page failed, the job fails too.
             Some(why) if new + same == 0 && failed > 1 => {
                 let message = format!("none of {failed} pages could be read; the first: {}", why.message);
                 return Err(ApiError::new(why.code, message, why.remedy.clone()));
@@ -115,8 +117,8 @@ impl Pages {
         Ok(Outcome { summary, tally: None })
     }
 
-    /// Reads the page of one card. That a page cannot be read is kept with it; only the library's own
-    /// failures end the job.
+    /// Fetches the page of one card. A page that cannot be read is stored as failed; only errors of the
+    /// library end the job.
     async fn read_page(&self, record: &CardRecord, again: bool) -> Result<Read> {
         let card = record.card();
         let Some(url) = card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()) else {
@@ -205,7 +207,7 @@ impl Pages {
         Ok(if same { Read::Same } else { Read::New })
     }
 
-    /// Keeps a page with the vectors of its pieces.
+    /// Stores a page with the embeddings of its chunks.
     async fn embed_page(&self, page: &Page) -> Result<()> {
         let vectors = match self.models.embedder() {
             Some(embedder) if !page.chunks.is_empty() => {
@@ -218,7 +220,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Brings the index up to a page, embedding its pieces if that was not done under this model.
+    /// Updates the index with a page, embedding its chunks first if the current model has not done so.
     async fn index_page(&self, page: &Page) -> Result<()> {
         let Some(embedder) = self.models.embedder() else { return Ok(()) };
         let kept = self.workspace.library.page_vectors_of(embedder.id(), &page.card).await?;
@@ -280,7 +282,7 @@ impl Handle<GetPage> for Pages {
     }
 }
 
-/// A piece of the page at `url`.
+/// Converts a chunk of the page at `url`.
 pub(crate) fn piece(url: &str, chunk: &PageChunk) -> PagePiece {
     let url = match &chunk.anchor {
         Some(anchor) => format!("{url}#{anchor}"),

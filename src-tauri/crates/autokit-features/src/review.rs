@@ -24,10 +24,10 @@ use serde_json::{Map, Value};
 
 use crate::duplicates::Duplicates;
 
-/// Drafts of which it is remembered whether they are suspect.
+/// Drafts for which a cache remembers whether they are flagged.
 const LOOKED_THROUGH: NonZeroUsize = NonZeroUsize::new(50_000).expect("more than none");
 
-/// Proposals as they wait for review; clones share them.
+/// The review queue. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Proposals {
     workspace: Workspace,
@@ -38,7 +38,7 @@ pub struct Proposals {
 }
 
 impl Proposals {
-    /// The proposals of this library.
+    /// Creates the review queue of this library.
     pub fn new(
         workspace: Workspace,
         models: Models,
@@ -48,12 +48,12 @@ impl Proposals {
         Proposals { workspace, models, duplicates, providers, flagged: Arc::default() }
     }
 
-    /// How proposals are decided on.
+    /// Returns the review policy.
     pub(crate) async fn policy(&self) -> Result<ReviewPolicy> {
         Ok(self.workspace.saved(Setting::Review).await?.unwrap_or_default())
     }
 
-    /// The card a proposal is about, or would make.
+    /// Returns the title of the card a proposal changes or creates.
     pub(crate) fn title(&self, proposal: &Proposal) -> String {
         match (&proposal.draft.card, proposal.draft.key()) {
             (Some(id), _) => self
@@ -74,7 +74,7 @@ impl Proposals {
         let proposal = self.workspace.library.proposal(look.id).await?;
         let record = proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
         let now: Map<String, Value> = match (&record, proposal.draft.base, proposal.state) {
-            // What was decided is seen over the card it was decided on.
+            // A decided proposal is shown against the revision it was decided on.
             (
                 Some(record),
                 Some(base),
@@ -92,7 +92,7 @@ impl Proposals {
             (Some(record), ..) => record.card().into_object(),
             (None, ..) => Map::new(),
         };
-        // A new card is found by its name as accepted, which the reviewer may have edited.
+        // A new card is found by its accepted name, which the reviewer may have edited.
         let made = || {
             let key = proposal.draft.key().filter(|_| proposal.state == ProposalState::Accepted)?;
             self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.to_string()))
@@ -105,7 +105,7 @@ impl Proposals {
         }
         let mut similar = proposal.draft.similar.clone();
         if proposal.state == ProposalState::Pending {
-            // The library may have got such a card since, and an import proposes thousands without looking.
+            // Such a card may have been added since, and imports propose thousands without searching.
             similar.extend(self.similar_to(&draft).await?);
             similar.sort();
             similar.dedup();
@@ -134,7 +134,7 @@ impl Proposals {
         })
     }
 
-    /// Keeps a proposal, with the cards of the library that may be the same tool.
+    /// Stores a proposal, with the library's cards that may be the same tool.
     pub async fn propose(&self, mut draft: Draft, by: &Author, request: Option<&str>) -> Result<Proposed> {
         let similar = self.similar_to(&draft).await?;
         draft.similar.extend(similar);
@@ -145,8 +145,8 @@ impl Proposals {
         Ok(proposed)
     }
 
-    /// The cards of the library that may be the tool a draft makes a card of, or have its name under another
-    /// provider; none for a draft that changes a card.
+    /// Returns the library's cards that may be the tool of a draft, or that have its name under another
+    /// provider. Empty for a draft that changes an existing card.
     async fn similar_to(&self, draft: &Draft) -> Result<Vec<CardId>> {
         let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
         let (None, Ok(card)) = (&draft.card, card) else { return Ok(Vec::new()) };
@@ -163,7 +163,7 @@ impl Proposals {
 }
 
 impl Proposals {
-    /// A draft of a card from words that describe a tool: by the small model, else by rules.
+    /// Drafts a card from a description in plain words: with the small model, or else by rules.
     pub async fn described(&self, text: &str) -> Result<Draft> {
         let now = self.workspace.clock.stamp();
         let services = self.providers.services();
@@ -222,22 +222,22 @@ impl Handle<DescribeCard> for Proposals {
     }
 }
 
-/// Whether a text that is proposed hides something or gives orders to a model.
+/// Returns whether a proposed text is flagged: hidden text, instructions to a model and the like.
 fn is_suspect(draft: &Draft) -> bool {
     let mut card = draft.applied(&Map::new(), |_| true);
     if draft.card.is_some() {
-        // Which language the card is of is not known here.
+        // The language of the existing card is not known here.
         card.entry(fields::LANGUAGE).or_insert_with(|| "other".into());
     }
     draft.fields.iter().any(|field| is_flagged(&card, &field.field))
 }
 
-/// What was said of drafts that were looked through: the queue is read again with each proposal that comes,
-/// and looking through a thousand of them takes a while.
+/// A cache of which drafts are flagged. The queue is read again with each new proposal, and scanning a
+/// thousand drafts takes a while.
 #[derive(Debug)]
 pub(crate) struct FlaggedDrafts {
-    /// By a digest of what is proposed, with a key nobody else has: a draft cannot be made to look like
-    /// another.
+    /// Keyed by a hash of the proposed values. The hasher is seeded randomly, so that a draft cannot be
+    /// crafted to collide with another.
     said: Mutex<LruCache<u64, bool>>,
     digest: RandomState,
 }
@@ -249,7 +249,7 @@ impl Default for FlaggedDrafts {
 }
 
 impl FlaggedDrafts {
-    /// As [`is_suspect`].
+    /// As [`is_suspect`], with the cache.
     pub(crate) fn has(&self, draft: &Draft) -> bool {
         let mut digest = self.digest.build_hasher();
         draft.card.is_some().hash(&mut digest);

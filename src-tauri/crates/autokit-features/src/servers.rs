@@ -1,8 +1,8 @@
-//! MCP servers behind AutoKit: which there are, and what of their tools is in the library.
+//! MCP servers behind AutoKit: which are configured, and which of their tools are in the library.
 //!
-//! A tool of a server is a card. What the server says of it is taken over by review: a tool that is new,
-//! and one that says something else than when it was accepted, waits there as a proposal, and until then
-//! cannot be called. So a server cannot change what an agent reads behind a person's back.
+//! A tool of a server is a card. What the server says about it goes through Review: a tool that is new, or
+//! that says something else than when it was accepted, waits there as a proposal and cannot be called until
+//! then. So a server cannot change what an agent reads without a person's approval.
 
 pub(crate) mod bindings;
 pub mod known;
@@ -33,9 +33,9 @@ use crate::incoming::Incoming;
 use known::KnownServers;
 use tools::{SavedServer, Upstream, choice, proposer, read_tools};
 
-/// Characters of a name.
+/// Most characters in a server's name.
 const NAME_CHARS: usize = 40;
-/// Adding servers, and bringing in what their tools say; clones share them.
+/// Adds servers and imports their tools as cards. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Servers {
     workspace: Workspace,
@@ -44,17 +44,17 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Follows the servers this library knows.
+    /// Manages the servers of this library.
     pub fn new(workspace: Workspace, known: KnownServers, imports: Imports) -> Servers {
         Servers { workspace, known, imports }
     }
 
-    /// Stops the programs of servers.
+    /// Stops the processes of all servers.
     pub async fn stop_all(&self) {
         self.known.pool().stop_all().await;
     }
 
-    /// Looks at the tools of a server in the background and brings in what is new or changed.
+    /// Starts a background scan of a server's tools that imports what is new or changed.
     pub(crate) fn start_looking_at(&self, name: String) -> JobRef {
         let servers = self.clone();
         let title = format!("Looking at the tools of {name}");
@@ -82,7 +82,7 @@ impl Servers {
         })
     }
 
-    /// Brings in what a server says; gives the tools that were left out, each with the reason, as well.
+    /// Imports what a server lists. Also returns the tools that were left out, each with the reason.
     async fn take_up(&self, name: &str, progress: &Progress) -> Result<(Outcome, Vec<String>)> {
         let server = self.known.get(name).await?;
         let ServerTools { tools, skipped } = self.known.list_tools(&server).await?;
@@ -177,7 +177,7 @@ impl Handle<AddServer> for Servers {
                 "Use up to 40 letters, digits, spaces, dots, `-` and `_`.",
             ));
         }
-        // Rules and reviews go by the name: it must be nobody else's, also at a glance.
+        // Permissions and reviews refer to the name, so it must be unique even when case is ignored.
         let same = |other: &str| other != name && other.eq_ignore_ascii_case(&name);
         let taken =
             self.known.all().await?.iter().find(|kept| same(&kept.name)).map(|kept| kept.name.clone());
@@ -206,7 +206,7 @@ impl Handle<AddServer> for Servers {
         let secrets: Vec<String> = request.secrets.keys().cloned().collect();
         let before = self.known.all().await?.iter().find(|kept| kept.name == name).cloned();
         if secrets.is_empty() {
-            // A machine without a place for keys can have servers that need none.
+            // A machine without a secret store can still have servers that need no secrets.
             if before.is_some_and(|before| !before.secrets.is_empty()) {
                 self.known.remove_secrets(&name).await?;
             }
@@ -231,7 +231,7 @@ impl Handle<AddServer> for Servers {
     }
 }
 
-/// A name as servers have them here, from whatever it is elsewhere.
+/// Converts any name to one that is allowed for servers here.
 fn plain_name(name: &str) -> String {
     let plain =
         |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ') { c } else { '-' };
@@ -284,7 +284,7 @@ impl Handle<RemoveServer> for Servers {
         }
         self.known.forget_live(&name);
         self.known.pool().stop(&name).await;
-        // Nobody says any more what they say; a server of this name that is added again says it anew.
+        // Pending proposals of a removed server are withdrawn; if it is added again, it proposes them anew.
         let by = Author(proposer(&name));
         if self.workspace.library.withdraw_all(&by, "the server was removed").await? > 0 {
             self.workspace.tell_proposals().await?;

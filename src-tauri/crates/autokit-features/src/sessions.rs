@@ -1,4 +1,4 @@
-//! Sessions with the agent, in memory and in the library: begun, changed, kept, brought back.
+//! Agent sessions, in memory and in the library: started, changed, stored and loaded.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
 
-/// Sessions kept in memory; older ones are read from the library.
+/// Most sessions in memory; older ones are loaded from the library.
 const IN_MEMORY: usize = 50;
 
 /// The sessions of this process.
@@ -19,20 +19,20 @@ const IN_MEMORY: usize = 50;
 pub struct Sessions {
     all: Mutex<HashMap<String, Entry>>,
     keeping: tokio::sync::Mutex<()>,
-    /// Turns under way, with their way into the library.
+    /// Running turns, including storing their sessions at the end.
     tasks: Mutex<tokio::task::JoinSet<()>>,
 }
 
 impl Sessions {
-    /// Carries a turn out in the background; the engine ends when it has.
+    /// Runs a turn in the background. The engine waits for it on shutdown.
     pub fn carry_out(&self, turn: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.tasks.lock().expect("no holder panics");
-        // Those that ended are let go here; nobody else asks for them.
+        // Reaps finished tasks; nothing else joins them.
         while tasks.try_join_next().is_some() {}
         tasks.spawn(turn);
     }
 
-    /// Stops all turns and waits until each is kept as stopped.
+    /// Cancels all turns and waits until each is stored as cancelled.
     pub async fn stop_all(&self) {
         for entry in self.all.lock().expect("no holder panics").values() {
             entry.cancel.cancel();
@@ -42,12 +42,12 @@ impl Sessions {
     }
 }
 
-/// A session as those see it who work on it.
+/// A handle to a session in memory.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// As it stands; whoever waits for a change watches it.
+    /// The current state; waiting commands subscribe to it.
     pub state: watch::Sender<Session>,
-    /// Stops the turn under way.
+    /// Cancels the running turn.
     pub cancel: CancellationToken,
 }
 
@@ -56,7 +56,7 @@ impl Agent {
         self.sessions.all.lock().expect("no holder panics").get(id).cloned()
     }
 
-    /// A session in memory, brought back from the library if it is a past one.
+    /// Returns a session in memory, loading a past one from the library.
     pub async fn session(&self, id: &str) -> Result<Entry> {
         if let Some(entry) = self.entry(id) {
             return Ok(entry);
@@ -70,8 +70,8 @@ impl Agent {
     fn keep_in_memory(&self, session: Session) -> Entry {
         let mut all = self.sessions.all.lock().expect("no holder panics");
         while all.len() >= IN_MEMORY {
-            // The oldest of those at rest goes; it is in the library. One that has not begun is no past
-            // one.
+            // Evicts the oldest session without a running turn; it is in the library. A session without
+            // turns is not, so it stays.
             let at_rest = |entry: &Entry| {
                 let session = entry.state.borrow();
                 !session.turns.is_empty() && !running(&session)
@@ -89,7 +89,7 @@ impl Agent {
         all.entry(id).or_insert(entry).clone()
     }
 
-    /// Changes a session and tells of it.
+    /// Changes a session and notifies listeners.
     pub fn change(&self, entry: &Entry, edit: impl FnOnce(&mut Session)) {
         let mut news = (String::new(), 0);
         entry.state.send_modify(|session| {
@@ -102,8 +102,8 @@ impl Agent {
 
     /// Stores a session.
     pub async fn keep(&self, entry: &Entry) -> Result<()> {
-        // One at a time, and read inside: a word on an answer must not be written over by the end of the
-        // turn it is about.
+        // One at a time, reading the state inside the lock: feedback on an answer must not be overwritten
+        // by the end of the turn it is about.
         let _turn = self.sessions.keeping.lock().await;
         let session = entry.state.borrow().clone();
         let note = SessionNote {
@@ -115,7 +115,7 @@ impl Agent {
         Ok(self.workspace.library.put_session(&note, &body).await?)
     }
 
-    /// Begins a turn: in a new session, or in one that is at rest.
+    /// Starts a turn in a new session, or in an existing one without a running turn.
     pub async fn begin(&self, session: Option<&str>, kind: TurnKind, asked: &str) -> Result<(Entry, usize)> {
         if asked.trim().is_empty() {
             return Err(ApiError::new(
@@ -145,11 +145,12 @@ impl Agent {
             ms: 0,
         };
         let id = entry.state.borrow().id.clone();
-        // A stopped turn's token stays stopped; this turn has one of its own. Looked at and taken under
-        // the lock: of two who ask at once one is turned away.
+        // A cancelled token stays cancelled, so each turn gets its own. Checked and inserted under the
+        // lock: of two concurrent questions one is rejected.
         let (entry, at) = {
             let mut all = self.sessions.all.lock().expect("no holder panics");
-            // Brought back from the library twice at once, the first is the one others watch.
+            // If the session was loaded from the library twice concurrently, the first copy is the one
+            // others watch.
             let state = all.get(&id).map_or_else(|| entry.state.clone(), |known| known.state.clone());
             if running(&state.borrow()) {
                 return Err(ApiError::new(
@@ -179,7 +180,7 @@ fn no_session(id: &str) -> ApiError {
     )
 }
 
-/// Whether a turn of it is under way.
+/// Returns whether a turn of the session is running.
 pub fn running(session: &Session) -> bool {
     session.turns.last().is_some_and(|turn| turn.state == TurnState::Running)
 }

@@ -1,4 +1,4 @@
-//! Reading sources of cards: files, folders, addresses, pasted text.
+//! Reads sources of cards: files, folders, web addresses and pasted text.
 
 use std::fs;
 use std::path::Path;
@@ -15,12 +15,12 @@ use autokit_workspace::workspace::Workspace;
 use crate::incoming::{Incoming, from_bytes, from_path, unreadable};
 use crate::keys::BundleKeys;
 
-/// The source looked at last, so that scrolling through a preview does not read it again.
+/// The last source that was read, so that scrolling through a preview does not read it again.
 #[derive(Debug, Default)]
 struct SourceCache(Option<Read>);
 
 impl SourceCache {
-    /// Lets go of what was read.
+    /// Drops the cached source.
     fn forget(&mut self) {
         self.0 = None;
     }
@@ -33,7 +33,7 @@ struct Read {
     incoming: Arc<Incoming>,
 }
 
-/// How long what was fetched is still what is looked at.
+/// How long a downloaded source is used before it is downloaded again.
 const LOOKED_AT: Duration = Duration::from_mins(10);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +50,14 @@ impl SourceKey {
                 state_of(Path::new(path)).map_err(|error| unreadable(path, &file_problem(&error)))?
             }
             ImportSource::Text(text) => (None, text.len() as u64),
-            // What was fetched stays what was looked at until another source is.
+            // A download stays cached until another source is read or `LOOKED_AT` has passed.
             ImportSource::Url(_) => (None, 0),
         };
         Ok(SourceKey { source: source.clone(), modified, bytes })
     }
 }
 
-/// When a file or anything in a folder changed last, and how much there is.
+/// Returns when a file or anything in a folder last changed, and its size in bytes.
 fn state_of(path: &Path) -> std::io::Result<(Option<SystemTime>, u64)> {
     let metadata = fs::metadata(path)?;
     let (mut modified, mut bytes) = (metadata.modified().ok(), metadata.len());
@@ -74,7 +74,7 @@ fn state_of(path: &Path) -> std::io::Result<(Option<SystemTime>, u64)> {
     Ok((modified, bytes))
 }
 
-/// Reading sources of cards, and whose signatures on them are trusted; clones share them.
+/// Reads sources of cards, and knows whose signatures are trusted. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Sources {
     workspace: Workspace,
@@ -84,17 +84,17 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Reads files and addresses; who signed them is held against these keys.
+    /// Reads files and web addresses; their signatures are checked against `keys`.
     pub fn new(workspace: Workspace, providers: Providers, keys: BundleKeys) -> Sources {
         Sources { workspace, providers, keys, cache: Arc::default() }
     }
 
-    /// Lets go of what was read last.
+    /// Drops the cached source.
     pub(crate) fn forget(&self) {
         self.cache.lock().expect("no holder panics").forget();
     }
 
-    /// Reads a source, or gives what was read of it last if it is still the same.
+    /// Reads a source, or returns the cached one if it is still the same.
     pub(crate) async fn read(&self, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
         let fetched = match &source {
             ImportSource::Url(url) if !self.has_read(&source)? => Some(self.fetch_source(url).await?),
@@ -128,7 +128,7 @@ impl Sources {
         Ok(file.map(|file| file.bytes).unwrap_or_default())
     }
 
-    /// Reads a source whatever is remembered of it.
+    /// Reads a source without using the cache.
     pub(crate) async fn read_anew(&self, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
         self.forget();
         self.read(source, by).await

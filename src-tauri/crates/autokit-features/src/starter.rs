@@ -1,7 +1,7 @@
-//! The cards AutoKit comes with, so that a new library answers from the first minute.
+//! The starter cards that ship with AutoKit, so that a new library has answers from the start.
 //!
-//! Written from public facts; each names its documentation page and where the facts came from.
-//! None is marked verified: that is for FUEL to decide when it has seen the page.
+//! They are written from public facts; each names its documentation page and its sources. None is marked
+//! verified: FUEL decides that once it has seen the page.
 
 use autokit_agent::discover::Vocabulary;
 use autokit_error::{ApiError, Result};
@@ -15,10 +15,10 @@ const FILES: &[(&str, &str)] = &[
     ("cli.json", include_str!("../starter/cli.json")),
 ];
 
-/// All starter cards.
+/// Returns all starter cards.
 ///
 /// # Errors
-/// When a file that was compiled in is not a card file, which a test rules out.
+/// If an embedded file is not a card file, which a test rules out.
 pub fn cards() -> Result<ReadCards> {
     let mut all = ReadCards::default();
     for (name, text) in FILES {
@@ -30,10 +30,10 @@ pub fn cards() -> Result<ReadCards> {
     Ok(all)
 }
 
-/// Words about tools, from the cards AutoKit comes with.
+/// Returns words about tools, taken from the starter cards, with their embeddings.
 ///
 /// # Errors
-/// When the cards cannot be read or the model fails.
+/// If the cards cannot be read or the model fails.
 pub fn vocabulary(embedder: &dyn QueryEmbedder) -> Result<Vocabulary> {
     let starter = cards()?;
     let texts: Vec<String> = starter

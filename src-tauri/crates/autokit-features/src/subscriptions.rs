@@ -1,4 +1,4 @@
-//! Bundles that are looked at for newer versions: a file or a folder a team shares, an address.
+//! Subscriptions to bundles that are checked for newer versions: a shared file or folder, or a web address.
 
 use std::sync::Arc;
 
@@ -21,23 +21,23 @@ use crate::import::Imports;
 use crate::import::wishes::Wishes;
 use crate::sources::Sources;
 
-/// A year.
+/// Longest interval between checks: a year.
 const MOST_HOURS: u32 = 8_760;
 
-/// Bundles that are followed; clones share them.
+/// Bundles that are checked for newer versions. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Subscriptions {
     workspace: Workspace,
     imports: Imports,
     sources: Sources,
-    /// One look at a time.
+    /// Serializes checks.
     looking: Arc<Mutex<()>>,
-    /// The list is read and written whole.
+    /// Serializes writes: the list is read and written as a whole.
     writing: Arc<Mutex<()>>,
 }
 
 impl Subscriptions {
-    /// The subscriptions of this library.
+    /// Manages the subscriptions of this library.
     pub fn new(workspace: Workspace, imports: Imports, sources: Sources) -> Subscriptions {
         Subscriptions { workspace, imports, sources, looking: Arc::default(), writing: Arc::default() }
     }
@@ -46,7 +46,7 @@ impl Subscriptions {
         Ok(self.workspace.saved(Setting::Subscriptions).await?.unwrap_or_default())
     }
 
-    /// Changes the list; gives it as it is then.
+    /// Changes the list and returns it.
     async fn change(
         &self,
         change: impl FnOnce(&mut Vec<Subscription>) -> Result<()>,
@@ -68,7 +68,7 @@ impl Subscriptions {
         )
     }
 
-    /// Starts a look at those whose time has come.
+    /// Starts a check of the subscriptions that are due.
     pub(crate) async fn start_due(&self) -> Result<Option<JobRef>> {
         if self.looking.try_lock().is_err() {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Subscriptions {
             }
             one.checked_at = Some(self.workspace.clock.stamp());
             self.change(|all| {
-                // Somebody may have taken it off the list meanwhile.
+                // The subscription may have been removed meanwhile.
                 if let Some(kept) = all.iter_mut().find(|kept| kept.id == one.id) {
                     *kept = one;
                 }
@@ -124,7 +124,7 @@ impl Subscriptions {
         Ok(Outcome { summary, tally: None })
     }
 
-    /// Looks at one; says what came of it where there was something new.
+    /// Checks one subscription; returns a summary if there was something new.
     async fn look_for_newer(&self, one: &mut Subscription, progress: &Progress) -> Result<Option<String>> {
         let by = "Subscription";
         let incoming = self.sources.read_anew(one.source.clone(), by).await?;
@@ -141,7 +141,8 @@ impl Subscriptions {
         }
         let name = Some(&incoming.about.name).filter(|name| !name.trim().is_empty());
         one.name.clone_from(name.unwrap_or(&incoming.source));
-        // Whoever holds the address could say anything; a signature says that it is still the author.
+        // Whoever controls the address could publish anything; only a signature proves that it is still the
+        // author.
         let unsigned = matches!(one.source, ImportSource::Url(_)) && key.is_none();
         let view = self.sources.keys.signature_view(&incoming).await?;
         if one.landing == Landing::Library && view.trust.is_suspicious() {

@@ -1,5 +1,5 @@
-//! Cards against their pages, in the background: politely, with a memory of where it was (FUEL,
-//! verifier and fixer). Here: what is due, and what is asked for; [`runs`] carries it out.
+//! Checks of cards against their documentation pages, in the background, politely and resumably (FUEL,
+//! verifier and fixer). This module decides what is due; [`runs`] carries it out.
 
 mod card;
 mod runs;
@@ -28,18 +28,20 @@ use crate::review::Proposals;
 use crate::subscriptions::Subscriptions;
 use runs::{UnderWay, Wanted, starter_keys};
 
-/// How long the library has to rest before it is looked through for new cards.
+/// How long the library has to be unchanged before it is searched for new cards.
 const REST: Duration = Duration::from_secs(3);
-/// How often a process that stays looks whether a check is due.
+/// How often a long-running process looks for checks that are due.
 const LOOK_EVERY: Duration = Duration::from_mins(10);
-/// More days than this are a slip of the hand.
+/// Most days in a setting; more is a typing error.
 const MOST_DAYS: u32 = 3_650;
 
-/// The moment this many days ago; none where the calendar does not reach that far.
+/// Returns the time this many days ago; `None` if it is out of range.
 fn days_before(now: Timestamp, days: u32) -> Option<String> {
     now.checked_sub(SignedDuration::from_hours(24 * i64::from(days))).ok().map(stamp)
 }
 
+/// Checks that a number of days is plausible.
+///
 /// # Errors
 /// `invalid` for more than ten years.
 fn sensible(days: u32) -> Result<()> {
@@ -53,7 +55,7 @@ fn sensible(days: u32) -> Result<()> {
     ))
 }
 
-/// Checking cards against their pages; clones share it.
+/// Checks cards against their pages. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Checking {
     pub(crate) workspace: Workspace,
@@ -76,7 +78,7 @@ impl Checking {
         Checking { workspace, models, providers, proposals, catalogue, under_way: Arc::default() }
     }
 
-    /// Writes the day's health down and tells whoever listens.
+    /// Records today's health and notifies listeners.
     async fn note_health(&self) -> Result<()> {
         let day = self.workspace.clock.now().strftime("%Y-%m-%d").to_string();
         let counts = self.workspace.library.health().await?;
@@ -89,8 +91,8 @@ impl Checking {
         Ok(self.workspace.saved(Setting::Checks).await?.unwrap_or_default())
     }
 
-    /// Starts what is due by now: pages to be tried again, cards checked long ago, new cards,
-    /// cards that changed since their check.
+    /// Starts a run of what is due: pages to retry, cards last checked long ago, new cards, and cards that
+    /// changed since their check.
     pub(crate) async fn check_what_is_due(&self) -> Result<Option<JobRef>> {
         if self.checks_go_on() {
             return Ok(None);
@@ -101,7 +103,7 @@ impl Checking {
         let limit =
             Some(settings.every_days).filter(|days| *days > 0).and_then(|days| days_before(now, days));
         let now = stamp(now);
-        // The cards AutoKit comes with are nobody's news; a run over all of them is for a person to begin.
+        // Starter cards do not count as new; checking all of them is for a person to start.
         let starter = starter_keys()?;
         let due = |record: &&Arc<CardRecord>| match known.get(&record.id) {
             Some(last) => {
@@ -115,7 +117,7 @@ impl Checking {
         let due: Vec<Arc<CardRecord>> =
             self.workspace.library.read(|replica| replica.iter().filter(due).cloned().collect());
         let page = due.iter().find_map(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
-        // Nobody asked for this run: without a network it does not even show.
+        // Nobody requested this run, so without a network it is not started at all.
         let Some(page) = page else { return Ok(None) };
         if !self.fuel(false).reaches(&page).await {
             return Ok(None);
@@ -125,7 +127,7 @@ impl Checking {
     }
 }
 
-/// Waits until the library changed and then came to rest.
+/// Waits until the library has changed and then been unchanged for [`REST`].
 async fn changed(news: &mut broadcast::Receiver<Event>) {
     let mut seen = false;
     loop {
@@ -140,15 +142,15 @@ async fn changed(news: &mut broadcast::Receiver<Event>) {
         match next {
             Ok(Event::Library { .. }) | Err(broadcast::error::RecvError::Lagged(_)) => seen = true,
             Ok(_) => {}
-            // Nobody will ever send again: the engine is gone, which the caller sees for itself.
+            // The sender is gone because the engine is; the caller notices that itself.
             Err(broadcast::error::RecvError::Closed) => return,
         }
     }
 }
 
 impl Checking {
-    /// Keeps cards checked while this process lives: takes up a run that was broken off, and looks whether
-    /// something is due when the library changes and now and then besides.
+    /// Keeps cards checked while this process runs: resumes an interrupted run, and looks for due checks
+    /// whenever the library changes, and regularly besides.
     pub fn keep_checking(&self, subscriptions: Subscriptions) {
         let checking = self.clone();
         let mut news = self.workspace.events().subscribe();
@@ -182,7 +184,7 @@ impl Handle<StartVerify> for Checking {
     async fn handle(&self, _: &Context, request: VerifyStart) -> Result<JobRef> {
         let scope = match request.scope {
             VerifyScope::Cards { cards } => {
-                // A name nobody knows is told at once, not by a job that fails.
+                // An unknown name is an error now rather than a failed job later.
                 let ids = cards.iter().map(|card| Ok(self.workspace.find(card)?.id.to_string()));
                 let mut ids: Vec<String> = ids.collect::<Result<_>>()?;
                 ids.sort();

@@ -1,4 +1,4 @@
-//! How a source stands to the library: what is new in it, and what both changed.
+//! Comparison of a source with the library: what is new in it, and what both sides changed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -16,16 +16,16 @@ use crate::duplicates::Known;
 use crate::flagged::has_new_flagged_text;
 use crate::incoming::Incoming;
 
-/// How a source stands to the library, as of one state of it.
+/// How a source compares with the library at one point of its journal.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) incoming: Arc<Incoming>,
-    /// Position in the journal it was made at.
+    /// Position in the journal at which the plan was made.
     cursor: u64,
     pub(super) planned: Vec<Planned>,
 }
 
-/// How one card of a source stands to the library.
+/// How one card of a source compares with the library.
 #[derive(Debug)]
 pub(super) struct Planned {
     pub(super) status: ItemStatus,
@@ -33,7 +33,7 @@ pub(super) struct Planned {
     pub(super) standing: Option<Standing>,
     pub(super) similar: Vec<Arc<CardRecord>>,
     pub(super) problem: Option<Problem>,
-    /// Whether something new in it hides something or gives orders to a model: looked for once it is asked.
+    /// Whether the card brings a flagged text that is new here; computed on first use.
     suspect: OnceLock<bool>,
 }
 
@@ -42,32 +42,32 @@ impl Planned {
         self.standing == Some(Standing::Behind)
     }
 
-    /// Whether something new in it hides something or gives orders to a model.
+    /// Returns whether the card has a flagged text that the library's card does not have.
     pub(super) fn is_suspect(&self, entry: &Entry) -> bool {
-        // Also of one that is behind: where cards are replaced, it comes back.
+        // Also checked for a card that is behind: where cards are replaced, the old text comes back.
         let read = self.standing != Some(Standing::Identical) && self.status != ItemStatus::Invalid;
         read && *self.suspect.get_or_init(|| has_new_flagged_text(&entry.card, self.ours.as_deref()))
     }
 
-    /// Whether something suspect comes with it.
+    /// Returns whether importing the card would bring in a flagged text.
     pub(super) fn brings_suspect(&self, entry: &Entry) -> bool {
         self.status != ItemStatus::Identical && self.is_suspect(entry)
     }
 }
 
-/// The plan made last, so that scrolling through a preview does not make it again.
+/// The last plan, so that scrolling through a preview does not compute it again.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCache(Option<Arc<Plan>>);
 
 impl PlanCache {
-    /// Lets go of it.
+    /// Drops the cached plan.
     pub(super) fn forget(&mut self) {
         self.0 = None;
     }
 }
 
 impl Imports {
-    /// Holds a source against the library.
+    /// Compares a source with the library.
     pub(super) async fn plan(&self, incoming: Arc<Incoming>) -> Result<Arc<Plan>> {
         let cursor = self.workspace.library.read(Replica::cursor);
         if let Some(plan) = &self.plans.lock().expect("no holder panics").0
@@ -80,7 +80,7 @@ impl Imports {
             .workspace
             .library
             .read(|replica| incoming.entries.iter().map(|entry| card_of(replica, entry).cloned()).collect());
-        // Only of cards that differ is it asked how they came to.
+        // The history is only needed for cards that differ.
         let differing: Vec<CardId> = incoming
             .entries
             .iter()
@@ -109,8 +109,8 @@ impl Imports {
         Ok(plan)
     }
 
-    /// States of other libraries that cards of ours were merged with, as far as these cards go back to
-    /// them.
+    /// Returns the states of other libraries that our cards were merged with and that these entries descend
+    /// from.
     async fn foreign_states_of(
         &self,
         entries: &[Entry],
@@ -131,12 +131,13 @@ impl Imports {
     }
 }
 
-/// The card of the library that a card of a source is: by its id, else by provider and name.
+/// Returns the library's card that a source's card corresponds to: by id, or else by provider and name.
 fn card_of<'a>(replica: &'a Replica, entry: &Entry) -> Option<&'a Arc<CardRecord>> {
     replica.get(&entry.id).or_else(|| replica.by_key(&entry.card.key()))
 }
 
-/// What tells of each entry which tool it is. A page that several of them name tells nothing.
+/// Returns the match keys that identify the tool of each entry. A page named by several entries identifies
+/// none.
 fn telling_keys(entries: &[Entry]) -> Vec<Vec<MatchKey>> {
     let mut all: Vec<Vec<MatchKey>> = entries.iter().map(|entry| entry.card.match_keys()).collect();
     let is_page = |key: &&MatchKey| matches!(key, MatchKey::Page(_));
@@ -185,7 +186,7 @@ fn stand(
     });
     let status = match (&standing, &problem) {
         (_, Some(_)) => ItemStatus::Invalid,
-        // A file without a history of its own says what it says; there is nothing it could be behind.
+        // A file without revision history cannot be behind: what it says is a change.
         (Standing::Behind, _) if !bundled => ItemStatus::Changed,
         (Standing::Identical | Standing::Behind, _) => ItemStatus::Identical,
         (Standing::Ahead { .. }, _) => ItemStatus::Changed,

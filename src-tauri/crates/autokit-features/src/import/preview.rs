@@ -1,4 +1,4 @@
-//! What an import would do, window by window.
+//! The preview of an import, page by page.
 
 use autokit_api::{FieldConflict, ImportItem, ImportPreview, ItemStatus, SignatureView, SourceInfo};
 use autokit_bundle::Entry;
@@ -8,7 +8,7 @@ use serde_json::Map;
 
 use super::plan::{Plan, Planned};
 
-/// Names shown of cards that may be the same tool.
+/// Most names shown of cards that may be the same tool.
 const SIMILAR: usize = 3;
 
 impl Plan {
@@ -45,7 +45,7 @@ impl Plan {
             items: Vec::new(),
         };
         let window = offset..offset.saturating_add(limit);
-        // In the order of the source, with what cannot be taken where it stands.
+        // In the order of the source, with rejected items in their place.
         let mut rejected = incoming.rejected.iter().peekable();
         let place = |preview: &mut ImportPreview, status: ItemStatus, item: &dyn Fn() -> ImportItem| {
             *match status {

@@ -1,4 +1,5 @@
-//! Vectors of cards that arrive: those that came along, where they can be trusted, else made here.
+//! Embeddings of imported cards: those that came with the source if they can be trusted, or else computed
+//! here.
 
 use autokit_error::Result;
 use autokit_library::PackedVectors;
@@ -10,14 +11,15 @@ use super::Imports;
 use super::work::Work;
 use crate::incoming::Incoming;
 
-/// Cards of the bundle whose vectors are made anew to see whether the others are true.
+/// Cards of a bundle whose embeddings are recomputed to verify the ones that came with it.
 const SAMPLED: usize = 8;
-/// Cosine between a vector that came and the one made here below which those that came are not used.
+/// Cosine between a vector that came with a bundle and the one computed here, below which none of the
+/// bundle's vectors are used.
 const TRUE_ENOUGH: f32 = 0.999;
 
 impl Imports {
-    /// Gives what is written its vectors: those that came, where they are of the present model and true,
-    /// else made here.
+    /// Sets the embeddings of the cards to write: those of the source if they are of the current model and
+    /// verified, or else computed here.
     pub(super) async fn give_vectors(
         &self,
         incoming: &Incoming,
@@ -57,8 +59,8 @@ impl Imports {
         Ok(())
     }
 
-    /// The model and length of the vectors that came, if they can be used: whoever made them could have
-    /// made a card answer every question. A few are made again and compared.
+    /// Returns the model and dimension of the source's vectors if they can be used. A sample is recomputed
+    /// and compared, because whoever made them could have made a card match every query.
     async fn vectors_that_came(&self, incoming: &Incoming, work: &Work) -> Result<Option<(String, usize)>> {
         let Some(embedder) = self.models.embedder() else { return Ok(None) };
         let Some(told) =
@@ -71,7 +73,7 @@ impl Imports {
             work.from.iter().copied().filter(|at| incoming.entries[*at].vectors.is_some()).collect();
         let mut sample: Vec<usize> = Vec::new();
         for _ in 0..SAMPLED.min(with.len()) {
-            // Nobody can know beforehand which ones are looked at.
+            // Random, so that nobody can predict which cards are sampled.
             let number = u64::from_str_radix(&autokit_workspace::token(7), 16).unwrap_or_default();
             sample.push(with[(number % with.len() as u64) as usize]);
         }
@@ -101,7 +103,7 @@ impl Imports {
     }
 }
 
-/// Vectors are stored with length one; a longer one would outrank all others.
+/// Returns whether a vector has length 1, as stored vectors do; a longer one would outrank all others.
 fn is_unit(vector: &[f32]) -> bool {
     (autokit_search::dot(vector, vector) - 1.0).abs() < 1e-2
 }

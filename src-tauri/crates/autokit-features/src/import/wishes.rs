@@ -1,15 +1,16 @@
-//! What a person wants of an import.
+//! What a person chose for an import.
 
 use std::collections::HashMap;
 
 use autokit_api::{ExistingCards, ItemChoice, Landing};
 use autokit_toolcard::Author;
 
-/// What a plan is asked for when it is carried out.
+/// The options an import is carried out with.
 pub(crate) struct Wishes {
     pub(crate) existing: ExistingCards,
     pub(crate) landing: Landing,
-    /// Whether suspect texts may go into the library as well: AutoKit's own cards, and what is only measured.
+    /// Whether flagged texts may be written to the library too. Only for AutoKit's own cards and for
+    /// benchmarks.
     pub(crate) suspect_too: bool,
     pub(crate) choices: HashMap<u32, ItemChoice>,
     pub(crate) reason: String,
@@ -18,10 +19,10 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// Where a card lands. Whom one trusts may have been deceived or taken over: a text that hides something
-    /// or gives orders to a model waits for a person, unless the library says the same already.
+    /// Returns where a card is imported to. Even a trusted source may have been deceived or taken over, so
+    /// a flagged text that is not already in the library waits in Review.
     pub(super) fn landing_of(&self, suspect: impl FnOnce() -> bool) -> Landing {
-        // Looked for only where it decides: that takes a while.
+        // Evaluated only where it matters, because scanning takes a while.
         let decides = self.landing == Landing::Library && !self.suspect_too;
         if decides && suspect() { Landing::Review } else { self.landing }
     }

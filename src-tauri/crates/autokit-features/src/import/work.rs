@@ -1,4 +1,4 @@
-//! What carrying out a plan comes to: cards to write, proposals to make.
+//! The result of applying a person's choices to a plan: cards to write and proposals to make.
 
 use autokit_api::{ExistingCards, ItemChoice, ItemStatus, Landing};
 use autokit_bundle::merge::merge;
@@ -13,14 +13,14 @@ use super::plan::{Plan, Planned};
 use super::wishes::Wishes;
 use crate::flagged::has_new_flagged_text;
 
-/// How likely what somebody else keeps is true, unseen.
+/// Confidence of values from other libraries, which nobody has checked here.
 const CONFIDENCE: f32 = 0.5;
 
-/// What carrying out a plan comes to, before vectors.
+/// What an import writes, before embeddings.
 #[derive(Default)]
 pub(super) struct Work {
     pub(super) arrivals: Vec<Arrival>,
-    /// Of each arrival, which entry it is.
+    /// The index of each arrival's entry in the source.
     pub(super) from: Vec<usize>,
     pub(super) drafts: Vec<Draft>,
     pub(super) foreign: Vec<ForeignState>,
@@ -47,7 +47,7 @@ impl Work {
     }
 }
 
-/// One card of a source, with what was chosen for it.
+/// One card of a source, with the person's choice for it.
 struct Item<'a> {
     at: usize,
     entry: &'a Entry,
@@ -55,17 +55,18 @@ struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// The fields a person chose, if they chose fields.
+    /// Returns the fields the person chose, if they chose any.
     fn named(&self) -> Option<&[String]> {
         self.choice?.fields.as_deref()
     }
 
-    /// Whether a person said that this field is taken.
+    /// Returns whether the person chose to take this field.
     fn is_named(&self, field: &str) -> bool {
         self.named().is_some_and(|named| named.iter().any(|name| name == field))
     }
 
-    /// Whether what both changed in this field is decided in Review: where nothing was chosen, or that.
+    /// Returns whether a conflict in this field goes to Review: if the person made no choice of fields, or
+    /// deferred this one.
     fn is_left_open(&self, field: &str) -> bool {
         let later = self.choice.is_some_and(|choice| choice.later.iter().any(|name| name == field));
         later || self.named().is_none()
@@ -88,7 +89,8 @@ impl Plan {
             if item.choice.is_none_or(|choice| choice.take) {
                 let same_as = item.choice.and_then(|choice| choice.same_as.as_deref());
                 match same_as.map(|id| library.card(&CardId::new(id))).transpose()? {
-                    // Under another name here: nothing tells which of the two is newer.
+                    // The person matched it to a card of another name, so nothing tells which of the two is
+                    // newer.
                     Some(ours) => {
                         let merged = merge(None, ours.card().object(), entry.card.object());
                         let standing = Standing::Apart { common: false, merged };
@@ -114,10 +116,10 @@ impl Plan {
         Ok(work)
     }
 
-    /// A card the library does not have.
+    /// Imports a card the library does not have.
     fn unknown(&self, item: &Item<'_>, planned: &Planned, wishes: &Wishes, work: &mut Work) {
         let entry = item.entry;
-        // Without its name it would be none.
+        // A card must have a name, so the name is always taken.
         let chosen = |field: &str| item.named().is_none() || field == fields::NAME || item.is_named(field);
         let all = entry.card.object();
         let card: Map<String, Value> = all
@@ -142,7 +144,7 @@ impl Plan {
         work.arrive(item.at, None, &entry.id, revisions, told);
     }
 
-    /// A card the library has.
+    /// Imports a card the library has.
     fn known(
         &self,
         item: &Item<'_>,
@@ -165,10 +167,10 @@ impl Plan {
         let merged = match standing.merged() {
             Some(merged) => merged.clone(),
             None if self.incoming.bundled => return,
-            // A file that only says what it says is held against the card plainly.
+            // A file without revision history is merged without a common ancestor.
             None => merge(None, &now, entry.card.object()),
         };
-        // What is taken over: what only they changed, and what a person decided for them.
+        // The values to write: what only the source changed, and what the person chose from it.
         let mut values: Vec<(String, Option<Value>)> = merged
             .taken
             .iter()
@@ -185,7 +187,7 @@ impl Plan {
             }
         }
         let mut number = ours.number;
-        // With a choice their state counts as seen, even if nothing of it was taken.
+        // Once the person chose, the source's state counts as merged, even if no value was taken.
         if landing == Landing::Library && !(values.is_empty() && item.named().is_none()) {
             let revisions = match standing {
                 Standing::Ahead { from, .. } if !decided && values.len() == merged.taken.len() => {
@@ -224,7 +226,7 @@ impl Plan {
         }
     }
 
-    /// Their revisions from one of their states on, as they are.
+    /// Returns the source's revisions, unchanged, starting at index `from` of the entry's history.
     fn revisions(&self, entry: &Entry, from: usize, wishes: &Wishes) -> Vec<ArrivedRevision> {
         if !self.incoming.bundled {
             return vec![self.merging(entry, entry.card.to_json(), wishes)];
@@ -241,15 +243,15 @@ impl Plan {
         let past = entry.history.iter().skip(from);
         let mut revisions: Vec<ArrivedRevision> =
             past.map(|past| arrived(&past.step, past.body.clone(), past.step.merged.clone())).collect();
-        // States that did not come along are known by name.
+        // Revisions that did not come with the bundle are known by id only.
         let merged = entry.step.merged.iter().chain(&entry.ancestors).cloned().collect();
         revisions.push(arrived(&entry.step, entry.card.to_json(), merged));
         revisions
     }
 
-    /// A revision that brings theirs together with ours.
+    /// Returns a revision that merges the source's card into ours.
     fn merging(&self, entry: &Entry, body: String, wishes: &Wishes) -> ArrivedRevision {
-        // What has no library of its own has no revisions either.
+        // A source without a library of its own has no revisions to record as merged.
         let theirs = std::iter::once(&entry.step.id).chain(entry.before()).filter(|_| self.incoming.bundled);
         ArrivedRevision {
             operation: Operation::Import,
@@ -262,7 +264,7 @@ impl Plan {
         }
     }
 
-    /// Where a card came from, with the licence it came under.
+    /// Returns where a card came from, with the licence it came under.
     pub(super) fn provenance(&self, entry: &Entry) -> Provenance {
         let mut provenance = entry.provenance.clone();
         if provenance.licence.is_none() {
@@ -274,7 +276,7 @@ impl Plan {
 
 fn draft(entry: &Entry, wishes: &Wishes, values: Vec<ProposedField>) -> Draft {
     let arrived = Arrived {
-        // Known when it is written.
+        // Set when the import is written.
         import: String::new(),
         card: entry.id.clone(),
         revision: entry.step.id.clone(),

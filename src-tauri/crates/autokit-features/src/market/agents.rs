@@ -1,4 +1,4 @@
-//! What an agent is told when the library has too little: what a person could install.
+//! Tools a person could install, for an agent whose search found too little in the library.
 
 use std::time::Instant;
 
@@ -11,17 +11,18 @@ use serde_json::{Map, Value};
 
 use super::Market;
 
-/// With so many results the library has enough.
+/// Number of results with which the library has enough.
 const FEW: usize = 3;
-/// Offers an agent is told of: it can only pass them on.
+/// Most offers shown to an agent, which can only pass them on.
 const OFFERS: usize = 3;
-/// Score below which an offer is none: half of what was asked for has to be in it.
+/// Minimum score of an offer shown to an agent: about half of the query has to match.
 const FITS: f32 = 0.45;
-/// Functions an agent is told of.
+/// Most functions of an offer shown to an agent.
 const FUNCTIONS: usize = 8;
 
 impl Market {
-    /// Adds what could be installed where a search found too little. No source, no question.
+    /// Adds tools that could be installed to a search that found too little. Does nothing if no source is
+    /// configured.
     pub async fn fill(&self, search: &Search, found: &mut Found) {
         if found.hits.len() >= FEW.min(search.limit) {
             return;
@@ -48,7 +49,7 @@ fn add(market: &MarketFound, search: &Search, found: &mut Found) {
         market.offers.iter().filter(fits).partition(|offer| offer.suspect.is_some());
     let room = search.limit.saturating_sub(found.hits.len()).min(OFFERS);
     found.hits.extend(clean.into_iter().take(room).map(hit));
-    // Nobody has looked at these texts yet: an agent does not read what hides something.
+    // Nobody has reviewed these texts yet, so agents do not get to read flagged ones.
     if !suspect.is_empty() {
         found.notes.push(format!(
             "{} that could be installed are left out: their texts hide something or give orders.",
@@ -131,7 +132,7 @@ mod tests {
         let ids: Vec<&str> = found.hits.iter().map(|hit| hit.id.as_str()).collect();
         assert_eq!(ids, ["market/s/a", "market/s/d", "market/s/f"]);
         let What::Installable { facts } = &found.hits[0].what else { panic!("{:?}", found.hits) };
-        // What is not known is not there.
+        // Unknown facts are left out.
         assert_eq!(facts.keys().collect::<Vec<_>>(), ["version", "install"]);
         assert_eq!(found.hits[0].line, "Sends mail.");
         assert_eq!(found.notes.len(), 2, "{:?}", found.notes);

@@ -1,4 +1,4 @@
-//! Sources asked at once, with a deadline, and what they said remembered for a while.
+//! Queries to all sources at once, with a deadline and a cache of the answers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -15,38 +15,38 @@ use futures_util::future::join_all;
 use super::{Market, shared};
 use crate::servers::tools::SavedServer;
 
-/// How long an answer is not asked for again.
+/// How long an answer is cached.
 const FRESH: Duration = Duration::from_mins(5);
-/// How long an agent does not wait again for a source that failed.
+/// How long a failure is cached for agents, which then do not wait for that source again.
 const FAILED: Duration = Duration::from_mins(1);
-/// Answers kept.
+/// Most cached answers.
 const KEPT: usize = 200;
-/// Words of a request that are asked for, one by one: registries find by a part of the name.
+/// Most words of a query that are searched, one by one, because registries match a part of the name.
 const WORDS: usize = 4;
-/// Servers taken from one registry for one word.
+/// Most servers taken from one registry for one word.
 const EACH: usize = 30;
-/// Results that are compared by meaning: to embed more would be felt.
+/// Results compared by meaning; embedding more would be noticeably slow.
 const COMPARED: usize = 32;
-/// Notes at most.
+/// Most notes in an answer.
 const NOTES: usize = 8;
 
-/// What a source said to one word, or why it said nothing.
+/// The offers and notes a source returned for one word, or why it failed.
 type Said = std::result::Result<(Vec<Offered>, Vec<String>), String>;
 
-/// Something a source has, with what tells whether it is here already.
+/// An offer of a source, with what is needed to tell whether it is already installed.
 #[derive(Clone, Debug)]
 pub(super) struct Offered {
     pub(super) offer: MarketOffer,
-    /// How it is reached, for a server.
+    /// How the server is reached, if it is one.
     pub(super) reaches: Vec<ServerReach>,
-    /// Provider and name, for a card.
+    /// Provider and name, if it is a card.
     pub(super) key: Option<CardKey>,
 }
 
-/// Address of a source, and the word it was asked for.
+/// The address of a source and the word searched there.
 type Question = (String, String);
 
-/// What was asked lately.
+/// A cache of recent answers.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     said: Mutex<HashMap<Question, (Instant, Arc<Said>)>>,
@@ -72,11 +72,11 @@ impl Answers {
     }
 }
 
-/// The words of a request that a tool could be called after.
+/// Returns the words of a query that the name of a tool could contain.
 fn telling(query: &str) -> Vec<String> {
     let words = || {
         let split = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        // `emails` is no part of `email-server`.
+        // `emails` is not a substring of `email-server`.
         split.map(str::to_lowercase).map(|word| match word.strip_suffix('s') {
             Some(one) if one.len() >= 4 && !one.ends_with('s') => one.to_owned(),
             _ => word,
@@ -94,7 +94,7 @@ fn telling(query: &str) -> Vec<String> {
     told
 }
 
-/// How well an offer fits by words, 0 to 1: those in its name count more than those in its description.
+/// Scores an offer by its words, 0 to 1; words in its name count more than those in its description.
 fn fits(words: &[String], offer: &MarketOffer) -> f32 {
     let name = format!("{} {} {}", offer.id, offer.name, offer.functions.join(" ")).to_lowercase();
     let description = offer.description.to_lowercase();
@@ -110,7 +110,7 @@ fn fits(words: &[String], offer: &MarketOffer) -> f32 {
     words.iter().map(of).sum::<f32>() / words.len().max(1) as f32
 }
 
-/// How a server would be reached, as servers here are.
+/// Converts how a registry says a server is reached to how servers are saved here.
 pub(super) fn reach_of(transport: &Transport) -> ServerReach {
     match transport {
         Transport::Program { command, args } => {
@@ -121,8 +121,8 @@ pub(super) fn reach_of(transport: &Transport) -> ServerReach {
 }
 
 impl Market {
-    /// What all sources have for a request, best first. A source that fails is a note. With `patient`,
-    /// what failed a moment ago is asked again.
+    /// Returns what all sources offer for a query, best first. A source that fails adds a note. With
+    /// `patient`, sources that failed recently are queried again.
     pub(super) async fn ask(
         &self,
         sources: &[MarketSource],
@@ -133,7 +133,7 @@ impl Market {
         let words = telling(query);
         let whole = vec![String::new()];
         let wanted = sources.iter().flat_map(|source| {
-            // A bundle is read whole and looked through here.
+            // A bundle is downloaded whole and searched here.
             let parts = if source.kind == MarketKind::Bundle { &whole } else { &words };
             parts.iter().map(move |part| (source, part.as_str()))
         });
@@ -194,12 +194,12 @@ impl Market {
     async fn ask_registry(&self, source: &MarketSource, part: &str) -> Result<(Vec<Offered>, Vec<String>)> {
         let registry = Registry::at(self.providers.services().fetcher.clone(), &source.url)?;
         let listed = registry.search(part, EACH).await?;
-        // Of what cannot be started from here nobody has anything.
+        // Listings that cannot be started from here are left out.
         let usable = listed.listings.into_iter().filter(|listing| !listing.starts.is_empty());
         Ok((usable.map(|listing| offer_of(source, listing)).collect(), listed.notes))
     }
 
-    /// Whether something is here already.
+    /// Returns whether an offer is already installed.
     fn has_offered(&self, servers: &[SavedServer], offered: &Offered) -> bool {
         let among_cards =
             |key: &CardKey| self.workspace.library.read(|replica| replica.by_key(key).is_some());
@@ -207,7 +207,7 @@ impl Market {
             || servers.iter().any(|kept| offered.reaches.iter().any(|reach| same_server(kept.reach(), reach)))
     }
 
-    /// Orders the best by meaning too, where there is a model.
+    /// Reranks the best offers by meaning too, if there is a model.
     async fn compare(&self, query: &str, offers: &mut [MarketOffer]) -> Result<()> {
         let Some(embedder) = self.models.query_embedder() else { return Ok(()) };
         let compared = offers.len().min(COMPARED);
@@ -260,15 +260,15 @@ fn offer_of(source: &MarketSource, listing: Listing) -> Offered {
     Offered { offer, reaches, key: None }
 }
 
-/// A word without the version of the package it names.
+/// Returns a package name without its version.
 fn unversioned(word: &str) -> &str {
     let last = word.rfind('/').map_or(0, |at| at + 1);
-    // The first letter may be the `@` of a scope.
+    // The first character may be the `@` of a scope.
     let from = last + usize::from(last == 0 && word.starts_with('@'));
     word[from..].find(['@', ':']).map_or(word, |at| &word[..from + at])
 }
 
-/// Whether two ways lead to one server, whatever its version.
+/// Returns whether two ways of reaching a server lead to the same one, whatever its version.
 fn same_server(ours: &ServerReach, theirs: &ServerReach) -> bool {
     match (ours, theirs) {
         (ServerReach::Http { url: a }, ServerReach::Http { url: b }) => {

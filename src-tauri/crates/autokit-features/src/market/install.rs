@@ -1,4 +1,4 @@
-//! What installing would do. Nothing is started and nothing is written: a person looks at it and confirms.
+//! What installing would do. Nothing is started or written: a person reviews it and confirms.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::asking::reach_of;
 use super::{Market, shared};
 
-/// Characters of a server's name here.
+/// Most characters in the name given to a server.
 const NAME: usize = 40;
 
 const NOT_TRUSTED: &str =
@@ -68,7 +68,8 @@ impl Market {
         })
     }
 
-    /// The last part of a name in a registry, and more of it where that is taken.
+    /// Derives a server's name from the last part of its registry name, or from more of it if that is
+    /// taken.
     async fn free_name(&self, id: &str) -> Result<String> {
         let (space, name) = id.rsplit_once('/').unwrap_or(("", id));
         let publisher = space.rsplit('.').next().unwrap_or_default();
@@ -127,7 +128,7 @@ fn defaults(start: &Start) -> BTreeMap<String, String> {
     start.inputs.iter().filter_map(known).collect()
 }
 
-/// Whether a program of this name can be started.
+/// Returns whether a program of this name is on the `PATH`.
 fn is_on_path(program: &str) -> bool {
     let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat", ""] } else { &[""] };
     std::env::var_os("PATH").is_some_and(|path| {

@@ -1,4 +1,4 @@
-//! The cards of a bundle somebody published, as offers.
+//! The cards of a published bundle, as offers.
 
 use autokit_api::{MarketOffer, MarketSource};
 use autokit_error::Result;
@@ -12,16 +12,16 @@ use super::Market;
 use super::asking::Offered;
 use crate::incoming::{Incoming, from_bytes};
 
-/// Bytes of a bundle that is looked through whenever somebody searches.
+/// Most bytes of a bundle, because it is downloaded and searched whenever somebody searches.
 const BYTES: u64 = 20 << 20;
-/// Cards of one bundle that are offered.
+/// Most cards offered from one bundle.
 const CARDS: usize = 5_000;
-/// Characters of a description.
+/// Most characters of a description.
 const DESCRIPTION: usize = 2_000;
-/// Characters of any other text.
+/// Most characters of any other text.
 const TEXT: usize = 200;
 
-/// Reads a published bundle without keeping anything of it.
+/// Reads a published bundle without storing anything.
 pub(crate) async fn read(market: &Market, url: &str) -> Result<Incoming> {
     let fetcher = market.providers.services().fetcher.clone();
     let file = fetcher.download(url, &Validators::default(), BYTES).await?;
@@ -30,7 +30,7 @@ pub(crate) async fn read(market: &Market, url: &str) -> Result<Incoming> {
     in_background(move || from_bytes(&bytes, &url, &Author::autokit(), &at)).await
 }
 
-/// The cards of a bundle.
+/// Returns the cards of a bundle as offers, with notes.
 pub(super) async fn offers(market: &Market, source: &MarketSource) -> Result<(Vec<Offered>, Vec<String>)> {
     let incoming = read(market, &source.url).await?;
     let mut notes = Vec::new();
@@ -45,7 +45,7 @@ fn offer_of(source: &MarketSource, card: &Toolcard) -> Offered {
     let key = card.key();
     let told = |field: &str| card.text(field).map(|text| shorten(&visible(text), TEXT));
     let whole = Value::Object(card.object().clone());
-    // Most cards are clean, and that is told faster.
+    // The cheap check first: most cards are clean.
     let texts = if has_injection(&whole) { injections_in_value(&whole) } else { Vec::new() };
     let offer = MarketOffer {
         source: source.id.clone(),

@@ -1,4 +1,4 @@
-//! A registry on this machine, asked by people and by agents.
+//! Tests with a registry on this machine, queried by people and by agents.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ use crate::sources::Sources;
 
 type Asked = Arc<Mutex<Vec<String>>>;
 
-/// Answers with these servers whatever is asked, or never.
+/// Starts a registry that answers every request with these servers, or never answers.
 async fn registry(servers: Option<Value>) -> (String, Asked) {
     let asked = Asked::default();
     let state = (servers, Arc::clone(&asked));
@@ -50,7 +50,7 @@ fn server(name: &str, description: &str) -> Value {
                 {"name": "MAIL_HOST", "default": "mail.example.org"}]}]}})
 }
 
-/// A market and what it needs.
+/// A marketplace and its dependencies.
 struct Setup {
     workspace: Workspace,
     servers: KnownServers,
@@ -58,7 +58,7 @@ struct Setup {
     market: Market,
 }
 
-/// A market whose agents wait for sources far longer than any takes, also on a busy machine.
+/// A marketplace whose agents wait far longer than any source takes, even on a busy machine.
 async fn setup() -> Setup {
     setup_waiting(Duration::from_mins(2)).await
 }
@@ -144,7 +144,7 @@ async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
     let What::Installable { facts } = &mailbox.what else { panic!("{mailbox:?}") };
     assert!(facts["install"].as_str().unwrap().ends_with(&format!("{} io.acme/mailbox", source.id)));
     assert!(found.notes.iter().any(|note| note.contains("hide something")), "{:?}", found.notes);
-    // What was said is remembered.
+    // Answers are cached.
     let before = asked.lock().unwrap().len();
     assert!(search(&setup, "letterbox").await.offers[0].suspect.is_some());
     assert_eq!(asked.lock().unwrap().len(), before);
@@ -159,14 +159,15 @@ async fn a_source_that_does_not_answer_is_a_note_and_not_waited_for_twice() {
     let setup = setup_waiting(MARKET_DEADLINE).await;
     let (silent, _) = registry(None).await;
     let (loud, _) = registry(Some(json!([server("io.acme/mailbox", "Reads mail.")]))).await;
-    // Asked by a person first, who waits longer: what it said is known by then, however busy the machine is.
+    // Queried by a person first, who waits longer: its answer is cached by then, however busy the machine
+    // is.
     add(&setup, &loud).await;
     assert_eq!(search(&setup, "mailbox").await.offers.len(), 1);
     add(&setup, &silent).await;
     let found = search_as_agent(&setup, "mailbox").await;
     assert!(found.hits.iter().any(|hit| hit.name == "mailbox"), "{:?}", found.hits);
     assert!(found.notes.iter().any(|note| note.contains("did not answer within 1.5 s")), "{:?}", found.notes);
-    // Asked again, it would have failed anew.
+    // A second query would have stored a new failure.
     let failure = || setup.market.answers.known(&(silent.clone(), "mailbox".to_owned()), true).unwrap();
     let before = failure();
     search_as_agent(&setup, "mailbox").await;
@@ -186,7 +187,7 @@ async fn installing_is_a_request_to_confirm() {
     assert_eq!((command.as_str(), args.join(" ").as_str()), ("npx", "-y io.acme/mailbox@1.0.0"));
     assert_eq!(add.secrets.get("MAIL_HOST").map(String::as_str), Some("mail.example.org"));
     assert!(inputs[0].required && inputs[0].secret && !add.secrets.contains_key("MAIL_KEY"));
-    // Nothing was added by it.
+    // Nothing was added.
     assert!(setup.servers.all().await.unwrap().is_empty());
     for (source, id) in [(source.as_str(), "io.acme/other"), ("none", "io.acme/mailbox")] {
         let request = MarketRef { source: source.to_owned(), id: id.to_owned() };

@@ -1,12 +1,12 @@
-//! Which cards stand for a tool of a server: those whose words the server said itself, or a person accepted
-//! in its place.
+//! Which cards are bound to a tool of an MCP server: those whose text the server listed itself, or a person
+//! accepted.
 //!
-//! Whoever writes a card can name any tool of any server in it, with the true digest of what that tool says,
-//! under other words: an agent would read one thing and call another. So a card is not called by its own
-//! word. The library keeps of each card for which tool it stands, written down when the server was looked at
-//! and said just what the card says, or when a proposal of such a look was accepted. What people make better
-//! in the card afterwards changes nothing about that. A card that is removed does not stand for its tool any
-//! more, whoever brings its id back; only the very same card does again when the removal is undone.
+//! Anybody who writes a card can name any tool of any server in it, with the correct digest of that tool,
+//! under different text: an agent would read one thing and call another. So a card's own claim is not
+//! enough to call it. The library records which tool each card is bound to, when a scan of the server
+//! listed exactly what the card says, or when a proposal of such a scan was accepted. Later improvements by
+//! people do not affect the binding. A deleted card loses its binding, whoever imports its id again; only
+//! undoing the deletion restores it, for the identical card.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,30 +20,30 @@ use sha2::{Digest as _, Sha256};
 use super::known::KnownServers;
 use super::tools::{SAID, UPSTREAM, Upstream, proposer};
 
-/// Cards that are remembered after they were removed; each is a few words.
+/// Deleted cards whose binding is remembered; each takes little memory.
 const REMOVED: usize = 10_000;
 
-/// Of each card, for which tool it stands.
+/// The tool each card is bound to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ToolBindings {
-    /// Of cards that stood for a tool when they were removed, what they were.
+    /// The bindings of deleted cards.
     #[serde(default)]
     removed: BTreeMap<String, Removed>,
     #[serde(flatten)]
     cards: HashMap<String, String>,
 }
 
-/// A card that stood for a tool when it was removed.
+/// The binding of a card when it was deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Removed {
-    /// For which tool.
+    /// The seal of the tool it was bound to.
     seal: String,
     /// Digest of the whole card.
     body: String,
 }
 
 impl Upstream {
-    /// Names the tool together with what it said.
+    /// Returns a digest of the server, the tool and what it said.
     fn seal(&self) -> String {
         let mut hash = Sha256::new();
         for part in [&self.server, &self.tool, &self.digest] {
@@ -58,7 +58,7 @@ fn digest(body: &str) -> String {
     hex::encode(&Sha256::digest(body)[..16])
 }
 
-/// Whether a card says just what its server says.
+/// Returns whether a card says exactly what its server says.
 fn agree(ours: &Toolcard, theirs: &Toolcard) -> bool {
     let same = |field: &&str| ours.object().get(*field) == theirs.object().get(*field);
     ours.name() == theirs.name() && SAID.iter().all(same)
@@ -69,7 +69,7 @@ impl KnownServers {
         self.state.bindings.read(&self.workspace).await
     }
 
-    /// Whether a card stands for the tool it names.
+    /// Returns whether a card is bound to the tool it names.
     pub async fn is_bound(&self, card: &CardId, upstream: &Upstream) -> Result<bool> {
         Ok(self.bindings().await?.cards.get(card.as_str()).is_some_and(|seal| *seal == upstream.seal()))
     }
@@ -82,7 +82,7 @@ impl KnownServers {
         if bindings == *before {
             return Ok(());
         }
-        // Of cards that are gone nothing else has to be known.
+        // Bindings of cards that no longer exist are dropped.
         self.workspace
             .library
             .read(|replica| bindings.cards.retain(|card, _| replica.get(&CardId::new(card)).is_some()));
@@ -95,7 +95,7 @@ impl KnownServers {
         Ok(())
     }
 
-    /// Notes the cards that say just what a server said when it was looked at.
+    /// Binds the cards that say exactly what the server listed.
     pub(super) async fn bind_same(&self, said: &[Toolcard]) -> Result<()> {
         let same = |theirs: &Toolcard| {
             let ours = self.workspace.library.read(|replica| replica.by_key(&theirs.key()).cloned())?;
@@ -105,8 +105,8 @@ impl KnownServers {
         self.bind(said.iter().filter_map(same).collect()).await
     }
 
-    /// Notes the card of a proposal that was accepted, if it came from a look at the server: a person saw
-    /// what that says beside what the card says.
+    /// Binds the cards of accepted proposals that came from a scan of the server: a person has compared
+    /// what the server says with the card.
     pub(crate) async fn bind_accepted(&self, accepted: &[(&Proposal, CardId)]) -> Result<()> {
         let mut new = Vec::new();
         for (proposal, id) in accepted {
@@ -116,7 +116,7 @@ impl KnownServers {
                 && proposal.draft.arrived.is_some()
                 && proposal.proposed_by == proposer(&upstream.server);
             let said = proposal.draft.fields.iter().find(|field| field.field == UPSTREAM);
-            // The word of the server itself may have been left out of what was accepted.
+            // The reviewer may have left the server's `upstream` field out of what was accepted.
             let taken = said.is_none_or(|said| said.value.as_ref() == record.card().object().get(UPSTREAM));
             if of_server && taken {
                 new.push((id.clone(), upstream));
@@ -125,8 +125,8 @@ impl KnownServers {
         if new.is_empty() { Ok(()) } else { self.bind(new).await }
     }
 
-    /// Takes that back for cards in which something was undone: they say again what they said before, which may
-    /// be nobody's word. A look at their servers tells.
+    /// Removes the bindings of cards in which something was undone: their text is an earlier one again,
+    /// which the server may never have said. A scan of the server decides.
     pub(crate) async fn unbind(&self, cards: &[CardId]) -> Result<()> {
         {
             let _turn = self.state.writing.lock().await;
@@ -139,7 +139,7 @@ impl KnownServers {
                     .workspace
                     .library
                     .read(|replica| replica.get(card).map(|record| digest(&record.body)));
-                // A removal was undone, and the card is what it was.
+                // A deletion was undone, and the card is identical to the deleted one.
                 if body.is_some_and(|body| body == removed.body) {
                     bindings.cards.insert(card.to_string(), removed.seal);
                 }
@@ -152,7 +152,7 @@ impl KnownServers {
         self.request_rescan(cards).await
     }
 
-    /// Remembers what cards were that stood for a tool and were removed just now.
+    /// Moves the bindings of cards that were just deleted to those of deleted cards.
     pub(crate) async fn unbind_removed(&self, cards: &[Arc<CardRecord>]) -> Result<()> {
         let _turn = self.state.writing.lock().await;
         let before = self.bindings().await?;
@@ -169,8 +169,8 @@ impl KnownServers {
         if bindings == *before { Ok(()) } else { self.save_bindings(bindings).await }
     }
 
-    /// Has the servers looked at whose tools some cards name and do not stand for yet: where a card says what
-    /// its server says it can be called from then on, and else that waits in Review.
+    /// Requests a scan of the servers whose tools these cards name without being bound. A card that says
+    /// what its server says can be called from then on; any difference waits in Review.
     pub(crate) async fn request_rescan(&self, cards: &[CardId]) -> Result<()> {
         let named = |record: &Arc<CardRecord>| record.body.contains("\"upstream\"");
         let records: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {

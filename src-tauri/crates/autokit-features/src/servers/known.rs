@@ -1,4 +1,4 @@
-//! MCP servers that are known here: which there are, how each is reached, what its tools say.
+//! The MCP servers of a library: which are configured, how each is reached, and what its tools say.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::bindings::ToolBindings;
 use super::tools::{SavedServer, digest_of};
 
-/// The servers of a library and the programs that run of them; clones share them.
+/// The servers of a library and their running processes. Clones share state.
 #[derive(Clone, Debug)]
 pub struct KnownServers {
     pub(super) workspace: Workspace,
@@ -23,20 +23,20 @@ pub struct KnownServers {
     pub(super) state: Arc<ServersState>,
 }
 
-/// What is known of the servers in this process.
+/// What this process knows of the servers.
 #[derive(Debug)]
 pub(super) struct ServersState {
     pool: Pool,
     changes: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
     list: Cached<Vec<SavedServer>>,
-    /// One writer at a time.
+    /// Serializes writes to the lists.
     pub(super) writing: tokio::sync::Mutex<()>,
-    /// Of each server that was looked at in this process, what its tools say.
+    /// Per server that was scanned by this process, the digest of each tool.
     live: Mutex<HashMap<String, Arc<HashMap<String, String>>>>,
     pub(super) bindings: Cached<ToolBindings>,
 }
 
-/// What is kept secret for a server.
+/// The secrets of a server, by name.
 type ServerSecrets = BTreeMap<String, String>;
 
 fn secret_name(server: &str) -> String {
@@ -44,7 +44,7 @@ fn secret_name(server: &str) -> String {
 }
 
 impl KnownServers {
-    /// The servers of this library, none of them started.
+    /// Manages the servers of this library, without starting any.
     pub fn new(workspace: Workspace, providers: Providers, limits: Limits) -> KnownServers {
         let (pool, changes) = Pool::new(limits);
         let state = ServersState {
@@ -58,17 +58,17 @@ impl KnownServers {
         KnownServers { workspace, providers, state: Arc::new(state) }
     }
 
-    /// The programs and connections of servers.
+    /// Returns the pool of running processes and connections.
     pub fn pool(&self) -> &Pool {
         &self.state.pool
     }
 
-    /// The names of servers that say their tools changed, as they say so; none but for who asks first.
+    /// Returns the stream of servers that report changed tools. Only the first caller gets it.
     pub(super) fn take_changes(&self) -> Option<mpsc::UnboundedReceiver<String>> {
         self.state.changes.lock().expect("no holder panics").take()
     }
 
-    /// All of them.
+    /// Returns all servers.
     pub async fn all(&self) -> Result<Arc<Vec<SavedServer>>> {
         self.state.list.read(&self.workspace).await
     }
@@ -85,7 +85,7 @@ impl KnownServers {
         Ok(())
     }
 
-    /// The server of this name.
+    /// Returns the server of this name.
     ///
     /// # Errors
     /// `not_found` when there is none.
@@ -94,19 +94,19 @@ impl KnownServers {
         list.iter().find(|server| server.name == name).cloned().ok_or_else(|| no_server(name))
     }
 
-    /// Keeps what is secret of a server.
+    /// Stores the secrets of a server.
     pub(super) async fn set_secrets(&self, server: &str, secrets: &ServerSecrets) -> Result<()> {
         let text = serde_json::to_string(secrets).map_err(|error| ApiError::internal(error.to_string()))?;
         self.providers.secrets().set(&secret_name(server), Secret::new(text)).await
     }
 
-    /// Removes what is secret of a server.
+    /// Removes the secrets of a server.
     pub(super) async fn remove_secrets(&self, server: &str) -> Result<()> {
         self.providers.secrets().remove(&secret_name(server)).await?;
         Ok(())
     }
 
-    /// How a server is reached, with what is secret filled in.
+    /// Returns how a server is reached, with its secrets filled in.
     pub async fn reach(&self, server: &SavedServer) -> Result<Reach> {
         let secrets = if server.secrets.is_empty() {
             ServerSecrets::new()
@@ -132,7 +132,7 @@ impl KnownServers {
         })
     }
 
-    /// The tools of a server, as it lists them now.
+    /// Lists the tools of a server, as of now.
     pub(super) async fn list_tools(&self, server: &SavedServer) -> Result<ServerTools> {
         let reach = self.reach(server).await?;
         let tools = self.pool().tools(&server.name, &reach).await.map_err(|error| {
@@ -147,12 +147,12 @@ impl KnownServers {
         Ok(tools)
     }
 
-    /// What the tools of a server say has to be asked again.
+    /// Drops the cached digests of a server's tools, so that they are listed again.
     pub(super) fn forget_live(&self, server: &str) {
         self.state.live.lock().expect("no holder panics").remove(server);
     }
 
-    /// What a server's tool says now; none if the server has it no more.
+    /// Returns the digest of what a server's tool says now; `None` if the server no longer has it.
     pub async fn live_digest(&self, server: &SavedServer, tool: &str) -> Result<Option<String>> {
         let known = self.state.live.lock().expect("no holder panics").get(&server.name).cloned();
         if let Some(known) = known {
@@ -163,7 +163,7 @@ impl KnownServers {
         Ok(known.and_then(|known| known.get(tool).cloned()))
     }
 
-    /// The cards that are tools of servers.
+    /// Returns the cards that are tools of servers.
     pub(super) fn cards(&self) -> Vec<Arc<CardRecord>> {
         self.workspace.cards_with(&["\"upstream\""])
     }

@@ -1,15 +1,15 @@
-//! When servers are looked at again.
+//! Schedules when servers are scanned again.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::Servers;
 
-/// Between two looks at a server that says again and again that it changed.
+/// Minimum time between two scans of a server that keeps reporting changes.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// When servers are looked at again: at once when one says that it changed, and then not before a while,
-/// however often it says so.
+/// The schedule of scans: at once when a server reports a change, and then not again for a while, however
+/// often it reports one.
 #[derive(Default)]
 struct Looks {
     last: HashMap<String, Instant>,
@@ -41,8 +41,8 @@ impl Looks {
 }
 
 impl Servers {
-    /// Follows the servers while this process lives: looks again at one that says its tools changed, and
-    /// stops those nobody calls.
+    /// Watches the servers while this process runs: scans those that report changed tools, and stops those
+    /// that are idle.
     pub fn keep_looking(&self) {
         let Some(mut changes) = self.known.take_changes() else { return };
         let servers = self.clone();
@@ -60,12 +60,12 @@ impl Servers {
                         servers.known.forget_live(&server);
                         looks.wanted(server);
                     }
-                    // The pool is gone, and the engine with it.
+                    // The pool was dropped, and the engine with it.
                     Ok(None) => return,
                     Err(_) => pause = servers.known.pool().stop_idle().await,
                 }
                 for server in looks.due() {
-                    // It may have been removed meanwhile.
+                    // The server may have been removed meanwhile.
                     if servers.known.get(&server).await.is_ok() {
                         servers.start_looking_at(server);
                     }

@@ -1,4 +1,4 @@
-//! Tools in the library as those of servers, without the servers: to measure what a search answers.
+//! Imports tools as if servers had listed them, without the servers: for benchmarks of search.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -65,8 +65,8 @@ impl Servers {
         Ok(outcome)
     }
 
-    /// Puts the tools of servers into the library in the background, as if they were trusted. The servers
-    /// are known from then on and never started.
+    /// Starts importing the tools of servers as if the servers were trusted. The servers are configured
+    /// from then on, but never started.
     pub fn start_offering(&self, offered: BTreeMap<String, Vec<Tool>>) -> JobRef {
         let servers = self.clone();
         self.workspace.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {

@@ -1,4 +1,4 @@
-//! Tools of MCP servers as cards: what a card takes over from its tool, and which tool a card names.
+//! Tools of MCP servers as cards: what a card takes from its tool, and which tool a card names.
 
 use autokit_api::{ItemChoice, ServerReach};
 use autokit_library::CardRecord;
@@ -8,43 +8,44 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// Field of a card: which tool of which server it is, and what that said when it was accepted.
+/// Field of a card that names its server and tool, with a digest of what the tool said when it was
+/// accepted.
 pub const UPSTREAM: &str = "upstream";
 
-/// Fields of a card in which a server speaks.
+/// Fields of a card whose values come from the server.
 pub(super) const SAID: [&str; 5] =
     [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, "annotations", UPSTREAM];
 
-/// Who proposes what a server says.
+/// Returns the name under which a server's tools are proposed.
 pub(super) fn proposer(server: &str) -> String {
     format!("MCP server {server}")
 }
 
-/// A server as it is kept; what is secret is kept elsewhere.
+/// A configured server; its secrets are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedServer {
-    /// As a person named it.
+    /// The name a person gave it.
     pub name: String,
     /// How it is reached.
     pub reach: ServerReach,
-    /// The names of its keys, which are kept apart.
+    /// The names of its secrets, which are stored separately.
     pub secrets: Vec<String>,
     pub(super) trusted: bool,
     pub(super) checked_at: Option<String>,
     pub(super) failed: Option<String>,
-    /// The tools that the last look left out, each with the reason.
+    /// The tools the last scan left out, each with the reason.
     #[serde(default)]
     pub(super) skipped: Vec<String>,
 }
 
 impl SavedServer {
-    /// How it is reached, without what is secret.
+    /// Returns how the server is reached, without its secrets.
     pub fn reach(&self) -> &ServerReach {
         &self.reach
     }
 }
 
-/// What a tool says of itself, in short: changes with every word of it.
+/// Returns a digest of what a tool says about itself; it changes with every word.
 pub(super) fn digest_of(tool: &Tool) -> String {
     let said = json!({
         "title": tool.title, "description": tool.description, "schema": &*tool.input_schema,
@@ -53,7 +54,7 @@ pub(super) fn digest_of(tool: &Tool) -> String {
     hex::encode(Sha256::digest(said.to_string()))
 }
 
-/// The card of a tool.
+/// Builds the card of a tool.
 fn card_of(server: &SavedServer, tool: &Tool) -> Map<String, Value> {
     let mut card = Map::new();
     let mut put = |field: &str, value: Value| card.insert(field.to_owned(), value);
@@ -70,19 +71,19 @@ fn card_of(server: &SavedServer, tool: &Tool) -> Map<String, Value> {
     card
 }
 
-/// Which tool of which server a card is, and what that said when the card was accepted.
+/// The server and tool of a card, and what the tool said when the card was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
-    /// The server, as a person named it.
+    /// The name a person gave the server.
     pub server: String,
-    /// The tool, as the server names it.
+    /// The name the server gives the tool.
     pub tool: String,
-    /// A hash of what the server said of it when it was accepted.
+    /// Digest of what the server said about the tool when it was accepted.
     pub digest: String,
 }
 
 impl Upstream {
-    /// What a card says; none if it is of no server.
+    /// Reads the field [`UPSTREAM`] of a card; `None` if the card is not a tool of a server.
     pub fn of(card: &Toolcard) -> Option<Upstream> {
         let upstream = card.object().get(UPSTREAM)?;
         let text = |key: &str| Some(upstream.get(key)?.as_str()?.to_owned());
@@ -90,7 +91,7 @@ impl Upstream {
     }
 }
 
-/// The cards of a server's tools; what cannot be one is told.
+/// Converts the tools of a server to cards; tools that cannot be converted are listed as rejected.
 pub(super) fn read_tools(server: &SavedServer, tools: &[Tool]) -> ReadCards {
     let mut read = ReadCards::default();
     for (index, tool) in tools.iter().enumerate() {
@@ -106,8 +107,9 @@ pub(super) fn read_tools(server: &SavedServer, tools: &[Tool]) -> ReadCards {
     read
 }
 
-/// Of a card that is there, what the server says otherwise than when it was accepted. What people made
-/// better since stays, if the card stands for the tool: only a new word of the server is one.
+/// Chooses which fields of an existing card to take from the server: those that differ. If the card is
+/// bound to the tool and the server says the same as when it was accepted, none are taken, so that later
+/// improvements by people stay.
 pub(super) fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard, stands: bool) -> ItemChoice {
     let card = ours.card();
     let same = stands && Upstream::of(theirs) == Upstream::of(&card);

@@ -1,4 +1,4 @@
-//! One card against its page: what is proposed, what is taken back, what is kept of it.
+//! Checks one card against its page: makes proposals, withdraws outdated ones and stores the result.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -11,27 +11,27 @@ use jiff::SignedDuration;
 
 use super::Checking;
 
-/// How long after the first, the second … failure in a row a page is tried again. After one more
-/// another page is sought.
+/// Time until a page is retried after its first, second, … consecutive failure. After one more failure
+/// another page is searched for.
 pub(super) const AGAIN: [SignedDuration; 2] = [SignedDuration::from_hours(6), SignedDuration::from_hours(24)];
 
-/// What looking at one card came to.
+/// The outcome of checking one card.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Found {
     Checked {
         state: CardState,
-        /// Something new waits in Review.
+        /// Whether something new is pending in Review.
         proposed: bool,
-        /// Proposals of earlier checks that no longer hold.
+        /// Number of pending proposals of earlier checks that were withdrawn.
         withdrawn: u32,
     },
-    /// It was removed meanwhile.
+    /// The card was deleted meanwhile.
     Removed,
-    /// There is no network: nothing was checked.
+    /// There is no network, so nothing was checked.
     Offline,
 }
 
-/// What a run came to.
+/// Totals of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     counts: HealthCounts,
@@ -68,7 +68,6 @@ impl Tally {
             0 => {}
             1 => said.push_str("; 1 proposal waits in Review"),
             many => {
-                // Writing to a string cannot fail.
                 let _ = write!(said, "; {many} proposals wait in Review");
             }
         }
@@ -84,7 +83,7 @@ impl Tally {
 }
 
 impl Checking {
-    /// Examines a card and keeps what was found; says whether something is proposed.
+    /// Checks a card and stores the result.
     pub(super) async fn verify_card(
         &self,
         fuel: &Fuel,
@@ -92,7 +91,7 @@ impl Checking {
         starter: &HashSet<CardKey>,
     ) -> Result<Found> {
         let _turn = self.under_way.turn_of(id).await;
-        // As it is now: a run may have begun hours ago.
+        // Read again, because the run may have started hours ago.
         let Ok(record) = self.workspace.library.card(id) else { return Ok(Found::Removed) };
         let card = record.card();
         let began = self.workspace.clock.stamp();
@@ -104,8 +103,8 @@ impl Checking {
             card: &card,
             attempts: last.as_ref().map_or(0, |last| last.attempts),
             counts: waits.is_none(),
-            // All of the cards AutoKit comes with say that nobody verified them. That is how they are
-            // meant, as long as nobody touched them.
+            // The starter cards all say that they are unverified, which is intended as long as nobody has
+            // edited them.
             verifies: record.number > 1 || !starter.contains(&record.key),
             now: &began,
         };
@@ -134,7 +133,8 @@ impl Checking {
         if withdrawn > 0 && !proposed {
             self.workspace.tell_proposals().await?;
         }
-        // Only what may get better by itself is tried again unasked; a closed page stays closed.
+        // Only temporary failures are retried automatically; a page that requires a login, say, stays
+        // closed.
         let temporary = state == CardState::Unreachable && report.link.is_temporary();
         let next = || {
             let wait = AGAIN.get(report.attempts.saturating_sub(1) as usize).or(AGAIN.last())?;
@@ -154,7 +154,7 @@ impl Checking {
     }
 }
 
-/// Why what an earlier check proposed no longer holds.
+/// Returns why the proposals of an earlier check no longer hold.
 fn why_withdrawn(report: &Report) -> &'static str {
     match report.state {
         CardState::Verified => "a later check found its page, which says what the card says",

@@ -1,4 +1,4 @@
-//! Runs of checks: which cards, one after another, with a memory of where a run was.
+//! Runs of checks: selects the cards, checks them, and remembers its progress.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -19,33 +19,33 @@ use tokio::sync::{Notify, Semaphore};
 use super::Checking;
 use super::card::{AGAIN, Found, Tally};
 
-/// Cards looked at at a time; the client lets two requests through to one host.
+/// Cards checked concurrently; the HTTP client allows two requests per host.
 const AT_ONCE: usize = 8;
-/// Cards that search at a time.
+/// Cards that search the web concurrently.
 const SEARCH_AT_ONCE: usize = 2;
-/// How long a page may take. A reader would have given up before.
+/// Time limit for a page. A human reader would have given up by then.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// A run that rested longer than this is begun anew: much of what it found is old by then.
+/// A run interrupted for longer than this starts over, because much of what it found is outdated.
 const RESTED: SignedDuration = SignedDuration::from_hours(24);
-/// Cards after which the day's health is written down while a run goes on.
+/// Number of cards after which a run records the day's health.
 const NOTE_EVERY: u64 = 100;
-/// What a run says that has to wait.
+/// Message of a run that waits for its turn.
 const WAITS: &str = "Waits for another run";
 
-/// The checks under way.
+/// The checks in progress.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
-    /// One lasting run at a time; what one asks for by name does not wait for it.
+    /// One resumable run at a time; checks of named cards do not wait for it.
     run: tokio::sync::Mutex<()>,
-    /// One look at what is due at a time.
+    /// One automatic run at a time.
     unasked: tokio::sync::Mutex<()>,
     begun: Mutex<Vec<Begun>>,
-    /// Cards that are being looked at: one check of a card at a time.
+    /// Cards being checked: one check per card at a time.
     cards: Mutex<HashSet<CardId>>,
     freed: Notify,
 }
 
-/// A run that is under way or waits for its turn.
+/// A run that is in progress or waits for its turn.
 #[derive(Debug)]
 struct Begun {
     scope: VerifyScope,
@@ -53,7 +53,7 @@ struct Begun {
     job: String,
 }
 
-/// The turn of a card, given back when it is dropped.
+/// The exclusive right to check a card, released on drop.
 pub(super) struct Turn<'a> {
     checks: &'a UnderWay,
     card: CardId,
@@ -78,31 +78,31 @@ impl UnderWay {
     }
 }
 
-/// Who wants a run.
+/// Who started a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// A person. What was asked for by name is done at once or not at all; anything longer lasts: it goes
-    /// on after a restart.
+    /// A person. A run over named cards is done at once or not at all; any other is resumed after a
+    /// restart.
     #[default]
     Asked,
-    /// A person, from the beginning, whatever was done before.
+    /// A person, starting over whatever was done before.
     Anew,
-    /// It was under way when the program ended.
+    /// Resumed: it was in progress when it was interrupted.
     TakenUp,
-    /// Nobody: it is due.
+    /// Nobody: the checks are due.
     Unasked,
 }
 
-/// A run that was begun.
+/// A run that was started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Run {
     scope: VerifyScope,
-    /// Better descriptions are proposed as well.
+    /// Whether better descriptions are proposed as well.
     #[serde(default)]
     improve: bool,
-    /// Cards checked since then are done.
+    /// When it started. Cards checked since then are done.
     began: String,
-    /// A person stopped it: it goes on when a person wants it to, and not by itself.
+    /// Whether a person stopped it: it is then resumed on request only.
     #[serde(default)]
     stopped: bool,
     #[serde(skip)]
@@ -110,7 +110,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whether it is kept to go on with.
+    /// Returns whether the run is stored so that it can be resumed.
     fn lasts(&self) -> bool {
         lasts(&self.scope)
     }
@@ -121,7 +121,7 @@ fn lasts(scope: &VerifyScope) -> bool {
 }
 
 impl Checking {
-    /// Starts a run of checks, or gives the one that is doing the same already.
+    /// Starts a run of checks, or returns the job of an identical one in progress.
     pub(super) fn start_verify(&self, scope: VerifyScope, improve: bool, wanted: Wanted) -> JobRef {
         let run = Run { scope, improve, began: self.workspace.clock.stamp(), stopped: false, wanted };
         self.start_run(run)
@@ -131,7 +131,7 @@ impl Checking {
         let checking = self.clone();
         let title = match &run.scope {
             VerifyScope::Cards { cards } if cards.len() == 1 => {
-                // By its name: what is asked for may be an id, which says little to a person.
+                // Shows the card's name: the request may hold an id, which says little to a person.
                 let name = self.workspace.find(&cards[0]).map(|record| record.key.name.clone());
                 format!("Checking {}", name.as_ref().unwrap_or(&cards[0]))
             }
@@ -143,7 +143,7 @@ impl Checking {
         let running = |job: &str| jobs.iter().find(|one| one.id == job && one.state == JobState::Running);
         begun.retain(|one| running(&one.job).is_some());
         let same = begun.iter().find(|one| {
-            // What one asks for by name does not wait for a check somebody lets wait.
+            // A run over named cards does not wait for an identical one that is paused.
             let waits = || running(&one.job).is_some_and(|job| job.paused == Some(true));
             one.scope == run.scope && one.improve == run.improve && (run.lasts() || !waits())
         });
@@ -159,8 +159,8 @@ impl Checking {
         started
     }
 
-    /// Whether checks go on that leave nothing to those that are due. A run somebody lets wait does not
-    /// count: new cards do not wait with it.
+    /// Returns whether checks are in progress that will also cover those that are due. A paused run does
+    /// not count, so that new cards do not wait for it.
     pub(super) fn checks_go_on(&self) -> bool {
         if self.under_way.unasked.try_lock().is_err() {
             return true;
@@ -187,7 +187,7 @@ impl Checking {
         }
         let ended = self.verify_all(&mut run, progress).await;
         if run.lasts() {
-            // The end of the program is no end of the run; a failure is none either.
+            // A run that was interrupted by shutdown or by an error can be resumed.
             let cancelled = ended.as_ref().is_err_and(|error| error.code == ErrorCode::Cancelled);
             if ended.is_ok() {
                 self.keep_run(None).await?;
@@ -210,7 +210,7 @@ impl Checking {
         self.workspace.saved(Setting::VerifyRun).await
     }
 
-    /// Takes a run up again that was under way when the program ended.
+    /// Resumes a run that was in progress when the program ended.
     pub(super) async fn resume_run(&self) -> Result<()> {
         if let Some(run) = self.kept_run().await?.filter(|run| !run.stopped) {
             self.start_run(Run { wanted: Wanted::TakenUp, ..run });
@@ -218,7 +218,7 @@ impl Checking {
         Ok(())
     }
 
-    /// Lets a run go on where the same one was broken off lately.
+    /// Continues from where the same run was interrupted, if that was recently.
     async fn go_on(&self, run: &mut Run) -> Result<()> {
         let same = |kept: &Run| kept.scope == run.scope && kept.improve == run.improve;
         let Some(kept) = self.kept_run().await?.filter(same) else { return Ok(()) };
@@ -233,7 +233,7 @@ impl Checking {
             .max()
             .unwrap_or_else(|| kept.began.clone());
         let rested = last.parse::<Timestamp>().is_ok_and(|last| now.duration_since(last) > RESTED);
-        // A run that began when the clock was ahead would find all cards done.
+        // A run that started while the clock was ahead would consider every card done.
         if kept.began <= text && !rested {
             run.began = kept.began;
             run.wanted = Wanted::TakenUp;
@@ -248,7 +248,7 @@ impl Checking {
             let anew = Run { began: self.workspace.clock.stamp(), wanted: Wanted::Anew, ..run.clone() };
             let all = self.in_scope(&anew, &known).await?;
             if records.is_empty() {
-                // It ended and could not say so any more: this is another.
+                // The interrupted run had finished but could not record it, so this one starts over.
                 (records, *run) = (all, anew);
                 self.keep_run(Some(run)).await?;
             } else if records.len() < all.len() {
@@ -257,7 +257,7 @@ impl Checking {
                 progress.say(&format!("Going on with the run of {began}: {done} of {} are done", all.len()));
             }
         }
-        // Ranking by meaning tells pages apart; a check that began before the model was there would not.
+        // Pages are told apart by meaning, so wait until the model is loaded.
         self.models.settled().await;
         let fuel = self.fuel(run.improve);
         let starter = starter_keys()?;
@@ -306,8 +306,8 @@ impl Checking {
         Ok(Outcome { summary: tally.summary(), tally: None })
     }
 
-    /// The newest check of every card that was checked. What a clock that ran ahead wrote down is as good
-    /// as never: it would keep its card from being checked until then.
+    /// Returns the newest check of every checked card. Checks dated in the future, written while the clock
+    /// was ahead, are ignored: they would keep their cards from being checked until then.
     pub(super) async fn newest_checks(&self) -> Result<HashMap<CardId, Verification>> {
         let now = self.workspace.clock.stamp();
         let all = self.workspace.library.verifications().await?;
@@ -315,7 +315,7 @@ impl Checking {
         Ok(past.map(|found| (found.card.clone(), found)).collect())
     }
 
-    /// The cards of a run that are not done yet.
+    /// Returns the cards of a run that are not done yet.
     async fn in_scope(
         &self,
         run: &Run,
@@ -324,7 +324,7 @@ impl Checking {
         let now = self.workspace.clock.stamp();
         let named: Option<HashSet<CardId>> = match &run.scope {
             VerifyScope::Cards { cards } => {
-                // One that was removed since it was named is no longer asked for.
+                // Cards deleted since they were named are skipped.
                 Some(
                     cards
                         .iter()
@@ -383,12 +383,12 @@ impl Checking {
     }
 }
 
-/// The cards AutoKit comes with.
+/// Returns the keys of the starter cards.
 pub(super) fn starter_keys() -> Result<HashSet<CardKey>> {
     Ok(crate::starter::cards()?.cards.iter().map(|item| item.card.key()).collect())
 }
 
-/// Hour and minute of a moment, as the clock on the wall shows them.
+/// Formats a timestamp as local hours and minutes.
 fn clock_time(at: &str) -> String {
     at.parse::<Timestamp>()
         .map_or_else(|_| at.to_owned(), |at| at.to_zoned(TimeZone::system()).strftime("%H:%M").to_string())
