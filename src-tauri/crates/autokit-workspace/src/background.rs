@@ -1,8 +1,8 @@
-//! Work that blocks or computes, away from the threads that answer.
+//! Runs blocking and CPU-bound work away from the async worker threads.
 
 use autokit_error::{ApiError, Result};
 
-/// Runs what blocks or computes on a thread for that.
+/// Runs blocking or CPU-bound work on tokio's blocking thread pool.
 pub async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {

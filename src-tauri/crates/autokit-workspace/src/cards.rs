@@ -1,15 +1,15 @@
-//! Cards as people see them: rows and details.
+//! Cards as shown to people: rows and details.
 
 use autokit_api::{CardDetail, CardSummary};
 use autokit_library::{CardRecord, Checks};
 use autokit_toolcard::{Problem, Severity, Toolcard, check, fields};
 
-/// Characters of what is said of a card in one line.
+/// Most characters in a one-line text about a card.
 pub const LINE: usize = 160;
-/// Characters of a description in a row.
+/// Most characters of a description in a row.
 const DESCRIPTION_CHARS: usize = 240;
 
-/// A row of a list.
+/// Returns a card's row in a list.
 pub fn summary(record: &CardRecord, checks: &Checks) -> CardSummary {
     summary_of(record, &record.card(), checks)
 }
@@ -34,7 +34,7 @@ fn summary_of(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSumm
     }
 }
 
-/// The start of a text, cut at a word and marked when cut.
+/// Shortens a text to at most `chars` characters plus an ellipsis, cutting between words.
 pub fn shorten(text: &str, chars: usize) -> String {
     let text = text.trim();
     let Some((end, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
@@ -43,14 +43,14 @@ pub fn shorten(text: &str, chars: usize) -> String {
     format!("{}…", cut.trim_end())
 }
 
-/// The first sentence of a text, for an answer in one line.
+/// Returns the first sentence of a text, for one-line answers.
 pub fn first_sentence(text: &str) -> String {
     let text = text.trim();
     let mut end = text.len();
     for (at, mark) in text.match_indices(['.', '!', '?', '\n']) {
         let rest = &text[at + mark.len()..];
         let before = &text[..at];
-        // "e.g. this" and "v1.2" go on.
+        // Not the end of a sentence in "e.g. this" and "v1.2".
         let abbreviation = before.rsplit(' ').next().is_some_and(|word| word.len() < 3 || word.contains('.'));
         if mark == "\n" || (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !abbreviation {
             end = if mark == "\n" { at } else { at + mark.len() };
@@ -60,7 +60,7 @@ pub fn first_sentence(text: &str) -> String {
     shorten(&text[..end], DESCRIPTION_CHARS)
 }
 
-/// A card as a pane shows it: its row, its fields, and what is to be warned of.
+/// Returns a card's details: its row, fields and warnings.
 pub fn detail(record: &CardRecord, checks: &Checks) -> CardDetail {
     let card = record.card();
     let warnings: Vec<Problem> =

@@ -1,8 +1,8 @@
-//! How long something took.
+//! Elapsed time in milliseconds.
 
 use std::time::Instant;
 
-/// Milliseconds since.
+/// Returns the milliseconds since `began`.
 pub fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }

@@ -1,4 +1,4 @@
-//! Keeping the search index up with the library.
+//! Keeps the search index in sync with the library.
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -13,7 +13,7 @@ use autokit_toolcard::{CardId, fields};
 
 use crate::background::in_background;
 
-/// The texts of the library's cards.
+/// The texts to embed, read from the library's cards.
 #[derive(Debug)]
 struct LibraryPassages(Cards);
 
@@ -23,35 +23,36 @@ impl Passages for LibraryPassages {
     }
 }
 
-/// What a library has for an index of its cards.
+/// The stored vectors an index is built from.
 #[derive(Debug, Default)]
 struct Stored {
-    /// Vectors made from the present revisions.
+    /// Vectors of the current revisions.
     vectors: Vec<StoredVectors>,
-    /// Vectors an earlier version made of other texts of them.
+    /// Vectors that an earlier version of AutoKit computed from different texts of the same cards.
     earlier: Vec<StoredVectors>,
-    /// Vectors of pieces of pages.
+    /// Vectors of the chunks of pages.
     pages: Vec<PageVectors>,
 }
 
-/// The search index, which follows the library: a change is not answered before the index has it.
+/// The search index, kept in sync with the library: a write is not acknowledged before the index has it.
 #[derive(Debug)]
 pub struct Indexing {
     searcher: Arc<Searcher>,
-    /// Cards the index may not be up to date with: one after the other, in the order of changes.
+    /// Cards that may be out of date in the index. The lock also makes updates happen in the order of
+    /// changes.
     pending: tokio::sync::Mutex<Pending>,
 }
 
 #[derive(Debug, Default)]
 struct Pending {
-    /// Those that could not be brought into the index; tried again with the next change.
+    /// Cards whose update failed; retried with the next change.
     failed: HashSet<CardId>,
-    /// Those that changed since an index was built that is not in use yet.
+    /// Cards changed since an index was built that is not in use yet.
     since_build: Option<HashSet<CardId>>,
 }
 
 impl Indexing {
-    /// An index without cards, until one over the cards of the library is built.
+    /// Creates an empty index; [`Indexing::build`] builds one over the library's cards.
     pub fn new(library: &Library) -> Indexing {
         let passages = Arc::new(LibraryPassages(library.cards()));
         Indexing {
@@ -60,12 +61,12 @@ impl Indexing {
         }
     }
 
-    /// The one way to rank, over the index that is kept here.
+    /// Returns the only searcher, which uses the index kept here.
     pub fn searcher(&self) -> &Arc<Searcher> {
         &self.searcher
     }
 
-    /// An index over all cards, with the vectors the library has for this model.
+    /// Builds an index over all cards, with the vectors stored for this model.
     pub async fn build(&self, library: &Library, embedder: Option<Arc<Embedder>>) -> Result<CardIndex> {
         let mut pending = self.pending.lock().await;
         pending.since_build = Some(HashSet::new());
@@ -74,7 +75,7 @@ impl Indexing {
             Some(embedder) => {
                 let vectors = library.vectors(&vector_recipe(embedder)).await?;
                 let earlier = if vectors.len() < records.len() {
-                    // What the first version made has the name of the model alone.
+                    // Vectors of AutoKit's first version are stored under the name of the model alone.
                     library.vectors(embedder.id()).await?
                 } else {
                     Vec::new()
@@ -86,7 +87,7 @@ impl Indexing {
         in_background(move || build_index(embedder, &records, stored)).await
     }
 
-    /// Searches the index that was built last from now on.
+    /// Replaces the index, adding the cards that changed since it was built.
     pub async fn replace(&self, library: &Library, index: CardIndex) {
         let mut pending = self.pending.lock().await;
         self.searcher.replace_index(index);
@@ -95,13 +96,13 @@ impl Indexing {
         self.settle(library, &mut pending).await;
     }
 
-    /// Brings the index up to the library for some cards.
+    /// Updates the index for some cards.
     pub async fn bring_up(&self, library: &Library, cards: &[CardId]) -> Result<()> {
         let _turn = self.pending.lock().await;
         self.put_cards(library, cards).await.why.map_or(Ok(()), Err)
     }
 
-    /// Brings those into the index that are not in it yet.
+    /// Updates the index for all pending cards.
     async fn settle(&self, library: &Library, pending: &mut Pending) {
         let cards: Vec<CardId> = pending.failed.drain().collect();
         let Failed { cards, why } = self.put_cards(library, &cards).await;
@@ -111,11 +112,11 @@ impl Indexing {
         pending.failed.extend(cards);
     }
 
-    /// Brings cards up to date in the index; one that cannot be keeps no other out.
+    /// Updates cards in the index. A card that fails does not keep the others out.
     async fn put_cards(&self, library: &Library, cards: &[CardId]) -> Failed {
         let index = self.searcher.index();
         let mut failed = Failed::default();
-        // A large import must not be in memory twice over.
+        // In batches, so that the vectors of a large import are not in memory twice.
         for cards in cards.chunks(BATCH) {
             let vectors = match index.embedder() {
                 Some(embedder) => library.vectors_of(&vector_recipe(embedder), cards).await,
@@ -138,7 +139,7 @@ impl Indexing {
     }
 }
 
-/// Cards that could not be brought into the index, and why the first of them could not.
+/// Cards that could not be indexed, and the first error.
 #[derive(Debug, Default)]
 struct Failed {
     cards: Vec<CardId>,
@@ -176,7 +177,7 @@ fn by_card(vectors: Vec<StoredVectors>) -> HashMap<CardId, StoredVectors> {
     vectors.into_iter().map(|vectors| (vectors.card.clone(), vectors)).collect()
 }
 
-/// Brings one card up to date in the index.
+/// Updates one card in the index.
 async fn put_card(
     library: &Library,
     index: &CardIndex,
@@ -189,7 +190,7 @@ async fn put_card(
     };
     put(index, &record, vectors, None)?;
     if index.has_pieces(id.as_str()) {
-        // A page of another address says nothing about the card any more.
+        // The card names another page now, so the chunks of the old one are dropped.
         let names = record.card().text(fields::DOCUMENTATION).map(str::to_owned);
         if library.page(id).await?.map(|page| page.url) != names {
             set_pieces(index, id, &[], 0)?;
@@ -204,7 +205,7 @@ fn put(
     vectors: Option<&StoredVectors>,
     earlier: Option<&StoredVectors>,
 ) -> Result<()> {
-    // Vectors of an earlier revision describe another text.
+    // Vectors of an earlier revision were computed from another text.
     let of_this = |made: &&StoredVectors| made.number == record.number;
     let card = record.card();
     let entry = CardEntry {
@@ -217,7 +218,7 @@ fn put(
     index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))
 }
 
-/// An index over `records`.
+/// Builds an index over `records`.
 fn build_index(
     embedder: Option<Arc<Embedder>>,
     records: &[Arc<CardRecord>],
@@ -229,18 +230,18 @@ fn build_index(
         put(&index, record, vectors.get(&record.id), earlier.get(&record.id))?;
     }
     for page in &stored.pages {
-        // Pages of cards that are gone stay for the day they come back.
+        // Includes pages of deleted cards, in case those are restored.
         set_pieces(&index, &page.card, &page.values, page.dim)?;
     }
     Ok(index)
 }
 
-/// Gives a card the vectors of its page's pieces.
+/// Sets the vectors of the chunks of a card's page.
 pub fn set_pieces(index: &CardIndex, card: &CardId, vectors: &[f32], dim: usize) -> Result<()> {
     index.set_pieces(card.as_str(), vectors, dim).map_err(|error| ApiError::internal(error.to_string()))
 }
 
-/// Cards of the library whose present revision has no vector in the index, by id.
+/// Returns the cards whose current revision has no vector in the index, sorted by id.
 pub fn without_vector(index: &CardIndex, library: &Library) -> Vec<CardId> {
     let mut missing: Vec<CardId> = library.read(|replica| {
         let cards = replica.iter().map(|record| (record.id.as_str(), record.number));
@@ -259,7 +260,7 @@ mod tests {
 
     const WIDTH: usize = 8;
 
-    /// Adds a card, or another revision of it, with a vector of this length.
+    /// Writes a card, or another revision of it, with a vector of length `dim`.
     async fn put(library: &Library, embedder: &Embedder, name: &str, text: &str, dim: usize) -> CardId {
         let card = format!(r#"{{"name": "{name}", "description": "{text}"}}"#);
         let card = Toolcard::from_json(&card).expect("a card");
@@ -289,12 +290,12 @@ mod tests {
         put(&library, &embedder, "first", "one", WIDTH).await;
         let odd = put(&library, &embedder, "odd", "vectors of another length", WIDTH - 1).await;
         assert_eq!(missing(), std::slice::from_ref(&odd));
-        // The others are not in its way.
+        // It does not keep the others out of the index.
         for name in ["second", "third", "fourth"] {
             put(&library, &embedder, name, "more", WIDTH).await;
             assert_eq!(missing(), std::slice::from_ref(&odd), "{name}");
         }
-        // With vectors that fit it comes in.
+        // With vectors that fit it is indexed.
         put(&library, &embedder, "odd", "vectors of the right length", WIDTH).await;
         assert!(missing().is_empty());
         assert!(indexing.pending.lock().await.failed.is_empty());

@@ -1,4 +1,4 @@
-//! Jobs: work in the background with progress, an end and a stop button.
+//! Background jobs with progress, an outcome and cancellation.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -14,7 +14,7 @@ use futures_util::FutureExt;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
-/// Finished jobs remembered.
+/// Most finished jobs that are remembered.
 const REMEMBERED: usize = 50;
 
 /// The jobs of this process.
@@ -22,7 +22,7 @@ const REMEMBERED: usize = 50;
 pub struct Jobs {
     all: Arc<Mutex<VecDeque<Entry>>>,
     events: broadcast::Sender<Event>,
-    /// The process is about to end: jobs stop for that reason and no other.
+    /// Set on shutdown, so that jobs cancelled by it can be told from those cancelled by a person.
     ending: Arc<AtomicBool>,
 }
 
@@ -34,7 +34,7 @@ struct Entry {
     pause: watch::Sender<bool>,
 }
 
-/// A job's own hold on its entry.
+/// A running job's handle, used to report progress and to notice cancellation.
 #[derive(Clone, Debug)]
 pub struct Progress {
     state: watch::Sender<Job>,
@@ -45,22 +45,22 @@ pub struct Progress {
     ending: Arc<AtomicBool>,
 }
 
-/// What a job leaves behind.
+/// The outcome of a job.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// What it did, in words.
+    /// What the job did, in words.
     pub summary: String,
-    /// Counts, when it changed cards.
+    /// Counts, if the job changed cards.
     pub tally: Option<JobTally>,
 }
 
 impl Jobs {
-    /// No jobs yet; news goes to `events`.
+    /// Creates an empty list of jobs that sends its events to `events`.
     pub fn new(events: broadcast::Sender<Event>) -> Jobs {
         Jobs { all: Arc::default(), events, ending: Arc::default() }
     }
 
-    /// Starts a job on the present runtime.
+    /// Starts a job on the current tokio runtime.
     pub fn start<F>(&self, kind: JobKind, title: &str, unit: &str, work: impl FnOnce(Progress) -> F) -> JobRef
     where
         F: Future<Output = Result<Outcome>> + Send + 'static,
@@ -117,7 +117,7 @@ impl Jobs {
                 Ok(Err(error)) => {
                     let cancelled = error.code == ErrorCode::Cancelled;
                     job.state = if cancelled { JobState::Cancelled } else { JobState::Failed };
-                    // Whoever waits for it in another process has to know that nobody stopped it.
+                    // A client that waits in another process has to know that no person cancelled the job.
                     job.error =
                         Some(if cancelled && progress.ending() { ApiError::owner_ended() } else { error });
                 }
@@ -130,36 +130,37 @@ impl Jobs {
         JobRef { job: id }
     }
 
-    /// All jobs, newest first.
+    /// Returns all jobs, newest first.
     pub fn list(&self) -> Vec<Job> {
         self.all.lock().expect("no holder panics").iter().map(Entry::snapshot).collect()
     }
 
-    /// Whether any job is at work.
+    /// Returns whether any job is running.
     pub fn busy(&self) -> bool {
         self.list().iter().any(|job| job.state == JobState::Running)
     }
 
-    /// The job's state once its version is above `after`, or as it is when `patience` runs out.
+    /// Waits until the job's version is above `after` and returns its state, or the current state after
+    /// `patience`.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found` for an unknown job.
     pub async fn wait(&self, id: &str, after: u64, patience: Duration) -> Result<Job> {
         let (mut watch, started) = {
             let all = self.all.lock().expect("no holder panics");
             let entry = find(&all, id)?;
             (entry.state.subscribe(), entry.started)
         };
-        // Running out of patience is an answer too: the state as it is.
+        // A timeout is not an error: the job is returned as it is.
         let _ = tokio::time::timeout(patience, watch.wait_for(|job| job.version > after)).await;
         let job = watch.borrow().clone();
         Ok(with_time(job, started))
     }
 
-    /// Asks a job to stop. It ends at its next safe point.
+    /// Cancels a job. It stops at its next safe point.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found` for an unknown job.
     pub fn cancel(&self, id: &str) -> Result<Job> {
         let all = self.all.lock().expect("no holder panics");
         let entry = find(&all, id)?;
@@ -167,10 +168,10 @@ impl Jobs {
         Ok(entry.snapshot())
     }
 
-    /// Lets a job that can wait do so, or go on.
+    /// Pauses or resumes a job.
     ///
     /// # Errors
-    /// `not_found`; `bad_request` for a job that cannot wait.
+    /// `not_found` for an unknown job; `bad_request` for a job that cannot be paused.
     pub fn pause(&self, id: &str, paused: bool) -> Result<Job> {
         let all = self.all.lock().expect("no holder panics");
         let entry = find(&all, id)?;
@@ -182,11 +183,11 @@ impl Jobs {
             ));
         }
         entry.pause.send_replace(paused);
-        // The job says so itself once it does.
+        // The job reports its new state itself.
         Ok(entry.snapshot())
     }
 
-    /// Asks all to stop and waits until they have.
+    /// Cancels all jobs for shutdown and waits until they have stopped.
     pub async fn stop_all(&self) {
         self.ending.store(true, Ordering::Relaxed);
         let watches: Vec<_> = {
@@ -195,7 +196,7 @@ impl Jobs {
             all.iter().map(|entry| entry.state.subscribe()).collect()
         };
         for mut watch in watches {
-            // An error means the entry is gone, which is as good as ended.
+            // An error means that the entry is gone, and so is the job.
             let _ = watch.wait_for(|job| job.state != JobState::Running).await;
         }
     }
@@ -229,16 +230,16 @@ impl Progress {
             job.eta_ms = (job.state == JobState::Running && job.done > 0 && job.total > job.done)
                 .then(|| job.elapsed_ms * (job.total - job.done) / job.done);
         });
-        // Nobody listening is fine.
+        // Fails only if nobody listens.
         let _ = self.events.send(Event::Job { job: Box::new(self.state.borrow().clone()) });
     }
 
-    /// The job's id.
+    /// Returns the job's id.
     pub fn id(&self) -> String {
         self.state.borrow().id.clone()
     }
 
-    /// Says how far the job is.
+    /// Reports how many of how many units are done.
     pub fn at(&self, done: u64, total: u64) {
         self.change(|job| {
             job.done = done;
@@ -246,16 +247,16 @@ impl Progress {
         });
     }
 
-    /// Says what it waits for or goes on with.
+    /// Sets the job's note: what it waits for or continues with.
     pub fn say(&self, note: &str) {
         self.change(|job| job.note = Some(note.to_owned()));
     }
 
-    /// Waits for its turn, which `turn` asks for, and says so with `note` meanwhile. A job somebody lets
-    /// wait holds up no other.
+    /// Waits for `turn`, showing `note` meanwhile. A paused job gives its turn up, so that it does not
+    /// block others.
     ///
     /// # Errors
-    /// `cancelled`.
+    /// `cancelled` if the job is cancelled.
     pub async fn queue<T, F: Future<Output = T>>(&self, note: &str, turn: impl Fn() -> F) -> Result<T> {
         loop {
             self.turn().await?;
@@ -279,15 +280,15 @@ impl Progress {
         }
     }
 
-    /// Says that the job can wait, see [`Progress::turn`].
+    /// Marks the job as one that can be paused; see [`Progress::turn`].
     pub fn pausable(&self) {
         self.change(|job| job.paused = Some(false));
     }
 
-    /// Waits as long as the person wants the job to.
+    /// Waits while the job is paused.
     ///
     /// # Errors
-    /// `cancelled`.
+    /// `cancelled` if the job is cancelled.
     pub async fn turn(&self) -> Result<()> {
         let mut pause = self.pause.subscribe();
         if *pause.borrow() {
@@ -302,31 +303,31 @@ impl Progress {
         self.check()
     }
 
-    /// Whether the process is about to end, so that a job that stops now was not stopped by the person.
+    /// Returns whether the process is shutting down, in which case no person cancelled the job.
     pub fn ending(&self) -> bool {
         self.ending.load(Ordering::Relaxed)
     }
 
-    /// Whether the person asked to stop.
+    /// Returns whether the job is cancelled.
     pub fn cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Waits until the person asks to stop.
+    /// Waits until the job is cancelled.
     pub async fn stopped(&self) {
         self.cancel.cancelled().await;
     }
 
-    /// An error if the person asked to stop.
+    /// Returns an error if the job is cancelled.
     ///
     /// # Errors
-    /// `cancelled`.
+    /// `cancelled` if the job is cancelled.
     pub fn check(&self) -> Result<()> {
         if self.cancelled() { Err(ApiError::cancelled()) } else { Ok(()) }
     }
 }
 
-/// How long an answer to `jobs_wait` may take before it says that nothing changed.
+/// How long `jobs_wait` waits for a change before it returns the job as it is.
 const JOB_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Handle<ListJobs> for Jobs {
@@ -357,7 +358,7 @@ impl Handle<CancelJob> for Jobs {
 mod tests {
     use super::*;
 
-    /// Longest a test waits for a job: only so that one that fails does not hang.
+    /// How long a test waits for a job, so that a failing one does not hang.
     const PATIENCE: Duration = Duration::from_mins(1);
 
     #[tokio::test]

@@ -1,16 +1,16 @@
-//! What every feature works on: an open library with its clock, jobs, news and settings; the embedding model and its
-//! index; services and their keys.
+//! What every feature works on: an open library with its clock, jobs, events and settings; the embedding
+//! model and its index; providers and their keys.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`workspace`] | the library, its clock, its news, its settings |
-//! | [`jobs`] | work in the background |
-//! | [`models`], [`indexing`], [`page_vectors`] | the embedding model, and the index that follows the library |
-//! | [`search`] | questions to the one search |
-//! | [`cards`] | cards as people see them |
-//! | [`providers`] | web search, language model, and what they cost |
-//! | [`secrets`] | keys of services, and where they are kept |
-//! | [`options`], [`paths`] | what an engine is started with, where things live |
+//! | [`workspace`] | the library with its clock, events and settings |
+//! | [`jobs`] | background jobs |
+//! | [`models`], [`indexing`], [`page_vectors`] | the embedding model, and the search index |
+//! | [`search`] | search of the cards |
+//! | [`cards`] | cards as shown to people |
+//! | [`providers`] | web search, language models, and what they cost |
+//! | [`secrets`] | keys of providers, and where they are stored |
+//! | [`options`], [`paths`] | what an engine is started with, and default folders |
 
 pub mod background;
 pub mod cards;

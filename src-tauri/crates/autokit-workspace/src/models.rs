@@ -1,4 +1,4 @@
-//! Embedding models: loading, fetching, switching, and the vectors of cards that lack them.
+//! Embedding models: loading, downloading and switching them, and computing missing embeddings of cards.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -22,15 +22,15 @@ use crate::options::{EngineOptions, Vectors};
 use crate::page_vectors::packed;
 use crate::workspace::Workspace;
 
-/// Cards embedded between two looks at the stop button.
+/// Cards embedded between two checks for cancellation.
 pub const BATCH: usize = 100;
 
-/// The embedding model's standing.
+/// The state of the embedding model.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// Name in the manifest.
     pub name: String,
-    /// Whether it can be used, and if not, how far it is.
+    /// Whether it is ready, loading or missing.
     pub state: ModelState,
     /// Why it cannot be used.
     pub error: Option<ApiError>,
@@ -38,10 +38,10 @@ pub struct Model {
 
 /// Setting: name of the model.
 const MODEL_SETTING: &str = "model";
-/// Setting: folder of the model's files, empty for the store of models.
+/// Setting: folder of the model's files; empty for the store of downloaded models.
 const MODEL_FOLDER_SETTING: &str = "model_folder";
 
-/// The embedding model, and the index that is made with it; clones share them.
+/// The embedding model and the index built with it. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Models {
     workspace: Workspace,
@@ -54,7 +54,7 @@ pub struct Models {
 }
 
 impl Models {
-    /// The model a library names, which is not loaded yet, and an empty index that follows the library.
+    /// Opens the model chosen by the library, without loading it, and an empty index.
     pub async fn open(workspace: Workspace, options: &EngineOptions) -> Result<Models> {
         let store = ModelStore::new(&options.models_dir);
         let name = match &options.vectors {
@@ -78,27 +78,27 @@ impl Models {
         })
     }
 
-    /// The one way to rank, over the index of this model's vectors.
+    /// Returns the only searcher, which uses the index of this model's vectors.
     pub fn searcher(&self) -> &Arc<Searcher> {
         self.indexing.searcher()
     }
 
-    /// The model, if it is loaded.
+    /// Returns the model, if it is loaded.
     pub fn embedder(&self) -> Option<Arc<Embedder>> {
         self.searcher().embedder()
     }
 
-    /// The model, as what compares by meaning wants it.
+    /// Returns the model, if it is loaded, for code that only embeds queries and passages.
     pub fn query_embedder(&self) -> Option<Arc<dyn QueryEmbedder>> {
         self.embedder().map(|embedder| embedder as Arc<_>)
     }
 
-    /// The model as it is now.
+    /// Returns the state of the model.
     pub fn model(&self) -> Model {
         self.model.borrow().clone()
     }
 
-    /// The model once it is loaded, missing or failed.
+    /// Waits until the model is loaded, missing or failed.
     pub async fn settled(&self) -> Model {
         let mut model = self.model.subscribe();
         // The sender lives as long as `self`.
@@ -106,7 +106,7 @@ impl Models {
         settled.map_or_else(|_| self.model(), |model| model.clone())
     }
 
-    /// Why there is no meaning to rank by, if there is none.
+    /// Returns why search uses keywords only, if there is no model.
     pub fn words_alone(&self) -> Option<String> {
         if self.embedder().is_some() {
             return None;
@@ -124,8 +124,8 @@ impl Models {
         })
     }
 
-    /// Loads the model the library names and builds the index. Never fails: what went wrong is
-    /// the model's state, and search goes on by keywords.
+    /// Loads the library's model and builds the index. Never fails: an error becomes the state of the
+    /// model, and search continues with keywords.
     pub async fn load(&self) {
         let loaded = self.load_embedder().await;
         let (embedder, error) = match loaded {
@@ -201,13 +201,13 @@ impl Models {
         .await
     }
 
-    /// Vectors of one card about to be written; `None` without a model.
+    /// Computes the embeddings of a card about to be written; `None` without a model.
     pub async fn embed_card(&self, card: &Toolcard) -> Result<Option<PackedVectors>> {
         let mut vectors = self.embed_cards(std::slice::from_ref(card)).await?;
         Ok(vectors.pop().flatten())
     }
 
-    /// Vectors of cards about to be written, in their order.
+    /// Computes the embeddings of cards about to be written, in their order.
     pub async fn embed_cards(&self, cards: &[Toolcard]) -> Result<Vec<Option<PackedVectors>>> {
         let Some(embedder) = self.embedder().filter(|_| !cards.is_empty()) else {
             return Ok(vec![None; cards.len()]);
@@ -216,7 +216,7 @@ impl Models {
         in_background(move || Ok(embed(&embedder, &texts)?.into_iter().map(Some).collect())).await
     }
 
-    /// Makes the vectors of cards that were written without.
+    /// Computes the embeddings of cards that were written without them.
     pub async fn refresh(&self, ids: &[CardId]) -> Result<()> {
         let _one = self.embedding.lock().await;
         let Some(embedder) = self.embedder() else { return Ok(()) };
@@ -246,8 +246,8 @@ impl Models {
         Ok(self.workspace.library.put_vectors(&rows).await?)
     }
 
-    /// Starts a job for the cards that have no vectors under the present model, and with `pages` for
-    /// pages, if there are any.
+    /// Starts a job for the cards without embeddings of the current model and, with `pages`, for such
+    /// pages.
     fn start_missing(&self, pages: bool) {
         let index = self.searcher().index();
         let nothing_to_do = without_vector(&index, &self.workspace.library).is_empty() && !pages;
@@ -268,7 +268,7 @@ impl Models {
                 }
                 if let Some(embedder) = models.embedder() {
                     models.embed_pages(&embedder, &models.searcher().index(), &progress).await?;
-                    // What an earlier version made of other texts is of no more use.
+                    // Vectors that an earlier version computed from other texts are obsolete now.
                     models
                         .workspace
                         .library
@@ -284,15 +284,15 @@ impl Models {
         );
     }
 
-    /// Makes vectors for every card under a new model while the old index serves, then switches
-    /// both at once.
+    /// Computes the embeddings of every card with a new model while the old index serves, then switches
+    /// model and index together.
     async fn switch(&self, choice: ModelChoice, progress: Progress) -> Result<Outcome> {
         let folder = choice.folder.as_deref().map(PathBuf::from);
         let embedder = self.open_embedder(choice.name.clone(), folder).await?;
         let _one = self.embedding.lock().await;
         let mut done = 0;
         let index = loop {
-            // Cards changed while their vectors were made are caught by the next round.
+            // Cards that change meanwhile are embedded in the next round.
             let library = &self.workspace.library;
             let index = self.indexing.build(library, Some(Arc::clone(&embedder))).await?;
             let missing = without_vector(&index, &self.workspace.library);
@@ -321,12 +321,12 @@ impl Models {
             *model = Model { name: choice.name.clone(), state: ModelState::Ready, error: None };
         });
         self.tell_model();
-        // A card written between the last round and the switch was embedded by the old model.
+        // A card written between the last round and the switch was embedded with the old model.
         self.start_missing(false);
         Ok(Outcome { summary: format!("{} is in use", choice.name), tally: None })
     }
 
-    /// Makes the vectors of pages that have none of this model, and puts them into `index`.
+    /// Computes the embeddings of pages that have none of this model, and adds them to `index`.
     async fn embed_pages(
         &self,
         embedder: &Arc<Embedder>,

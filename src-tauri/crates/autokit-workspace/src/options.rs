@@ -1,4 +1,4 @@
-//! What an engine is started with.
+//! Options an engine is started with.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,51 +8,52 @@ use autokit_mcp_client::Limits;
 
 use crate::secrets::KeyStorage;
 
-/// How long an agent that searches waits for the sources of tools: the rest of a search takes a tenth of it.
+/// How long an agent's search waits for marketplace sources; the rest of a search takes a tenth of it.
 pub const MARKET_DEADLINE: Duration = Duration::from_millis(1_500);
 
-/// Where vectors come from.
+/// Where embeddings come from.
 #[derive(Clone, Debug, Default)]
 pub enum Vectors {
-    /// The model the library names, from the store of models.
+    /// The model chosen by the library, from the store of downloaded models.
     #[default]
     Model,
-    /// A model in a folder, whatever the library names.
+    /// A model in a folder, whatever the library chooses.
     Folder {
         /// Name in the manifest.
         model: String,
         /// The folder.
         folder: PathBuf,
     },
-    /// The deterministic stand-in of tests, with vectors of this length.
+    /// The deterministic test model, with vectors of this length.
     StandIn(usize),
-    /// None: keywords only.
+    /// No embeddings: keywords only.
     Off,
 }
 
-/// What an engine needs to start.
+/// Options of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
     /// Folder of downloaded models.
     pub models_dir: PathBuf,
-    /// Where vectors come from.
+    /// Where embeddings come from.
     pub vectors: Vectors,
-    /// Load the starter cards into a library that is new.
+    /// Whether to load the starter cards into a new library.
     pub starter: bool,
-    /// Where the time comes from.
+    /// The source of the current time.
     pub clock: Clock,
-    /// Where keys are kept; the library's own choice when not given.
+    /// Where keys are stored; `None` for the library's own setting.
     pub keep: Option<KeyStorage>,
-    /// The person's configuration: the file of keys, if they are kept in one.
+    /// The person's configuration folder, which holds the file of keys if they are stored in one.
     pub config_dir: PathBuf,
-    /// What MCP servers may take, in time and in size.
+    /// Limits on the time and size of calls to MCP servers.
     pub servers: Limits,
-    /// How long an agent that searches waits for the sources of tools.
+    /// How long an agent's search waits for marketplace sources.
     pub market: Duration,
 }
 
 impl EngineOptions {
-    /// The person's models, the library's own choice of one, the system's clock, no starter cards.
+    /// The defaults: the person's folder of models, the model chosen by the library, the system clock, no
+    /// starter cards.
     pub fn new() -> EngineOptions {
         EngineOptions {
             models_dir: crate::paths::models_dir(),

@@ -1,16 +1,16 @@
-//! Vectors of the pieces of documentation pages.
+//! Embeddings of the chunks of documentation pages.
 
 use autokit_embed::Embedder;
 use autokit_error::Result;
 use autokit_library::{PackedVectors, PageChunk};
 use sha2::{Digest as _, Sha256};
 
-/// What is embedded of a piece.
+/// Returns the text of a chunk that is embedded.
 pub fn passage(chunk: &PageChunk) -> String {
     format!("{}: {}", chunk.path.join(" > "), chunk.text)
 }
 
-/// A hash of the pieces of a page: where it is the same, their vectors are too.
+/// Returns a hash of a page's chunks. Pages with the same hash have the same embeddings.
 pub fn hash_of(chunks: &[PageChunk]) -> String {
     let mut hash = Sha256::new();
     for chunk in chunks {
@@ -20,7 +20,7 @@ pub fn hash_of(chunks: &[PageChunk]) -> String {
     hex::encode(hash.finalize())
 }
 
-/// The vectors of a page's pieces, one after the other, as they are stored.
+/// Computes the embeddings of a page's chunks, concatenated as they are stored.
 pub fn packed(embedder: &Embedder, url: &str, chunks: &[PageChunk]) -> Result<PackedVectors> {
     tracing::debug!(%url, pieces = chunks.len(), "embedding a page");
     let texts: Vec<String> = chunks.iter().map(passage).collect();

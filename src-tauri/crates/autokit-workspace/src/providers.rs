@@ -1,4 +1,4 @@
-//! Services: which are chosen, their keys, and whether they answer.
+//! Providers of web search and language models: which are chosen, their keys, and whether they respond.
 
 mod spending;
 
@@ -26,31 +26,31 @@ use crate::secrets::{KeyStorage, Secret, Secrets};
 use crate::workspace::Workspace;
 use spending::Spending;
 
-/// Setting: services as JSON.
+/// Setting: providers as JSON.
 const PROVIDERS_SETTING: &str = "providers";
 
-/// Services ready to be asked.
+/// Clients of the configured providers.
 #[derive(Clone, Debug)]
 pub struct Services {
-    /// As a person set them.
+    /// The person's settings.
     pub settings: ProviderSettings,
     /// Fetches pages.
     pub fetcher: Fetcher,
-    /// Pages taken apart lately, by whoever reads them.
+    /// Cache of recently parsed pages, shared by all readers.
     pub readings: Readings,
-    /// The model for what has to be thought over.
+    /// The large language model, for hard tasks.
     pub large: Option<Model>,
-    /// The model for what is quick.
+    /// The small language model, for quick tasks.
     pub small: Option<Model>,
-    /// The web search.
+    /// Web search.
     pub search: Option<Provider>,
-    /// The search of repositories.
+    /// Repository search.
     pub github: Option<GitHub>,
-    /// What models are told.
+    /// The prompts of language models.
     pub prompts: Prompts,
-    /// Why something that was chosen is not there.
+    /// Why chosen providers are unavailable.
     pub missing: Vec<ApiError>,
-    /// Why it is not known whether there is a key for a language model that may do without.
+    /// Why the key of a language model could not be read, if that model may not need one.
     key_unread: Option<ApiError>,
 }
 
@@ -77,7 +77,7 @@ fn key_of_search(kind: SearchKind) -> Option<KeyName> {
 }
 
 impl Services {
-    /// No services but a client for pages.
+    /// Returns no providers, only a client that fetches pages.
     pub fn none() -> Result<Services> {
         Ok(Services {
             settings: ProviderSettings::default(),
@@ -93,12 +93,13 @@ impl Services {
         })
     }
 
-    /// Reads pages, with vectors of this model.
+    /// Returns a reader of pages that uses this embedding model.
     pub fn page_reader(&self, embedder: Option<Arc<dyn QueryEmbedder>>) -> PageReader {
         PageReader { fetcher: self.fetcher.clone(), embedder, readings: self.readings.clone() }
     }
 
-    /// For the status line: `qwen3 via OpenAI-compatible`.
+    /// Returns the large model for the status line: its name, followed by `via Anthropic` for that
+    /// provider.
     pub fn llm_name(&self) -> Option<String> {
         let model = &self.large.as_ref()?.config().model;
         Some(match self.settings.llm.kind {
@@ -107,7 +108,7 @@ impl Services {
         })
     }
 
-    /// The web search, as people call it.
+    /// Returns the display name of the web search.
     pub fn search_name(&self) -> Option<String> {
         Some(self.search.as_ref()?.service().title().to_owned())
     }
@@ -147,11 +148,11 @@ impl Services {
     }
 }
 
-/// The services that were chosen and their keys; clones share them.
+/// The chosen providers and their keys. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Providers {
     workspace: Workspace,
-    /// Where keys are kept, whatever the settings say.
+    /// Where keys are stored; overrides the settings.
     keep: Option<KeyStorage>,
     config_dir: Arc<Path>,
     memory_keys: Secrets,
@@ -160,10 +161,10 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// No services yet.
+    /// Creates the providers, none of them loaded yet.
     ///
     /// # Errors
-    /// When there is no client for pages.
+    /// If the HTTP client cannot be created.
     pub fn new(workspace: Workspace, options: &EngineOptions) -> Result<Providers> {
         Ok(Providers {
             workspace,
@@ -175,12 +176,12 @@ impl Providers {
         })
     }
 
-    /// The services as they are chosen now.
+    /// Returns the clients of the current providers.
     pub fn services(&self) -> Arc<Services> {
         self.services.load_full()
     }
 
-    /// Where keys are kept now.
+    /// Returns the store of keys that is currently used.
     pub fn secrets(&self) -> Secrets {
         self.secrets_of(&self.services.load().settings)
     }
@@ -197,7 +198,8 @@ impl Providers {
         Ok(self.secrets_of(settings).get(name.as_str()).await?.map(|secret| secret.expose().to_owned()))
     }
 
-    /// Makes the services anew from settings and keys. What cannot be made is told when it is needed.
+    /// Creates the providers' clients from settings and keys. One that cannot be created is reported when
+    /// it is needed.
     pub async fn load(&self) -> Result<()> {
         let text = self.workspace.library.setting(PROVIDERS_SETTING).await?;
         let settings: ProviderSettings = match &text {
@@ -215,7 +217,7 @@ impl Providers {
             allowed_hosts: settings.network.allowed_hosts.clone(),
             proxy: settings.network.proxy.clone().filter(|proxy| !proxy.trim().is_empty()),
         };
-        // The client goes on with its cache and its queues; only its rules change.
+        // The client keeps its cache and its queues; only its policy changes.
         let fetcher = self.services.load().fetcher.clone();
         fetcher.set_policy(policy)?;
         let llm_key = match settings.llm.kind {
@@ -223,8 +225,8 @@ impl Providers {
             LlmKind::Anthropic => self.key(&settings, KeyName::Anthropic).await,
             LlmKind::Openai => self.key(&settings, KeyName::Openai).await,
         };
-        // A service at an address of one's own mostly wants no key, and says so if it does; the services at
-        // home all want one, so that without it there is no model to be shown as one that answers.
+        // A model at a custom address often needs no key, and responds with an error if it does. At the
+        // default addresses a key is always needed, so without one the model is reported as missing.
         let own_address = !settings.llm.base.trim().is_empty();
         let mut key_unread = None;
         let llm_key = match llm_key {
@@ -284,14 +286,14 @@ impl Providers {
         })
     }
 
-    /// The settings with what is known beside them: where keys are kept, what was spent.
+    /// Returns the settings with what else is known: where keys are stored, and what was spent.
     pub async fn view(&self) -> ProvidersView {
         let services = self.services.load_full();
         let secrets = self.secrets_of(&services.settings);
         let mut keys = Vec::with_capacity(KeyName::ALL.len());
         let mut keys_error = None;
         for name in KeyName::ALL {
-            // One question that fails is enough; a locked keychain would be asked five times.
+            // Stops at the first failure, or a locked keychain would be queried five times.
             let set = match (&keys_error, secrets.get(name.as_str())) {
                 (None, asked) => match asked.await {
                     Ok(found) => found.is_some(),
@@ -318,7 +320,7 @@ impl Providers {
             },
             keys_error,
             missing: services.missing.clone(),
-            // No spending sums up to minus zero.
+            // Adding 0.0 turns the -0.0 of an empty sum into 0.0.
             spent: self.spending.ledger.cost() + 0.0,
             tokens,
             price: spending::known_price(&services.settings.llm)
@@ -372,7 +374,8 @@ fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
 impl Handle<SetProviders> for Providers {
     async fn handle(&self, _: &Context, request: ProviderSettings) -> Result<ProvidersView> {
         check_prompts(&request.prompts)?;
-        // Tried before it is kept: a proxy that is no address would leave no client at all.
+        // Created before the settings are saved: with an invalid proxy address there would be no client at
+        // all.
         let services = self.services_of(request.clone()).await?;
         self.workspace.library.set_setting(PROVIDERS_SETTING, &spending::written(&request)?).await?;
         self.services.store(Arc::new(services));
@@ -419,7 +422,7 @@ impl Handle<TestConnection> for Providers {
                 let model =
                     model.as_ref().ok_or_else(|| missing("language model", "Settings, Language model"))?;
                 model.probe().await.map_err(|error| match (error.code(), &services.key_unread) {
-                    // It wants the key after all, and the key may lie where nobody can read it.
+                    // The model needs the key after all, and the key could not be read.
                     (autokit_llm::Code::WrongKey, Some(unread)) => unread.clone(),
                     _ => error.into(),
                 })?;

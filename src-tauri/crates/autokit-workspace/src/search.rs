@@ -1,4 +1,4 @@
-//! Asking and searching, by what is on this machine alone.
+//! Search of the library's cards, without using the network.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -16,25 +16,26 @@ use crate::elapsed::ms_since;
 use crate::models::{Model, Models};
 use crate::workspace::Workspace;
 
-/// Results of one search at most.
+/// Most results of one search.
 const MOST_RESULTS: u32 = 200;
 
-/// The one way to rank cards; clones share it.
+/// Ranks cards for all features. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Search {
     workspace: Workspace,
     models: Models,
-    /// What each profile that asked lately said about earlier answers.
+    /// Cached feedback per profile.
     opinions: Arc<Mutex<HashMap<String, Arc<Vec<Opinion>>>>>,
 }
 
 impl Search {
-    /// Ranks by the index of these models.
+    /// Ranks with the index of `models`.
     pub fn new(workspace: Workspace, models: Models) -> Search {
         Search { workspace, models, opinions: Arc::default() }
     }
 
-    /// Ranks cards, once the model is there or is known not to come: the index is filled then.
+    /// Ranks cards, waiting until the model is loaded or known to be unavailable, so that the index is
+    /// complete.
     pub async fn rank(&self, request: RankRequest) -> Result<Ranking> {
         if request.limit > MOST_RESULTS as usize {
             return Err(ApiError::new(
@@ -58,7 +59,7 @@ impl Search {
         .await
     }
 
-    /// Names of the cards with these ids, as far as they are still there.
+    /// Returns the names of the cards with these ids, skipping deleted ones.
     pub fn names_of(&self, ids: &[String]) -> Vec<String> {
         self.workspace.library.read(|replica| {
             let name = |id: &String| Some(replica.get(&CardId::new(id))?.key.to_string());
@@ -66,7 +67,7 @@ impl Search {
         })
     }
 
-    /// What a profile said about earlier answers.
+    /// Returns a profile's feedback on earlier answers.
     pub async fn opinions_of(&self, profile: &str) -> Result<Arc<Vec<Opinion>>> {
         let known = self.opinions.lock().expect("no holder panics").get(profile).cloned();
         if let Some(known) = known {
@@ -84,14 +85,13 @@ impl Search {
         Ok(opinions)
     }
 
-    /// Feedback was added: what is known of opinions is old.
+    /// Drops the cached feedback after some was added.
     pub fn forget_opinions(&self) {
         self.opinions.lock().expect("no holder panics").clear();
     }
 
-    /// The card that was found; none if it was deleted meanwhile.
+    /// Returns the card of a search result; `None` if it was deleted meanwhile.
     pub fn found(&self, hit: &Hit) -> Option<Arc<autokit_library::CardRecord>> {
-        // A card deleted since the search ran is no answer.
         self.workspace.library.read(|replica| replica.get(&CardId::new(&hit.id)).cloned())
     }
 }

@@ -1,4 +1,4 @@
-//! Keys of the services AutoKit talks to: kept in one of three places, and seen in no other.
+//! Keys of providers and other secrets, stored in one of three places and never written anywhere else.
 //!
 //! | [`KeyStorage`] | where | what it takes to read them |
 //! |---|---|---|
@@ -6,13 +6,13 @@
 //! | `File` | `keys.sealed` in the configuration folder | that folder; see below |
 //! | `Memory` | this process | for tests |
 //!
-//! **What the file protects, and what not.** Its key lies beside it, in `keys.key`. A library that is
-//! copied, sent or backed up holds no keys at all, and `keys.sealed` alone, without `keys.key`, is of no
-//! use to whoever gets hold of it. Whoever can read the configuration folder, as every program of this
-//! account can and a backup of the whole home directory does, can read the keys. The keychain is the
-//! better place; the file is for machines without one.
+//! **What the file protects against.** It is encrypted with a key stored beside it, in `keys.key`. A
+//! library that is copied, sent or backed up contains no keys, and `keys.sealed` without `keys.key` is
+//! useless. But whoever can read the configuration folder can read the keys, and that includes every
+//! program of this account and a backup of the whole home directory. The keychain is the better place; the
+//! file is for machines without one.
 //!
-//! Keys are read from their place each time: one that was changed by another process counts at once.
+//! Keys are read from storage each time, so that a change by another process takes effect at once.
 
 mod file;
 mod keychain;
@@ -30,16 +30,15 @@ use sha2::{Digest as _, Sha256};
 use file::SealedFile;
 use keychain::Keychain;
 
-/// Longest name a key may have; the platforms' own limits are wider.
+/// Most bytes in the name of a key; the platforms' own limits are higher.
 const LONGEST_NAME: usize = 64;
 
-/// Name of a key that is kept for something whose own name may have any letters: names of keys are small letters
-/// and digits.
+/// Returns the name of the key of `of`, which may contain any characters; the names of keys may not.
 pub fn name_for(sort: &str, of: &str) -> String {
     format!("{sort}.{}", &hex::encode(Sha256::digest(of))[..24])
 }
 
-/// The keys of one person.
+/// The store of one person's keys.
 #[derive(Clone)]
 pub struct Secrets {
     place: Place,
@@ -59,10 +58,10 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Keys kept there; `folder` is the person's configuration folder, which only the file needs.
+    /// Opens a store. `folder` is the person's configuration folder, used by [`KeyStorage::File`] only.
     ///
-    /// Nothing is touched before the first key is asked for: a program without keys starts on a
-    /// machine without a keychain.
+    /// Nothing is accessed before the first key is requested, so that AutoKit also starts on a machine
+    /// without a keychain.
     pub fn open(keep: KeyStorage, folder: &Path) -> Secrets {
         let place = match keep {
             KeyStorage::Keychain => Place::Keychain(Keychain::system()),
@@ -72,7 +71,7 @@ impl Secrets {
         Secrets { place }
     }
 
-    /// Where they are kept.
+    /// Returns where keys are stored.
     pub fn keep(&self) -> KeyStorage {
         match self.place {
             Place::Keychain(_) => KeyStorage::Keychain,
@@ -81,10 +80,10 @@ impl Secrets {
         }
     }
 
-    /// Keeps a key under a name like `llm.anthropic`, instead of the one that was there.
+    /// Stores a key under a name like `llm.anthropic`, replacing the previous one.
     ///
     /// # Errors
-    /// When the name or the key cannot be kept, or its place does not take it.
+    /// If the name or the key is invalid, or the key cannot be stored.
     pub async fn set(&self, name: &str, value: Secret) -> Result<()> {
         check_name(name)?;
         if value.expose().is_empty() {
@@ -108,10 +107,10 @@ impl Secrets {
         }
     }
 
-    /// The key of that name, if there is one.
+    /// Returns the key of that name, if there is one.
     ///
     /// # Errors
-    /// When its place cannot be read.
+    /// If the store cannot be read.
     pub async fn get(&self, name: &str) -> Result<Option<Secret>> {
         check_name(name)?;
         let name = name.to_owned();
@@ -125,10 +124,10 @@ impl Secrets {
         }
     }
 
-    /// Forgets a key; whether there was one.
+    /// Removes a key and returns whether there was one.
     ///
     /// # Errors
-    /// When its place cannot be read or written.
+    /// If the store cannot be read or written.
     pub async fn remove(&self, name: &str) -> Result<bool> {
         check_name(name)?;
         let name = name.to_owned();
@@ -143,13 +142,14 @@ impl Secrets {
     }
 }
 
-/// Whether the platform's keychain answers. It may be locked: the person is asked to unlock it when
-/// the first key is read, not for this question.
+/// Returns whether the platform's keychain responds. It may still be locked: the person is asked to unlock
+/// it when the first key is read, not by this check.
 pub async fn available() -> bool {
     Keychain::system().answers().await
 }
 
-/// Names turn up in the keychain's own window and in messages; what is allowed fits all platforms.
+/// Names are shown in the keychain's own window and in messages; the allowed characters work on all
+/// platforms.
 fn check_name(name: &str) -> Result<()> {
     let fits = (1..=LONGEST_NAME).contains(&name.len())
         && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_'));
@@ -158,13 +158,13 @@ fn check_name(name: &str) -> Result<()> {
     }
     Err(ApiError::new(
         ErrorCode::Invalid,
-        // Escaped and cut: somebody may have given the key in place of the name.
+        // Escaped and truncated: somebody may have passed the key in place of the name.
         format!("{:?} is no name for a key", name.chars().take(4).chain(['…']).collect::<String>()),
         format!("Use up to {LONGEST_NAME} small letters, digits, dots, dashes and underscores."),
     ))
 }
 
-/// Files are written on a thread that may wait.
+/// File access blocks, so it runs on the blocking thread pool.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,

@@ -1,9 +1,9 @@
-//! Names and secrets by chance.
+//! Random ids and secrets.
 
-/// `bytes` random bytes as hexadecimal text.
+/// Returns `bytes` random bytes as hexadecimal text.
 ///
 /// # Panics
-/// When the system has no randomness to give, which leaves nothing safe to do.
+/// If the system cannot provide random bytes, because nothing safe could be done then.
 pub fn token(bytes: usize) -> String {
     let mut buffer = vec![0u8; bytes];
     getrandom::fill(&mut buffer).expect("the system gives random bytes");

@@ -1,4 +1,4 @@
-//! What every part of the engine works on: the library, its clock, its news, its settings.
+//! What every part of the engine works on: the library, its clock, events and settings.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,27 +14,27 @@ use tokio_util::sync::{CancellationToken, DropGuard, WaitForCancellationFuture};
 
 use crate::jobs::Jobs;
 
-/// An open library with what goes on in it; clones share it.
+/// An open library with its jobs and events. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     /// The cards, proposals and settings.
     pub library: Arc<Library>,
-    /// Where the time comes from.
+    /// The source of the current time.
     pub clock: Clock,
-    /// What goes on in the background.
+    /// The background jobs.
     pub jobs: Jobs,
     events: broadcast::Sender<Event>,
-    /// Grows whenever the tools agents may call may be others.
+    /// Incremented whenever the tools that agents may call may have changed.
     tools: watch::Sender<u64>,
-    /// Proposals that wait, for the status.
+    /// Number of pending proposals, for the status.
     waiting: Arc<AtomicU32>,
     given_up: CancellationToken,
-    /// Whether nobody has used this library before.
+    /// Whether this library is new.
     first_run: bool,
 }
 
 impl Workspace {
-    /// What goes on with a library that was just opened. `first_run`: nobody has used it before.
+    /// Wraps a library that was just opened. `first_run` says that it is new.
     pub fn new(
         library: Library,
         clock: Clock,
@@ -53,29 +53,28 @@ impl Workspace {
         }
     }
 
-    /// Ends what goes on in the background when it is dropped.
+    /// Returns a guard that ends background tasks when it is dropped.
     pub fn guard(&self) -> DropGuard {
         self.given_up.clone().drop_guard()
     }
 
-    /// Waits until nobody needs the engine any more: what goes on in the background ends then.
+    /// Waits until the engine is dropped; background tasks end then.
     pub fn given_up(&self) -> WaitForCancellationFuture<'_> {
         self.given_up.cancelled()
     }
 
-    /// Whether nobody has used this library before.
+    /// Returns whether this library is new.
     pub fn first_run(&self) -> bool {
         self.first_run
     }
 
-    /// What is known to be missing or altered, in a sentence.
+    /// Describes known damage: what is missing or was altered.
     pub fn damage(&self) -> Option<String> {
         let problems = self.library.known_problems();
         (!problems.is_empty()).then(|| summary(&problems, problems.len() as u64))
     }
 
-    /// Why nothing can be changed now, in a sentence: also while the disk of a library that is open has no
-    /// room for the smallest change.
+    /// Returns why nothing can be changed now, including a disk without room for even the smallest change.
     pub fn why_read_only(&self) -> Option<&'static str> {
         match self.library.writable() {
             Ok(()) => None,
@@ -84,10 +83,10 @@ impl Workspace {
         }
     }
 
-    /// Commits a batch and tells of it.
+    /// Commits a batch and notifies listeners.
     ///
     /// # Errors
-    /// What refused the batch; nothing of it is stored then.
+    /// If the batch is rejected; then nothing of it is stored.
     pub async fn commit(&self, meta: &Meta, writes: &[Write]) -> Result<Committed> {
         let committed = self.library.commit(meta, writes).await?;
         if committed.change.is_some() {
@@ -96,37 +95,37 @@ impl Workspace {
         Ok(committed)
     }
 
-    /// The card a person means: by id, or by name when one card alone has it.
+    /// Finds the card a person means: by id, or by name if it is unique.
     ///
     /// # Errors
-    /// `not_found` when there is none, or several.
+    /// `not_found` if there is none, or several.
     pub fn find(&self, text: &str) -> Result<Arc<CardRecord>> {
         self.library.read(|replica| find(replica, text))
     }
 
-    /// Cards in whose JSON one of these stands.
+    /// Returns the cards whose JSON contains one of these strings.
     pub fn cards_with(&self, quoted: &[&str]) -> Vec<Arc<CardRecord>> {
         self.library.read(|replica| replica.containing(quoted).cloned().collect())
     }
 
-    /// Where news of this library goes out.
+    /// Returns the channel of this library's events.
     pub fn events(&self) -> &broadcast::Sender<Event> {
         &self.events
     }
 
-    /// Sends news to whoever listens.
+    /// Sends an event to all listeners.
     pub fn tell(&self, event: Event) {
-        // Nobody listening is fine.
+        // Fails only if nobody listens.
         let _ = self.events.send(event);
     }
 
-    /// Tells that cards changed.
+    /// Announces that cards changed.
     pub fn tell_library(&self) {
         self.tell(Event::Library { cursor: self.library.read(Replica::cursor) });
         self.tools_changed();
     }
 
-    /// Tells how many proposals wait.
+    /// Announces how many proposals are pending.
     pub async fn tell_proposals(&self) -> Result<()> {
         let waiting = self.library.count_waiting().await?;
         self.waiting.store(waiting, Ordering::Relaxed);
@@ -134,22 +133,22 @@ impl Workspace {
         Ok(())
     }
 
-    /// How many proposals waited when that was told last.
+    /// Returns the number of pending proposals as last announced.
     pub fn proposals_waiting(&self) -> u32 {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Has the tools of all agents' sessions looked at again, now that what they depend on has changed.
+    /// Makes all agents' sessions reload their tools, after a change that affects them.
     pub fn tools_changed(&self) {
         self.tools.send_modify(|version| *version += 1);
     }
 
-    /// A number that grows with each of those changes.
+    /// Returns a counter that grows with each of those changes.
     pub fn tools(&self) -> watch::Receiver<u64> {
         self.tools.subscribe()
     }
 
-    /// What is saved under a setting, as JSON; none if nothing is.
+    /// Reads a setting; `None` if it is not set.
     pub async fn saved<T: DeserializeOwned>(&self, setting: Setting) -> Result<Option<T>> {
         match self.library.setting(key(setting)).await?.as_deref() {
             None | Some("") => Ok(None),
@@ -159,7 +158,7 @@ impl Workspace {
         }
     }
 
-    /// Saves something under a setting, and tells whoever shows it.
+    /// Saves a setting and notifies listeners.
     pub async fn save<T: Serialize + ?Sized>(&self, setting: Setting, value: &T) -> Result<()> {
         let text = serde_json::to_string(value).map_err(|error| ApiError::internal(error.to_string()))?;
         self.library.set_setting(key(setting), &text).await?;
@@ -167,7 +166,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Saves nothing under a setting any more.
+    /// Clears a setting and notifies listeners.
     pub async fn clear(&self, setting: Setting) -> Result<()> {
         self.library.set_setting(key(setting), "").await?;
         self.tell(Event::Setting { setting });
@@ -175,7 +174,7 @@ impl Workspace {
     }
 }
 
-/// The first problems in words, and how many more there are.
+/// Lists the first problems in words, and how many more there are.
 pub fn summary(problems: &[Problem], count: u64) -> String {
     const NAMED: usize = 3;
     let named: Vec<String> = problems.iter().take(NAMED).map(ToString::to_string).collect();
@@ -183,7 +182,7 @@ pub fn summary(problems: &[Problem], count: u64) -> String {
     if more == 0 { named.join("; ") } else { format!("{}; and {more} more", named.join("; ")) }
 }
 
-/// The card a person means: by id, or by name when one card alone has it.
+/// Finds the card a person means: by id, or by name if it is unique.
 fn find(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
     if let Some(record) = replica.get(&CardId::new(text)) {
         return Ok(Arc::clone(record));
@@ -211,7 +210,7 @@ fn find(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
     }
 }
 
-/// The name of a setting in the store.
+/// Returns the key of a setting in the database.
 fn key(setting: Setting) -> &'static str {
     match setting {
         Setting::AgentsHttp => "agents_http",
@@ -229,8 +228,8 @@ fn key(setting: Setting) -> &'static str {
     }
 }
 
-/// A setting that is read from the library once. Whoever changes it has to see to it that nobody else does
-/// meanwhile.
+/// A setting that is read from the library once and cached. The caller of [`Cached::write`] has to rule out
+/// concurrent writers.
 #[derive(Debug)]
 pub struct Cached<T> {
     setting: Setting,
@@ -238,12 +237,12 @@ pub struct Cached<T> {
 }
 
 impl<T: Default + Serialize + DeserializeOwned> Cached<T> {
-    /// Nothing read yet.
+    /// Creates an empty cache.
     pub fn new(setting: Setting) -> Cached<T> {
         Cached { setting, value: Mutex::new(None) }
     }
 
-    /// As it is saved; empty if nothing is.
+    /// Returns the saved value, or the default if there is none.
     pub async fn read(&self, workspace: &Workspace) -> Result<Arc<T>> {
         if let Some(known) = &*self.value.lock().expect("no holder panics") {
             return Ok(Arc::clone(known));
@@ -253,7 +252,7 @@ impl<T: Default + Serialize + DeserializeOwned> Cached<T> {
         Ok(read)
     }
 
-    /// Saves it from now on.
+    /// Saves a value and caches it.
     pub async fn write(&self, workspace: &Workspace, value: T) -> Result<()> {
         workspace.save(self.setting, &value).await?;
         *self.value.lock().expect("no holder panics") = Some(Arc::new(value));

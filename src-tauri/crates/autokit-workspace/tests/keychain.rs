@@ -1,4 +1,4 @@
-//! Keys in a real keychain: a Secret Service on a session bus.
+//! Tests with a real keychain: a Secret Service on a session bus.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use autokit_workspace::secrets::{self, KeyStorage, Secret, Secrets};
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
-/// The files below a folder, read.
+/// Returns the contents of all files below a folder.
 fn files(folder: &Path) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the folder is read") {
@@ -33,7 +33,7 @@ async fn text(secrets: &Secrets, name: &str) -> Option<String> {
 #[ignore = "needs a session bus with a Secret Service: run by cargo xtask test"]
 async fn a_real_keychain_keeps_keys() {
     let data = tempfile::tempdir().expect("a folder");
-    // Names and keys of this run alone, in case it meets a person's own keychain.
+    // Names and keys unique to this run, in case it uses a person's own keychain.
     let run = autokit_workspace::token(8);
     let (name, other) = (format!("test.{run}"), format!("test.{run}.other"));
     let planted = format!("sk-planted-{}", autokit_workspace::token(16));
@@ -67,14 +67,14 @@ async fn a_real_keychain_keeps_keys() {
     a_locked_one_says_so(&secrets, &other).await;
 }
 
-/// Every question opens a connection of its own; none may stay behind.
+/// Asserts that each request closes the connection it opened.
 async fn connections_are_closed(secrets: &Secrets, name: &str) {
     let open = || fs::read_dir("/proc/self/fd").expect("Linux has /proc").count();
     let before = open();
     for _ in 0..50 {
         assert!(secrets.get(name).await.expect("the keychain is read").is_some());
     }
-    // The last of them may still be on its way out: a minute is far more than it takes.
+    // The last one may still be closing; a minute is far more than that takes.
     for _ in 0..1200 {
         if open() <= before + 2 {
             return;
@@ -84,7 +84,7 @@ async fn connections_are_closed(secrets: &Secrets, name: &str) {
     panic!("{before} files were open before, {} are now", open());
 }
 
-/// Nobody is there to type the password: that is an error with a way out, not a wait without end.
+/// Nobody is there to type the password: that must be an error with a remedy, not an endless wait.
 async fn a_locked_one_says_so(secrets: &Secrets, name: &str) {
     let locked = Command::new("dbus-send")
         .args(["--session", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets"])
@@ -105,7 +105,7 @@ async fn a_locked_one_says_so(secrets: &Secrets, name: &str) {
     }
 }
 
-/// The address of the bus is looked up in the environment, so this asks in a process of its own.
+/// Runs in a process of its own, because the address of the bus is read from the environment.
 #[test]
 fn a_machine_without_a_bus_has_no_keychain() {
     const INSIDE: &str = "AUTOKIT_TEST_WITHOUT_BUS";

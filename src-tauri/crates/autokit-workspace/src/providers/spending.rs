@@ -1,4 +1,4 @@
-//! What language models cost: prices, the spending limit, and the count that survives restarts.
+//! The cost of language models: prices, the spending limit, and totals that survive restarts.
 
 use autokit_api::commands::{Context, Handle, ResetSpending};
 use autokit_api::{
@@ -9,16 +9,16 @@ use autokit_llm::{Entry, Ledger, Price, Protocol, list_price};
 
 use super::Providers;
 
-/// What was spent: it goes on when services are chosen anew, and after a restart.
+/// What was spent; kept across changes of settings and restarts.
 #[derive(Debug, Default)]
 pub(super) struct Spending {
     pub(super) ledger: Ledger,
-    /// The entries as they are saved; one writer at a time.
+    /// The entries as last saved. The lock serializes writes.
     saved: tokio::sync::Mutex<Vec<Entry>>,
 }
 
-/// What a million tokens of the large model are counted at: what a person entered, the list price at the
-/// service's own address, nothing on this machine; none where it is not known.
+/// Returns the price per million tokens of the large model: the one entered, the list price at the default
+/// address, or zero on this machine; `None` if it is unknown.
 pub(super) fn known_price(settings: &LlmSettings) -> Option<Price> {
     let protocol = match settings.kind {
         LlmKind::None => return None,
@@ -35,15 +35,15 @@ pub(super) fn known_price(settings: &LlmSettings) -> Option<Price> {
         .or_else(|| is_local(&settings.base).then(Price::default))
 }
 
-/// The list price of a model at the service's own address: others have other prices.
+/// Returns the list price of a model, which holds at the default address only.
 fn listed(settings: &LlmSettings, protocol: Protocol, model: &str) -> Option<Price> {
     if settings.base.trim().is_empty() { list_price(protocol, model) } else { None }
 }
 
-/// What a million tokens of the large and the small model are counted at.
+/// Returns the prices per million tokens of the large and the small model.
 ///
 /// # Errors
-/// `invalid` when there is a spending limit that could not stop anything, for want of a price.
+/// `invalid` if there is a spending limit but no known price, so that the limit could never take effect.
 pub(super) fn prices(settings: &LlmSettings, protocol: Protocol) -> Result<(Price, Price)> {
     let large_price = known_price(settings);
     if let (None, Some(_)) = (large_price, settings.cap) {
@@ -57,18 +57,19 @@ pub(super) fn prices(settings: &LlmSettings, protocol: Protocol) -> Result<(Pric
         ));
     }
     let large_price = large_price.unwrap_or_default();
-    // A small model without a price is counted like the large one, which costs no less.
+    // A small model without a known price is counted like the large one, which is at least as expensive.
     let small_price = listed(settings, protocol, &settings.small).unwrap_or(large_price);
     Ok((large_price, small_price))
 }
 
-/// Mark of saved settings in which a price of zero was entered. Before it, zero was saved where none was.
+/// Marks saved settings in which a price of zero was entered. In settings without the mark, zero means that
+/// no price was entered.
 const ENTERED: &str = "prices_entered";
 
-/// The settings as they are saved.
+/// Serializes settings.
 ///
 /// # Errors
-/// When they cannot be written as JSON.
+/// If they cannot be written as JSON.
 pub(super) fn written(settings: &ProviderSettings) -> Result<String> {
     let wrong = |error: serde_json::Error| ApiError::internal(error.to_string());
     let mut saved = serde_json::to_value(settings).map_err(wrong)?;
@@ -76,10 +77,10 @@ pub(super) fn written(settings: &ProviderSettings) -> Result<String> {
     Ok(saved.to_string())
 }
 
-/// Reads saved settings. Those of a later version may hold more than is known here; what is known is taken.
+/// Parses saved settings. Unknown fields, written by later versions, are ignored.
 ///
 /// # Errors
-/// When they are none.
+/// If they are not valid settings.
 pub(super) fn read(text: &str) -> Result<ProviderSettings> {
     let wrong = |error: serde_json::Error| ApiError::internal(format!("settings: {error}"));
     let saved: serde_json::Value = serde_json::from_str(text).map_err(wrong)?;
@@ -92,7 +93,7 @@ pub(super) fn read(text: &str) -> Result<ProviderSettings> {
     Ok(settings)
 }
 
-/// Whether an address is on this machine, where asking a model costs nothing.
+/// Returns whether an address is on this machine, where a model costs nothing.
 fn is_local(base: &str) -> bool {
     let host = url::Url::parse(base.trim()).ok().and_then(|url| url.host().map(|host| host.to_owned()));
     match host {
@@ -104,7 +105,7 @@ fn is_local(base: &str) -> bool {
 }
 
 impl Providers {
-    /// Reads what was spent before this process began.
+    /// Loads what was spent before this process started.
     pub async fn load_spending(&self) -> Result<()> {
         let entries: Option<Vec<Entry>> = self.workspace.saved(Setting::Spending).await?;
         let entries = entries.unwrap_or_default();
@@ -113,7 +114,7 @@ impl Providers {
         Ok(())
     }
 
-    /// Saves what was spent, if anything was since it was saved last.
+    /// Saves what was spent, if it changed since it was last saved.
     pub async fn save_spending(&self) -> Result<()> {
         let mut saved = self.spending.saved.lock().await;
         let entries = self.spending.ledger.entries();
@@ -124,7 +125,7 @@ impl Providers {
         Ok(())
     }
 
-    /// Saves what is spent as long as this process lives.
+    /// Saves what is spent as long as this process runs.
     pub fn keep_spending(&self) {
         let providers = self.clone();
         let mut changes = self.spending.ledger.changes();
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn a_price_that_nobody_entered_is_none() {
         let price_of = |text: &str| read(text).expect("settings").llm.price_in;
-        // As earlier versions saved it, which knew no price that was not entered.
+        // As saved by versions that did not distinguish zero from no price.
         assert_eq!(price_of(r#"{"llm": {"price_in": 0.0, "price_out": 0.0}}"#), None);
         assert_eq!(price_of(r#"{"llm": {"price_in": 2.5, "price_out": 0.0}}"#), Some(2.5));
         let mut free = ProviderSettings::default();

@@ -1,11 +1,11 @@
-//! Keys in a sealed file.
+//! Keys in an encrypted file.
 //!
-//! `keys.sealed` is one byte for the version of this layout, 24 random bytes, and the JSON of all names
-//! and keys under XChaCha20-Poly1305; the version is part of what is authenticated. `keys.key` is the 32
-//! bytes it is sealed with. `keys.lock` holds nothing: it is locked by whoever writes.
+//! `keys.sealed` is one byte for the version of this layout, a 24-byte random nonce, and the JSON of all
+//! names and keys, encrypted with XChaCha20-Poly1305; the version is authenticated as associated data.
+//! `keys.key` is the 32-byte encryption key. `keys.lock` is empty; writers lock it.
 //!
-//! Files are replaced, never written into, so that readers need no lock and a crash leaves the old or
-//! the new keys. What cannot be read is left for the person to look after.
+//! Files are replaced, never modified in place, so that readers need no lock and a crash leaves either the
+//! old or the new keys. A file that cannot be read is left untouched for the person to look at.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -19,14 +19,14 @@ use zeroize::Zeroize as _;
 
 use super::Secret;
 
-/// Layout of `keys.sealed`.
+/// Version of the layout of `keys.sealed`.
 const VERSION: u8 = 1;
 const NONCE: usize = 24;
 const KEY: usize = 32;
 
 type Names = BTreeMap<String, Secret>;
 
-/// The sealed file of one configuration folder.
+/// The encrypted file of one configuration folder.
 #[derive(Clone)]
 pub(super) struct SealedFile {
     folder: PathBuf,
@@ -49,7 +49,7 @@ impl SealedFile {
     }
 
     pub(super) fn remove(&self, name: &str) -> Result<bool> {
-        // Nothing to remove is no reason to make a folder.
+        // Avoids creating the folder if there is nothing to remove.
         if read(&self.sealed_path())?.is_none() {
             return Ok(false);
         }
@@ -70,7 +70,7 @@ impl SealedFile {
         self.folder.join("keys.key")
     }
 
-    /// Waits until no other process writes, and keeps them from it until dropped.
+    /// Waits for the writers' lock between processes; it is held until the file is dropped.
     fn lock(&self) -> Result<File> {
         private_folder(&self.folder).map_err(|error| unwritable(&self.folder, &error))?;
         let path = self.folder.join("keys.lock");
@@ -108,7 +108,7 @@ impl SealedFile {
         replace(&path, &seal(&key, names)?).map_err(|error| unwritable(&path, &error))
     }
 
-    /// The key that is there.
+    /// Returns the existing encryption key.
     fn key(&self) -> Result<Option<Key>> {
         let path = self.key_path();
         let Some(mut bytes) = read(&path)? else { return Ok(None) };
@@ -117,8 +117,8 @@ impl SealedFile {
         key.map(|key| Some(key.into())).map_err(|_| damaged(&path, "it is not a key"))
     }
 
-    /// A key for a folder that has none; written first, so that nothing is ever sealed with a key that
-    /// a crash took away.
+    /// Creates the encryption key of a folder that has none. It is written first, so that nothing is ever
+    /// encrypted with a key that a crash lost.
     fn new_key(&self) -> Result<Key> {
         let key: [u8; KEY] = random()?;
         let path = self.key_path();
@@ -158,7 +158,7 @@ fn open(key: &Key, sealed: &[u8], path: &Path, key_path: &Path) -> Result<Names>
     XChaCha20Poly1305::new(key)
         .decrypt_in_place(&XNonce::from(*nonce), &[*version], &mut text)
         .map_err(|_| damaged(path, &format!("{} does not open it", key_path.display())))?;
-    // What serde says about a mismatch may quote the text.
+    // The error is dropped because serde may quote the decrypted text in it.
     let names = serde_json::from_slice::<BTreeMap<String, String>>(&text)
         .map(|names| names.into_iter().map(|(name, text)| (name, Secret::new(text))).collect())
         .map_err(|_| damaged(path, "it does not hold keys"));
@@ -173,7 +173,7 @@ fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// The file's bytes; `None` when there is no such file.
+/// Reads a file; `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -182,12 +182,12 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Puts a file in the place of another, whole or not at all. One writer at a time.
+/// Replaces a file atomically. One writer at a time.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     let partial = PathBuf::from(partial);
-    // One that a crash left keeps the permissions it has; a new one gets the right ones.
+    // A leftover of a crash would keep its permissions; a new file gets the right ones.
     match fs::remove_file(&partial) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -206,7 +206,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&partial);
     }
     written?;
-    // The new name is on the disk when the folder is.
+    // The rename is durable once the folder is synced.
     #[cfg(unix)]
     if let Some(folder) = path.parent() {
         File::open(folder)?.sync_all()?;
@@ -214,7 +214,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// For the owner alone. On Windows the profile's folders are so already.
+/// Restricts a new file to its owner. On Windows the profile's folders already are.
 fn private(options: &mut OpenOptions) {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
@@ -222,7 +222,7 @@ fn private(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// Makes the folder for the owner alone, or makes it so.
+/// Creates a folder for its owner only, or restricts an existing one.
 fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

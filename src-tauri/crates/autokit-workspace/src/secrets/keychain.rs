@@ -10,17 +10,17 @@ use zeroize::Zeroize as _;
 
 use super::Secret;
 
-/// What all entries are filed under; a key's name is the entry's user.
+/// The service name of all entries; a key's name is the entry's user.
 const SERVICE: &str = "autokit";
 
 /// How long a person may take to type the password of a locked keychain.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How long a keychain may take to answer at all; the first question may have to start it.
+/// How long a keychain may take to respond at all; the first request may have to start it.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Opens the keychain: the system's, or a stand-in of tests. Never the process-wide default store,
-/// which whoever comes last would set for all.
+/// Opens the keychain: the system's, or a mock in tests. Never keyring's process-wide default store, which
+/// any other code could replace.
 type Connect = dyn Fn() -> keyring_core::Result<Arc<CredentialStore>> + Send + Sync;
 
 /// The person's keychain.
@@ -31,13 +31,13 @@ pub(super) struct Keychain {
 }
 
 impl Keychain {
-    /// The one of this system.
+    /// Returns the keychain of this system.
     pub(super) fn system() -> Keychain {
         Keychain { connect: Arc::new(system_store), patience: PATIENCE }
     }
 
     pub(super) async fn set(&self, name: String, value: Secret) -> Result<()> {
-        // Bytes rather than a "password": Windows would store that in UTF-16 and take half as much.
+        // Stored as bytes: as a "password", Windows would store UTF-16 and accept only half as much.
         let kept = self.ask(name, move |entry| entry.set_secret(value.expose().as_bytes())).await?;
         kept.ok_or_else(|| no_keychain("the keychain lost the entry while it was written"))
     }
@@ -62,19 +62,19 @@ impl Keychain {
         Ok(self.ask(name, Entry::delete_credential).await?.is_some())
     }
 
-    /// Whether it answers a question after a key that does not exist: no platform asks the person
-    /// to unlock anything for that.
+    /// Returns whether the keychain responds to a request for a key that does not exist, for which no
+    /// platform asks the person to unlock anything.
     pub(super) async fn answers(&self) -> bool {
         let hasty = Keychain { connect: Arc::clone(&self.connect), patience: ANSWER };
         hasty.ask("no-such-key".to_owned(), Entry::get_secret).await.is_ok()
     }
 
-    /// Does something with an entry; `None` when there is no such entry.
+    /// Uses an entry; `None` if there is no such entry.
     ///
-    /// The thread is no thread of tokio's: those hold up the end of the program, and this one may
-    /// wait for a person who has left. The connection is opened, used and dropped on it. Dropping it
-    /// on one of tokio's own threads panics (D-Bus is waited for), and one that was kept would be of no
-    /// use after the keychain was restarted; opening it takes milliseconds.
+    /// Runs on a thread of its own rather than on tokio's blocking pool, because a blocked pool thread
+    /// delays shutdown, and this one may wait for a person who has left. The connection is opened, used and
+    /// dropped on that thread: dropping it on a tokio thread panics (it blocks on D-Bus), and a cached one
+    /// would be useless after the keychain is restarted. Opening it takes milliseconds.
     async fn ask<T: Send + 'static>(
         &self,
         name: String,
@@ -87,10 +87,10 @@ impl Keychain {
             let done = match done {
                 Ok(value) => Ok(Some(value)),
                 Err(Error::NoEntry) => Ok(None),
-                // Turned into text here, because some errors hold the connection.
+                // Converted to text here, because some errors hold the connection.
                 Err(error) => Err(explained(&name, &error)),
             };
-            // Nobody waits any more after the time is up.
+            // Fails only if the receiver has timed out.
             let _ = answer.send(done);
         });
         if let Err(error) = thread {
@@ -107,11 +107,12 @@ impl Keychain {
     }
 }
 
-/// None of these texts contains a key: stores describe what failed, and attributes, not contents.
+/// Converts a keychain error. None of these messages contains a key: stores describe the failure and
+/// attributes, not contents.
 fn explained(name: &str, error: &Error) -> ApiError {
     match error {
         Error::NoStorageAccess(cause) => no_keychain(&format!("the keychain is locked: {cause}")),
-        // What the bus says about its own files helps nobody who wanted to keep a key.
+        // D-Bus's own message about its socket would not help the person.
         Error::PlatformFailure(cause) if cause.to_string().contains("Failed to connect") => {
             no_keychain("no keychain service runs here")
         }

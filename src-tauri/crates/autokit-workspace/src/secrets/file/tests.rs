@@ -68,7 +68,8 @@ fn the_same_keys_are_sealed_differently_each_time() {
     assert_ne!(before[1 + NONCE..], after[1 + NONCE..]);
 }
 
-/// Every use of the file fails with this code and names that file, and nothing is written.
+/// Asserts that every use of the file fails with this code and names that file, and that nothing is
+/// written.
 fn refused(folder: &Path, code: ErrorCode, named: &str) {
     let look = || {
         let mut files: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(folder)
@@ -201,7 +202,7 @@ fn concurrent_writers_lose_nothing() {
         for writer in ["a", "b"] {
             let (path, start) = (folder.path(), &start);
             scope.spawn(move || {
-                // As two processes have it: each its own, and the first write makes the key.
+                // Like two processes: each with its own `SealedFile`, the first write creating the key.
                 let file = SealedFile::new(path);
                 start.wait();
                 for number in 0..EACH {
