@@ -1,8 +1,9 @@
-//! The address for agents that cannot start a program: whether it is open, where, and what it asks for.
+//! MCP over Streamable HTTP, for agents that cannot start a program: whether the server is on, its address
+//! and its tokens.
 //!
-//! It is switched on by a person. Its port and its tokens are its own and stay the same whichever process
-//! owns the library. A token belongs to one profile, everybody's or a named one, and decides which rules hold
-//! for who presents it; tokens are kept with the keys.
+//! A person switches it on. Its port and tokens stay the same whichever process owns the library. Each
+//! token belongs to one profile, everybody's or a named one, and determines the rules for agents that
+//! present it. Tokens are stored with the API keys.
 
 mod server;
 mod sessions;
@@ -25,24 +26,24 @@ use crate::tokens::{AGENTS_TOKEN, AgentTokens};
 use server::{McpHttpServer, PATH};
 use sessions::SavedSessions;
 
-/// The port where none was chosen; none is registered there.
+/// Default port; it is not registered for any service.
 const PORT: u16 = 8427;
 
-/// The address as it is saved.
+/// The saved setting of the server.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct SavedAddress {
     enabled: bool,
     port: u16,
 }
 
-/// The address in this process.
+/// The state of the server in this process.
 #[derive(Debug, Default)]
 struct State {
     server: Option<McpHttpServer>,
     problem: Option<String>,
 }
 
-/// The address of this library; clones share it.
+/// The HTTP server for agents. Clones share state.
 #[derive(Clone, Debug)]
 pub struct AgentsAddress {
     workspace: Workspace,
@@ -53,7 +54,7 @@ pub struct AgentsAddress {
 }
 
 impl AgentsAddress {
-    /// Closed; agents that come are served by this gateway.
+    /// Creates a server that is not open yet and will serve agents with this gateway.
     pub fn new(
         workspace: Workspace,
         profiles: AgentProfiles,
@@ -63,7 +64,7 @@ impl AgentsAddress {
         AgentsAddress { workspace, profiles, tokens, gateway, state: Arc::default() }
     }
 
-    /// Opens the address if it is switched on; what keeps it from opening is told when somebody asks.
+    /// Opens the server if it is switched on. A failure is stored and reported by the status.
     pub async fn open(&self) {
         let mut state = self.state.lock().await;
         let opened = async {
@@ -79,7 +80,7 @@ impl AgentsAddress {
         }
     }
 
-    /// Closes the address for as long as this process lives.
+    /// Closes the server for the rest of this process.
     pub async fn close(&self) {
         let server = self.state.lock().await.server.take();
         if let Some(server) = server {
@@ -92,7 +93,7 @@ impl AgentsAddress {
         Ok(saved.unwrap_or(SavedAddress { enabled: false, port: PORT }))
     }
 
-    /// The token of a profile; a new one if there is none yet, or if one is wanted.
+    /// Returns the token of a profile, creating one if there is none or if `renew` is set.
     async fn token(&self, profile: &str, renew: bool) -> Result<String> {
         let keys = self.tokens.providers.secrets();
         let name = match self.profiles.token_key(profile) {
@@ -116,7 +117,7 @@ impl AgentsAddress {
         McpHttpServer::open(port, Arc::clone(&self.tokens.valid), self.gateway.clone(), sessions).await
     }
 
-    /// Opens or closes the address as it shall be, and only then saves that.
+    /// Opens or closes the server as wanted, and saves the setting only if that succeeds.
     async fn change(&self, wanted: SavedAddress, renew: Option<&str>) -> Result<AgentsHttp> {
         let mut state = self.state.lock().await;
         let before = self.saved().await?;
@@ -130,7 +131,7 @@ impl AgentsAddress {
             match self.serve(wanted.port).await {
                 Ok(server) => state.server = Some(server),
                 Err(error) => {
-                    // What was open before stays what it was.
+                    // Restores what was open before.
                     if before.enabled {
                         state.server = self.serve(before.port).await.ok();
                     }
@@ -165,7 +166,7 @@ impl AgentsAddress {
         })
     }
 
-    /// That there is a profile of this name.
+    /// Returns an error if there is no profile of this name.
     fn known(&self, profile: &str) -> Result<()> {
         self.profiles.policy(profile).map(|_| ()).ok_or_else(|| no_profile(profile))
     }

@@ -1,4 +1,4 @@
-//! Calls of agents that wait for a person's approval.
+//! Agents' calls that wait for a person's approval.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -15,17 +15,18 @@ use tokio::sync::{oneshot, watch};
 
 use crate::profiles::AgentProfiles;
 
-/// How long a person may take. Agents wait for a minute or two before they give a call up.
+/// How long a call waits for approval. Agents give up after a minute or two themselves.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
-/// How long an answer to `approvals_wait` may take before it says that nothing changed.
+/// How long `approvals_wait` waits for a change before it returns.
 const WATCH: Duration = Duration::from_secs(10);
-/// How long somebody counts as there who has just been.
+/// How long a client still counts as watching after its last request.
 const AFTERGLOW: Duration = Duration::from_secs(5);
-/// Calls that wait at a time: nobody reads more, and who has to answer hundreds answers without reading.
+/// Most calls that wait at a time. Nobody reads more than that, and whoever has to answer hundreds of calls
+/// stops reading them.
 const MOST: usize = 20;
-/// Calls of one session that wait at a time, so that one agent does not stand in the way of the others.
+/// Most calls of one session that wait at a time, so that one agent does not block the others.
 const MOST_OF_ONE: usize = 3;
-/// Sessions whose grants are remembered; that of the one unused longest goes.
+/// Most sessions whose approvals are remembered; the least recently used one is evicted.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("more than none");
 
 struct Waiting {
@@ -33,17 +34,17 @@ struct Waiting {
     answer: oneshot::Sender<AskReply>,
 }
 
-/// Who looks at the calls that wait.
+/// The clients that watch for waiting calls.
 #[derive(Debug, Default)]
 struct Watchers {
     now: usize,
     last: Option<Instant>,
 }
 
-/// The calls that wait, and what was granted for a session.
+/// The calls that wait for approval, and what was approved for whole sessions.
 pub(crate) struct Asks {
     waiting: Mutex<Vec<Waiting>>,
-    /// Grows with each change of the above.
+    /// Incremented whenever `waiting` changes.
     version: watch::Sender<u64>,
     watchers: Mutex<Watchers>,
     granted: Mutex<LruCache<String, HashSet<Need>>>,
@@ -66,7 +67,7 @@ impl Default for Asks {
     }
 }
 
-/// Counts as somebody who looks until it is dropped.
+/// Counts as a watching client until it is dropped.
 struct Watcher<'a>(&'a Asks);
 
 impl<'a> Watcher<'a> {
@@ -84,7 +85,7 @@ impl Drop for Watcher<'_> {
     }
 }
 
-/// A call that waits; it does so no longer than this lives.
+/// A call that waits for approval, until this is dropped.
 pub(crate) struct Asked<'a> {
     asks: &'a Asks,
     id: String,
@@ -92,7 +93,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The person's answer; none if nobody gave one in time.
+    /// Waits for the person's answer; `None` if there is none in time.
     pub(crate) async fn answer(&mut self) -> Option<AskReply> {
         match tokio::time::timeout(PATIENCE, &mut self.answer).await {
             Ok(Ok(reply)) => Some(reply),
@@ -108,13 +109,13 @@ impl Drop for Asked<'_> {
 }
 
 impl Asks {
-    /// Whether somebody would see a call that waits.
+    /// Returns whether somebody would see a waiting call.
     pub(crate) fn watched(&self) -> bool {
         let watchers = self.watchers.lock().expect("no holder panics");
         watchers.now > 0 || watchers.last.is_some_and(|last| last.elapsed() < AFTERGLOW)
     }
 
-    /// Lets a call wait; none if too many do.
+    /// Queues a call for approval; `None` if too many calls wait.
     pub(crate) fn ask(&self, ask: AgentAsk) -> Option<Asked<'_>> {
         let (answer, answered) = oneshot::channel();
         let id = ask.id.clone();
@@ -129,7 +130,7 @@ impl Asks {
         Some(Asked { asks: self, id, answer: answered })
     }
 
-    /// Takes a call out of those that wait.
+    /// Removes a call from those that wait.
     fn take(&self, id: &str) -> Option<Waiting> {
         let mut waiting = self.waiting.lock().expect("no holder panics");
         let at = waiting.iter().position(|waiting| waiting.ask.id == id)?;
@@ -139,7 +140,7 @@ impl Asks {
         Some(taken)
     }
 
-    /// Whether all of this was granted for a session.
+    /// Returns whether all of this was approved for a session.
     pub(crate) fn is_granted(&self, session: &str, needs: &[Need]) -> bool {
         let mut granted = self.granted.lock().expect("no holder panics");
         granted.get(session).is_some_and(|granted| needs.iter().all(|need| granted.contains(need)))
@@ -157,7 +158,7 @@ impl Asks {
     }
 }
 
-/// Decides on calls by the rules of profiles and by what people allow; clones share the calls that wait.
+/// Decides on calls by the rules of profiles and by people's approvals. Clones share the waiting calls.
 #[derive(Clone, Debug)]
 pub struct Approvals {
     pub(crate) workspace: Workspace,
@@ -166,7 +167,7 @@ pub struct Approvals {
 }
 
 impl Approvals {
-    /// No call waits yet.
+    /// Creates the approvals, without waiting calls.
     pub fn new(workspace: Workspace, profiles: AgentProfiles) -> Approvals {
         Approvals { workspace, profiles, asks: Arc::default() }
     }
@@ -180,7 +181,7 @@ impl Approvals {
             )
         };
         let ask = self.asks.list().asks.into_iter().find(|ask| ask.id == answer.id).ok_or_else(gone)?;
-        // Kept first: the agent must not go on by an approval that could not be kept.
+        // Saved first: the agent must not continue on an approval that could not be saved.
         match answer.reply {
             AskReply::Always if ask.can_always => {
                 self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?;
@@ -204,7 +205,7 @@ impl Approvals {
         answered
     }
 
-    /// Answers the calls that wait for an approval that was given meanwhile.
+    /// Answers waiting calls that the rules or a session's approvals decide by now.
     fn settle(&self) {
         for ask in self.asks.list().asks {
             let Some(policy) = self.profiles.policy(&ask.profile) else { continue };
@@ -215,7 +216,7 @@ impl Approvals {
                 Permission::Ask => continue,
             };
             if let Some(waiting) = self.asks.take(&ask.id) {
-                // Its agent may be gone.
+                // The agent may be gone.
                 let _ = waiting.answer.send(reply);
             }
         }
@@ -227,7 +228,7 @@ impl Handle<WaitAsks> for Approvals {
         let asks = &self.asks;
         let _watching = Watcher::new(asks);
         let mut version = asks.version.subscribe();
-        // The sender lives as long as the engine; no news within the time is an answer.
+        // The sender lives as long as the engine. A timeout is not an error.
         let _ = tokio::time::timeout(WATCH, version.wait_for(|version| *version != request.after)).await;
         Ok(asks.list())
     }

@@ -1,12 +1,12 @@
-//! Arguments held against a tool's schema before it is called.
+//! Validates arguments against a tool's schema before it is called.
 
 use serde_json::{Map, Value};
 
-/// Problems that are told at once.
+/// Most problems in one message.
 const TOLD: usize = 5;
 
-/// Checks arguments; says in words what is wrong with them. A schema that is none checks nothing: its
-/// server will.
+/// Validates arguments and describes what is wrong with them. An invalid schema accepts everything; the
+/// server will check the arguments itself.
 pub(crate) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Result<(), String> {
     let schema = Value::Object(schema.clone());
     let validator = match jsonschema::validator_for(&schema) {
@@ -19,7 +19,7 @@ pub(crate) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>)
     let arguments = Value::Object(arguments.clone());
     let mut problems = validator.iter_errors(&arguments).map(|error| {
         let place = error.instance_path().to_string();
-        // Without the value: it may be secret, and the words are written down.
+        // The value is left out: it may be secret, and the message is written to the journal.
         let error = error.masked();
         if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
     });
@@ -56,7 +56,7 @@ mod tests {
         let told = checked(&strict, &Value::Object(many)).expect_err("many");
         assert!(told.ends_with("; and 4 more"), "{told}");
         assert_eq!(checked(&json!({"type": 7}), &json!({})), Ok(()));
-        // Nothing is fetched from elsewhere.
+        // Remote references are not fetched.
         assert_eq!(checked(&json!({"$ref": "https://example.org/schema.json"}), &json!({})), Ok(()));
     }
 }

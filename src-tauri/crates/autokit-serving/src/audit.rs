@@ -1,4 +1,4 @@
-//! What agents called, for whoever wants to know who let it be done.
+//! The audit log: what agents called, and who approved it.
 
 use autokit_api::commands::{Context, GetAudit, Handle};
 use autokit_api::{AuditEntry, AuditLog, AuditQuery};
@@ -9,7 +9,7 @@ use autokit_library::Activity as Done;
 use crate::report::Activity;
 
 fn entry(done: Done) -> Option<AuditEntry> {
-    // Events of another version are counted in the report.
+    // Events of other versions are skipped; the report counts them.
     let Ok(Event::Audited(audit)) = serde_json::from_str(&done.event) else { return None };
     let Audit { id, name, provider, profile, client, arguments, needed, decided, outcome, why, took_ms } =
         *audit;

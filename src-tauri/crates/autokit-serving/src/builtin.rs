@@ -1,7 +1,7 @@
-//! AutoKit's own tools that an agent finds by a search: the system tier (Elyra's built-ins). Those that reach
-//! out of the library are carried out in [`crate::outward`].
+//! AutoKit's built-in tools that agents find by search: the system tier (Elyra's built-ins). Those that
+//! access the web, files or the sandbox are implemented in [`crate::outward`].
 //!
-//! They are known by keywords, prepared once, and come before the library (Kaman, section 4.2).
+//! They are matched by keywords, prepared once, and rank before the library (Kaman, section 4.2).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -24,14 +24,13 @@ use crate::outward::Outward;
 use crate::profiles::Scoped;
 use crate::refusal::refused;
 
-/// What the ids of these tools begin with; ids of cards never do.
+/// Prefix of the ids of these tools; ids of cards never start with it.
 const PREFIX: &str = "autokit:";
-/// Score from which one of them is a result: more than half of the request's words, or the name and a little
-/// more.
+/// Minimum score of a result: more than half of the query's words, or the name and a little more.
 const FITS: f32 = 0.6;
-/// Pieces of documentation in one answer.
+/// Most passages of documentation in one answer.
 const PIECES: usize = 5;
-/// Sentences of a summary that says nothing of its length.
+/// Default number of sentences of a summary.
 const SENTENCES: usize = 3;
 
 static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
@@ -121,28 +120,28 @@ fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) ->
     }
 }
 
-/// A tool that reaches out of the library.
+/// Defines a tool that accesses the outside world.
 fn reaching(name: &str, description: &str, properties: &Value, required: &[&str]) -> Definition {
     let hints = json!({"readOnlyHint": true, "openWorldHint": true});
     Definition { annotations: Some(hints), ..tool(name, description, properties, required) }
 }
 
-/// The tool of this id or name, if it is one of these.
+/// Returns the built-in tool of this id or name, if there is one.
 pub(crate) fn named(name: &str) -> Option<&'static Definition> {
     TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == name || tool.name == name)
 }
 
-/// All of them.
+/// Returns all built-in tools.
 pub(crate) fn all() -> impl Iterator<Item = &'static Definition> {
     TOOLS.iter().map(|(tool, _)| tool)
 }
 
-/// The tool of this id, if it is one of these.
+/// Returns the built-in tool of this id, if there is one.
 pub(crate) fn find(id: &str) -> Option<&'static Definition> {
     TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == id)
 }
 
-/// Those that fit a request, best first, and the ids of those it names.
+/// Returns the tools that match a query, best first, and the ids of those the query names.
 pub(crate) fn search(query: &str) -> (Vec<Hit>, HashSet<String>) {
     let query = KeywordQuery::new(query);
     let (mut hits, mut named) = (Vec::new(), HashSet::new());
@@ -167,7 +166,7 @@ pub(crate) fn search(query: &str) -> (Vec<Hit>, HashSet<String>) {
     (hits, named)
 }
 
-/// Carries them out.
+/// Executes the built-in tools.
 #[derive(Clone, Debug)]
 pub struct Builtins {
     workspace: Workspace,
@@ -177,17 +176,17 @@ pub struct Builtins {
 }
 
 impl Builtins {
-    /// Those that reach out of the library are carried out by `outward`.
+    /// Creates the executor; tools that access the outside world are executed by `outward`.
     pub fn new(workspace: Workspace, search: Search, agent: Agent, outward: Outward) -> Builtins {
         Builtins { workspace, search, agent, outward }
     }
 
-    /// Those that reach out of the library.
+    /// Returns the tools that access the outside world.
     pub(crate) fn outward(&self) -> &Outward {
         &self.outward
     }
 
-    /// Calls one of these, which was permitted, with arguments that fit.
+    /// Calls a built-in tool. The call must be permitted and the arguments validated.
     pub(crate) async fn call(
         &self,
         scoped: &Scoped,
@@ -218,8 +217,8 @@ impl Builtins {
         Ok(now.strftime("%A, %Y-%m-%dT%H:%M:%S%:z[%Q]").to_string())
     }
 
-    /// Pieces of documentation that answer a query: of the tools that fit, the piece the ranking found by its
-    /// vector; where there is none, the piece that has most of the query's words.
+    /// Returns passages of documentation that answer a query, one per matching tool: the chunk the ranking
+    /// found by its embedding, or else the chunk with the most words of the query.
     async fn pieces(&self, scoped: &Scoped, query: &str, limit: usize) -> Result<String> {
         let request = SearchRequest {
             query: query.to_owned(),
@@ -256,7 +255,7 @@ impl Builtins {
             let text = chunk.text.to_lowercase();
             (wanted.iter().filter(|word| text.contains(word.as_str())).count(), at)
         });
-        // Of several the first: pages say what a thing is before they say how.
+        // Of equal chunks the first: pages say what a thing is before they say how it works.
         let best = best.filter(|(words, _)| *words > 0).max_by_key(|(words, at)| (*words, usize::MAX - at));
         match best {
             Some((_, at)) => self.agent.cite(&record.id, at as u32).await,
@@ -265,13 +264,13 @@ impl Builtins {
     }
 }
 
-/// The words of a text that tell something, in small letters.
+/// Returns the significant words of a text, in lower case.
 fn telling(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| word.chars().count() > 2 && !is_stop_word(word)).collect()
 }
 
-/// The sentences whose words come up most in the text (Luhn, 1958), in the order of the text.
+/// Returns the sentences with the most frequent words of the text (Luhn, 1958), in the order of the text.
 fn summary(text: &str, sentences: usize) -> String {
     let all = sentences_of(text);
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -281,7 +280,8 @@ fn summary(text: &str, sentences: usize) -> String {
     let weight = |sentence: &str| {
         let words = telling(sentence);
         let sum: usize = words.iter().map(|word| counts.get(word).copied().unwrap_or_default()).sum();
-        // By the square root, so that neither the longest nor the shortest always wins.
+        // Divided by the square root of the length, so that neither the longest nor the shortest sentence
+        // always wins.
         if words.is_empty() { 0.0 } else { sum as f64 / (words.len() as f64).sqrt() }
     };
     let mut ranked: Vec<(usize, f64)> = all.iter().map(|sentence| weight(sentence)).enumerate().collect();
@@ -291,7 +291,7 @@ fn summary(text: &str, sentences: usize) -> String {
     kept.into_iter().map(|at| all[at]).collect::<Vec<_>>().join(" ")
 }
 
-/// A text's sentences: they end with a mark before a space, or with a line.
+/// Splits a text into sentences, at a punctuation mark before a space and at line ends.
 fn sentences_of(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in text.lines() {

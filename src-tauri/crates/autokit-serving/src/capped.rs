@@ -1,22 +1,23 @@
-//! What a tool that is not AutoKit's own may answer at most: 12,000 tokens (AutoAgent, section on tools), so
-//! that one answer does not fill a model's context.
+//! Caps the results of tools that are not AutoKit's own at 12,000 tokens (AutoAgent, section on tools), so
+//! that one result does not fill a model's context.
 
 use autokit_text::output::{DEFAULT_TOKENS, cap};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-/// Characters of a picture or sound in Base64 that are passed on: about 1.5 MB of it.
+/// Most Base64 characters of an image or audio that are passed on: about 1.5 MB.
 const BINARY: usize = 2_000_000;
 
-/// Parts of an answer that are passed on; among more, none would have room for a sentence.
+/// Most content blocks of a result that are passed on; with more, none would have room for a sentence.
 const BLOCKS: usize = 100;
 
-/// The result with its texts cut to fit, each with a notice of what was cut. Pictures and the like stay.
+/// Truncates the texts of a result to the cap, each with a notice. Images and the like stay.
 pub(crate) fn capped(mut result: CallToolResult) -> CallToolResult {
     if let Some(structured) = &result.structured_content {
         let whole = cap(&structured.to_string(), DEFAULT_TOKENS);
         if whole.cut.is_some() {
             result.structured_content = None;
-            // Servers repeat it as text; one that does not would say nothing at all.
+            // Most servers repeat the structured content as text. Without that text, nothing would be left
+            // of it.
             if texts(&mut result).is_empty() {
                 result.content.push(ContentBlock::text(whole.text));
             }
@@ -40,7 +41,7 @@ pub(crate) fn capped(mut result: CallToolResult) -> CallToolResult {
         }
     }
     let mut texts = texts(&mut result);
-    // A text never has more tokens than bytes: the small ones stay whole, the large ones share the rest.
+    // A text never has more tokens than bytes: small texts stay whole, and large ones share the rest.
     let share = DEFAULT_TOKENS / texts.len().max(1);
     let small: usize = texts.iter().map(|text| text.len()).filter(|bytes| *bytes <= share).sum();
     let large = texts.iter().filter(|text| text.len() > share).count().max(1);

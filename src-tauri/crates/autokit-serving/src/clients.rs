@@ -1,4 +1,5 @@
-//! AutoKit in the settings of the programs agents run in: looked at, and written when a person says so.
+//! AutoKit in the settings of agent programs (MCP clients): inspected, and changed when a person asks for
+//! it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,26 +13,26 @@ use autokit_workspace::paths;
 use autokit_workspace::workspace::Workspace;
 use sha2::{Digest as _, Sha256};
 
-/// Bytes of a settings file; larger ones are something else.
+/// Most bytes of a settings file; a larger file is something else.
 const MOST: u64 = 16 << 20;
 
-/// The programs agents run in.
+/// The agent programs on this machine.
 #[derive(Debug)]
 pub struct Clients {
     workspace: Workspace,
 }
 
 impl Clients {
-    /// Programs are told to start AutoKit with this library.
+    /// Programs will be configured to start AutoKit with this library.
     pub fn new(workspace: Workspace) -> Clients {
         Clients { workspace }
     }
 
-    /// How an agent's program starts AutoKit for this library.
+    /// Returns the command with which an agent program starts AutoKit for this library.
     fn start(&self) -> Result<Start> {
         let failed = |error: std::io::Error| ApiError::internal(format!("this program's own path: {error}"));
         let own = std::env::current_exe().map_err(failed)?;
-        // The window's program serves no agent; the command lies beside it.
+        // The window's executable cannot serve agents; the `autokit` command is installed beside it.
         let command = own.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX));
         if !command.is_file() {
             return Err(ApiError::new(
@@ -50,7 +51,7 @@ impl Clients {
     }
 }
 
-/// Where the programs of agents keep their settings.
+/// Returns the folders in which agent programs keep their settings.
 fn folders() -> Folders {
     Folders { home: paths::home(), config: paths::config_home() }
 }
@@ -73,11 +74,11 @@ fn read(file: &Path) -> Result<Option<String>> {
     }
 }
 
-/// A program's file, and what it would be.
+/// A program's settings file, and what it would become.
 struct Looked {
     before: Option<String>,
     after: std::result::Result<String, String>,
-    /// The file without AutoKit; none where it is not there.
+    /// The file without AutoKit; `None` if AutoKit is not in it.
     without: std::result::Result<Option<String>, String>,
 }
 
@@ -121,7 +122,7 @@ fn seen(before: Option<&str>) -> String {
     before.map_or_else(String::new, |before| hex::encode(Sha256::digest(before)))
 }
 
-/// The one place where two texts differ, with a few lines around it.
+/// Returns the one range of lines in which two texts differ, with a few lines of context.
 fn change(before: &str, after: &str) -> Vec<ChangedLine> {
     const AROUND: usize = 3;
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
@@ -136,7 +137,7 @@ fn change(before: &str, after: &str) -> Vec<ChangedLine> {
     around_before.chain(goes).chain(comes).chain(around_after).collect()
 }
 
-/// Writes the file whole at any time, with the rights it had, and keeps what it was.
+/// Replaces the file atomically, with the permissions it had, and keeps a backup.
 fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<Option<PathBuf>> {
     let failed = |error: std::io::Error| {
         ApiError::new(
@@ -145,7 +146,7 @@ fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<
             "Make it writable, or paste the lines by hand.",
         )
     };
-    // A link leads to where somebody keeps the file.
+    // Through a symlink, the file it points to is replaced, not the link.
     let file = &std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
@@ -154,7 +155,7 @@ fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<
         folder.join(format!("{name}.before-autokit-{}", stamp.replace(':', "-")))
     });
     if let Some(backup) = &backup {
-        // Copied, so that the rights are those of the file: it may hold keys.
+        // Copied with its permissions, because the file may contain keys.
         std::fs::copy(file, backup).map_err(failed)?;
     }
     let mut partial = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
@@ -180,7 +181,7 @@ impl Handle<ListClients> for Clients {
 }
 
 impl Clients {
-    /// Writes what was previewed of a program's file.
+    /// Writes what was previewed to a program's settings file.
     async fn change_client(
         &self,
         request: ConnectClient,

@@ -1,4 +1,4 @@
-//! What agents did, day by day.
+//! Activity of agents per day.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::report::latency;
 
-/// One day while it is counted.
+/// The counters of one day.
 #[derive(Default)]
 pub(crate) struct Day {
     counted: ActivityDay,
     searches: Vec<f64>,
-    /// What each session found, and called.
+    /// The tools each session found, and those it called.
     bound: BTreeSet<(String, String)>,
     called: BTreeSet<(String, String)>,
 }
@@ -50,12 +50,12 @@ impl Day {
     }
 }
 
-/// The day of a time (RFC 3339 in UTC).
+/// Returns the date of a timestamp (RFC 3339 in UTC).
 pub(crate) fn day_of(at: &str) -> &str {
     at.split_once('T').map_or(at, |(day, _)| day)
 }
 
-/// All days from so many before now, also those on which nothing happened.
+/// Returns the days from `days` ago until today, including those without activity.
 pub(crate) fn each_day(now: Timestamp, days: u32, mut counted: BTreeMap<String, Day>) -> Vec<ActivityDay> {
     (0..=days)
         .rev()

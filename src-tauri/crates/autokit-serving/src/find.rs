@@ -1,5 +1,5 @@
-//! What an agent's search finds in the tiers that are here: tools assigned to its profile, AutoKit's own, the
-//! library (Kaman, section 4.2).
+//! Search for agents, in the local tiers: tools assigned to the agent's profile, AutoKit's built-in tools,
+//! and the library (Kaman, section 4.2).
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -20,19 +20,19 @@ use crate::profiles::{Scoped, profile_of};
 use crate::refusal::refused;
 use crate::tools::CallableTools;
 
-/// Score from which a card that a person assigned to a profile is found before all others: more than a
-/// shared word in its description.
+/// Score from which a card assigned to a profile ranks before all others: more than one shared word in its
+/// description.
 const EXPERT_FITS: f32 = 0.4;
-/// Whose feedback is that of agents.
+/// Name under which agents' feedback is stored.
 const PROFILE: &str = "agents";
 
-/// Whose feedback moves the results of a profile.
+/// Returns the name under which the feedback of a profile's agents is stored.
 pub(crate) fn feedback_profile(profile: &str) -> String {
     let profile = profile_of(profile);
     if profile.is_empty() { PROFILE.to_owned() } else { format!("{PROFILE}/{profile}") }
 }
 
-/// Finds tools for agents.
+/// Searches tools for agents.
 #[derive(Clone, Debug)]
 pub struct ToolSearch {
     tools: CallableTools,
@@ -41,7 +41,7 @@ pub struct ToolSearch {
 }
 
 impl ToolSearch {
-    /// Finds among these tools; cards are ranked by the one search.
+    /// Creates a search over these tools, which ranks cards with `cards`.
     pub fn new(tools: CallableTools, cards: CardSearch, models: Models) -> ToolSearch {
         ToolSearch { tools, cards, models }
     }
@@ -66,7 +66,7 @@ impl ToolSearch {
         }
     }
 
-    /// The cards assigned to a profile that fit a request, best first.
+    /// Returns the cards assigned to a profile that match a query, best first.
     async fn experts(&self, scoped: &Scoped, query: &str, limit: usize) -> Vec<Hit> {
         let query = KeywordQuery::new(query);
         let mut fitting: Vec<(&CardId, f32)> =
@@ -76,7 +76,7 @@ impl ToolSearch {
         let mut hits = Vec::new();
         for (id, score) in fitting.into_iter().take(limit) {
             let record = self.tools.workspace.library.read(|replica| replica.get(id).cloned());
-            // One that was deleted meanwhile is no result.
+            // Deleted meanwhile otherwise.
             if let Some(record) = record {
                 hits.push(self.hit(&record, Tier::Expert, score).await);
             }
@@ -84,7 +84,7 @@ impl ToolSearch {
         hits
     }
 
-    /// What is found in the library, best first, and the ids of what the query names exactly.
+    /// Returns what is found in the library, best first, and the ids of the cards the query names exactly.
     async fn library(
         &self,
         search: &Search,
@@ -123,7 +123,7 @@ impl ToolSearch {
         Ok((library, named))
     }
 
-    /// What is found in the tiers that are here.
+    /// Searches the local tiers.
     pub(crate) async fn find(&self, search: &Search, scoped: &Scoped) -> Result<Found, Refusal> {
         let mut found = Found::default();
         let began = Instant::now();
@@ -140,7 +140,7 @@ impl ToolSearch {
         found.took_ms.push((Tier::Library, ms_since(began)));
         named.extend(of_library);
         let all = merge([experts, system, library], |hit| hit.id.clone(), &search.always, usize::MAX);
-        // Tools the query names are not cut off, however many came before them.
+        // Tools that the query names are kept, however many results rank before them.
         let stays = |at: usize, hit: &Hit| at < search.limit || named.contains(&hit.id);
         found.hits =
             all.into_iter().enumerate().filter(|(at, hit)| stays(*at, hit)).map(|(_, hit)| hit).collect();

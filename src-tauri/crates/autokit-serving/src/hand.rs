@@ -1,8 +1,7 @@
-//! The tools that can be called from here, and calls a person makes (the tool registry of Elyra: list, execute
-//! by name).
+//! The list of callable tools, and manual calls by a person (Elyra's tool registry: list, execute by name).
 //!
-//! A person who calls a tool is bound by the same rules as an agent of the profile, but is asked where they
-//! stand: what a call needs is told first, and allowed with the call.
+//! The same rules apply to a person as to an agent of the profile, except that the person is asked at once:
+//! the permissions a call needs are returned first, and granted with the call.
 
 use std::num::NonZeroUsize;
 use std::pin::pin;
@@ -34,21 +33,21 @@ use crate::profiles::{Scoped, no_profile};
 use crate::tools::CallableTools;
 use crate::{builtin, own};
 
-/// Tools in one answer.
+/// Most tools in one response.
 const MOST: usize = 1_000;
-/// Answers of tools that are remembered; each is capped.
+/// Results of tools that are remembered; each is capped.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20).expect("more than none");
-/// The session calls by hand are written down under, and who makes them.
+/// Session and client under which manual calls are recorded in the journal.
 const SESSION: &str = "hand";
 const CLIENT: &str = "AutoKit, by hand";
-/// How often it is shown how far a tool is.
+/// Minimum time between two progress updates of a tool.
 const SHOWN_EVERY: Duration = Duration::from_millis(250);
-/// Words of a tool on its way to an answer that wait to be shown.
+/// Progress messages of a tool that are buffered.
 const UNHEARD: usize = 64;
-/// How deep an example of arguments goes: a schema may name itself.
+/// Maximum depth of an example of arguments, because a schema may be recursive.
 const DEEP: usize = 4;
 
-/// What tools answered that a person called.
+/// The results of manual calls.
 #[derive(Debug)]
 struct Outcomes(Mutex<LruCache<String, ToolOutcome>>);
 
@@ -58,16 +57,16 @@ impl Default for Outcomes {
     }
 }
 
-/// A tool with where it comes from.
+/// A tool and where it comes from.
 struct Listed {
     definition: Definition,
     source: ToolSource,
-    /// Agents of the profile may not find it.
+    /// Whether agents of the profile may not find it.
     closed: bool,
 }
 
 impl Listed {
-    /// Whether all of these words, in small letters, are said of it.
+    /// Returns whether the tool's name, provider or description contains each of these lower-case words.
     fn fits(&self, words: &[&str]) -> bool {
         let Definition { name, provider, description, .. } = &self.definition;
         let said = format!("{name} {provider} {description}").to_lowercase();
@@ -89,7 +88,7 @@ impl Listed {
     }
 }
 
-/// The tools that can be called, and calls of a person; clones share what tools answered.
+/// The callable tools, and manual calls. Clones share the results.
 #[derive(Clone, Debug)]
 pub struct ToolRuns {
     workspace: Workspace,
@@ -99,12 +98,12 @@ pub struct ToolRuns {
 }
 
 impl ToolRuns {
-    /// No tool has answered yet.
+    /// Creates the list, without results.
     pub fn new(workspace: Workspace, tools: CallableTools, calls: Calls) -> ToolRuns {
         ToolRuns { workspace, tools, calls, outcomes: Arc::default() }
     }
 
-    /// A card's tool, if it can be called.
+    /// Returns a card's tool, if it can be called.
     async fn listed(&self, record: &CardRecord, scoped: &Scoped) -> Option<Listed> {
         let definition = self.tools.definition(record).await?;
         let upstream = record.card().object().contains_key(autokit_features::servers::tools::UPSTREAM);
@@ -137,12 +136,12 @@ impl ToolRuns {
         Ok(ToolList { total: all.len() as u32, tools: window.map(|listed| listed.entry(&scoped)).collect() })
     }
 
-    /// A tool by its id or name; AutoKit's own come first.
+    /// Finds a tool by its id or name; AutoKit's own come first.
     async fn tool(&self, wanted: &ToolRef) -> Result<(Listed, Arc<Scoped>)> {
         let scoped =
             self.tools.profiles.scoped(&wanted.profile).ok_or_else(|| no_profile(&wanted.profile))?;
         let tool = wanted.tool.trim();
-        // Also in other letters: another tool must not be taken for one of these.
+        // Case is ignored, so that no other tool can be mistaken for one of AutoKit's own.
         let plain = tool.to_ascii_lowercase();
         let ours = own::named(&plain).map(|definition| (definition, ToolSource::Session));
         let ours = ours.or_else(|| Some((builtin::named(&plain)?.clone(), ToolSource::Builtin)));
@@ -172,7 +171,7 @@ impl ToolRuns {
         let (Listed { definition, source, closed }, _) = self.tool(&wanted).await?;
         let name = definition.name.clone();
         if source == ToolSource::Session {
-            // What they do is signed as an agent's.
+            // These tools sign what they do as an agent.
             return Err(ApiError::new(
                 ErrorCode::Invalid,
                 format!("`{name}` is how agents speak to AutoKit"),
@@ -208,7 +207,7 @@ impl ToolRuns {
                     let mut work = pin!(async { tokio::join!(calling, pass_on(telling, &progress)).0 });
                     tokio::select! {
                         result = &mut work => result,
-                        // The tool is told, and the call ends with that.
+                        // The tool is told to stop, and the call ends when it has.
                         () = progress.stopped() => {
                             cancel.cancel();
                             work.await
@@ -225,11 +224,12 @@ impl ToolRuns {
     }
 }
 
-/// Shows how far a call has come.
+/// Reports the progress of a call to the job.
 async fn pass_on(mut telling: mpsc::Receiver<autokit_gateway::Progress>, progress: &Progress) {
     let mut last: Option<Instant> = None;
     while let Some(told) = telling.recv().await {
-        // Each word of it goes to every window: a server decides neither how often nor how far it counts.
+        // Each update goes to every window, so a server must not decide how often. Updates in between are
+        // dropped.
         if last.is_some_and(|last| last.elapsed() < SHOWN_EVERY) {
             continue;
         }
@@ -238,20 +238,20 @@ async fn pass_on(mut telling: mpsc::Receiver<autokit_gateway::Progress>, progres
             progress.say(&shorten(&words, LINE));
         } else {
             let share = told.total.map_or(0.0, |total| told.done / total).clamp(0.0, 1.0);
-            // What is no number counts for nothing.
+            // NaN becomes 0 in the conversion.
             progress.at((share * 100.0) as u64, 100);
         }
     }
 }
 
-/// Why a tool is not called, in a person's words.
+/// Converts the refusal of a call to an error for a person.
 fn not_called(name: &str, closed: bool, refusal: Refusal) -> ApiError {
     let why = match refusal {
         Refusal::Cancelled => return ApiError::cancelled(),
         _ if closed => "the rules do not allow it".to_owned(),
         Refusal::NotMade(why) | Refusal::Failed(why) => why,
     };
-    // What agents are told besides is not for the person who can.
+    // A hint for agents; this person can change it.
     let why = why.trim_end_matches("Only a person can change that.").trim_end().trim_end_matches('.');
     ApiError::new(
         ErrorCode::Refused,
@@ -260,7 +260,7 @@ fn not_called(name: &str, closed: bool, refusal: Refusal) -> ApiError {
     )
 }
 
-/// Why a tool that was called has no answer of its own.
+/// Converts the failure of a call that was made.
 fn failed(name: &str, refusal: Refusal) -> ApiError {
     let (code, why, remedy) = match refusal {
         Refusal::Cancelled => return ApiError::cancelled(),
@@ -278,7 +278,7 @@ fn outcome(result: CallToolResult, took_ms: f64) -> ToolOutcome {
     let block = |block: ContentBlock| match block {
         ContentBlock::Text(text) => ToolBlock::Text { text: text.text },
         ContentBlock::Image(image) => ToolBlock::Image { mime: image.mime_type, data: image.data },
-        // What came over the protocol can be written in it.
+        // Cannot fail: the block was received as JSON.
         other => ToolBlock::Other { value: serde_json::to_value(other).unwrap_or_default() },
     };
     ToolOutcome {
@@ -289,8 +289,8 @@ fn outcome(result: CallToolResult, took_ms: f64) -> ToolOutcome {
     }
 }
 
-/// Arguments that fit a schema as far as it says how: what it requires, by its defaults, examples and first
-/// choices, and else empty.
+/// Builds arguments that fit a schema as far as possible: the required ones, from defaults, examples and
+/// first choices, or else empty.
 fn example(schema: &Map<String, Value>) -> Map<String, Value> {
     match example_of(&Value::Object(schema.clone()), schema, DEEP) {
         Value::Object(example) => example,

@@ -1,5 +1,5 @@
-//! What the SDK leaves to do at an HTTP endpoint: errors that name their request, batches of revision
-//! 2025-03-26, the status of a session that was ended, and a bound on sessions.
+//! What the SDK leaves to its HTTP endpoint: errors that name their request, batches of revision
+//! 2025-03-26, the status of a deleted session, and a limit on sessions.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use serde_json::Value;
 use crate::messages::MESSAGE_BYTES;
 use crate::messages::{BATCHES, INVALID_REQUEST, SERVER_BUSY, Sent, error, read, read_one};
 
-/// Sessions at a time. Those nobody uses end after five minutes.
+/// Most sessions at a time. Unused ones end after five minutes.
 const SESSIONS: usize = 256;
 
-/// Header with the revision of the protocol; clients of 2025-03-26 do not send it.
+/// Header with the protocol revision; clients of 2025-03-26 do not send it.
 const VERSION_HEADER: &str = "mcp-protocol-version";
 
-/// Events of a stream (server-sent events), each in one piece.
+/// The server-sent events of a stream, each in one chunk.
 type Events = BoxStream<'static, Result<Bytes, axum::Error>>;
 
-/// Stands before the endpoint of the SDK.
+/// Middleware in front of the SDK's endpoint.
 pub async fn strict(
     State(sessions): State<Arc<LocalSessionManager>>,
     request: Request,
@@ -34,7 +34,7 @@ pub async fn strict(
     let method = request.method().clone();
     if method != Method::POST {
         let answer = next.run(request).await;
-        // It is ended now, and nothing is left to be accepted.
+        // The session is deleted already, so "accepted" would be wrong.
         let ended = method == Method::DELETE && answer.status() == StatusCode::ACCEPTED;
         return if ended { StatusCode::NO_CONTENT.into_response() } else { answer };
     }
@@ -65,7 +65,7 @@ pub async fn strict(
     }
 }
 
-/// What is wrong with a batch as a whole.
+/// Returns the error of a batch as a whole, if it is invalid.
 fn faults_of(headers: &HeaderMap, messages: &[&str]) -> Option<Value> {
     let wrong = |words: &str| Some(error(&Value::Null, INVALID_REQUEST, words));
     let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
@@ -82,7 +82,7 @@ fn faults_of(headers: &HeaderMap, messages: &[&str]) -> Option<Value> {
     None
 }
 
-/// Has every message of a batch served by itself, and answers with all that comes of them in one stream.
+/// Handles each message of a batch separately and merges all responses into one stream.
 async fn batch(parts: &Parts, messages: &[&str], next: &Next) -> Response {
     let serving = messages.iter().map(|text| serve_one(parts, text, next));
     let streams: Vec<Events> = join_all(serving).await.into_iter().flatten().collect();
@@ -96,7 +96,7 @@ async fn batch(parts: &Parts, messages: &[&str], next: &Next) -> Response {
     answer
 }
 
-/// The events that answer one message; none where it wants no answer.
+/// Returns the events that answer one message; `None` if it expects no response.
 async fn serve_one(parts: &Parts, text: &str, next: &Next) -> Option<Events> {
     let message = match read_one(text) {
         Ok(message) => message,
@@ -116,7 +116,7 @@ async fn serve_one(parts: &Parts, text: &str, next: &Next) -> Option<Events> {
     if status == StatusCode::OK && streams {
         return Some(answer.into_body().into_data_stream().boxed());
     }
-    // What was refused before it came to a stream.
+    // An error before a stream was opened.
     let body = to_bytes(answer.into_body(), MESSAGE_BYTES).await.unwrap_or_default();
     let told = serde_json::from_slice::<Value>(&body).ok().filter(|told| told.get("jsonrpc").is_some());
     let words = || String::from_utf8_lossy(&body).into_owned();

@@ -1,7 +1,8 @@
-//! What agents did, and how their sessions stand: kept in memory at once, written down beside their work.
+//! The journal of agents: what they did, and the state of their sessions. It is updated in memory at once
+//! and written to the database in the background.
 //!
-//! What happened is written within moments, many things at a time, so that a search does not wait for
-//! the disk. Of a process that is killed, the last moments are lost, and nothing else.
+//! Events are written within moments and in batches, so that a search does not wait for the disk. If the
+//! process is killed, only the last moments are lost.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,27 +18,27 @@ use tokio::sync::Notify;
 
 use crate::profiles::AgentProfiles;
 
-/// Days what agents did is kept: a quarter shows a trend.
+/// Days for which activity is kept: a quarter, which is enough to show a trend.
 pub(crate) const KEPT_DAYS: i64 = 92;
-/// How long what happens is gathered before it is written.
+/// How long events are collected before they are written as a batch.
 const GATHER: Duration = Duration::from_millis(20);
-/// How long a session of which only the figures changed may wait to be written.
+/// How long a session in which only counters changed may wait to be written.
 const REST: Duration = Duration::from_secs(30);
-/// How long a process is there before it forgets what is old.
+/// How long a process runs before it deletes old records.
 const TIDY_AFTER: Duration = Duration::from_mins(5);
-/// How often what is old is forgotten.
+/// How often old records are deleted.
 const TIDY_EVERY: Duration = Duration::from_hours(6);
 
 /// What waits to be written.
 #[derive(Debug, Default)]
 struct Waiting {
     sessions: HashMap<String, SessionRecord>,
-    /// Those of which only the figures changed: many calls are written as one.
+    /// Sessions in which only counters changed, so that many calls are written at once.
     resting: HashMap<String, SessionRecord>,
     done: Vec<Activity>,
 }
 
-/// The journal of agents; clones share it.
+/// The journal of agents. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Journal {
     workspace: Workspace,
@@ -47,26 +48,26 @@ pub struct Journal {
 #[derive(Debug, Default)]
 struct State {
     waiting: Mutex<Waiting>,
-    /// Calls that are not over, by number: written down also when the process ends before they do.
+    /// Running calls, by number; recorded as interrupted if the process ends first.
     under_way: Mutex<HashMap<u64, (String, Audit)>>,
     numbers: AtomicU64,
     news: Notify,
-    /// One writer at a time, so that an older state of a session never follows a newer one; whether it may
-    /// still write.
+    /// Serializes writes, so that an older state of a session never overwrites a newer one. The value says
+    /// whether the journal is closed.
     writing: tokio::sync::Mutex<Closed>,
 }
 
-/// Whether the library was given up.
+/// Whether the journal was closed.
 #[derive(Debug, Default)]
 struct Closed(bool);
 
 impl Journal {
-    /// Nothing waits to be written yet.
+    /// Creates a journal with nothing to write.
     pub fn new(workspace: Workspace) -> Journal {
         Journal { workspace, state: Arc::default() }
     }
 
-    /// Notes what happened.
+    /// Records an event.
     pub(crate) fn note(&self, session: &str, event: &Event) {
         let event = match serde_json::to_string(event) {
             Ok(event) => event,
@@ -80,7 +81,7 @@ impl Journal {
         self.state.news.notify_one();
     }
 
-    /// Notes that a call has begun; gives the number by which it ends.
+    /// Records that a call began; returns the number that [`Journal::end`] needs.
     pub(crate) fn begin(&self, session: &str, audit: &Audit) -> u64 {
         let number = self.state.numbers.fetch_add(1, Ordering::Relaxed);
         let begun = (session.to_owned(), audit.clone());
@@ -88,14 +89,14 @@ impl Journal {
         number
     }
 
-    /// Notes how a call ended, if nothing was noted before.
+    /// Records how a call ended, unless the journal recorded it as interrupted before.
     pub(crate) fn end(&self, number: u64, session: &str, audit: &Audit) {
         if self.state.under_way.lock().expect("no holder panics").remove(&number).is_some() {
             self.note(session, &Event::Audited(Box::new(audit.clone())));
         }
     }
 
-    /// Keeps a session as it stands; written soon, or with the next that is, or after a while.
+    /// Records the state of a session. With `soon` it is written at once, or else within [`REST`].
     pub(crate) fn keep(&self, session: SessionRecord, soon: bool) {
         let mut waiting = self.state.waiting.lock().expect("no holder panics");
         let id = session.id.clone();
@@ -109,27 +110,27 @@ impl Journal {
         }
     }
 
-    /// Lets those that rest be written as well.
+    /// Moves the sessions in which only counters changed to those to be written now.
     fn hurry(&self) {
         let mut waiting = self.state.waiting.lock().expect("no holder panics");
         let resting = std::mem::take(&mut waiting.resting);
         waiting.sessions.extend(resting);
     }
 
-    /// A session that waits to be written.
+    /// Returns a session that has not been written yet.
     pub(crate) fn kept(&self, id: &str) -> Option<SessionRecord> {
         let waiting = self.state.waiting.lock().expect("no holder panics");
         waiting.resting.get(id).or_else(|| waiting.sessions.get(id)).cloned()
     }
 
-    /// Writes the journal as long as this process lives, and forgets what is old.
+    /// Writes the journal and deletes old records, as long as this process runs.
     pub fn keep_writing(&self, profiles: AgentProfiles) {
         if self.workspace.library.read_only().is_some() {
             return;
         }
         let journal = self.clone();
         tokio::spawn(async move {
-            // Not at once: a process that ends soon leaves it to one that stays.
+            // Not at once: a short-lived process leaves that to a long-running one.
             let first = tokio::time::Instant::now() + TIDY_AFTER;
             let mut resting = tokio::time::interval(REST);
             let mut tidying = tokio::time::interval_at(first, TIDY_EVERY);
@@ -143,7 +144,7 @@ impl Journal {
                     _ = tidying.tick() => true,
                     () = journal.workspace.given_up() => return,
                 };
-                // What happens together is written together.
+                // Events that happen together are written together.
                 tokio::time::sleep(GATHER).await;
                 let done = if tidy {
                     journal.forget_old(profiles.session_settings("", "").session_secs).await
@@ -157,7 +158,7 @@ impl Journal {
         });
     }
 
-    /// Forgets what agents did long ago, and sessions that were not used for so many seconds.
+    /// Deletes old activity, and sessions that have not been used for `session_secs`.
     async fn forget_old(&self, session_secs: u64) -> Result<()> {
         let now = self.workspace.clock.now();
         let before = |hours: i64| {
@@ -166,19 +167,19 @@ impl Journal {
         self.tidy(&before(session_secs as i64 / 3600), &before(KEPT_DAYS * 24)).await
     }
 
-    /// Writes down what waits.
+    /// Writes what is waiting.
     ///
     /// # Errors
-    /// When the database fails; then it still waits.
+    /// If the database fails; nothing is lost then.
     pub(crate) async fn write(&self) -> Result<()> {
         let closed = self.state.writing.lock().await;
         if closed.0 { Ok(()) } else { self.write_all().await }
     }
 
-    /// Writes down what waits, for the last time.
+    /// Writes what is waiting and closes the journal. Running calls are recorded as interrupted.
     ///
     /// # Errors
-    /// When the database fails.
+    /// If the database fails.
     pub async fn close(&self) -> Result<()> {
         let mut closed = self.state.writing.lock().await;
         closed.0 = true;
@@ -191,10 +192,10 @@ impl Journal {
         self.write_all().await
     }
 
-    /// Forgets sessions not used since one time, and what was done before another (RFC 3339 in UTC).
+    /// Deletes sessions last used before `unused`, and activity before `before` (RFC 3339 in UTC).
     ///
     /// # Errors
-    /// When the database fails.
+    /// If the database fails.
     async fn tidy(&self, unused: &str, before: &str) -> Result<()> {
         let closed = self.state.writing.lock().await;
         if closed.0 { Ok(()) } else { Ok(self.workspace.library.forget_activity(unused, before).await?) }
@@ -218,14 +219,15 @@ impl Journal {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        // Rows in their order; a part by chance, for two processes may write within one instant.
+        // Keys in chronological order, with a random part because two processes may write at the same
+        // instant.
         let first = waiting.done.first().map_or_else(String::new, |done| done.at.clone());
         let key = format!("{first}-{}", autokit_workspace::token(4));
         let written = self.workspace.library.record_activity(&key, &sessions, &waiting.done).await;
         if let Err(error) = written {
             let mut now = self.state.waiting.lock().expect("no holder panics");
             for (id, session) in waiting.sessions {
-                // One that changed meanwhile is newer.
+                // A session that changed meanwhile is newer.
                 now.sessions.entry(id).or_insert(session);
             }
             let newer = std::mem::replace(&mut now.done, waiting.done);
@@ -269,7 +271,7 @@ mod tests {
         let (done, broken_off) = (journal.begin("s", &audit("done")), journal.begin("s", &audit("slow")));
         journal.end(done, "s", &Audit { outcome: CallOutcome::Done, ..audit("done") });
         journal.close().await.unwrap();
-        // Too late: it has been told.
+        // Too late: the call has been recorded.
         journal.end(broken_off, "s", &audit("slow"));
         let rows = workspace.library.activity_since("").await.unwrap();
         let told: Vec<(String, CallOutcome, String)> = rows

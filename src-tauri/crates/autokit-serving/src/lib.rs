@@ -1,20 +1,21 @@
-//! What agents reach over MCP: AutoKit's own tools, and everything in the library that can be called; what they may,
-//! and what they did.
+//! What agents reach over MCP: AutoKit's own tools and every callable tool of the library, what agents may
+//! do, and what they did. AutoAgent, Elyra and Kaman are explained in the section *Systems* of
+//! `ARCHITECTURE.md`.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`serving`] | the engine as agents reach it: the gateway's toolbox |
-//! | [`find`] | what a search finds |
+//! | [`serving`] | the gateway's toolbox, implemented by the engine |
+//! | [`find`] | search |
 //! | [`tools`] | the cards whose tools can be called |
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
-//! | [`builtin`], [`outward`] | the tools of AutoKit that a search finds; those that reach out: web, files, sandbox |
-//! | [`plan`] | what a call is of, what it needs, and how it is carried out |
-//! | [`permit`], [`approvals`], [`profiles`] | whether a call may be made: by rules, or by a person's word |
-//! | [`arguments`], [`capped`], [`rest`] | arguments held against a schema, answers at most, operations of web APIs |
-//! | [`hand`] | the list of tools that can be called, and calls a person makes |
-//! | [`journal`], [`report`], [`audit`], [`days`], [`measure`] | what agents did, written down and counted |
+//! | [`builtin`], [`outward`] | built-in tools that a search finds; those for web, files and sandbox |
+//! | [`plan`] | a call: what it calls, the permissions it needs, and its execution |
+//! | [`permit`], [`approvals`], [`profiles`] | whether a call may be made: by rules or by approval |
+//! | [`arguments`], [`capped`], [`rest`] | validation of arguments, capped results, operations of web APIs |
+//! | [`hand`] | the list of callable tools, and manual calls by a person |
+//! | [`journal`], [`report`], [`audit`], [`days`], [`measure`] | what agents did, recorded and counted |
 //! | [`address`], [`tokens`], [`listen`], [`http`], [`messages`] | MCP over HTTP |
-//! | [`clients`] | AutoKit in the settings of the programs agents run in |
+//! | [`clients`] | AutoKit in the settings of agent programs |
 
 pub mod address;
 pub mod approvals;

@@ -1,10 +1,11 @@
-//! Serving HTTP on a loopback port so that nobody who only holds connections open keeps others out.
+//! An HTTP server on a loopback port whose connections cannot be exhausted by clients that only hold them
+//! open.
 //!
-//! Each listener has bounds of its own. A connection that does not send a complete first request header in
-//! time is closed. One that is idle between two requests is kept longer than clients keep theirs: whoever sends
-//! a request just when it is closed cannot know whether it was carried out. Where all places are taken, the
-//! oldest connection that never sent a request gives way to a new one; if there is none, the one that has been
-//! idle longest.
+//! Each listener has its own limits. A connection that does not send a complete first request header in
+//! time is closed. One that is idle between two requests is kept longer than clients keep theirs, because a
+//! client whose connection closes just as it sends a request cannot know whether the request was executed.
+//! When all connections are taken, the oldest one that never sent a request is evicted for a new one, or
+//! else the one that has been idle longest.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -26,17 +27,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// What one listener takes.
+/// Limits of one listener.
 #[derive(Clone, Copy, Debug)]
 struct ListenLimits {
     /// How long a connection may take for the header of its first request.
     header: Duration,
     /// How long a connection may take for the header of each further request.
     idle: Duration,
-    /// Connections at a time.
+    /// Most connections at a time.
     connections: usize,
-    /// How long requests that are on their way may take once the listener was asked to stop. Without an end,
-    /// one reader that takes nothing more of its answer would keep the process from ending.
+    /// How long running requests may take after the listener was asked to stop. Without a limit, one client
+    /// that stops reading its response would keep the process from ending.
     grace: Duration,
 }
 
@@ -44,16 +45,16 @@ impl Default for ListenLimits {
     fn default() -> ListenLimits {
         ListenLimits {
             header: Duration::from_secs(10),
-            // The HTTP libraries of agents give idle connections up after 90 seconds at most.
+            // The HTTP libraries of agents close idle connections after at most 90 seconds.
             idle: Duration::from_mins(2),
-            // Far below the 1,024 files a process may have open by default on Linux.
+            // Far below the default limit of 1,024 open files per process on Linux.
             connections: 256,
             grace: Duration::from_secs(5),
         }
     }
 }
 
-/// How long to wait after the system had no room for a connection.
+/// How long to wait after the system could not accept a connection.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
 /// The connections of one listener.
@@ -66,22 +67,22 @@ struct Connections {
 struct ConnectionState {
     open: usize,
     next: u64,
-    /// Those that have not sent a request yet, the oldest first.
+    /// Connections that have not sent a request yet, oldest first.
     silent: VecDeque<(u64, CancellationToken)>,
-    /// Those between two requests, the one that has been longest first.
+    /// Connections between two requests, the one idle longest first.
     idle: VecDeque<(u64, CancellationToken)>,
 }
 
-/// A place among the connections of a listener; free again when it is dropped.
+/// A slot among the connections of a listener; freed on drop.
 struct Place {
     connections: Arc<Connections>,
     number: u64,
-    /// Cancelled when the connection has to give way.
+    /// Cancelled when the connection is evicted.
     evicted: CancellationToken,
 }
 
 impl Connections {
-    /// A place for a new connection; none where all are taken by connections that are in use.
+    /// Returns a slot for a new connection; `None` if all are taken by active connections.
     fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
         let mut state = self.state.lock().expect("no holder panics");
         if state.open >= most {
@@ -95,7 +96,7 @@ impl Connections {
         Some(Place { connections: Arc::clone(self), number, evicted })
     }
 
-    /// Ends the connections that have not sent a request.
+    /// Closes the connections that have not sent a request.
     fn end_silent(&self) {
         let silent = std::mem::take(&mut self.state.lock().expect("no holder panics").silent);
         for (_, evicted) in silent {
@@ -103,7 +104,7 @@ impl Connections {
         }
     }
 
-    /// Notes that a connection has sent a request.
+    /// Records that a connection has sent a request.
     fn spoke(&self, number: u64) {
         let mut state = self.state.lock().expect("no holder panics");
         let ConnectionState { silent, idle, .. } = &mut *state;
@@ -112,13 +113,13 @@ impl Connections {
         }
     }
 
-    /// Notes that a connection waits for its next request.
+    /// Records that a connection waits for its next request.
     fn waits(&self, number: u64, evicted: CancellationToken) {
         self.state.lock().expect("no holder panics").idle.push_back((number, evicted));
     }
 }
 
-/// A request under way; its connection waits for the next one when this is dropped.
+/// A running request; its connection becomes idle when this is dropped.
 struct UnderWay {
     connections: Arc<Connections>,
     number: u64,
@@ -131,7 +132,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// The body of an answer, whose request is under way until it is sent or given up.
+/// The body of a response; its request is running until the body is sent or dropped.
 struct AnswerBody {
     body: Body,
     _under_way: UnderWay,
@@ -164,7 +165,7 @@ impl Drop for Place {
     }
 }
 
-/// An address that is being served, until it is ended or dropped.
+/// A running listener, until it is ended or dropped.
 #[derive(Debug)]
 pub struct Listening {
     stop: DropGuard,
@@ -172,13 +173,13 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Serves `app`. What in it goes on by itself has to end with `stop`.
+    /// Serves `app`. Its background tasks have to end when `stop` is cancelled.
     pub fn start(listener: TcpListener, app: Router, stop: CancellationToken) -> Listening {
         let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
         Listening { stop: stop.drop_guard(), served }
     }
 
-    /// Takes no more requests, lets go of the port and finishes what was begun.
+    /// Stops accepting connections, frees the port and finishes running requests.
     pub async fn end(self) {
         drop(self.stop);
         if let Err(error) = self.served.await {
@@ -187,8 +188,7 @@ impl Listening {
     }
 }
 
-/// Serves until `stop` is cancelled, then finishes the requests that are on their way, for as long as `limits`
-/// gives them.
+/// Serves until `stop` is cancelled, then finishes running requests within the grace period of `limits`.
 async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limits: ListenLimits) {
     let connections = Arc::new(Connections::default());
     let mut serving = JoinSet::new();
@@ -200,7 +200,7 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
         };
         match accepted {
             Ok((stream, _)) => {
-                // Where there is no place the connection is closed, which the other side sees at once.
+                // Without a slot the connection is closed, which the client notices at once.
                 let Some(place) = connections.take(limits.connections) else { continue };
                 serving.spawn(serve_one(stream, app.clone(), place, stop.clone(), limits));
             }
@@ -210,7 +210,7 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
             }
         }
     }
-    // The port is free from here on, whatever is still on its way.
+    // Frees the port while requests are still running.
     drop(listener);
     connections.end_silent();
     let finished = async { while serving.join_next().await.is_some() {} };
@@ -272,21 +272,22 @@ async fn serve_one(
     }
 }
 
-/// Whether a request names this machine: a web page that got here by DNS rebinding names its own.
+/// Returns whether a request names this machine in `Host`. A web page that got here by DNS rebinding names
+/// its own host.
 pub fn is_local(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("");
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     matches!(name, "127.0.0.1" | "localhost")
 }
 
-/// The token a request presents (RFC 6750); the name of the scheme may be in any case.
+/// Returns the bearer token of a request (RFC 6750); the scheme's name is case-insensitive.
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Compares in a time that does not tell where the difference is.
+/// Compares two byte strings in constant time.
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (x, y)| difference | (x ^ y)) == 0
 }
@@ -312,7 +313,7 @@ mod tests {
         answer(stream).await.expect("an answer")
     }
 
-    /// The answer to a request, unless the connection ends before.
+    /// Sends a request and returns the response, unless the connection ends before.
     async fn answer(stream: &mut TcpStream) -> std::io::Result<String> {
         stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await?;
         let mut answer = Vec::new();
@@ -324,7 +325,7 @@ mod tests {
         Ok(String::from_utf8(answer).expect("text"))
     }
 
-    /// Whether the other side closed the connection, once it has.
+    /// Waits until the server closes the connection and returns whether it did.
     async fn closed(stream: &mut TcpStream) -> bool {
         let mut rest = Vec::new();
         match stream.read_to_end(&mut rest).await {
@@ -343,7 +344,7 @@ mod tests {
         let mut idle = Vec::new();
         for _ in 0..40 {
             let mut stream = TcpStream::connect(at).await.expect("connected");
-            // Half a header is none.
+            // An incomplete header does not count as a request.
             stream.write_all(b"GET / HTT").await.expect("written");
             idle.push(stream);
         }
@@ -377,7 +378,8 @@ mod tests {
         let mut header = Duration::from_millis(20);
         let limits = ListenLimits::default();
         assert_eq!((limits.header, limits.idle), (Duration::from_secs(10), Duration::from_mins(2)));
-        // One that has sent a request has more time for its next, also on a busy machine.
+        // A connection that has sent a request has more time for the next one. Retried with more time on a
+        // busy machine.
         loop {
             let (at, _stop) = start(ListenLimits { header, ..limits }).await;
             let mut asking = TcpStream::connect(at).await.expect("connected");
@@ -391,7 +393,7 @@ mod tests {
             assert!(asked(&mut asking).await.starts_with("HTTP/1.1 200"));
             break;
         }
-        // But not for ever; the answer may be late on a busy machine.
+        // But not forever. The response may be late on a busy machine.
         let (at, _stop) = start(ListenLimits { idle: Duration::from_millis(20), ..limits }).await;
         let mut idle = TcpStream::connect(at).await.expect("connected");
         let _ = answer(&mut idle).await;
@@ -411,7 +413,7 @@ mod tests {
         let serving = tokio::spawn(serve(listener, app, stop.clone(), limits));
         let mut reader = TcpStream::connect(at).await.expect("connected");
         reader.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("written");
-        // The answer has begun; its rest is left lying.
+        // The response has begun; the rest of it is never read.
         reader.read_exact(&mut [0]).await.expect("an answer");
         stop.cancel();
         serving.await.expect("an end");

@@ -1,4 +1,4 @@
-//! What a search costs an agent, measured at the gateway itself.
+//! The cost of a search for an agent, measured at the gateway.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use serde_json::{Map, Value};
 
 use crate::report::{Activity, own_tokens};
 
-/// What an agent got for one search.
+/// The result of one search by an agent.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// Tokens of the answer.
+    /// Tokens of the response.
     pub reply_tokens: u32,
-    /// Tokens of the definitions that are in the list of tools since.
+    /// Tokens of the tool definitions the session lists after the search.
     pub listed_tokens: u64,
     /// Provider and name of each result.
     pub names: BTreeSet<(String, String)>,
 }
 
 impl Activity {
-    /// One search of a session of its own.
+    /// Runs one search in a new session.
     pub async fn search_as_agent(&self, query: &str) -> Result<Searched> {
         let session = self.gateway.session(&autokit_workspace::token(8), "", "report", "").await;
         let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);

@@ -1,5 +1,5 @@
-//! Messages of the protocol as they come in, before the SDK reads them: it does not name the request in its
-//! errors, and knows no batches (JSON-RPC 2.0, section 6), which revision 2025-03-26 demands and no other has.
+//! Parsing of MCP messages before the SDK sees them. The SDK does not name the request in its errors and
+//! does not support batches (JSON-RPC 2.0, section 6), which revision 2025-03-26 requires and no other has.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Bytes of one message of an agent: arguments with a file in them fit.
+/// Most bytes of one message; enough for arguments that contain a file.
 pub const MESSAGE_BYTES: usize = 16 << 20;
 
-/// The one revision of the protocol that has batches.
+/// The only protocol revision with batches.
 pub const BATCHES: &str = "2025-03-26";
 
 /// JSON-RPC 2.0, section 5.1.
@@ -18,10 +18,10 @@ pub const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC 2.0, section 5.1.
 pub const INVALID_REQUEST: i32 = -32600;
 const INVALID_PARAMS: i32 = -32602;
-/// Of those that a server may define.
+/// One of the codes that servers may define.
 pub const SERVER_BUSY: i32 = -32000;
 
-/// One message, read as far as it has to be known here.
+/// A message, parsed as far as needed here.
 #[derive(Debug, Deserialize)]
 pub struct Message<'a> {
     #[serde(default)]
@@ -38,40 +38,40 @@ pub struct Message<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// An id that is null is there all the same.
+/// Deserializes an id so that `null` counts as present.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
-/// Parameters that are looked at here.
+/// The parameters used here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Params<'a> {
-    /// Of the tool that is called.
+    /// Name of the tool that is called.
     #[serde(borrow)]
     pub name: Option<Cow<'a, str>>,
-    /// Of the request that is taken back.
+    /// Id of the request that is cancelled.
     pub request_id: Option<Value>,
 }
 
-/// What a client sent.
+/// The body of a client's request.
 #[derive(Debug)]
 pub enum Sent<'a> {
-    /// A message alone.
+    /// A single message.
     One(Box<Message<'a>>),
-    /// The messages of a batch, each as it was written.
+    /// The messages of a batch, unparsed.
     Batch(Vec<&'a str>),
 }
 
-/// An error that answers a message, as it is written.
+/// Builds a JSON-RPC error response.
 pub fn error(id: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-/// Reads what a client sent.
+/// Parses the body of a client's request.
 ///
 /// # Errors
-/// The answer to what is no message at all.
+/// The error response if it is not a JSON-RPC message.
 pub fn read(text: &[u8]) -> Result<Sent<'_>, Value> {
     let none = |words: &str| error(&Value::Null, PARSE_ERROR, words);
     let text = std::str::from_utf8(text).map_err(|_| none("this is no UTF-8"))?;
@@ -90,10 +90,10 @@ pub fn read(text: &[u8]) -> Result<Sent<'_>, Value> {
     }
 }
 
-/// Reads one message of a batch.
+/// Parses one message of a batch.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read`], and for a nested batch.
 pub fn read_one(text: &str) -> Result<Message<'_>, Value> {
     match read(text.as_bytes())? {
         Sent::One(message) => Ok(*message),
@@ -102,27 +102,27 @@ pub fn read_one(text: &str) -> Result<Message<'_>, Value> {
 }
 
 impl Message<'_> {
-    /// The id; none where it is missing or cannot be one.
+    /// Returns the id; `None` if it is missing or invalid.
     pub fn id(&self) -> Option<&Value> {
         self.id.as_ref().filter(|id| id.is_string() || id.is_i64() || id.is_u64())
     }
 
-    /// The method; empty for an answer.
+    /// Returns the method; empty for a response.
     pub fn method(&self) -> &str {
         self.method.as_ref().and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Whether it wants an answer.
+    /// Returns whether the message expects a response.
     pub fn is_request(&self) -> bool {
         self.method.is_some() && self.id.is_some()
     }
 
-    /// The parameters that are looked at here.
+    /// Returns the parameters used here.
     pub fn params(&self) -> Params<'_> {
         self.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
     }
 
-    /// The answer to a message that is not as the protocol wants it; none for one that is.
+    /// Returns the error response for an invalid message; `None` for a valid one.
     pub fn fault(&self) -> Option<Value> {
         let wrong = |code, words: &str| Some(error(self.id().unwrap_or(&Value::Null), code, words));
         if self.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {

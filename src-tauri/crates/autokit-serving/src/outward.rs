@@ -1,5 +1,5 @@
-//! AutoKit's own tools that reach out: to the web, to files of a folder that was opened, to a sandbox
-//! (Elyra's built-ins). What each needs is decided on before it runs.
+//! Built-in tools that access the outside world: the web, files of an opened folder, and a sandbox (Elyra's
+//! built-ins). Whether a call may do so is decided before it runs.
 
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
@@ -20,11 +20,11 @@ use url::Url;
 
 use crate::refusal::refused;
 
-/// Characters of a page if an agent does not say.
+/// Default number of characters of a page.
 pub(crate) const PAGE_CHARS: u64 = 20_000;
-/// Bytes of a file that are read at once.
+/// Most bytes of a file in one answer.
 const FILE_BYTES: usize = 48 << 10;
-/// Entries of a folder that are listed.
+/// Most entries of a folder that are listed.
 const ENTRIES: usize = 500;
 /// Results of a web search.
 const RESULTS: u64 = 8;
@@ -39,27 +39,27 @@ fn number(given: &Map<String, Value>, key: &str) -> Option<u64> {
     given.get(key).and_then(Value::as_u64)
 }
 
-/// A host as rules name it.
+/// Returns the permission needed to reach an address, with its host as rules name it.
 pub(crate) fn host_need(address: &str) -> Option<Need> {
     Need::to_reach(&Url::parse(address.trim()).ok()?)
 }
 
-/// Carries these tools out; clones share the sandbox.
+/// Executes these tools. Clones share the sandbox.
 #[derive(Clone, Debug)]
 pub struct Outward {
     providers: Providers,
-    /// Proven when it is first needed.
+    /// Tested when it is first needed.
     sandbox: Arc<OnceLock<Sandbox>>,
     code_runs: Arc<CodeRuns>,
 }
 
 impl Outward {
-    /// The sandbox is proven when it is first needed.
+    /// Creates the executor. The sandbox is tested when it is first needed.
     pub fn new(providers: Providers) -> Outward {
         Outward { providers, sandbox: Arc::default(), code_runs: Arc::default() }
     }
 
-    /// Where the chosen web search is asked.
+    /// Returns the permission needed to reach the configured web search.
     fn search_need(&self) -> Option<Need> {
         let services = self.providers.services();
         let search = services.search.as_ref()?;
@@ -67,7 +67,7 @@ impl Outward {
         if address.is_empty() { host_need(search.service().home()?) } else { host_need(address) }
     }
 
-    /// What one of the tools needs that every session has.
+    /// Returns the permissions needed by one of the tools that every session has.
     pub(crate) fn own_needs(&self, tool: &str) -> Vec<Need> {
         if tool != "discover" {
             return Vec::new();
@@ -76,7 +76,7 @@ impl Outward {
         self.search_need().into_iter().chain([pages]).collect()
     }
 
-    /// What a call of one of these tools needs.
+    /// Returns the permissions a call of one of these tools needs.
     pub(crate) fn needs(&self, policy: &Policy, tool: &str, given: &Map<String, Value>) -> Vec<Need> {
         match tool {
             "web_search" => self.search_need().into_iter().collect(),
@@ -84,14 +84,14 @@ impl Outward {
             "code_exec" => vec![Need::Code { language: text(given, "language").to_owned() }],
             "read_project_file" => match place(policy, text(given, "folder"), text(given, "path")) {
                 Ok(place) => vec![Need::Files { folder: place.within().display().to_string() }],
-                // It will be refused with words of its own.
+                // The call itself will be refused with an explanation.
                 Err(_) => Vec::new(),
             },
             _ => Vec::new(),
         }
     }
 
-    /// Calls one of these tools, which was permitted.
+    /// Calls one of these tools. The call must be permitted.
     pub(crate) async fn call(
         &self,
         policy: &Policy,
@@ -134,7 +134,8 @@ impl Outward {
     }
 
     async fn browse(&self, policy: &Policy, url: &str, most: u64) -> Done {
-        // The host of the first address was decided on; a redirect to another one is not asked for again.
+        // Only the first host was approved. A redirect to another host is followed only if the rules allow
+        // that host, because there is no way to ask again.
         let first = host_need(url);
         let open = |url: &Url| {
             let need = Need::to_reach(url);
@@ -197,7 +198,7 @@ impl Outward {
         Ok(answer.to_string())
     }
 
-    /// The sandbox of this system, proven when it is first needed.
+    /// Returns the sandbox of this system, testing it on first use.
     async fn proven_sandbox(&self) -> Result<Sandbox, autokit_sandbox::SandboxError> {
         if let Some(sandbox) = self.sandbox.get() {
             return Ok(sandbox.clone());
@@ -215,17 +216,17 @@ fn web(error: autokit_web::Error) -> Refusal {
     if error.is_temporary() { Refusal::Failed(error.to_string()) } else { refused(&ApiError::from(error)) }
 }
 
-/// A place below a folder that was opened to agents.
+/// A path below a folder that is opened to agents.
 #[derive(Debug, PartialEq, Eq)]
 struct Project {
     root: PathBuf,
-    /// Relative to it; empty for the folder itself.
+    /// Relative to `root`; empty for the folder itself.
     path: String,
 }
 
 impl Project {
-    /// The folder the place is in, as it is named: links are the file system's matter, and cannot leave the
-    /// root.
+    /// Returns the named location for the rules, resolving `..` but not symlinks: those are resolved by the
+    /// file access itself and cannot lead out of the root.
     fn within(&self) -> PathBuf {
         let mut within = self.root.clone();
         for part in Path::new(&self.path).components() {
@@ -241,7 +242,7 @@ impl Project {
     }
 }
 
-/// Finds the opened folder a path is below.
+/// Resolves a path to the opened folder that contains it.
 fn place(policy: &Policy, folder: &str, path: &str) -> Result<Project, String> {
     let roots = policy.folders();
     let named = if folder.is_empty() { path } else { folder };
@@ -267,7 +268,7 @@ async fn read(policy: Policy, given: Map<String, Value>) -> Done {
         from: number(&given, "from_line").unwrap_or(1),
         lines: number(&given, "lines").unwrap_or(u64::MAX),
     };
-    // A link could lead into a part of the folder about which the person said something stricter.
+    // If so, a symlink could lead into a part of the folder with stricter rules.
     let mixed = policy.divides(&place.root);
     let reading = tokio::task::spawn_blocking(move || read_at(&place, lines, mixed));
     let read = reading.await.map_err(|error| Refusal::Failed(error.to_string()))?;
@@ -322,19 +323,19 @@ fn language(name: &str) -> Language {
     }
 }
 
-/// Programs that wait until others have ended.
+/// Most programs that wait for a slot.
 const WAITING: usize = 16;
 
-/// The programs that agents run at a time: a few, and a few more that wait. Each may take a core and a quarter
-/// of a gigabyte.
+/// Limits how many programs agents run at a time, and how many wait. Each may take a core and a quarter of
+/// a gigabyte of memory.
 #[derive(Debug)]
 struct CodeRuns {
     running: Semaphore,
-    /// Those that run and those that wait.
+    /// Programs that run or wait.
     taken: Semaphore,
 }
 
-/// A place to run a program in, until it is dropped.
+/// A slot to run a program in, freed on drop.
 #[derive(Debug)]
 struct CodePlace<'a> {
     _running: SemaphorePermit<'a>,
@@ -353,7 +354,7 @@ impl CodeRuns {
         CodeRuns { running: Semaphore::new(running), taken: Semaphore::new(running + waiting) }
     }
 
-    /// Waits for a place; none where too many wait.
+    /// Waits for a slot; `None` if too many programs wait.
     async fn place(&self) -> Option<CodePlace<'_>> {
         let taken = self.taken.try_acquire().ok()?;
         let running = self.running.acquire().await.ok()?;
@@ -387,7 +388,7 @@ mod tests {
         drop(first);
         let second = second.await.expect("a place");
         assert!(waits(&mut third));
-        // One that is not waited for any more leaves its place.
+        // Dropping a waiting future frees its slot.
         drop(third);
         let mut fourth = Box::pin(runs.place());
         assert!(waits(&mut fourth));

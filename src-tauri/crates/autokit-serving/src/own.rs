@@ -1,4 +1,4 @@
-//! The tools every agent has beside `search_tools`: AutoKit itself.
+//! AutoKit's own tools, which every agent has beside `search_tools`.
 
 use autokit_api::{Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -33,7 +33,7 @@ fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> 
     }
 }
 
-/// Their definitions; short, for every session pays for them.
+/// Returns the definitions of these tools. They are short, because every session pays for their tokens.
 pub(crate) fn tools() -> Vec<Definition> {
     vec![
         tool(
@@ -68,7 +68,7 @@ pub(crate) fn tools() -> Vec<Definition> {
     ]
 }
 
-/// The tool of this name, if it is one of these.
+/// Returns the tool of this name, if it is one of these.
 pub(crate) fn named(name: &str) -> Option<Definition> {
     tools().into_iter().find(|tool| tool.name == name)
 }
@@ -77,7 +77,7 @@ fn text(words: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(words)])
 }
 
-/// Carries them out.
+/// Executes these tools.
 #[derive(Clone, Debug)]
 pub struct OwnTools {
     workspace: Workspace,
@@ -88,7 +88,7 @@ pub struct OwnTools {
 }
 
 impl OwnTools {
-    /// Carries them out with the agent and the search people use.
+    /// Creates the executor, with the agent and the search that people use too.
     pub fn new(
         workspace: Workspace,
         profiles: AgentProfiles,
@@ -114,11 +114,12 @@ impl OwnTools {
         )
     }
 
-    /// Carries a turn with the agent out, and tells what came of it.
+    /// Runs a turn of the agent and returns its outcome.
     async fn turn(&self, kind: TurnKind, asked: &str, call: &Call) -> Result<CallToolResult> {
         let (entry, at) = self.agent.begin(None, kind, asked).await?;
         let scoped = self.profiles.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
-        // Discovery was decided on as a whole; an answer stays with the library where not all hosts are open.
+        // For discovery, web access was decided on as a whole. An answer may use the web only if all hosts
+        // are allowed.
         let web = kind == TurnKind::Discover || scoped.policy().reaches_all_hosts();
         let (feedback_of, allowed) = (feedback_profile(&call.profile), scoped.allowed.clone());
         let asker = Asker { feedback_of, allowed, web, candidates: None };
@@ -143,7 +144,7 @@ impl OwnTools {
         }
     }
 
-    /// What came of a turn, as JSON.
+    /// Returns the outcome of a turn, as JSON.
     async fn outcome(&self, turn: &Turn) -> Result<String> {
         let mut answer = Map::new();
         let mut findings = Vec::new();

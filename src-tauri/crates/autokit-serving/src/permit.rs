@@ -1,4 +1,4 @@
-//! Whether a call may be made: by the rules of the agent's profile, or by a person's approval.
+//! Decides whether a call may be made: by the rules of the agent's profile, or by a person's approval.
 
 use autokit_api::{AgentAsk, AskReply};
 use autokit_bundle::may_be_secret;
@@ -12,19 +12,19 @@ use crate::approvals::{Approvals, PATIENCE};
 use crate::profiles::no_profile;
 use crate::refusal::refused;
 
-/// Bytes of arguments that a person is asked to read.
+/// Most bytes of arguments that a person is asked to read.
 const READABLE: usize = 50_000;
 
-/// A call before it is made: what it is of, what it needs.
+/// A call before it is made: which tool, and the permissions it needs.
 #[derive(Clone, Debug)]
 pub(crate) struct CallRequest {
-    /// Id of the tool's card, or of a tool of AutoKit's own.
+    /// Id of the tool's card, or of one of AutoKit's own tools.
     pub(crate) id: String,
     pub name: String,
     pub(crate) provider: String,
-    /// Everything the call needs besides the tool itself.
+    /// The permissions the call needs besides the one for the tool itself.
     pub(crate) needs: Vec<Need>,
-    /// The arguments as they are written down.
+    /// The arguments for the audit log, with secrets redacted.
     noted: Value,
 }
 
@@ -55,7 +55,7 @@ impl CallRequest {
         std::iter::once(Need::Tool { id, name, provider }).chain(self.needs.iter().cloned()).collect()
     }
 
-    /// What is written down of it.
+    /// Returns the call's entry in the audit log.
     pub(crate) fn audit(&self, call: &Call, decided: DecidedBy) -> Audit {
         Audit {
             id: self.id.clone(),
@@ -77,7 +77,7 @@ fn list(needs: &[Need]) -> String {
     needs.iter().map(Need::words).collect::<Vec<_>>().join(" and ")
 }
 
-/// What the rules deny.
+/// Returns the refusal of a call that the rules deny.
 pub(crate) fn not_permitted(needs: &[Need]) -> Refusal {
     not_made(format!("It is not permitted {}. Only a person can change that.", list(needs)))
 }
@@ -87,7 +87,8 @@ fn not_made(words: String) -> Refusal {
 }
 
 impl Approvals {
-    /// Lets a call be made, or says why not; and who decided.
+    /// Decides on a call, waiting for approval if needed. Returns who decided, and the refusal if there is
+    /// one.
     pub(crate) async fn permit(
         &self,
         request: &CallRequest,
@@ -114,7 +115,7 @@ impl Approvals {
             return (DecidedBy::Nobody, Err(not_made(words)));
         }
         let words = list(&because);
-        // Whoever decides sees all of it, and nothing of it is hidden: what nobody can read is not asked for.
+        // Whoever decides must see all of it, so nobody is asked to approve what is too long to read.
         let arguments = Value::Object(call.arguments.clone());
         if arguments.to_string().len() > READABLE {
             let words = format!(
@@ -144,7 +145,7 @@ impl Approvals {
             return (DecidedBy::Nobody, Err(not_made(words)));
         };
         let waits = Progress { done: 0.0, total: None, message: Some(format!("A person is asked {words}.")) };
-        // The agent may be gone; then the next line says so.
+        // If the agent is gone, the next statement returns.
         let _ = call.progress.try_send(waits);
         let reply = tokio::select! {
             reply = asked.answer() => reply,
@@ -152,7 +153,7 @@ impl Approvals {
         };
         match reply {
             Some(AskReply::Once | AskReply::Session | AskReply::Always) => {
-                // The rules may be others by now.
+                // The rules may have changed meanwhile.
                 let now = self.profiles.policy(&call.profile).map(|policy| policy.decide(&request.all()));
                 match now {
                     Some(decision) if decision.permission != Permission::Deny => (DecidedBy::Person, Ok(())),

@@ -1,5 +1,5 @@
-//! A call of an agent from its name to its result: what it is of, what it needs, whether it is permitted,
-//! how it is carried out. All of it is written down.
+//! An agent's call from the tool's name to the result: which tool it calls, the permissions it needs,
+//! whether it is permitted, and its execution. Every call is recorded in the journal.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,11 +29,11 @@ use crate::rest::RestCalls;
 use crate::tools::CallableTools;
 use crate::{arguments, builtin, capped, outward, own};
 
-/// How a call is carried out.
+/// How a call is executed.
 enum Executor {
-    /// One of AutoKit's own that every session has.
+    /// One of AutoKit's own tools, which every session has.
     Own(String),
-    /// One of AutoKit's own that a search finds.
+    /// A built-in tool that a search finds.
     Builtin(&'static Definition, Arc<Scoped>),
     /// A tool of an MCP server.
     Upstream(Box<SavedServer>, Upstream),
@@ -41,11 +41,11 @@ enum Executor {
     Rest(Box<openapi::Call>, Keys),
 }
 
-/// What became of a person's wish to call a tool.
+/// The outcome of preparing a manual call.
 pub(crate) enum ByHand {
-    /// Not before this is granted.
+    /// These permissions have to be granted first.
     Asks(Vec<Need>),
-    /// The call, to be awaited.
+    /// The call, ready to be awaited.
     Ready(Pin<Box<dyn Future<Output = Result<CallToolResult, Refusal>> + Send>>),
 }
 
@@ -55,7 +55,7 @@ struct Plan {
     request: CallRequest,
 }
 
-/// What is called, as far as that is known without looking.
+/// Returns the request of a call, as far as it is known without a lookup.
 fn called(target: &Target) -> CallRequest {
     match target {
         Target::Own(name) => CallRequest::new(name, name, "AutoKit"),
@@ -65,18 +65,18 @@ fn called(target: &Target) -> CallRequest {
     }
 }
 
-/// What carries calls out, each in its way.
+/// The executors of all kinds of tools.
 #[derive(Clone, Debug)]
 pub struct Executors {
-    /// AutoKit's tools that every session has.
+    /// AutoKit's own tools, which every session has.
     pub own: OwnTools,
-    /// AutoKit's tools that a search finds.
+    /// Built-in tools that a search finds.
     pub builtins: Builtins,
     /// Operations of web APIs.
     pub rest: RestCalls,
 }
 
-/// Calls of agents; clones share what goes on.
+/// Makes agents' calls. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Calls {
     tools: CallableTools,
@@ -86,12 +86,13 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Calls of these tools, approved by a person where the rules say so, all in the journal.
+    /// Creates an executor of calls of `tools`. Calls are approved by a person where the rules require it,
+    /// and all of them are recorded in the journal.
     pub fn new(tools: CallableTools, approvals: Approvals, executors: Executors, journal: Journal) -> Calls {
         Calls { tools, approvals, executors, journal }
     }
 
-    /// Decides on a call, makes it if it is permitted, and writes it down.
+    /// Decides on a call, makes it if it is permitted, and records it.
     pub(crate) async fn carry_out(&self, call: Call) -> Result<CallToolResult, Refusal> {
         let Plan { executor, request } = self.prepared(&call).await?;
         let mut note = Note::begin(&self.journal, &call, request.audit(&call, DecidedBy::Nobody));
@@ -106,7 +107,7 @@ impl Calls {
         }
     }
 
-    /// A call as it is decided on. One that comes to no tool is written down as refused.
+    /// Prepares a call to be decided on. A call of an unknown tool is recorded as refused.
     async fn prepared(&self, call: &Call) -> Result<Plan, Refusal> {
         let refusal = match self.plan(call).await {
             Ok(plan) => return Ok(plan),
@@ -122,7 +123,7 @@ impl Calls {
         Err(note.refused(refusal))
     }
 
-    /// Whether the rules of its profile hide the card of what is called.
+    /// Returns whether the rules of the profile hide the card of the called tool.
     fn is_closed(&self, call: &Call) -> bool {
         let Target::Discovered(definition) = &call.tool else { return false };
         let id = CardId::new(&definition.id);
@@ -130,8 +131,8 @@ impl Calls {
         there && self.tools.profiles.scoped(&call.profile).is_some_and(|scoped| !scoped.may_find(&id))
     }
 
-    /// Makes a call as a person wants it made by hand, by the rules of a profile. What these ask a person
-    /// for has to be among what was granted; where it is not, nothing is done.
+    /// Prepares a manual call by the rules of a profile. The approvals these require have to be in
+    /// `granted`; otherwise nothing is done.
     pub(crate) async fn by_hand(&self, call: Call, granted: &[Need]) -> Result<ByHand, Refusal> {
         let Plan { executor, request } = self.prepared(&call).await?;
         let policy =
@@ -188,7 +189,7 @@ impl Calls {
                 }
                 let server =
                     self.tools.servers.get(&upstream.server).await.map_err(|error| refused(&error))?;
-                // What is decided on is the server's tool, whatever its card is called.
+                // The rules apply to the server's tool, whatever its card calls the provider.
                 request.provider.clone_from(&upstream.server);
                 let needs = server_needs(&server);
                 (Executor::Upstream(Box::new(server), upstream), needs)
@@ -256,7 +257,7 @@ impl Calls {
                     total: told.total,
                     message: told.message,
                 };
-                // The agent may be gone, or read slowly.
+                // The agent may be gone or slow; progress may be dropped.
                 let _ = to.try_send(progress);
             }
         };
@@ -275,8 +276,8 @@ impl Calls {
         })
     }
 
-    /// Whether a card of no server calls its provider what AutoKit or a server is called: rules for those must
-    /// not hold for it, nor may a person take it for theirs.
+    /// Returns whether a card that is not a server's tool names its provider like AutoKit or a server.
+    /// Rules for those must not apply to it, and a person must not mistake it for theirs.
     async fn imitates(&self, provider: &str) -> bool {
         let same = |name: &str| name.trim().eq_ignore_ascii_case(provider.trim());
         let servers = self.tools.servers.all().await;
@@ -284,7 +285,8 @@ impl Calls {
     }
 }
 
-/// What calling a tool of a server needs. A program was started by the person who added it.
+/// Returns the permissions needed to call a server's tool. Starting its program needs none, because a
+/// person added it.
 fn server_needs(server: &SavedServer) -> Vec<Need> {
     let mut needs = Vec::new();
     if let ServerReach::Http { url } = &server.reach {
@@ -296,13 +298,13 @@ fn server_needs(server: &SavedServer) -> Vec<Need> {
     needs
 }
 
-/// Words of a server on its way to an answer that wait to be passed on.
+/// Progress messages of a server that are buffered.
 const UNHEARD: usize = 64;
 
-/// Characters of a reason that are written down.
+/// Most characters of a reason in the journal.
 const WHY: usize = 300;
 
-/// A call that is written down when it ends, also by its agent going away in the middle of it.
+/// Records a call when it ends, even if its agent disconnects in the middle of it.
 struct Note {
     journal: Journal,
     session: String,
@@ -313,13 +315,13 @@ struct Note {
 }
 
 impl Note {
-    /// Of a call that was taken back, unless it is ended otherwise.
+    /// Starts recording a call. Unless it is ended otherwise, it is recorded as cancelled.
     fn begin(journal: &Journal, call: &Call, audit: Audit) -> Note {
         let number = journal.begin(&call.session, &audit);
         Note { journal: journal.clone(), session: call.session.clone(), number, began: Instant::now(), audit }
     }
 
-    /// It was not made; or taken back before it was decided on.
+    /// Records a call that was refused, or cancelled before it was decided on.
     fn refused(mut self, refusal: Refusal) -> Refusal {
         if let Refusal::NotMade(why) | Refusal::Failed(why) = &refusal {
             self.tell(CallOutcome::Refused, why);
@@ -327,7 +329,7 @@ impl Note {
         refusal
     }
 
-    /// It was made: what goes wrong from then on is the tool's matter.
+    /// Records a call that was made; from here on, errors are the tool's.
     fn end(mut self, result: Result<CallToolResult, Refusal>) -> Result<CallToolResult, Refusal> {
         match &result {
             Ok(result) if result.is_error == Some(true) => {

@@ -1,7 +1,8 @@
-//! Profiles of agents: which there are, and what each comes to with the library as it is.
+//! Profiles of agents, and the rules they result in for the current library.
 //!
-//! An agent is bound by what its connection says: `` (everybody's rules), `zoo` (those of a profile, which
-//! inherits everybody's), or `zoo/cage` (the same, narrowed by a second profile that the agent named itself).
+//! An agent's connection determines its scope: `` (everybody's profile), `zoo` (a named profile, which
+//! inherits everybody's), or `zoo/cage` (the same, narrowed by a second profile that the agent named
+//! itself).
 
 mod saved;
 
@@ -26,28 +27,28 @@ use autokit_workspace::workspace::Workspace;
 use crate::tokens::{AGENTS_TOKEN, AgentTokens};
 use saved::SavedProfiles;
 
-/// Characters of a name.
+/// Most characters of a profile's name.
 const NAME_CHARS: usize = 40;
-/// The least tools of a program may cost: one tool and what is said of it.
+/// Smallest token budget for a program's tools: one tool with its description.
 const LEAST_BUDGET: u32 = 500;
 
-/// What an agent is bound by, with the library as it is.
+/// A scope, resolved for the current library.
 #[derive(Debug)]
 pub(crate) struct Scoped {
-    /// Position of the library this was made from.
+    /// Position in the journal at which this was computed.
     cursor: u64,
-    /// The profiles this was made from.
+    /// The profiles from which this was computed.
     saved: Arc<SavedProfiles>,
     policy: Policy,
-    /// Whether it may find the whole library, but for tools that are denied.
+    /// Whether the agent may find the whole library, except for denied tools.
     finds_all: bool,
-    /// The cards assigned to its profile, prepared to be found by keywords.
+    /// The cards assigned to the profile, prepared for keyword matching.
     pub(crate) experts: Vec<(CardId, KeywordTool)>,
-    /// Ids of the cards it may find; none if it may find all.
+    /// Ids of the cards the agent may find; `None` for all.
     pub(crate) allowed: Option<Arc<HashSet<String>>>,
 }
 
-/// The profiles of a library; clones share them.
+/// The profiles of a library. Clones share state.
 #[derive(Clone, Debug)]
 pub struct AgentProfiles {
     workspace: Workspace,
@@ -58,22 +59,22 @@ pub struct AgentProfiles {
 #[derive(Debug, Default)]
 struct State {
     saved: ArcSwap<SavedProfiles>,
-    /// One writer at a time.
+    /// Serializes writes.
     writing: tokio::sync::Mutex<()>,
     scoped: Mutex<HashMap<String, Arc<Scoped>>>,
 }
 
-/// The profiles an agent is bound by.
+/// The profiles of a scope.
 struct Bound {
     everybody: Arc<Profile>,
-    /// The profile of its connection; none if that is everybody's.
+    /// The named profile; `None` if the scope is everybody's.
     own: Option<Arc<Profile>>,
-    /// The profile the agent named besides.
+    /// The second profile, which the agent named itself.
     narrower: Option<Arc<Profile>>,
 }
 
 impl Bound {
-    /// The profiles an agent is bound by; none if one of them does not exist. Everybody's always does.
+    /// Resolves a scope; `None` if one of its profiles does not exist. Everybody's always does.
     fn of(scope: &str, saved: &SavedProfiles) -> Option<Bound> {
         let everybody = saved.profiles.get("").cloned().unwrap_or_default();
         let named = |name: &str| match name {
@@ -84,7 +85,7 @@ impl Bound {
         Some(Bound { everybody, own: named(own)?, narrower: named(narrower)? })
     }
 
-    /// All of them, everybody's first.
+    /// Returns all profiles of the scope, everybody's first.
     fn all(&self) -> impl Iterator<Item = &Arc<Profile>> {
         std::iter::once(&self.everybody).chain(&self.own).chain(&self.narrower)
     }
@@ -100,7 +101,7 @@ impl Bound {
     }
 }
 
-/// Whether a profile lists a card among those its agents may find.
+/// Returns whether a profile lets its agents find a card.
 fn lists(profile: &Profile, card: &CardRecord) -> bool {
     let id = card.id.as_str();
     profile.only.as_ref().is_none_or(|only| {
@@ -110,22 +111,22 @@ fn lists(profile: &Profile, card: &CardRecord) -> bool {
 }
 
 impl Scoped {
-    /// The rules.
+    /// Returns the rules.
     pub(crate) fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Whether the whole library may be found, but for tools that are denied.
+    /// Returns whether the agent may find the whole library, except for denied tools.
     pub(crate) fn finds_all(&self) -> bool {
         self.finds_all
     }
 
-    /// Whether its agents may find a card.
+    /// Returns whether the agent may find a card.
     pub(crate) fn may_find(&self, card: &CardId) -> bool {
         self.allowed.as_ref().is_none_or(|allowed| allowed.contains(card.as_str()))
     }
 
-    /// Whether its agents may call a tool, or ask to.
+    /// Returns whether the agent may call a tool, or ask for approval to.
     pub(crate) fn may_call(&self, id: &str, name: &str, provider: &str) -> bool {
         let (id, name, provider) = (id.to_owned(), name.to_owned(), provider.to_owned());
         self.policy.on(&Need::Tool { id, name, provider }) != Permission::Deny
@@ -163,24 +164,24 @@ impl Scoped {
 }
 
 impl AgentProfiles {
-    /// None read yet.
+    /// Creates the profiles, none of them loaded yet.
     pub fn new(workspace: Workspace, tokens: AgentTokens) -> AgentProfiles {
         AgentProfiles { workspace, tokens, state: Arc::default() }
     }
 
-    /// Reads the profiles of the library.
+    /// Loads the profiles of the library.
     pub async fn load(&self) -> Result<()> {
         let saved: Option<SavedProfiles> = self.workspace.saved(Setting::Profiles).await?;
         self.state.saved.store(Arc::new(saved.unwrap_or_default().brought_up_to_date()));
         Ok(())
     }
 
-    /// The rules an agent is bound by; none if its profile does not exist.
+    /// Returns the rules of a scope; `None` if a profile of it does not exist.
     pub(crate) fn policy(&self, scope: &str) -> Option<Policy> {
         Some(Bound::of(scope, &self.state.saved.load())?.policy())
     }
 
-    /// What an agent is bound by, with the library as it is now.
+    /// Resolves a scope for the current library; `None` if a profile of it does not exist.
     pub(crate) fn scoped(&self, scope: &str) -> Option<Arc<Scoped>> {
         let saved = self.state.saved.load_full();
         let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
@@ -195,7 +196,7 @@ impl AgentProfiles {
         Some(made)
     }
 
-    /// The parameters of a session in a program.
+    /// Returns the parameters of a session in a client program.
     pub(crate) fn session_settings(&self, scope: &str, client: &str) -> SessionSettings {
         let saved = self.state.saved.load();
         let mut settings = saved.sessions.session.clone();
@@ -205,7 +206,7 @@ impl AgentProfiles {
         }
         let client = client.to_lowercase();
         let named = saved.sessions.budgets.iter().filter(|(name, _)| client.contains(&name.to_lowercase()));
-        // Of several names that fit, the longest says most.
+        // Of several names that match, the longest is the most specific.
         if let Some((_, budget)) = named.max_by_key(|(name, _)| name.len()) {
             settings.reserved_tokens = settings.context_tokens.saturating_sub(*budget);
             settings.reply_tokens = settings.reply_tokens.min(*budget);
@@ -213,7 +214,7 @@ impl AgentProfiles {
         settings
     }
 
-    /// Changes the profiles.
+    /// Changes the profiles and saves them.
     async fn change_profiles<T>(&self, change: impl FnOnce(&mut SavedProfiles) -> Result<T>) -> Result<T> {
         let _turn = self.state.writing.lock().await;
         let mut saved = SavedProfiles::clone(&self.state.saved.load());
@@ -225,7 +226,7 @@ impl AgentProfiles {
         Ok(made)
     }
 
-    /// Puts a person's permission for things into the profile of an agent.
+    /// Saves a person's permission in an agent's profile.
     pub(crate) async fn set_permission(
         &self,
         scope: &str,
@@ -243,7 +244,7 @@ impl AgentProfiles {
         .await
     }
 
-    /// What would hold for an agent if its profile allowed some things.
+    /// Returns the decision on these needs if the agent's profile allowed them.
     pub(crate) fn decided_if_allowed(&self, scope: &str, needs: &[Need]) -> Option<Permission> {
         let mut saved = SavedProfiles::clone(&self.state.saved.load());
         let changed = saved.change(profile_of(scope)).ok()?;
@@ -253,12 +254,12 @@ impl AgentProfiles {
         Some(Bound::of(scope, &saved)?.policy().decide(needs).permission)
     }
 
-    /// Under what name the token of a profile is among the keys; none if it has no token yet.
+    /// Returns the name under which the token of a profile is stored; `None` if it has no token yet.
     pub(crate) fn token_key(&self, profile: &str) -> Option<String> {
         self.state.saved.load().tokens.get(profile).cloned()
     }
 
-    /// As [`AgentProfiles::token_key`], for a profile that is to have a token.
+    /// Like [`AgentProfiles::token_key`], but assigns a name if there is none.
     pub(crate) async fn new_token_key(&self, profile: &str) -> Result<String> {
         self.change_profiles(|saved| {
             if !saved.profiles.contains_key(profile) {
@@ -270,7 +271,7 @@ impl AgentProfiles {
         .await
     }
 
-    /// The profiles with a token, and under what name that is among the keys.
+    /// Returns the profiles with a token, and the names under which the tokens are stored.
     pub(crate) fn token_keys(&self) -> Vec<(String, String)> {
         let saved = self.state.saved.load();
         saved.tokens.iter().map(|(profile, key)| (profile.clone(), key.clone())).collect()
@@ -286,12 +287,12 @@ impl AgentProfiles {
     }
 }
 
-/// The profile of an agent's connection.
+/// Returns the profile of a scope, without the one that narrows it.
 pub(crate) fn profile_of(scope: &str) -> &str {
     scope.split_once('/').map_or(scope, |(own, _)| own)
 }
 
-/// A profile an agent names does not exist.
+/// Returns the error for a scope with an unknown profile.
 pub fn no_profile(scope: &str) -> ApiError {
     let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
     let named = if narrower.is_empty() {
@@ -308,10 +309,11 @@ fn invalid(message: String, remedy: &str) -> ApiError {
     ApiError::new(ErrorCode::Invalid, message, remedy)
 }
 
-/// Languages code can be run in, as calls name them.
+/// Languages of code that can be run, as calls name them.
 const LANGUAGES: [&str; 3] = ["python", "javascript", "shell"];
 
-/// Whether a rule names a host as calls do: without scheme and path, and without the port a scheme has itself.
+/// Returns whether a rule names a host as calls do: without scheme and path, and without the scheme's
+/// default port.
 fn is_host(of: &str) -> bool {
     let name = of.strip_prefix("*.").unwrap_or(of);
     let Ok(url) = url::Url::parse(&format!("https://{name}")) else { return false };
@@ -320,7 +322,8 @@ fn is_host(of: &str) -> bool {
     written.eq_ignore_ascii_case(name) && !host.ends_with('.') && url.port() != Some(80)
 }
 
-/// What a key is for as calls name it: the origin of an address in small letters, without a slash at its end.
+/// Normalizes what a secret belongs to as calls name it: the origin of an address, in lower case and
+/// without a trailing slash.
 fn as_calls_name_key(of: &str) -> String {
     match url::Url::parse(of.trim()) {
         Ok(url) if url.origin().is_tuple() && url.path() == "/" && url.query().is_none() => {
@@ -330,19 +333,19 @@ fn as_calls_name_key(of: &str) -> String {
     }
 }
 
-/// Whether a rule names what a key is for as calls do.
+/// Returns whether a rule names what a secret belongs to as calls do.
 fn is_key(of: &str) -> bool {
     of.strip_prefix("mcp:").is_some_and(|server| !server.is_empty())
         || url::Url::parse(of)
             .is_ok_and(|url| url.origin().is_tuple() && url.origin().ascii_serialization() == of)
 }
 
-/// Whether a rule names a folder from the root on and without detours, which rules compare part by part.
+/// Returns whether a path is absolute and without `..`, as rules need it to compare paths part by part.
 fn is_full_path(path: &Path) -> bool {
     path.is_absolute() && !path.components().any(|part| part == Component::ParentDir)
 }
 
-/// What is wrong with a profile, if anything is.
+/// Validates a profile.
 fn check(profile: &Profile) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if profile.name.len() > NAME_CHARS || !profile.name.chars().all(plain) {
@@ -393,7 +396,7 @@ fn check(profile: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Whether marks stand where they mean something: on what everybody is asked for.
+/// Checks that rules are marked as overridable only where that has an effect: on everybody's `ask` rules.
 fn check_marks(profile: &Profile) -> Result<()> {
     let mut marked = profile.permissions.kinds().into_iter().flat_map(|rules| {
         let otherwise = (rules.overridable, rules.otherwise);
@@ -411,7 +414,7 @@ fn check_marks(profile: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with parameters, if anything is.
+/// Validates the parameters of sessions.
 fn check_sessions(sessions: &AgentSessions) -> Result<()> {
     let SessionSettings { results, capacity, sessions: many, overlap, threshold, .. } = &sessions.session;
     let share = |value: &f32| (0.0..=1.0).contains(value);
@@ -437,7 +440,7 @@ impl Handle<ListProfiles> for AgentProfiles {
     }
 }
 
-/// A profile as it is kept: its name without spaces around it, keys named as calls name them.
+/// Normalizes and validates a profile: trims its name, and names secrets as calls do.
 fn cleaned(mut profile: Profile) -> Result<Profile> {
     profile.name = profile.name.trim().to_owned();
     for rule in &mut profile.permissions.secrets.rules {

@@ -1,9 +1,9 @@
-//! Why a call is not made.
+//! Refusals of calls.
 
 use autokit_error::ApiError;
 use autokit_gateway::Refusal;
 
-/// What an agent is told of an error that kept its call from being made.
+/// Converts an error that prevented a call to what the agent is told.
 pub(crate) fn refused(error: &ApiError) -> Refusal {
     Refusal::NotMade(error.sentence())
 }

@@ -1,4 +1,5 @@
-//! What agents did, counted: for the person who wants to know what all of it is good for.
+//! The report of agents' activity: what they did, counted, so that a person can see what AutoKit is good
+//! for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,15 +19,15 @@ use crate::journal::KEPT_DAYS;
 use crate::serving::Serving;
 use crate::tools::CallableTools;
 
-/// Tools that are listed; the others are counted with the rest.
+/// Most tools that are listed; the rest are only counted.
 const LISTED: usize = 50;
 
-/// A program without its version, which is the last word.
+/// Strips the version from a client's name, which is the last word.
 fn program(client: &str) -> &str {
     client.rsplit_once(' ').map_or(client, |(name, _)| name)
 }
 
-/// Median and 95th percentile, by the nearest rank.
+/// Returns the median and the 95th percentile, by nearest rank.
 pub(crate) fn latency(mut times: Vec<f64>) -> Latency {
     times.sort_by(f64::total_cmp);
     let at = |share: f64| {
@@ -97,13 +98,13 @@ impl Counter {
                 Gone::Idle | Gone::LeastRecent | Gone::Budget => report.evicted += 1,
                 Gone::Revoked => {}
             },
-            // Told beside `Called`.
+            // Counted by the `Called` event of the same call.
             Event::Audited(_) => {}
         }
     }
 }
 
-/// What agents did, as people look at it.
+/// The activity of agents, as shown to people.
 #[derive(Debug)]
 pub struct Activity {
     pub(crate) workspace: Workspace,
@@ -113,7 +114,7 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// What the journal of this library holds.
+    /// Reads the journal of this library.
     pub fn new(
         workspace: Workspace,
         journal: Journal,
@@ -123,7 +124,7 @@ impl Activity {
         Activity { workspace, journal, tools, gateway }
     }
 
-    /// What agents did in the last days, oldest first.
+    /// Returns what agents did in the last days, oldest first.
     pub(crate) async fn done_since(&self, days: u32) -> Result<Vec<Done>> {
         if !(1..=KEPT_DAYS as u32).contains(&days) {
             return Err(ApiError::new(
@@ -132,7 +133,7 @@ impl Activity {
                 "What agents did is kept for a quarter of a year.",
             ));
         }
-        // What happened a moment ago counts as well.
+        // Written first, so that the latest events are included.
         self.journal.write().await?;
         let now = self.workspace.clock.now();
         let length = SignedDuration::from_hours(i64::from(days) * 24);
@@ -148,7 +149,7 @@ impl Handle<GetActivity> for Activity {
         for done in done {
             match serde_json::from_str::<Event>(&done.event) {
                 Ok(event) => counter.count(&done.at, &done.session, event),
-                // Of a newer or older version.
+                // An event of a newer or older version.
                 Err(error) => {
                     tracing::debug!(%error, "an event of an agent is not known");
                     counter.report.unknown += 1;
@@ -214,12 +215,12 @@ pub(crate) fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
 }
 
 impl Activity {
-    /// Tokens of the tools every session has.
+    /// Returns the tokens of the tools every session has.
     pub fn own_tokens(&self) -> u64 {
         own_tokens(&self.gateway.own_tools(""))
     }
 
-    /// What it would cost to give an agent every tool that can be called, as without a search.
+    /// Returns the tokens it would take to list every callable tool, as without a search.
     pub async fn static_tokens(&self) -> u64 {
         let mut tokens = 0;
         for record in self.tools.cards() {
@@ -262,7 +263,7 @@ mod tests {
         counter.count("2026-03-09T10:00:00Z", "a", searched(&["1", "2"]));
         counter.count("2026-03-09T10:00:00Z", "a", called("1"));
         counter.count("2026-03-09T10:00:00Z", "a", called("1"));
-        // Found by another session, called by this one.
+        // Found by another session than the one that called it.
         counter.count("2026-03-09T10:00:00Z", "a", called("3"));
         counter.count("2026-03-09T23:59:59Z", "b", searched(&["3"]));
         counter.count("2026-03-09T23:59:59Z", "b", Event::Gone { tool: "3".to_owned(), why: Gone::Loop });

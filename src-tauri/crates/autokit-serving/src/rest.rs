@@ -1,4 +1,4 @@
-//! Operations of web APIs, as agents call them.
+//! Calls of web API operations by agents.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-/// Calls operations; clones share the pace each API is called at.
+/// Calls operations. Clones share the rate limits of each API.
 #[derive(Clone, Debug)]
 pub struct RestCalls {
     providers: Providers,
@@ -24,12 +24,12 @@ pub struct RestCalls {
 }
 
 impl RestCalls {
-    /// Calls with these keys.
+    /// Creates a caller with these API keys.
     pub fn new(providers: Providers, api_keys: ApiKeys) -> RestCalls {
         RestCalls { providers, api_keys, rest: Arc::default() }
     }
 
-    /// The keys an operation needs, as far as they are there.
+    /// Returns the saved keys that an operation needs.
     pub(crate) async fn keys_for(&self, operation: &openapi::Call) -> ApiResult<Keys> {
         self.api_keys.keys_for(operation).await
     }
@@ -55,7 +55,7 @@ impl RestCalls {
     }
 }
 
-/// An answer as a tool's result: texts and pictures as they are, of anything else what it is.
+/// Converts a response to a tool result: texts and images as they are, anything else as a description.
 fn result(answer: &ApiAnswer) -> CallToolResult {
     let kind = answer.content_type.as_deref().unwrap_or("").split(';').next().unwrap_or("").trim();
     let good = (200..300).contains(&answer.status);

@@ -1,4 +1,4 @@
-//! The engine as agents reach it.
+//! The engine as agents reach it: the implementation of the gateway's toolbox.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// The parts an agent reaches, behind one toolbox.
+    /// Combines the parts that agents reach into one toolbox.
     pub fn new(
         tools: CallableTools,
         search: ToolSearch,
@@ -83,8 +83,8 @@ impl Toolbox for Serving {
     async fn search(&self, search: Search) -> Result<Found, Refusal> {
         let scoped = self.tools.scoped(&search.profile)?;
         let mut found = self.search.find(&search, &scoped).await?;
-        // Whoever may find some cards alone is offered no others.
-        // Nor are words sent to sources where not all hosts are open.
+        // Agents that may find only some cards are not offered others. Without access to all hosts, the
+        // query must not be sent to registries.
         if scoped.finds_all() && scoped.policy().reaches_all_hosts() {
             self.market.fill(&search, &mut found).await;
         }

@@ -1,5 +1,5 @@
-//! The tokens that let agents in over HTTP. Each belongs to one profile, everybody's or a named one; they are kept
-//! with the keys.
+//! Tokens of agents for MCP over HTTP. Each belongs to one profile, everybody's or a named one, and is
+//! stored with the API keys.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use arc_swap::ArcSwap;
 use autokit_error::Result;
 use autokit_workspace::providers::Providers;
 
-/// Name of the token for everybody's profile among the keys; those of other profiles begin with it.
+/// Name under which the token of everybody's profile is stored; those of other profiles begin with it.
 pub(crate) const AGENTS_TOKEN: &str = "agents-http";
 
-/// What lets an agent in, and the profile whose rules hold for it then.
+/// A token, and the profile whose rules apply to agents that present it.
 #[derive(Clone)]
 pub(crate) struct AgentToken {
     pub(crate) token: String,
-    /// Empty for everybody's.
+    /// Empty for everybody's profile.
     pub(crate) profile: String,
 }
 
@@ -24,7 +24,7 @@ impl std::fmt::Debug for AgentToken {
     }
 }
 
-/// The tokens that let agents in; clones share them.
+/// The valid tokens. Clones share them.
 #[derive(Clone, Debug)]
 pub struct AgentTokens {
     pub(crate) providers: Providers,
@@ -32,24 +32,24 @@ pub struct AgentTokens {
 }
 
 impl AgentTokens {
-    /// None read yet; they lie with the keys of services.
+    /// Creates the tokens, none of them loaded yet; they are stored with the keys of providers.
     pub fn new(providers: Providers) -> AgentTokens {
         AgentTokens { providers, valid: Arc::default() }
     }
 
-    /// Forgets the token of a profile that was removed: who presents it is refused from then on.
+    /// Removes the token of a removed profile; clients that present it are rejected from then on.
     pub(crate) async fn forget(&self, profile: &str, key: &str) {
         self.valid.rcu(|tokens| {
             tokens.iter().filter(|token| token.profile != profile).cloned().collect::<Vec<_>>()
         });
-        // Nobody asks for it by this name again, so that it opens nothing if it stays.
+        // Nothing looks this name up again, so a leftover token is useless.
         if let Err(error) = self.providers.secrets().remove(key).await {
             tracing::warn!(%error, "the token of a removed profile is still among the keys");
         }
     }
 
-    /// Reads the tokens that are valid from now on; `named` are the profiles that have one beside everybody's,
-    /// and under what name it is among the keys.
+    /// Loads the valid tokens. `named` are the profiles that have one besides everybody's, with the names
+    /// under which the tokens are stored.
     pub(crate) async fn load(&self, named: Vec<(String, String)>) -> Result<()> {
         let keys = self.providers.secrets();
         let everybody = (String::new(), AGENTS_TOKEN.to_owned());

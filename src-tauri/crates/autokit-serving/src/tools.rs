@@ -1,4 +1,4 @@
-//! The tools that can be called from here.
+//! The tools that can be called.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use serde_json::{Map, Value, json};
 use crate::profiles::{AgentProfiles, Scoped, no_profile};
 use crate::refusal::refused;
 
-/// Characters of a description as an agent gets it: longer ones are for people.
+/// Most characters of a description shown to agents; longer ones are for people.
 const DESCRIPTION: usize = 1_000;
 
-/// The cards whose tools can be called: those of servers, and operations of web APIs.
+/// The cards whose tools can be called: those of MCP servers, and operations of web APIs.
 #[derive(Clone, Debug)]
 pub struct CallableTools {
     pub(crate) workspace: Workspace,
@@ -28,26 +28,26 @@ pub struct CallableTools {
 }
 
 impl CallableTools {
-    /// The tools of this library's cards and servers, as profiles allow them.
+    /// Creates the list of this library's callable tools.
     pub fn new(workspace: Workspace, servers: KnownServers, profiles: AgentProfiles) -> CallableTools {
         CallableTools { workspace, servers, profiles }
     }
 
-    /// Cards that may be tools that can be called.
+    /// Returns the cards whose tools might be callable.
     pub(crate) fn cards(&self) -> Vec<Arc<CardRecord>> {
         self.workspace.cards_with(&["\"upstream\"", "\"call\""])
     }
 
-    /// The definition of a card's tool, if it can be called from here.
+    /// Returns the definition of a card's tool, if it can be called.
     pub(crate) async fn definition(&self, record: &CardRecord) -> Option<Definition> {
         let card = record.card();
         let mut annotations = card.object().get("annotations").cloned();
         if let Some(upstream) = Upstream::of(&card) {
             self.servers.get(&upstream.server).await.ok()?;
-            // What a card says of itself is anybody's word.
+            // A card's own claim is not enough: the server must have confirmed it.
             self.servers.is_bound(&record.id, &upstream).await.ok().filter(|stands| *stands)?;
         } else {
-            // A call of a later version, or one that is none, is for reading only.
+            // A call of a later version, or an invalid one, cannot be made.
             let operation = openapi::Call::from_card(&card).ok().flatten()?;
             origin_of(&operation)?;
             let reads = matches!(operation.method.as_str(), "GET" | "HEAD");
@@ -67,7 +67,7 @@ impl CallableTools {
         })
     }
 
-    /// The card of a definition, if agents of the profile may find it.
+    /// Returns the card of a definition, if agents of the profile may find it.
     pub(crate) fn record(&self, definition: &Definition, scoped: &Scoped) -> Option<Arc<CardRecord>> {
         let key = CardKey { provider: definition.provider.clone(), name: definition.name.clone() };
         let record = self.workspace.library.read(|replica| {
@@ -77,7 +77,7 @@ impl CallableTools {
         scoped.may_find(&record.id).then_some(record)
     }
 
-    /// What agents of a profile may find and call.
+    /// Resolves what agents of a profile may find and call.
     pub(crate) fn scoped(&self, profile: &str) -> Result<Arc<Scoped>, Refusal> {
         self.profiles.scoped(profile).ok_or_else(|| refused(&no_profile(profile)))
     }

@@ -1,7 +1,7 @@
-//! The address for agents that cannot start a program: MCP as Streamable HTTP at a port that stays the same.
+//! The HTTP server for agents: MCP as Streamable HTTP on a fixed port.
 //!
-//! Only loopback is bound. Every request carries a token of the address, names this machine as its host,
-//! and comes from no web page of another: a browser would say so in `Origin`.
+//! It binds to loopback only. Every request must carry a valid token, name this machine in `Host`, and not
+//! come from a web page of another host, which browsers report in `Origin`.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -27,22 +27,22 @@ use crate::messages::MESSAGE_BYTES;
 use crate::serving::Serving;
 use crate::tokens::AgentToken;
 
-/// Where at the port agents are served.
+/// Path of the MCP endpoint.
 pub(crate) const PATH: &str = "/mcp";
-/// Web pages of this machine, which need the token like anybody else; no other page may come in.
+/// Allowed origins: web pages of this machine, which need the token like any client.
 const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 
-/// An address that is open; it closes when it is dropped.
+/// A running server; it closes when it is dropped.
 #[derive(Debug)]
 pub(crate) struct McpHttpServer {
     listening: Listening,
 }
 
 impl McpHttpServer {
-    /// Opens the address.
+    /// Starts the server.
     ///
     /// # Errors
-    /// `conflict` when somebody else has the port.
+    /// `conflict` if the port is taken or cannot be opened.
     pub(crate) async fn open(
         port: u16,
         tokens: Arc<ArcSwap<Vec<AgentToken>>>,
@@ -63,7 +63,7 @@ impl McpHttpServer {
             ),
         })?;
         let stop = CancellationToken::new();
-        // HTTP names the session of each request itself, or the request stands alone.
+        // Each HTTP request names its session itself, or stands alone, so the server gets a random name.
         let server = move || {
             Ok(Server::new(gateway.clone(), format!("http_{}", autokit_workspace::token(16)), String::new()))
         };
@@ -82,7 +82,7 @@ impl McpHttpServer {
         Ok(McpHttpServer { listening })
     }
 
-    /// Takes no more requests and lets go of the port.
+    /// Stops accepting requests and frees the port.
     pub(crate) async fn close(self) {
         self.listening.end().await;
     }
@@ -97,7 +97,7 @@ async fn admit(
         return (StatusCode::FORBIDDEN, "not this host").into_response();
     }
     let presented = bearer(request.headers()).unwrap_or_default().as_bytes();
-    // Every token is compared, so that the time does not tell which came close.
+    // Compares with every token, so that timing does not reveal which one came close.
     let profile = tokens.load().iter().fold(None, |found, valid| {
         if same(presented, valid.token.as_bytes()) { Some(valid.profile.clone()) } else { found }
     });

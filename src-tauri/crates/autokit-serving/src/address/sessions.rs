@@ -1,7 +1,7 @@
-//! Sessions of HTTP, kept so that a client goes on with its own after the owner ended.
+//! HTTP sessions that survive a restart, so that clients can continue theirs.
 //!
-//! What the session found is kept by the gateway under the same name. Here is kept how its client greeted:
-//! with that the session is begun again when its name comes to an owner that does not know it.
+//! The gateway stores what a session found under the same id. This module stores the client's `initialize`
+//! request, with which the session is restored when its id reaches a process that does not know it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,12 +10,12 @@ use autokit_library::AgentSession;
 use autokit_workspace::workspace::Workspace;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
 
-/// Greetings, in the library beside the sessions they began.
+/// Stores `initialize` requests in the library, beside the sessions they started.
 pub(super) struct SavedSessions {
     workspace: Workspace,
 }
 
-/// A future of the SDK's trait, which is made for `async_trait`.
+/// A future of the SDK's trait, which is written for `async_trait`.
 type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
 
 fn row(session: &str) -> String {
@@ -45,7 +45,7 @@ impl SessionStore for SavedSessions {
                 return Ok(None);
             };
             let state = serde_json::from_str(&record)?;
-            // Sessions that are not used are forgotten after a while: this one is.
+            // Stored again to update its time of use, because unused sessions are deleted after a while.
             self.keep(session, record).await?;
             Ok(Some(state))
         })

@@ -1,4 +1,4 @@
-//! Profiles as they are saved, and how those of earlier versions are read.
+//! Profiles as they are saved, and migration of those of earlier versions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::no_profile;
 
-/// Version in which profiles inherit everybody's rules. Before it each held a copy of them.
+/// The version in which profiles began to inherit everybody's rules. Before, each held a copy of them.
 const INHERITED: u32 = 1;
 
 /// Profiles as they are saved.
@@ -19,17 +19,17 @@ const INHERITED: u32 = 1;
 pub(super) struct SavedProfiles {
     version: u32,
     pub(super) profiles: BTreeMap<String, Arc<Profile>>,
-    /// Of each profile with a token for HTTP, under what name that is among the keys. A profile that is added
-    /// under the name of a removed one has another.
+    /// Per profile with an HTTP token, the name under which the token is stored. A profile created under
+    /// the name of a removed one gets another name.
     pub(super) tokens: BTreeMap<String, String>,
     pub sessions: AgentSessions,
 }
 
 impl SavedProfiles {
-    /// A profile, to be changed. Everybody's always exists.
+    /// Returns a profile to be changed. Everybody's always exists.
     ///
     /// # Errors
-    /// `not_found` when there is no such profile.
+    /// `not_found` if there is no such profile.
     pub(super) fn change(&mut self, name: &str) -> Result<&mut Profile> {
         if !name.is_empty() && !self.profiles.contains_key(name) {
             return Err(no_profile(name));
@@ -37,8 +37,8 @@ impl SavedProfiles {
         Ok(Arc::make_mut(self.profiles.entry(name.to_owned()).or_default()))
     }
 
-    /// The same as this version saves it. Rules that a profile copied from everybody are dropped: they are
-    /// inherited. What was never changed from AutoKit's defaults is nobody's decision.
+    /// Migrates to the current version. Rules that a profile copied from everybody's are dropped, because
+    /// they are inherited now; so are unchanged defaults of AutoKit, because nobody decided on them.
     pub(super) fn brought_up_to_date(mut self) -> SavedProfiles {
         if self.version >= INHERITED {
             return self;
@@ -59,7 +59,7 @@ impl SavedProfiles {
 
 fn without_copies(rules: &mut Rules, copied: &Rules, default: Permission) {
     rules.rules.retain(|rule| !copied.rules.contains(rule));
-    // A profile that was looser or stricter than everybody was made so by a person.
+    // Only a person can have made a profile looser or stricter than everybody's, so that stays.
     if rules.otherwise.unwrap_or(default) == copied.otherwise.unwrap_or(default) {
         rules.otherwise = None;
     }
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(everybody.tools.otherwise, None);
         assert_eq!(everybody.tools.rules.len(), 2);
         assert_eq!((everybody.files.otherwise, everybody.code.otherwise), (None, Some(Permission::Deny)));
-        // Its own decisions stay; a deny for everybody binds it all the same.
+        // The profile's own decisions stay. A deny for everybody still applies to it.
         assert_eq!(zoo.tools.rules.iter().map(|rule| rule.of.as_str()).collect::<Vec<_>>(), ["send"]);
         assert_eq!((zoo.tools.otherwise, zoo.hosts.otherwise), (None, Some(Permission::Deny)));
         assert_eq!((zoo.files.otherwise, zoo.files.rules.len()), (None, 1));
