@@ -1,4 +1,4 @@
-//! Backups of a library, without opening it: a library that cannot be opened has them too.
+//! Backups of a library that is not open, because even one that cannot be opened has backups.
 
 use std::path::Path;
 
@@ -8,18 +8,18 @@ use autokit_library::{Clock, DataDir};
 
 pub use autokit_library::{Restored, Verified};
 
-/// The backups of the library in a data directory, newest first.
+/// Lists the backups of the library in a data directory, newest first.
 pub fn list(data_dir: &Path) -> Vec<Backup> {
     DataDir::new(data_dir).list_backups().into_iter().map(shown).collect()
 }
 
-/// A backup as commands give it.
+/// Converts a backup to the form commands return.
 pub fn shown(backup: autokit_library::Backup) -> Backup {
     let autokit_library::Backup { name, created_at, cards, commit, bytes } = backup;
     Backup { name, created_at, cards, commit, bytes }
 }
 
-/// Loads a backup into memory and compares everything in it with its own log of changes.
+/// Loads a backup into memory and compares everything in it with its own change log.
 ///
 /// # Errors
 /// `not_found`, `damaged`.
@@ -27,7 +27,7 @@ pub async fn verify(data_dir: &Path, name: &str) -> Result<Verified> {
     Ok(DataDir::new(data_dir).verify_backup(name, Clock::system()).await?)
 }
 
-/// Puts a backup in the place of the library, which is kept beside the backups.
+/// Replaces the library with a backup. The replaced library is kept beside the backups.
 ///
 /// # Errors
 /// `conflict` while a process has the library open, `not_found`, `damaged`, `disk_full`, `read_only`.
@@ -43,7 +43,7 @@ pub async fn restore(data_dir: &Path, name: &str) -> Result<Restored> {
     Ok(owned.restore_backup(name, Clock::system()).await?)
 }
 
-/// The newest backup in which nothing is missing.
+/// Returns the newest complete backup.
 pub async fn newest_good(data_dir: &Path) -> Option<Backup> {
     for backup in list(data_dir) {
         if verify(data_dir, &backup.name).await.is_ok_and(|verified| verified.is_well()) {
@@ -53,7 +53,7 @@ pub async fn newest_good(data_dir: &Path) -> Option<Backup> {
     None
 }
 
-/// What to do about damage: restore the newest backup that is good, if there is one.
+/// Returns advice on a damaged library: to restore the newest complete backup, if there is one.
 pub async fn remedy(data_dir: &Path) -> String {
     match newest_good(data_dir).await {
         Some(backup) => format!(
@@ -64,7 +64,7 @@ pub async fn remedy(data_dir: &Path) -> String {
     }
 }
 
-/// What there is to say of a library that cannot be opened.
+/// Returns the diagnostics of a library that cannot be opened.
 pub async fn doctor_of_unopened(data_dir: &Path, error: &ApiError) -> Doctor {
     let check =
         |name: &str, state, detail: String, remedy| Check { name: name.to_owned(), state, detail, remedy };
@@ -79,7 +79,7 @@ pub async fn doctor_of_unopened(data_dir: &Path, error: &ApiError) -> Doctor {
     }
 }
 
-/// How many backups there are, and of when.
+/// Checks whether there are backups, and how recent they are.
 pub(crate) fn backups_check(data_dir: &Path) -> Check {
     let backups = list(data_dir);
     let name = "Backups".to_owned();

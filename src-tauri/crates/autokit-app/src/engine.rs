@@ -1,4 +1,4 @@
-//! How commands are carried out, by the process that owns the store.
+//! The engine: executes all commands, in the process that owns the library's store.
 
 mod backups;
 mod doctor;
@@ -62,10 +62,10 @@ use tokio_util::sync::DropGuard;
 use backups::Backups;
 use doctor::Diagnostics;
 
-/// Setting: whether starter cards were offered to this library.
+/// Setting: whether the starter cards were offered to this library.
 const STARTER_SETTING: &str = "starter";
 
-/// Everything behind the commands: what carries them out, put together.
+/// Everything behind the commands: all features, wired together.
 #[derive(Debug)]
 pub struct Engine {
     workspace: Workspace,
@@ -79,11 +79,11 @@ pub struct Engine {
     connections: Connections,
     mcp: Mcp,
     upkeep: Upkeep,
-    /// Ends what goes on in the background when nobody needs the engine any more.
+    /// Ends background tasks when the engine is dropped.
     _background: DropGuard,
 }
 
-/// The cards, and what is known of them.
+/// Cards, their pages and their checks.
 #[derive(Debug)]
 struct Cards {
     catalogue: Catalogue,
@@ -92,14 +92,14 @@ struct Cards {
     checking: Checking,
 }
 
-/// What waits for a person, and what they decide.
+/// Proposals, and decisions on them.
 #[derive(Debug)]
 struct Review {
     proposals: Proposals,
     decisions: Decisions,
 }
 
-/// Cards from and for other libraries.
+/// Exchange of cards with other libraries.
 #[derive(Debug)]
 struct Exchange {
     imports: Imports,
@@ -108,7 +108,7 @@ struct Exchange {
     bundle_keys: BundleKeys,
 }
 
-/// What tools that can be called come from.
+/// Where callable tools come from.
 #[derive(Debug)]
 struct Connections {
     servers: Servers,
@@ -116,7 +116,7 @@ struct Connections {
     api_keys: ApiKeys,
 }
 
-/// What agents reach, and what they may.
+/// What agents reach over MCP, and what they may do.
 #[derive(Debug)]
 struct Mcp {
     gateway: Gateway<Serving>,
@@ -129,7 +129,7 @@ struct Mcp {
     journal: Journal,
 }
 
-/// What keeps the library safe.
+/// Diagnostics and backups.
 #[derive(Debug)]
 struct Upkeep {
     diagnostics: Diagnostics,
@@ -137,23 +137,23 @@ struct Upkeep {
 }
 
 impl Engine {
-    /// Opens the library and begins to load the model.
+    /// Opens the library and starts loading the model.
     ///
     /// # Errors
-    /// What kept the store from opening.
+    /// If the store cannot be opened.
     pub async fn start(
         owned: Ownership,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
     ) -> Result<Arc<Engine>> {
-        // The engine is large while it is made.
+        // Boxed, because the future that builds the engine is large.
         Box::pin(Engine::open(Place::Disk(owned), options, events)).await
     }
 
-    /// As [`Engine::start`], for a library anywhere.
+    /// As [`Engine::start`], for a library in any place.
     ///
     /// # Errors
-    /// What kept the store from opening.
+    /// If the store cannot be opened.
     pub async fn open(
         place: Place,
         options: &EngineOptions,
@@ -163,11 +163,11 @@ impl Engine {
         Box::pin(Engine::with(library, options, events)).await
     }
 
-    /// An engine over a copy of a library whose directory cannot be written: it answers, and refuses every
-    /// change. The caller sees to it that no process owns the store.
+    /// Opens a copy of a library whose directory cannot be written. The engine answers queries and rejects
+    /// every change. The caller ensures that no process owns the store.
     ///
     /// # Errors
-    /// What kept the copy from being made or opened.
+    /// If the copy cannot be made or opened.
     pub async fn open_read_only(
         dir: &DataDir,
         full: bool,
@@ -322,7 +322,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Reads what is needed at once, and begins what goes on in the background.
+    /// Loads what is needed at once, and starts background tasks.
     async fn begin(&self, options: &EngineOptions) -> Result<()> {
         self.providers.load_spending().await?;
         self.providers.keep_spending();
@@ -331,7 +331,7 @@ impl Engine {
         self.workspace.tell_proposals().await?;
         let loading = self.models.clone();
         tokio::spawn(async move { loading.load().await });
-        // Read ahead: the first list or answer shall not wait for what many checks left behind.
+        // Preloaded, so that the first list or answer does not wait for the results of many checks.
         let library = Arc::clone(&self.workspace.library);
         tokio::spawn(async move {
             if let Err(error) = library.checks().await {
@@ -346,13 +346,13 @@ impl Engine {
         Ok(())
     }
 
-    /// News of this library.
+    /// Returns the channel of this library's events.
     pub fn events(&self) -> &broadcast::Sender<Event> {
         self.workspace.events()
     }
 
-    /// Begins what a process that stays does beside answering: cards are checked, servers followed, backups
-    /// made, the library compared with the log of its changes.
+    /// Starts the background work of a long-running process: checks cards, watches MCP servers, makes
+    /// backups, and compares the library with its change log.
     pub fn keep_up(&self) {
         self.cards.checking.keep_checking(self.exchange.subscriptions.clone());
         self.connections.servers.keep_looking();
@@ -360,53 +360,53 @@ impl Engine {
         self.upkeep.backups.keep_making();
     }
 
-    /// Opens the address for agents if it is switched on; what keeps it from opening is told when somebody
-    /// asks.
+    /// Opens the HTTP server for agents if it is switched on. A failure is stored and reported by its
+    /// status.
     pub(crate) async fn open_agents_address(&self) {
         self.mcp.address.open().await;
     }
 
-    /// Closes the address for agents for as long as this process lives.
+    /// Closes the HTTP server for agents for the rest of this process.
     pub(crate) async fn close_agents_address(&self) {
         self.mcp.address.close().await;
     }
 
-    /// The MCP server for one connection of an agent. `connection` names its session, also after the
-    /// connection was lost and made again.
+    /// Returns the MCP server for one connection of an agent. `connection` names the agent's session and
+    /// stays the same across reconnections.
     pub fn mcp_server(&self, connection: &str, profile: &str) -> Server<Serving> {
         Server::new(self.mcp.gateway.clone(), connection.to_owned(), profile.to_owned())
     }
 
-    /// Puts the tools of servers into the library in the background, as if they were trusted. The servers
-    /// are known from then on and never started.
+    /// Starts importing the tools of servers as if the servers were trusted. The servers are configured
+    /// from then on, but never started.
     pub fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
         self.connections.servers.start_offering(servers)
     }
 
-    /// Why there is no meaning to rank by, if there is none.
+    /// Returns why search uses keywords only, if there is no model.
     pub fn words_alone(&self) -> Option<String> {
         self.models.words_alone()
     }
 
-    /// One search of an agent, in a session of its own.
+    /// Runs one search as an agent would, in a new session.
     ///
     /// # Errors
-    /// When the search fails.
+    /// If the search fails.
     pub async fn search_as_agent(&self, query: &str) -> Result<Searched> {
         self.mcp.activity.search_as_agent(query).await
     }
 
-    /// Tokens of the tools every session of an agent has.
+    /// Returns the tokens of the tools that every agent session has.
     pub fn own_tokens(&self) -> u64 {
         self.mcp.activity.own_tokens()
     }
 
-    /// What it would cost to give an agent every tool that can be called, as without a search.
+    /// Returns the tokens it would take to list every callable tool, as without a search.
     pub async fn static_tokens(&self) -> u64 {
         self.mcp.activity.static_tokens().await
     }
 
-    /// Why a change would be refused now, however small it is.
+    /// Checks whether even the smallest change would be rejected now.
     ///
     /// # Errors
     /// `disk_full` or `read_only`.
@@ -414,19 +414,19 @@ impl Engine {
         Ok(self.workspace.library.writable()?)
     }
 
-    /// Asks jobs and the agent to stop and waits until they have.
+    /// Cancels jobs and agent sessions, waits until they have stopped, and stops MCP servers.
     pub async fn stop_jobs(&self) {
         self.agent.sessions.stop_all().await;
         self.workspace.jobs.stop_all().await;
         self.connections.servers.stop_all().await;
     }
 
-    /// Flushes the store and gives it up.
+    /// Flushes the store and closes it.
     ///
     /// # Errors
-    /// When it could not be flushed.
+    /// If the store cannot be flushed.
     pub async fn close(&self) -> Result<()> {
-        // The model may still be loading; it holds on to the library until it is done.
+        // The model may still be loading, which keeps the library open.
         self.models.settled().await;
         if self.workspace.library.read_only().is_none() {
             if let Err(error) = self.providers.save_spending().await {

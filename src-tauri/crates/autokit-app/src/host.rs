@@ -1,15 +1,15 @@
-//! The loopback HTTP host: how other processes, and the window's own tests in a browser, reach
-//! the process that owns the store.
+//! The loopback HTTP host, through which other processes, and browser tests of the window, reach the
+//! process that owns the store.
 //!
-//! * `GET  /v1/hello` — who this is and which protocol it speaks
+//! * `GET  /v1/hello` — which process this is and which protocol it speaks
 //! * `POST /v1/call/{command}` — one command, JSON in and out
-//! * `GET  /v1/events` — news, one JSON object a line, until the caller leaves
-//! * `GET  /v1/mcp` — becomes a line to the MCP server, for `autokit mcp` in another process
+//! * `GET  /v1/events` — events, one JSON object per line, until the client disconnects
+//! * `GET  /v1/mcp` — upgrades to a byte stream to the MCP server, for `autokit mcp` in another process
 //! * `/mcp` — the MCP server itself, as Streamable HTTP
 //!
-//! Only loopback is bound. Every request carries the token from the endpoint file (readable by
-//! the person alone), and a `Host` header that names this machine, so that a web page cannot
-//! reach it by DNS rebinding.
+//! It binds to loopback only. Every request must carry the token from the endpoint file, which only the
+//! person can read, and a `Host` header that names this machine, so that web pages cannot reach it by DNS
+//! rebinding.
 
 use std::convert::Infallible;
 use std::fs;
@@ -42,14 +42,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Engine, Serving};
 
-/// Header with the key of a request.
+/// Header with the idempotency key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";
-/// Header with who is asking.
+/// Header with the author of a request.
 pub(crate) const AUTHOR_HEADER: &str = "x-autokit-author";
-/// Header with the protocol the caller speaks.
+/// Header with the version of the protocol the client speaks.
 pub(crate) const PROTOCOL_HEADER: &str = "x-autokit-protocol";
 
-/// Path of the line to the MCP server, and what the connection becomes.
+/// Path of the byte stream to the MCP server, and the protocol it upgrades to.
 pub(crate) const MCP_LINE: &str = "/v1/mcp";
 pub(crate) const MCP_PROTOCOL: &str = "autokit-mcp";
 /// Header with the name of an agent's session.
@@ -57,7 +57,7 @@ pub(crate) const CONNECTION_HEADER: &str = "x-autokit-connection";
 /// Header with an agent's profile.
 pub(crate) const PROFILE_HEADER: &str = autokit_gateway::server::PROFILE_HEADER;
 
-/// Largest request: a pasted import.
+/// Largest request body in bytes; a pasted import fits.
 const MAX_BODY: usize = 256 << 20;
 
 /// How to reach the owner, as published in the data directory.
@@ -67,7 +67,7 @@ pub struct Endpoint {
     pub pid: u32,
     /// Loopback port.
     pub port: u16,
-    /// What a caller has to present.
+    /// The bearer token clients have to present.
     pub token: String,
     /// Version of AutoKit.
     pub version: String,
@@ -76,12 +76,12 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Base of all addresses.
+    /// Returns the base URL.
     pub fn base(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Reads what the present or last owner published.
+    /// Reads what the current or last owner published.
     pub fn read(path: &Path) -> Option<Endpoint> {
         serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     }
@@ -98,25 +98,26 @@ impl Endpoint {
         fs::rename(&partial, path)
     }
 
-    /// Takes back what was published, by whomever. The caller owns the store.
+    /// Removes the endpoint file, whoever published it. The caller owns the store.
     pub(crate) fn withdraw(path: &Path) {
         match fs::remove_file(path) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            // Others try it in vain until they run out of patience, or somebody answers.
+            // Other processes try the old endpoint in vain until they time out, or another owner publishes
+            // its own.
             Err(error) => tracing::warn!(%error, "the endpoint file cannot be removed"),
         }
     }
 }
 
-/// What `hello` says.
+/// The response of `hello`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
     /// Process id.
     pub pid: u32,
     /// Version of AutoKit.
     pub version: String,
-    /// Protocol spoken.
+    /// Version of the protocol.
     pub protocol: u32,
 }
 
@@ -140,7 +141,7 @@ impl Host {
     /// Binds a free loopback port and publishes the endpoint in `file`.
     ///
     /// # Errors
-    /// When the port cannot be bound or the file cannot be written.
+    /// If the port cannot be bound or the file cannot be written.
     pub async fn start(engine: Arc<Engine>, file: &Path) -> Result<Host> {
         let failed = |what: &str, error: std::io::Error| {
             ApiError::new(
@@ -179,30 +180,31 @@ impl Host {
             .layer(middleware::from_fn_with_state(shared.clone(), admit))
             .with_state(shared);
         let listening = Listening::start(listener, app, stop);
-        // Published only now: whoever reads the file finds someone answering.
+        // Published last, so that whoever reads the file finds a server that responds.
         endpoint.publish(file).map_err(|error| failed("the endpoint file cannot be written", error))?;
         Ok(Host { endpoint, file: file.to_owned(), listening })
     }
 
-    /// Sends newcomers to the next owner; who is connected is served until [`Host::stop`].
+    /// Unpublishes the endpoint, so that new clients wait for the next owner. Connected ones are served
+    /// until [`Host::stop`].
     pub fn withdraw(&self) {
         Endpoint::withdraw(&self.file);
     }
 
-    /// Stops taking requests and finishes those begun.
+    /// Stops accepting requests and finishes running ones.
     pub async fn stop(self) {
         self.listening.end().await;
     }
 }
 
 impl Shared {
-    /// The MCP server as Streamable HTTP.
+    /// Returns the MCP server as Streamable HTTP.
     fn agents(
         &self,
         manager: Arc<LocalSessionManager>,
     ) -> StreamableHttpService<Server<Serving>, LocalSessionManager> {
         let engine = Arc::clone(&self.engine);
-        // HTTP names the session of each request itself, or the request stands alone.
+        // Each HTTP request names its session itself, or stands alone, so the server gets a random name.
         let server = move || Ok(engine.mcp_server(&format!("http_{}", autokit_workspace::token(16)), ""));
         let config = StreamableHttpServerConfig::default()
             .with_cancellation_token(self.stop.child_token())
@@ -211,7 +213,7 @@ impl Shared {
     }
 }
 
-/// Makes the connection a line to the MCP server.
+/// Upgrades the connection to a byte stream to the MCP server.
 async fn mcp_line(State(shared): State<Shared>, mut request: Request) -> Response {
     let named = |name: &str| {
         request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
@@ -253,7 +255,7 @@ async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Re
     next.run(request).await
 }
 
-/// Whether a request presents a token.
+/// Returns whether a request presents a token.
 pub(crate) fn is_authorized(headers: &HeaderMap, token: &str) -> bool {
     same(bearer(headers).unwrap_or_default().as_bytes(), token.as_bytes())
 }
@@ -296,7 +298,7 @@ fn refuse(error: ApiError) -> Response {
     (status_of(error.code), Json(error)).into_response()
 }
 
-/// The error for a caller of another generation.
+/// Returns the error for a client with another protocol version.
 pub(crate) fn version_mismatch(other: &str) -> ApiError {
     ApiError::new(
         ErrorCode::VersionMismatch,
@@ -332,13 +334,13 @@ async fn events(State(shared): State<Shared>) -> Response {
                     line.push(b'\n');
                     return Some((Ok::<_, Infallible>(Bytes::from(line)), (news, stop)));
                 }
-                // A slow reader misses old news; the next is newer anyway.
+                // A slow client misses old events, which newer ones supersede anyway.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return None,
             }
         }
     });
-    // An empty line at once: a proxy in between may hold the headers back until something comes.
+    // An empty line at once, because a proxy may hold the headers back until the body starts.
     let first = futures_util::stream::once(async { Ok(Bytes::from_static(b"\n")) });
     Response::builder()
         .header(header::CONTENT_TYPE, "application/x-ndjson")

@@ -1,12 +1,12 @@
-//! AutoKit put together: the engine that carries out the commands of [`autokit_api`] for every host,
-//! background jobs, and the rules by which processes share one library.
+//! AutoKit's application layer: the engine that executes the commands of [`autokit_api`] for every host,
+//! and the rules by which processes share one library.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`engine`] | how they are carried out, by the process that owns the store |
-//! | [`node`] | owner or client, hand-over |
+//! | [`engine`] | the execution of commands, in the process that owns the store |
+//! | [`node`] | processes as owner or client, and hand-over between them |
 //! | [`host`] | the loopback HTTP host |
-//! | [`mcp`] | an agent at standard input and output |
+//! | [`mcp`] | MCP over standard input and output |
 //! | [`backups`] | backups of a library that is not open |
 
 pub mod backups;
@@ -35,7 +35,7 @@ use workspace_hack as _;
 /// Version of AutoKit.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The name of the person at this machine, for signing changes.
+/// Returns the name of the person at this machine, as the author of changes.
 pub fn person() -> String {
     ["AUTOKIT_AUTHOR", "USER", "USERNAME", "LOGNAME"]
         .iter()
@@ -43,7 +43,7 @@ pub fn person() -> String {
         .unwrap_or_else(|| "someone".to_owned())
 }
 
-/// The model a new library uses.
+/// Returns the default model of a new library.
 pub fn default_model() -> &'static str {
     &autokit_embed::Manifest::built_in().default
 }

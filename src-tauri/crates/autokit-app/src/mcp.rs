@@ -1,10 +1,10 @@
-//! MCP for agents: over standard input and output, and over HTTP on loopback.
+//! MCP for agents over standard input and output.
 //!
-//! The process that owns the store serves all of it. One that does not, `autokit mcp` while a window is
-//! open say, passes the lines of its agent on to the owner; when the owner ends, it goes on with the next
-//! one, or becomes it, and the agent notices nothing: its session is named, its greeting is said again,
-//! and what it had asked and nobody answered is asked again, unless it is a call, which may have been
-//! carried out. That one it is told.
+//! The process that owns the store serves all agents. Another process, such as `autokit mcp` while a window
+//! is open, forwards its agent's messages to the owner. When the owner ends, it continues with the next
+//! one, or becomes the owner, without the agent noticing: the session keeps its name, the `initialize`
+//! request is sent again, and unanswered requests are repeated. Unanswered tool calls are not, because they
+//! may have been executed; the agent is told so instead.
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
@@ -23,21 +23,21 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Engine;
 use crate::node::Node;
 
-/// Bytes of one answer.
+/// Most bytes of one response.
 const ANSWER_BYTES: usize = 64 << 20;
-/// Bytes on their way within this process.
+/// Buffer size of the stream to the MCP server within this process.
 const PIPE: usize = 256 << 10;
 
-/// A line to an MCP server: what an agent sends goes in, what it is answered comes out.
+/// A byte stream to an MCP server: an agent's messages go in, the server's messages come out.
 pub trait Line: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Line for T {}
 
-/// Any line.
+/// A boxed [`Line`].
 pub type AnyLine = Pin<Box<dyn Line>>;
 
 impl Engine {
-    /// Serves an agent at the other end of a line until it hangs up or `stop` is cancelled.
+    /// Serves the agent at the other end of a stream until it disconnects or `stop` is cancelled.
     pub(crate) async fn serve_agent(
         &self,
         line: impl Line + 'static,
@@ -47,19 +47,19 @@ impl Engine {
     ) {
         let (from, to) = tokio::io::split(line);
         let transport = AsyncRwTransport::new(from, to).with_max_line_length(MESSAGE_BYTES);
-        // On the heap: what the SDK carries along is large.
+        // Boxed, because the SDK's future is large.
         match Box::pin(self.mcp_server(connection, profile).serve_with_ct(transport, stop)).await {
             Ok(service) => {
                 if let Err(error) = service.waiting().await {
                     tracing::warn!(%error, "the line to an agent broke");
                 }
             }
-            // It hung up before it said hello, or said something else.
+            // The agent disconnected before `initialize`, or sent something else.
             Err(error) => tracing::info!(%error, "an agent was not served"),
         }
     }
 
-    /// A line to the MCP server of this process.
+    /// Returns a stream to the MCP server of this process.
     pub(crate) fn line(self: &std::sync::Arc<Self>, connection: &str, profile: &str) -> DuplexStream {
         let (ours, theirs) = tokio::io::duplex(PIPE);
         let (engine, connection, profile) =
@@ -71,11 +71,11 @@ impl Engine {
     }
 }
 
-/// Serves the agent at this process's input and output until it hangs up.
+/// Serves the agent at this process's standard input and output until it disconnects.
 ///
 /// # Errors
-/// `not_found` when there is no such profile; else when no owner of the library can be reached any more, or
-/// the output cannot be written.
+/// `not_found` if there is no such profile; otherwise if no owner of the library can be reached, or the
+/// output cannot be written.
 pub async fn serve_stdio(
     node: &Node,
     profile: &str,
@@ -112,41 +112,42 @@ pub async fn serve_stdio(
     }
 }
 
-/// Why lines are passed on no more.
+/// Why forwarding ended.
 #[derive(PartialEq, Eq)]
 enum End {
-    /// The agent hung up.
+    /// The agent disconnected.
     HungUp,
     /// The owner ended.
     OwnerEnded,
 }
 
-/// The agent at this process's input and output, and what has to be known to go on with another owner.
+/// The agent at this process's standard input and output, with what is needed to continue with another
+/// owner.
 struct Agent<I, O> {
     connection: String,
     lines: BufReader<I>,
     output: O,
-    /// Its greeting (up to 2025-11-25), as sent.
+    /// Its `initialize` request (up to revision 2025-11-25), as sent.
     hello: Option<Vec<u8>>,
-    /// Its word that it is ready, as sent.
+    /// Its `notifications/initialized`, as sent.
     ready: Option<Vec<u8>>,
-    /// What it asked and nobody answered yet, by the id of the request.
+    /// Unanswered requests, by id.
     asked: HashMap<String, Asked>,
-    /// The revision of the protocol that was agreed on.
+    /// The negotiated revision of the protocol.
     protocol: Option<String>,
-    /// Batches that are not answered yet.
+    /// Unanswered batches.
     batches: Vec<Batch>,
 }
 
-/// Requests that came together and are answered together.
+/// A batch of requests, which are answered together.
 #[derive(Default)]
 struct Batch {
-    /// Ids of the requests that are not answered yet.
+    /// Ids of its unanswered requests.
     waits: HashSet<String>,
     answers: Vec<Value>,
 }
 
-/// What becomes of a line of the agent.
+/// What to do with a line from the agent.
 #[derive(Default)]
 struct Taken {
     /// Lines for the owner.
@@ -157,9 +158,9 @@ struct Taken {
 
 struct Asked {
     line: Vec<u8>,
-    /// Whether it may change something outside, so that nobody must ask it twice.
+    /// Whether the request may have effects, so that it must not be repeated.
     acts: bool,
-    /// Whether it is the greeting.
+    /// Whether it is the `initialize` request.
     greets: bool,
     id: Value,
 }
@@ -183,7 +184,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                             return Ok(End::OwnerEnded);
                         }
                     }
-                    // Whoever hangs up does not always do it nicely.
+                    // Some agents disconnect with an error.
                     Ok(Read::End) | Err(_) => return Ok(End::HungUp),
                 },
                 read = read_line(answers, &mut answered, ANSWER_BYTES) => match read {
@@ -205,7 +206,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         written.await.map_err(|error| ApiError::internal(format!("the agent does not listen: {error}")))
     }
 
-    /// Hands an answer on, or keeps it until the rest of its batch is answered.
+    /// Forwards a response, or keeps it until the rest of its batch is answered.
     async fn deliver(&mut self, line: &[u8]) -> Result<()> {
         let Some(id) = answered_id(line) else { return self.say(line).await };
         if self.asked.remove(&id).is_some_and(|asked| asked.greets) {
@@ -226,7 +227,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         self.say(&line_of(&Value::Array(batch.answers))).await
     }
 
-    /// Takes a line of the agent apart, and remembers what is needed to go on with another owner.
+    /// Parses a line from the agent, and remembers what is needed to continue with another owner.
     fn take(&mut self, line: &[u8]) -> Taken {
         let mut taken = Taken::default();
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -240,7 +241,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                 }
                 self.note(&message, line);
                 taken.pass = line.to_vec();
-                // A request that was cancelled may have been the last of its batch.
+                // A cancelled request may have been the last of its batch.
                 let done = self.batches.extract_if(.., |batch| batch.waits.is_empty());
                 let answers = done.map(|batch| line_of(&Value::Array(batch.answers)));
                 taken.say = answers.flatten().collect();
@@ -293,7 +294,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         }
     }
 
-    /// Remembers what is needed to go on with another owner.
+    /// Remembers what is needed to continue with another owner.
     fn note(&mut self, message: &Message<'_>, line: &[u8]) {
         let method = message.method();
         match method {
@@ -314,7 +315,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         }
     }
 
-    /// Waits no more for the answer to a request that was cancelled: there may be none.
+    /// Stops waiting for the response to a cancelled request, because there may be none.
     fn forget(&mut self, id: &str) {
         self.asked.remove(id);
         for batch in &mut self.batches {
@@ -322,7 +323,8 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         }
     }
 
-    /// Goes on with another owner: greets it, asks again what can be asked again.
+    /// Continues with another owner: sends `initialize` again and repeats the requests that can be
+    /// repeated.
     async fn greet_again(
         &mut self,
         answers: &mut (impl AsyncBufReadExt + Unpin),
@@ -330,13 +332,13 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
     ) -> std::io::Result<()> {
         let greeting = self.hello.as_ref().filter(|hello| {
             let id = serde_json::from_slice::<Value>(hello).ok().and_then(|hello| hello.get("id").cloned());
-            // One that was not answered yet is among what is asked again.
+            // An unanswered `initialize` is among the requests that are repeated.
             id.is_some_and(|id| !self.asked.contains_key(&id.to_string()))
         });
         if let Some(hello) = greeting {
             to.write_all(hello).await?;
             to.flush().await?;
-            // The agent knows the answer already.
+            // The agent has had this response before.
             let mut answer = Vec::new();
             if read_line(answers, &mut answer, ANSWER_BYTES).await? != Read::Line {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
@@ -362,12 +364,12 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
     }
 }
 
-/// A message as a line.
+/// Serializes a message as a line.
 fn line_of(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
-/// The id of the request that a line answers.
+/// Returns the id of the request that a line responds to.
 fn answered_id(line: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Answer<'a> {
@@ -380,25 +382,25 @@ fn answered_id(line: &[u8]) -> Option<String> {
     answer.id.filter(|_| answer.method.is_none()).map(|id| id.to_string())
 }
 
-/// The answer to a line that is too long to be read.
+/// Returns the error response to a line that is too long.
 fn too_long() -> Vec<u8> {
     let words = format!("a message may have {MESSAGE_BYTES} bytes");
     line_of(&messages::error(&Value::Null, messages::INVALID_REQUEST, &words))
 }
 
-/// What came of reading a line.
+/// The outcome of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
-    /// A line with its end.
+    /// A complete line, including its end.
     Line,
-    /// A line of more bytes than it may have. It is skipped.
+    /// A line longer than allowed; it is skipped.
     TooLong,
-    /// There is none any more.
+    /// The end of the input.
     End,
 }
 
-/// Reads a line with its end into `line`, which may hold the beginning of it from before. Of one that is too
-/// long no more is held than the first byte too many.
+/// Reads a line including its end into `line`, which may hold its beginning from an earlier call. Of a line
+/// that is too long, no more than one byte over the limit is buffered.
 async fn read_line(
     from: &mut (impl AsyncBufReadExt + Unpin),
     line: &mut Vec<u8>,

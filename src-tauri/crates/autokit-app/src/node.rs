@@ -1,9 +1,9 @@
-//! How a process takes part: it owns the store, or it talks to the process that does.
+//! A process's access to the library: it owns the store, or connects to the process that does.
 //!
-//! The first process takes the lock and publishes an endpoint; the others connect to it. An owner that
-//! ends withdraws the endpoint first. When it has ended, however it did, the system frees the lock and
-//! whoever asks first takes over. Calls that were on their way are asked again under the same key, so
-//! nothing happens twice.
+//! The first process takes the lock and publishes an endpoint; the others connect to it. An owner that ends
+//! withdraws the endpoint first. When it has ended, in whatever way, the system releases the lock, and the
+//! first process that asks takes over. Calls that were running are repeated with the same idempotency key,
+//! so nothing happens twice.
 
 mod patience;
 
@@ -24,28 +24,28 @@ use crate::mcp::AnyLine;
 use crate::remote::{CallError, Remote};
 use patience::Patience;
 
-/// Commands that reach out of the library: where nobody knows whether one was carried out, it is not asked for
-/// again.
+/// Commands with effects outside the library. If it is unknown whether one was executed, it is not
+/// repeated.
 const ONCE: [&str; 1] = [RunTool::NAME];
 
-/// How long between looks at the endpoint file while an owner starts up.
+/// Time between attempts while an owner starts up or ends.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// How a process takes part.
+/// Options of a [`Node`].
 #[derive(Clone, Debug)]
 pub struct NodeOptions {
     /// The data directory.
     pub data_dir: PathBuf,
-    /// What the engine needs if this process becomes the owner.
+    /// Options of the engine, if this process becomes the owner.
     pub engine: EngineOptions,
-    /// Take the store over as soon as its owner ends. For processes that stay; a command that
-    /// ends soon takes it only when it has to.
+    /// Whether to take over as soon as the owner ends. For long-running processes; a short command takes
+    /// over only if it has to.
     pub standby: bool,
-    /// Name to sign changes with.
+    /// The author of this process's changes.
     pub author: String,
 }
 
-/// This process's link to the library.
+/// This process's connection to the library.
 #[derive(Clone, Debug)]
 pub struct Node {
     inner: Arc<Inner>,
@@ -56,9 +56,9 @@ struct Inner {
     options: NodeOptions,
     dir: DataDir,
     state: RwLock<State>,
-    /// One reconnection at a time.
+    /// Serializes changes of the state, such as reconnecting.
     turning: Mutex<()>,
-    /// The store, won by the thread that stands by and not yet opened.
+    /// The ownership acquired by the standby thread, until the store is opened.
     won: std::sync::Mutex<Option<Ownership>>,
     events: broadcast::Sender<Event>,
 }
@@ -69,7 +69,7 @@ enum State {
         engine: Arc<Engine>,
         host: Host,
     },
-    /// Nobody owns the store, and its directory cannot be written: a copy answers.
+    /// Nobody owns the store, and its directory cannot be written: queries are answered from a copy.
     ReadOnly {
         engine: Arc<Engine>,
     },
@@ -81,8 +81,8 @@ impl Node {
     /// Takes the store or connects to its owner.
     ///
     /// # Errors
-    /// What kept the store from opening, `version_mismatch`, or `owner_unreachable` when an owner
-    /// holds the store but does not answer.
+    /// If the store cannot be opened; `version_mismatch`; `owner_unreachable` if an owner holds the store
+    /// but does not respond.
     pub async fn open(options: NodeOptions) -> Result<Node> {
         let (events, _) = broadcast::channel(1024);
         let dir = DataDir::new(&options.data_dir);
@@ -102,17 +102,17 @@ impl Node {
         Ok(node)
     }
 
-    /// Carries out a command, here or at the owner.
+    /// Executes a command, here or at the owner.
     ///
     /// # Errors
-    /// The command's own, or `owner_unreachable`.
+    /// The command's own errors, or `owner_unreachable`.
     pub async fn call<C: Command>(&self, request: C::Request) -> Result<C::Response> {
         let body = serde_json::to_value(request).map_err(|error| ApiError::internal(error.to_string()))?;
         let value = self.call_json(C::NAME, body).await?;
         serde_json::from_value(value).map_err(|error| ApiError::internal(format!("{}: {error}", C::NAME)))
     }
 
-    /// Carries out a command given by name.
+    /// Executes a command given by name.
     ///
     /// # Errors
     /// As [`Node::call`].
@@ -124,7 +124,7 @@ impl Node {
             let missed = match &*self.inner.state.read().await {
                 State::Owner { engine, .. } => {
                     let context = Context { request: Some(request), author };
-                    // On the heap: the future of every command there is would weigh on each caller.
+                    // Boxed: the future of all commands together is large.
                     return Box::pin(dispatch(&**engine, &context, name, body)).await;
                 }
                 State::ReadOnly { engine } => {
@@ -149,17 +149,17 @@ impl Node {
             };
             match missed {
                 Missed::Owner(lost, why) => self.find_another(&mut patience, (lost, why)).await?,
-                // There may be room by now.
+                // The disk may have room by now.
                 Missed::Write(error) => Box::pin(self.inner.own_after_all()).await.map_err(|_| error)?,
             }
         }
     }
 
-    /// A line to the MCP server of the library, whoever owns it. `connection` names the agent's session,
-    /// also after the line was lost.
+    /// Opens a byte stream to the library's MCP server, whoever owns the library. `connection` names the
+    /// agent's session and stays the same across reconnections.
     ///
     /// # Errors
-    /// When no owner answers.
+    /// If no owner responds.
     pub async fn mcp_line(&self, connection: &str, profile: &str) -> Result<AnyLine> {
         let mut patience = Patience::default();
         loop {
@@ -180,7 +180,7 @@ impl Node {
         }
     }
 
-    /// Finds an owner in place of one that was lost, as long as there is patience left.
+    /// Finds another owner after one was lost, until the patience is used up.
     async fn find_another(&self, patience: &mut Patience, (lost, why): (Endpoint, String)) -> Result<()> {
         if patience.is_over(Instant::now(), Some(&lost)) {
             return Err(unreachable(self.inner.dir.root(), &why));
@@ -188,12 +188,12 @@ impl Node {
         Box::pin(self.inner.replace(&lost)).await
     }
 
-    /// News of this library, whoever owns it.
+    /// Subscribes to the events of this library, whoever owns it.
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.inner.events.subscribe()
     }
 
-    /// What this process is now.
+    /// Returns the current role of this process.
     pub async fn role(&self) -> Role {
         match &*self.inner.state.read().await {
             State::Owner { .. } => Role::Owner,
@@ -201,10 +201,10 @@ impl Node {
         }
     }
 
-    /// How to reach the owner.
+    /// Returns how to reach the owner.
     ///
     /// # Errors
-    /// `disk_full` or `read_only` where the library has no owner for that reason.
+    /// `disk_full` or `read_only` if that is why the library has no owner.
     pub async fn endpoint(&self) -> Result<Endpoint> {
         match &*self.inner.state.read().await {
             State::Owner { host, .. } => Ok(host.endpoint.clone()),
@@ -217,17 +217,17 @@ impl Node {
         }
     }
 
-    /// Lets go: jobs stop at a safe point, the store is flushed and given up.
+    /// Leaves the library: as the owner, stops jobs at a safe point, flushes the store and releases it.
     ///
     /// # Errors
-    /// When the store could not be flushed.
+    /// If the store cannot be flushed.
     pub async fn close(&self) -> Result<()> {
         let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
         match state {
             State::Owner { engine, host } => {
-                // Who comes now waits for the next owner.
+                // New clients wait for the next owner from here on.
                 host.withdraw();
-                // Each may take a while: where ending takes long, the log tells what is waited for.
+                // Each step may take a while; the log shows which one shutdown waits for.
                 tracing::info!("stopping jobs and servers");
                 engine.stop_jobs().await;
                 tracing::info!("closing the endpoints");
@@ -244,12 +244,12 @@ impl Node {
         }
     }
 
-    /// Waits in the background for the owner to end and takes over.
+    /// Waits in the background for the owner to end, and takes over.
     fn stand_by(&self) {
         let inner = Arc::downgrade(&self.inner);
         let dir = self.inner.dir.clone();
         let runtime = tokio::runtime::Handle::current();
-        // A thread of its own: the system offers no way to wait for a file lock without blocking.
+        // On a thread of its own, because systems offer no non-blocking way to wait for a file lock.
         let started = std::thread::Builder::new().name("autokit-standby".into()).spawn(move || {
             let waited = dir.wait_to_own();
             let Some(inner) = inner.upgrade() else { return };
@@ -266,7 +266,7 @@ impl Node {
 }
 
 impl Inner {
-    /// Becomes the owner or finds one that answers.
+    /// Becomes the owner, or connects to one.
     async fn attach(self: &Arc<Self>) -> Result<()> {
         let mut patience = Patience::default();
         loop {
@@ -282,7 +282,7 @@ impl Inner {
                     if !is_unwritable(error.code) {
                         return Err(error);
                     }
-                    // Somebody who may write may own it all the same.
+                    // A process that may write can own it all the same.
                     unwritable = Some(error);
                 }
             }
@@ -293,7 +293,7 @@ impl Inner {
                     Ok(remote) => {
                         self.follow(remote.clone());
                         *self.state.write().await = State::Client(remote);
-                        // Nobody listening is fine.
+                        // Fails only if nobody listens.
                         let _ = self.events.send(Event::Owner { role: Role::Client });
                         return Ok(());
                     }
@@ -307,13 +307,13 @@ impl Inner {
             if patience.is_over(Instant::now(), published.as_ref()) {
                 return Err(unreachable(self.dir.root(), &reason));
             }
-            // The owner is between taking the lock and publishing its endpoint, or between withdrawing
-            // it and the system freeing the lock. Neither can be waited for.
+            // The owner is between taking the lock and publishing its endpoint, or between withdrawing the
+            // endpoint and the system releasing the lock. Neither can be waited for, so this polls.
             tokio::time::sleep(RETRY).await;
         }
     }
 
-    /// Takes the store, or reads a copy of it where its directory cannot be written.
+    /// Takes the store, or reads a copy of it if its directory cannot be written.
     async fn own_or_read(self: &Arc<Self>, owned: Ownership) -> Result<()> {
         match self.own(owned).await {
             Err(error) if is_unwritable(error.code) => self.read_only(error).await,
@@ -321,7 +321,8 @@ impl Inner {
         }
     }
 
-    /// Reads a copy of the store; `why` is what keeps it from being owned, and is told when there is no copy.
+    /// Reads a copy of the store. `why` is the error that prevents owning it, and is returned if there is
+    /// no copy either.
     async fn read_only(self: &Arc<Self>, why: ApiError) -> Result<()> {
         tracing::warn!(error = %why, "the library can only be read");
         let full = why.code == ErrorCode::DiskFull;
@@ -333,7 +334,7 @@ impl Inner {
             _ => why,
         })?;
         *self.state.write().await = State::ReadOnly { engine };
-        // Nobody listening is fine.
+        // Fails only if nobody listens.
         let _ = self.events.send(Event::Owner { role: Role::Client });
         Ok(())
     }
@@ -349,13 +350,14 @@ impl Inner {
     }
 
     async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
-        // Of an owner that was killed: opening the store may take longer than anyone waits for it to answer.
+        // Left over from an owner that was killed. Opening the store may take longer than clients wait for
+        // an endpoint to respond.
         Endpoint::withdraw(&self.dir.endpoint_file());
         let engine = Engine::start(owned, &self.options.engine, self.events.clone()).await?;
         let host = match Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await {
             Ok(host) => host,
             Err(error) => {
-                // A copy may be read instead, and must not be made of a store that is open.
+                // A copy may be read instead, which must not be made of an open store.
                 engine.stop_jobs().await;
                 if let Err(error) = engine.close().await {
                     tracing::warn!(%error, "the library could not be closed");
@@ -365,11 +367,11 @@ impl Inner {
         };
         if self.options.standby {
             engine.keep_up();
-            // A process that ends soon would only be in the way of one that stays.
+            // Only in a long-running process: a short one would just block the port.
             engine.open_agents_address().await;
         }
         *self.state.write().await = State::Owner { engine, host };
-        // Nobody listening is fine.
+        // Fails only if nobody listens.
         let _ = self.events.send(Event::Owner { role: Role::Owner });
         Ok(())
     }
@@ -378,7 +380,7 @@ impl Inner {
         self.won.lock().expect("no holder panics").take()
     }
 
-    /// Opens the store this process won while it was a client, unless a call did so already.
+    /// Opens the store that this process won on standby, unless a call did so already.
     async fn succeed(self: &Arc<Self>) {
         let _turn = self.turning.lock().await;
         let client = matches!(*self.state.read().await, State::Client(_));
@@ -389,29 +391,29 @@ impl Inner {
         }
     }
 
-    /// Finds a new owner in place of one that stopped answering.
+    /// Finds a new owner after one stopped responding.
     async fn replace(self: &Arc<Self>, lost: &Endpoint) -> Result<()> {
         let _turn = self.turning.lock().await;
         match &*self.state.read().await {
             State::Client(remote) if remote.endpoint() == lost => {}
-            // Someone else of this process was quicker.
+            // Another task of this process was faster.
             _ => return Ok(()),
         }
         self.attach().await
     }
 
-    /// Passes the owner's news on as long as it lives.
+    /// Forwards the owner's events until it ends.
     fn follow(&self, remote: Remote) {
         let events = self.events.clone();
         tokio::spawn(async move { remote.forward_events(&events).await });
     }
 }
 
-/// What a call came to that has to be made again.
+/// Why a call has to be repeated.
 enum Missed {
-    /// The owner is gone: how it was reached, and what was seen of its end.
+    /// The owner is gone: its endpoint, and the error.
     Owner(Endpoint, String),
-    /// The copy that is being read takes no changes.
+    /// The copy that is being read rejects changes.
     Write(ApiError),
 }
 

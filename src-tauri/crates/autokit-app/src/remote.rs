@@ -1,4 +1,4 @@
-//! Talking to the process that owns the store.
+//! Client of the process that owns the store.
 
 use std::time::Duration;
 
@@ -22,21 +22,21 @@ pub(crate) struct Remote {
     client: reqwest::Client,
 }
 
-/// Why a call did not come back.
+/// Why a call failed.
 pub(crate) enum CallError {
-    /// The owner answered with an error.
+    /// The owner responded with an error.
     Answered(ApiError),
-    /// The owner is gone: ask the next one.
+    /// The owner is gone and did not execute the call: repeat it at the next one.
     Lost(String),
-    /// The owner went away in the middle; nobody knows how far it came.
+    /// The owner disconnected in the middle; it is unknown whether the call was executed.
     Unanswered(String),
 }
 
 impl Remote {
-    /// Shakes hands with the owner of `endpoint`.
+    /// Connects to the owner at `endpoint` and checks its protocol version.
     pub(crate) async fn connect(endpoint: Endpoint) -> Result<Remote, CallError> {
         let client = reqwest::Client::builder()
-            // Straight to loopback, whatever proxy the environment names.
+            // Directly to loopback, whatever proxy the environment names.
             .no_proxy()
             .connect_timeout(Duration::from_secs(2))
             .build()
@@ -72,7 +72,7 @@ impl Remote {
         &self.endpoint
     }
 
-    /// Carries out one command at the owner.
+    /// Executes one command at the owner.
     pub(crate) async fn call(
         &self,
         name: &str,
@@ -99,15 +99,15 @@ impl Remote {
             return serde_json::from_slice(&bytes).map_err(|error| CallError::Unanswered(error.to_string()));
         }
         match serde_json::from_slice::<ApiError>(&bytes) {
-            // The port is another owner's by now; the endpoint file has to be read again.
+            // Another owner has the port by now; the endpoint file has to be read again.
             Ok(error) if error.code == ErrorCode::Unauthorized => Err(CallError::Lost(error.message)),
             Ok(error) => Err(CallError::Answered(error)),
-            // Not one of ours: something else took the port.
+            // Not an error of AutoKit: another program has taken the port.
             Err(_) => Err(CallError::Lost(String::from_utf8_lossy(&bytes).chars().take(200).collect())),
         }
     }
 
-    /// A line to the owner's MCP server.
+    /// Opens a byte stream to the owner's MCP server.
     pub(crate) async fn mcp_line(&self, connection: &str, profile: &str) -> Result<AnyLine, CallError> {
         let lost = |error: reqwest::Error| CallError::Lost(error.to_string());
         let response = self
@@ -125,7 +125,7 @@ impl Remote {
         Ok(Box::pin(response.upgrade().await.map_err(lost)?))
     }
 
-    /// Passes the owner's news on until the connection ends.
+    /// Forwards the owner's events until the connection ends.
     pub(crate) async fn forward_events(&self, to: &broadcast::Sender<Event>) {
         let Ok(response) = self.request(reqwest::Method::GET, "/v1/events").send().await else { return };
         let mut stream = response.bytes_stream();
@@ -135,7 +135,7 @@ impl Remote {
             while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = buffer.drain(..=end).collect();
                 if let Ok(event) = serde_json::from_slice(&line) {
-                    // Nobody listening is fine.
+                    // Fails only if nobody listens.
                     let _ = to.send(event);
                 }
             }

@@ -1,4 +1,4 @@
-//! Makes backups: when a person asks for one, and once a day while there are changes.
+//! Makes backups: on request, and once a day while there are changes.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::backups::{list, shown};
 
-/// When everything is compared with the log of changes, of which opening looked at the newest alone.
+/// Time until everything is compared with the change log; opening a library checks only its newest changes.
 const VERIFIED_AFTER: Duration = Duration::from_mins(2);
-/// When it is first looked whether a backup is due.
+/// Time until the first check whether a backup is due.
 const FIRST_LOOK: Duration = Duration::from_mins(10);
-/// How long between looks at whether a backup is due.
+/// Time between checks whether a backup is due.
 const LOOK_EVERY: Duration = Duration::from_hours(1);
-/// How old the newest backup is when another one is due.
+/// Age of the newest backup at which another one is due.
 const DUE_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
-/// Keeps the library safe: backups, and comparing it with the log of its changes.
+/// Makes backups, and verifies the library against its change log.
 #[derive(Clone, Debug)]
 pub(super) struct Backups {
     workspace: Workspace,
@@ -30,7 +30,7 @@ impl Backups {
         Backups { workspace }
     }
 
-    /// Makes a backup if the newest one is a day old and there were changes since.
+    /// Makes a backup if the newest one is a day old and the library has changed since.
     async fn back_up_if_due(&self) -> Result<Option<Backup>> {
         if self.workspace.library.dir().is_none() || self.workspace.library.read_only().is_some() {
             return Ok(None);
@@ -45,7 +45,7 @@ impl Backups {
         Ok(Some(shown(self.workspace.library.back_up().await?)))
     }
 
-    /// Compares everything in the library with the log of changes, once.
+    /// Compares everything in the library with the change log, once.
     pub(super) fn verify_later(&self) {
         let workspace = self.workspace.clone();
         tokio::spawn(async move {
@@ -62,11 +62,11 @@ impl Backups {
         });
     }
 
-    /// Makes a backup a day, while there are changes, for as long as this process owns the library.
+    /// Makes a backup every day on which there are changes, as long as this process owns the library.
     pub(super) fn keep_making(&self) {
         let backups = self.clone();
         tokio::spawn(async move {
-            // Not at once: who has just started the program waits for other things.
+            // Not at once, because whoever just started the program waits for other things.
             let first = tokio::time::Instant::now() + FIRST_LOOK;
             let mut pause = tokio::time::interval_at(first, LOOK_EVERY);
             loop {

@@ -1,4 +1,4 @@
-//! Looks the installation over and says what to do about what is not well.
+//! Diagnostics: checks the installation and says what to do about each problem.
 
 use std::fs;
 use std::path::Path;
@@ -19,13 +19,13 @@ fn check(name: &str, state: CheckState, detail: impl Into<String>, remedy: Optio
     Check { name: name.to_owned(), state, detail: detail.into(), remedy: remedy.map(str::to_owned) }
 }
 
-/// A service that was chosen and is not there.
+/// Returns the check of a chosen provider that is unavailable.
 fn unusable(name: &str, why: Option<&ApiError>) -> Check {
     let reason = why.map_or("it cannot be used", |error| &error.message);
     check(name, CheckState::Bad, format!("chosen, but not used: {reason}"), why.map(|error| &*error.remedy))
 }
 
-/// Whether everything is there that was acknowledged, as far as it was looked for.
+/// Checks whether every acknowledged change is still there, as far as that was verified.
 async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Check {
     let problems = library.known_problems();
     if problems.is_empty() {
@@ -40,7 +40,7 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
     }
     let count = library.last_verified().map_or(0, |(_, verified)| verified.problem_count);
     let detail = summary(&problems, count.max(problems.len() as u64));
-    // Looking for a backup that is good loads one after the other.
+    // Searching for a complete backup loads one after the other.
     let mut remedy = if search_backups { remedy(root).await } else { "Restore a backup.".to_owned() };
     if library.has_losses() {
         remedy.push_str(" Or go on without what is missing in Settings, Diagnostics.");
@@ -48,7 +48,7 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
     check("Integrity", CheckState::Bad, detail, Some(&remedy))
 }
 
-/// Looks over the library, the model and the services.
+/// Checks the library, the model and the providers.
 #[derive(Debug)]
 pub(super) struct Diagnostics {
     workspace: Workspace,
@@ -156,7 +156,7 @@ impl Handle<RunDoctor> for Diagnostics {
             None => check("Keys", CheckState::Good, format!("in {}", providers.keys_in), None),
         });
         for error in &services.missing {
-            // Told above with the service it keeps from being used.
+            // Reported above, with the provider it makes unavailable.
             if checks.iter().any(|check| check.detail.contains(&error.message)) {
                 continue;
             }
@@ -178,7 +178,7 @@ fn size_of_tree(path: &Path) -> u64 {
         .sum()
 }
 
-/// A number of bytes as people write it.
+/// Formats a number of bytes for people.
 pub fn bytes(count: u64) -> String {
     match count {
         0..1024 => format!("{count} B"),

@@ -1,4 +1,4 @@
-//! Which part of the engine carries out which command.
+//! Routes each command to the part of the engine that handles it.
 
 use autokit_api::commands::{
     AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddServer, AddSubscription,

@@ -1,4 +1,4 @@
-//! An agent's search, through everything it passes.
+//! Tests of an agent's search through all layers.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 
-/// How many of the results are of the marketplace.
+/// Returns how many of the results are from the marketplace.
 async fn offered(engine: &Engine, profile: &str) -> usize {
     let search = AgentSearch {
         query: "mailbox".to_owned(),
@@ -49,7 +49,7 @@ async fn sources_of_tools_are_asked_for_agents_that_may_reach_every_host() {
     let options = EngineOptions {
         vectors: Vectors::Off,
         keep: Some(KeyStorage::Memory),
-        // Far longer than it takes, also on a busy machine.
+        // Far longer than it takes, even on a busy machine.
         market: Duration::from_mins(2),
         ..EngineOptions::new()
     };

@@ -1,26 +1,26 @@
-//! How long a process waits for an owner.
+//! How long a process waits for an owner to respond.
 
 use std::time::{Duration, Instant};
 
 use crate::host::Endpoint;
 
-/// How long an endpoint that was published may stay silent.
+/// How long a published endpoint may not respond.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long an owner may take altogether, to start or to end as well: a large library on a busy machine is
-/// opened, or written back, in that time.
+/// How long an owner may take in total, including startup and shutdown: a large library on a busy machine
+/// is opened, or written back, in that time.
 const TURN: Duration = Duration::from_mins(1);
 
-/// What was seen of an owner so far, from the first attempt that failed.
+/// The failures observed so far, starting with the first failed attempt.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     began: Option<Instant>,
-    /// The endpoint that does not answer, and since when.
+    /// The endpoint that does not respond, and since when.
     silent: Option<(Endpoint, Instant)>,
 }
 
 impl Patience {
-    /// Whether to give up, after an attempt that failed at `now`: at `published`, or because nothing is
-    /// published while somebody owns the store.
+    /// Returns whether to give up after an attempt that failed at `now`: at the endpoint `published`, or
+    /// because none is published while somebody owns the store.
     pub(super) fn is_over(&mut self, now: Instant, published: Option<&Endpoint>) -> bool {
         let began = *self.began.get_or_insert(now);
         let silent = published.map(|endpoint| match self.silent.take() {
@@ -41,7 +41,7 @@ mod tests {
         Endpoint { pid: 1, port, token: "t".into(), version: "0".into(), protocol: 1 }
     }
 
-    /// Gives up after so many seconds, asked once a second for what is published then.
+    /// Returns after how many seconds it gives up, if it tries what is published once a second.
     fn gives_up_after(published: impl Fn(u64) -> Option<Endpoint>) -> u64 {
         let (mut patience, now) = (Patience::default(), Instant::now());
         (0..120)
@@ -53,9 +53,9 @@ mod tests {
     fn an_owner_that_starts_or_ends_is_waited_for_longer_than_one_that_is_silent() {
         assert_eq!(gives_up_after(|_| Some(endpoint(1))), 11);
         assert_eq!(gives_up_after(|_| None), 61);
-        // Silent, then withdrawn: it is ending.
+        // Unresponsive, then withdrawn: it is shutting down.
         assert_eq!(gives_up_after(|second| (second < 9).then(|| endpoint(1))), 61);
-        // Each owner has its own time, but not for ever.
+        // Each owner gets its own time, but not forever.
         assert_eq!(gives_up_after(|second| Some(endpoint(u16::from(second >= 8)))), 19);
         assert_eq!(gives_up_after(|second| Some(endpoint((second / 8) as u16))), 61);
     }
