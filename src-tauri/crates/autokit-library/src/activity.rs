@@ -1,4 +1,4 @@
-//! What agents did, and the sessions they can go on with after a restart.
+//! Agent activity, and the MCP sessions that agents can resume after a restart.
 
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
@@ -7,35 +7,35 @@ use crate::error::{LibraryError, Result};
 use crate::rows::ActivityRow;
 use crate::store::Library;
 
-/// A session of an agent, as JSON of whoever keeps it.
+/// An MCP session of an agent, serialized as JSON by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentSession {
-    /// Names it.
+    /// The session's id.
     pub id: String,
-    /// When anything was last asked in it, RFC 3339 in UTC.
+    /// When the session last received a request, RFC 3339 in UTC.
     pub used: String,
-    /// All that is kept of it.
+    /// The whole session, as JSON.
     pub record: String,
 }
 
-/// One thing an agent did.
+/// One action of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
-    /// When, RFC 3339 in UTC.
+    /// When it happened, RFC 3339 in UTC.
     pub at: String,
     /// The session it happened in.
     pub session: String,
-    /// What, as JSON of whoever recorded it.
+    /// What happened, serialized as JSON by the caller.
     pub event: String,
 }
 
 impl Library {
-    /// Writes down what agents did and how their sessions stand, all or nothing. What was done goes into
-    /// one row under `key`, which no other may have and which orders the rows: a row for each would take
-    /// the database several times the room of what it says.
+    /// Stores agent activity and the current state of agent sessions in one transaction. The activity goes
+    /// into a single row under `key`, which must be unique and determines the order of the rows: one row per
+    /// event would make the database use several times the space of the data.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Returns an error when the database fails.
     pub async fn record_activity(
         &self,
         key: &str,
@@ -75,7 +75,7 @@ impl Library {
         .await
     }
 
-    /// A session that was kept.
+    /// Returns the stored JSON of an agent session.
     ///
     /// # Errors
     /// When the database fails.
@@ -90,7 +90,7 @@ impl Library {
         response.take(0).map_err(|error| self.failed(&error))
     }
 
-    /// Forgets a session.
+    /// Deletes an agent session.
     ///
     /// # Errors
     /// When the database fails.
@@ -98,7 +98,7 @@ impl Library {
         self.execute("DELETE type::record('agent', $id) RETURN NONE;", object! { id: id.to_owned() }).await
     }
 
-    /// What was done since a time (RFC 3339 in UTC), oldest first.
+    /// Returns the activity since a time (RFC 3339 in UTC), oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -115,13 +115,13 @@ impl Library {
         for row in rows {
             let done: Vec<Activity> =
                 serde_json::from_str(&row.done).map_err(|error| LibraryError::Database(error.to_string()))?;
-            // A row is of the time of its last one.
+            // A row carries the time of its last event, so earlier events in it are filtered out here.
             all.extend(done.into_iter().filter(|done| done.at.as_str() >= at));
         }
         Ok(all)
     }
 
-    /// Forgets sessions that were not used since one time, and what was done before another.
+    /// Deletes sessions not used since one time, and activity rows older than another.
     ///
     /// # Errors
     /// When the database fails.

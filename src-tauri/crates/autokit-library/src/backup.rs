@@ -1,4 +1,4 @@
-//! Backups: everything that cannot be made anew, in one file that needs no database to be checked.
+//! Backups: everything that cannot be rebuilt, in one file that can be checked without a database.
 //!
 //! ```text
 //! {"format":"autokit-backup","version":1,"schema":7,"created_at":…,"commit":…,"hash":…,"cards":…}
@@ -6,9 +6,9 @@
 //! {"rows":…,"sha256":…}                       of all bytes before this line
 //! ```
 //!
-//! compressed with gzip. Vectors are left out: they are made anew from the cards. A backup is whole or it is not
-//! there: it is written beside, read back, loaded into a database in memory and verified like any library
-//! before it gets its name.
+//! The file is compressed with gzip. Vectors are left out: they are rebuilt from the cards. A backup is
+//! complete or does not exist: it is written under a temporary name, read back, loaded into an in-memory
+//! database and verified like any library before it gets its final name.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -34,7 +34,7 @@ use crate::rows::key_text;
 use crate::snapshot::Snapshot;
 use crate::store::Library;
 
-/// What a backup holds.
+/// Tables included in a backup.
 const BACKED_UP: [&str; 21] = [
     "commit_log",
     "revision",
@@ -58,20 +58,20 @@ const BACKED_UP: [&str; 21] = [
     "activity",
     "schema_version",
 ];
-/// What is made anew, or is empty between changes.
+/// Tables that are rebuilt, or that are empty between changes.
 #[cfg(test)]
 const LEFT_OUT: [&str; 5] = ["vector", "page_vector", "redo", "redo_whole", "staging"];
-/// How many are kept.
+/// How many backups are kept.
 const KEPT: usize = 7;
-/// The end of a backup's name.
+/// File name suffix of a backup.
 const SUFFIX: &str = ".autokit-backup";
 const FORMAT: &str = "autokit-backup";
 const VERSION: u32 = 1;
-/// Bytes of a backup's first line at most.
+/// Most bytes read for a backup's first line.
 const LONGEST_HEADER: u64 = 64 << 10;
-/// Bytes of a line at most: a card with its provenance is far shorter.
+/// Most bytes of any line; a card with its provenance is far shorter.
 const LONGEST_LINE: u64 = 64 << 20;
-/// Rows loaded at a time.
+/// Rows inserted at a time when loading a backup.
 const BATCH: usize = 500;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -99,23 +99,23 @@ struct Footer {
     sha256: String,
 }
 
-/// A backup that is there.
+/// An existing backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
-    /// Its name, by which it is verified and restored.
+    /// Its name, which verifying and restoring take.
     pub name: String,
     /// When it was made, RFC 3339 in UTC.
     pub created_at: String,
-    /// Cards in it.
+    /// Number of cards in it.
     pub cards: u64,
-    /// The newest change in it.
+    /// Number of the newest commit in it.
     pub commit: u64,
-    /// Bytes on the disk.
+    /// Its size on disk, in bytes.
     pub bytes: u64,
 }
 
 impl DataDir {
-    /// The backups there are, newest first. Files that cannot be read as backups are left out.
+    /// Lists the backups, newest first. Files that cannot be read as backups are skipped.
     pub fn list_backups(&self) -> Vec<Backup> {
         let entries = fs::read_dir(self.backups()).into_iter().flatten().flatten();
         let mut found: Vec<Backup> = entries.filter_map(|entry| describe(&entry.path())).collect();
@@ -130,28 +130,28 @@ impl DataDir {
             .ok_or_else(|| LibraryError::NoBackup { name: name.to_owned(), folder: self.backups() })
     }
 
-    /// Reads a backup, loads it into a database in memory and verifies what is there.
+    /// Verifies a backup: reads it, loads it into an in-memory database and verifies that library.
     ///
     /// # Errors
-    /// [`LibraryError::NoBackup`], [`LibraryError::BadBackup`] when the file is not what was written.
+    /// [`LibraryError::NoBackup`]; [`LibraryError::BadBackup`] when the file is not as it was written.
     pub async fn verify_backup(&self, name: &str, clock: Clock) -> Result<Verified> {
         verify_file(&self.backup_file(name)?, clock).await
     }
 }
 
 impl Library {
-    /// Makes a backup and verifies it; the oldest of more than seven that were made here goes. Changes go on
-    /// meanwhile and are not in it.
+    /// Makes a backup and verifies it, then removes the oldest of those made here beyond seven. Changes made
+    /// in the meantime are not blocked and are not part of the backup.
     ///
     /// # Errors
-    /// [`LibraryError::Incomplete`] when the library is not what was acknowledged: then the backups there are
-    /// stay as they are. What keeps the file from being written.
+    /// [`LibraryError::Incomplete`] when the library does not match what was acknowledged; existing backups
+    /// are then left alone. Also any I/O error that keeps the file from being written.
     pub async fn back_up(&self) -> Result<Backup> {
         let Some(dir) = self.dir() else {
             return Err(LibraryError::Invalid("a library in memory has no backups".to_owned()));
         };
         let incomplete = |problem: &Problem| LibraryError::Incomplete { problem: problem.to_string() };
-        // A week of backups of what is left would take the place of those that are whole.
+        // A week of backups of a damaged library would push out the intact ones.
         if let Some(problem) = self.known_problems().first() {
             return Err(incomplete(problem));
         }
@@ -189,7 +189,8 @@ impl Library {
                 return Err(error);
             }
         };
-        // Those a person put there, and those of a clock that was wrong, are neither counted nor removed.
+        // Backups a person copied here, and those dated in the future by a wrong clock, are neither counted
+        // nor removed.
         let now = self.clock.stamp();
         let made_here = |old: &Backup| old.name == file_stamp(&old.created_at) && old.created_at <= now;
         for old in dir.list_backups().into_iter().filter(made_here).skip(KEPT) {
@@ -198,13 +199,14 @@ impl Library {
         Ok(backup)
     }
 
-    /// The newest backup; one that a clock that was wrong dated in the future does not count.
+    /// Returns the newest backup, ignoring any dated in the future by a wrong clock.
     pub fn newest_backup(&self) -> Option<Backup> {
         let now = self.clock.stamp();
         self.dir()?.list_backups().into_iter().find(|backup| backup.created_at <= now)
     }
 
-    /// Whether there were changes since a backup was made, or any where there is none.
+    /// Whether anything was committed since `backup` was made; without a backup, whether anything was
+    /// committed at all.
     pub fn changed_since(&self, backup: Option<&Backup>) -> bool {
         let tip = self.tip.lock().expect("no holder panics").as_ref().map_or(0, |tip| tip.seq);
         backup.map_or(0, |backup| backup.commit) != tip
@@ -247,7 +249,7 @@ async fn write_backup(snapshot: &Snapshot<'_>, path: &Path, created_at: &str) ->
     file.flush().and_then(|()| file.get_ref().sync_all()).map_err(failed)
 }
 
-/// Writes lines of JSON, and hashes them.
+/// Writes JSON lines and hashes them.
 struct Lines<W: Write> {
     out: W,
     hasher: Sha256,
@@ -266,7 +268,7 @@ fn bad_backup(path: &Path, reason: &str) -> LibraryError {
     LibraryError::BadBackup { path: path.to_owned(), reason: reason.to_owned() }
 }
 
-/// Removes what backups that were cut off left behind.
+/// Removes the partial files of interrupted backups.
 fn remove_partial(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "partial")) {
@@ -276,14 +278,14 @@ fn remove_partial(folder: &Path) {
     }
 }
 
-/// A moment as part of a file's name.
+/// Formats a timestamp for use in a file name.
 pub(crate) fn file_stamp(stamp: &str) -> String {
     stamp.replace(':', "-")
 }
 
 pub(crate) fn describe(file: &Path) -> Option<Backup> {
     let name = file.file_name()?.to_str()?.strip_suffix(SUFFIX)?.to_owned();
-    // Anything may lie in the folder: a pipe would be waited for, a line without end would fill the memory.
+    // The folder may contain anything: a pipe would block, and an endless line would exhaust memory.
     let about = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
     let mut line = String::new();
     let start = MultiGzDecoder::new(File::open(file).ok()?).take(LONGEST_HEADER);
@@ -309,10 +311,10 @@ pub(crate) async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
     Ok(verified)
 }
 
-/// Loads a backup into an empty database of the backup's schema.
+/// Loads a backup into an empty database, which is first migrated to the backup's schema.
 ///
 /// # Errors
-/// [`LibraryError::BadBackup`] when the file is not what was written; [`LibraryError::NewerSchema`].
+/// [`LibraryError::BadBackup`] when the file is not as it was written; [`LibraryError::NewerSchema`].
 pub(crate) async fn load(file: &Path, db: &Surreal<Db>) -> Result<Header> {
     let unreadable = |error: &dyn std::fmt::Display| bad_backup(file, &error.to_string());
     let reader = File::open(file).map_err(|error| unreadable(&error))?;
@@ -370,14 +372,14 @@ async fn insert(
     if rows.is_empty() {
         return Ok(());
     }
-    // The version is there already: the schema was made before the rows.
+    // The migration has already written the version row.
     let verb = if table == "schema_version" { "INSERT IGNORE" } else { "INSERT" };
     let query = format!("{verb} INTO {table} $rows RETURN NONE");
     db.query(query).bind(("rows", rows)).await?.check()?;
     Ok(())
 }
 
-/// A row as a line; `None` for a value no table of ours has.
+/// Converts a row to a line; `None` for a value type that none of our tables uses.
 fn to_line(table: &str, row: &Object) -> Option<Row> {
     let mut columns = serde_json::Map::new();
     let mut key = None;

@@ -1,4 +1,4 @@
-//! What checking cards found.
+//! Results of verifying cards against their documentation pages.
 
 use std::collections::HashMap;
 
@@ -10,78 +10,80 @@ use serde_json::Value;
 pub struct Verification {
     /// The card.
     pub card: CardId,
-    /// What was found.
+    /// The verdict.
     pub state: CardState,
-    /// When, RFC 3339 in UTC.
+    /// When the card was checked, RFC 3339 in UTC.
     pub checked_at: String,
-    /// Checks in a row that could not be finished.
+    /// Number of consecutive checks that could not be completed.
     pub attempts: u32,
     /// When to check again, RFC 3339 in UTC.
     pub next_at: Option<String>,
-    /// The revision of the card that was looked at; unknown of checks from before this was kept.
+    /// The revision of the card that was checked; `None` for checks from before this was recorded.
     pub revision: Option<u32>,
-    /// What was compared, as whoever checked wrote it down; `null` where it was not read.
+    /// What was compared, as recorded by the checker; `null` where the report was not read.
     pub report: Value,
 }
 
 impl Verification {
-    /// Whether the card, at revision `number` now, is another than the one that was looked at.
+    /// Whether the card changed since the check: its current revision `number` is not the one that was
+    /// checked.
     pub fn is_outdated(&self, number: u32) -> bool {
         self.revision.is_some_and(|revision| revision != number)
     }
 }
 
-/// How many cards are in which state.
+/// How many cards are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HealthCounts {
-    /// Their page says what they say.
+    /// The page confirms the card.
     pub verified: u32,
-    /// Their page says something else.
+    /// The page contradicts the card.
     pub stale: u32,
-    /// Their link leads nowhere.
+    /// The documentation link is dead.
     pub broken: u32,
-    /// Their page could not be asked for.
+    /// The page could not be fetched.
     pub unreachable: u32,
-    /// Changed since they were looked at: what was found then is about another card.
+    /// The card changed since its last check, so the verdict no longer applies.
     pub changed: u32,
-    /// Nobody looked yet.
+    /// The card was never checked.
     pub never_checked: u32,
 }
 
-/// The counts at the end of a day.
+/// The counts at the end of one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthDay {
     /// `YYYY-MM-DD`, in UTC.
     pub day: String,
-    /// How many cards were in which state.
+    /// How many cards were in each state.
     pub counts: HealthCounts,
 }
 
-/// What the newest check of a card came to, without the report.
+/// The verdict of a card's newest check, without the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastCheck {
-    /// What was found.
+    /// The verdict.
     pub state: CardState,
-    /// When, RFC 3339 in UTC.
+    /// When the card was checked, RFC 3339 in UTC.
     pub checked_at: Box<str>,
-    /// The revision that was looked at, where it was kept.
+    /// The revision that was checked, where recorded.
     pub revision: Option<u32>,
 }
 
 impl LastCheck {
-    /// Whether the card, at revision `number` now, is another than the one that was looked at.
+    /// Whether the card changed since the check: its current revision `number` is not the one that was
+    /// checked.
     pub fn is_outdated(&self, number: u32) -> bool {
         self.revision.is_some_and(|revision| revision != number)
     }
 }
 
-/// The newest check of every card that was checked, in memory: lists of 100,000 rows are filtered and
-/// ordered by it.
+/// The newest check of every checked card, in memory, so that lists of 100,000 rows can be filtered and
+/// sorted by it.
 #[derive(Debug, Default)]
 pub struct Checks(pub(crate) HashMap<CardId, LastCheck>);
 
 impl Checks {
-    /// The newest check of a card; `None` when it was never checked.
+    /// Returns the newest check of a card; `None` when it was never checked.
     pub fn get(&self, card: &CardId) -> Option<&LastCheck> {
         self.0.get(card)
     }

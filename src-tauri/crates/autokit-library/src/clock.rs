@@ -1,11 +1,11 @@
-//! Where the time comes from.
+//! The time source.
 
 use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-/// Where the time comes from, so that tests decide it.
+/// A time source that tests can replace.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
@@ -15,23 +15,23 @@ impl Clock {
         Clock(Arc::new(Timestamp::now))
     }
 
-    /// A clock that always says what `now` says.
+    /// A clock that returns what `now` returns.
     pub fn from_fn(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Clock {
         Clock(Arc::new(now))
     }
 
-    /// The present moment.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         (self.0)()
     }
 
-    /// The present moment as RFC 3339 in UTC, to the millisecond.
+    /// Returns the current time as RFC 3339 in UTC, to the millisecond.
     pub fn stamp(&self) -> String {
         stamp(self.now())
     }
 }
 
-/// A moment as RFC 3339 in UTC, to the millisecond.
+/// Formats a timestamp as RFC 3339 in UTC, to the millisecond.
 pub fn stamp(at: Timestamp) -> String {
     // Always three digits: stamps are compared as text.
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()

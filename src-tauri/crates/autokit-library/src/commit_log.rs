@@ -1,14 +1,14 @@
-//! The log of commits: what each one wrote, as digests, chained by hash.
+//! The commit log: the rows each commit wrote, as digests, in a hash chain.
 //!
-//! Every acknowledged change adds one record, in the transaction that makes the change. A record names the
-//! rows it wrote with the digest of each, and holds the hash of the record before it. Folding all records
-//! gives what every protected row has to look like now ([`Expected`]), so that a row that is missing or was
-//! altered is found, and named, wherever the damage is. The hash of the newest record is kept apart from the
-//! store ([`crate::head`]).
+//! Every acknowledged change adds one record, in the same transaction as the change. A record lists the rows
+//! it wrote with a digest of each, and holds the hash of the previous record. Folding all records yields the
+//! expected digest of every protected row ([`Expected`]), so that any missing or altered row is detected and
+//! named, wherever the damage is. The hash of the newest record is stored outside the store
+//! ([`crate::head`]).
 //!
-//! Protected are revisions, proposals, the account of what happened to them, what reviewers turned down, and
-//! settings, the rules for agents among them.
-//! Cards are not named: each has to be what its newest revision says. Vectors and indexes are made anew.
+//! Protected are revisions, proposals, proposal events, rejections, and settings, which include the
+//! permission rules for agents. Cards are not listed: each must equal its newest revision. Vectors and
+//! indexes can be rebuilt.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -21,7 +21,8 @@ use crate::rows::{key_text, seq_text};
 /// Tables whose rows are protected.
 pub(crate) const PROTECTED: [&str; 4] = ["revision", "proposal", "proposal_event", "rejection"];
 
-/// Tables whose rows are protected from their first change on: rules for agents and other settings.
+/// Tables whose rows are protected from their first logged change on: settings, including the rules for
+/// agents.
 pub(crate) const LOGGED: [&str; 1] = ["setting"];
 
 /// The first 16 bytes of a row's SHA-256.
@@ -30,14 +31,14 @@ pub(crate) type RowDigest = [u8; 16];
 /// What a commit did to one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowChange {
-    /// Wrote it, anew or over what was there. Of a rejection, the proposal it belongs to.
+    /// Inserted or overwrote the row. For a rejection, `proposal` is the proposal it belongs to.
     Written { row: String, digest: RowDigest, proposal: Option<u32> },
-    /// Dropped the rejections of a proposal.
+    /// Deleted the rejections of a proposal.
     Forgiven { proposal: u32 },
 }
 
 impl RowChange {
-    /// What writing this row does; `None` where its table is not protected.
+    /// Returns the change made by writing this row; `None` when its table is not protected.
     pub(crate) fn of(row: &Object) -> Option<RowChange> {
         let Some(Value::RecordId(id)) = row.get("id") else { return None };
         let table = id.table.as_str();
@@ -52,12 +53,13 @@ impl RowChange {
     }
 }
 
-/// `table:key`.
+/// Names a row as `table:key`.
 pub(crate) fn row_name(id: &RecordId) -> String {
     format!("{}:{}", id.table.as_str(), key_text(id))
 }
 
-/// The digest of a row, over its columns in the order of their names. Absent and empty columns are the same.
+/// Returns the digest of a row, over its columns in name order. An absent column and an empty one are the
+/// same.
 pub(crate) fn digest(row: &Object) -> RowDigest {
     let mut hasher = Sha256::new();
     absorb_object(row, &mut hasher);
@@ -105,18 +107,18 @@ fn absorb_bytes(tag: u8, bytes: &[u8], hasher: &mut Sha256) {
     hasher.update(bytes);
 }
 
-/// The newest record's place in the chain.
+/// The position of the newest record in the chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tip {
     /// Number of the record; 0 before the first.
     pub(crate) seq: u64,
     /// Its hash, hexadecimal; empty before the first.
     pub(crate) hash: String,
-    /// Cards there are after it.
+    /// Number of cards after it.
     pub(crate) cards: u64,
 }
 
-/// A record as it is stored.
+/// A record as stored.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct CommitRecord {
@@ -124,15 +126,15 @@ pub(crate) struct CommitRecord {
     prev: String,
     pub(crate) hash: String,
     pub(crate) at: String,
-    /// In words, what the commit was.
+    /// A description of the commit.
     pub(crate) reason: String,
     pub(crate) cards: i64,
-    /// One line a row: what was done, the row, its digest.
+    /// One line per row: what was done, the row, its digest.
     rows: String,
 }
 
 impl CommitRecord {
-    /// The record that comes after `tip`, at `seq`.
+    /// Creates the record that follows `tip`, numbered `seq`.
     pub(crate) fn after(
         tip: &Tip,
         seq: u64,
@@ -184,12 +186,12 @@ impl CommitRecord {
         hex::encode(hasher.finalize())
     }
 
-    /// Whether it is what was written, and follows on `before`.
+    /// Whether the record is unaltered and follows `before`.
     pub(crate) fn follows(&self, before: &Tip) -> bool {
         self.prev == before.hash && self.hash == self.computed_hash()
     }
 
-    /// What it did to rows; lines that cannot be read are left out, which the hash tells.
+    /// Returns its changes to rows. Unparsable lines are skipped; the hash reveals them.
     pub(crate) fn changes(&self) -> impl Iterator<Item = RowChange> + '_ {
         self.rows.lines().filter_map(parse_line)
     }
@@ -227,17 +229,17 @@ fn parse_line(line: &str) -> Option<RowChange> {
     }
 }
 
-/// What the records together say each protected row has to be.
+/// The state of every protected row according to all records together.
 #[derive(Debug, Default)]
 pub(crate) struct Expected {
-    /// By `table:key`: the digest, and the number of the record that wrote it last.
+    /// By `table:key`: the digest, and the number of the record that last wrote the row.
     pub(crate) rows: HashMap<String, (RowDigest, u64)>,
     /// The proposal each rejection belongs to.
     rejections: HashMap<String, u32>,
 }
 
 impl Expected {
-    /// Takes in the next record.
+    /// Applies the next record.
     pub(crate) fn fold(&mut self, record: &CommitRecord) {
         for change in record.changes() {
             match change {

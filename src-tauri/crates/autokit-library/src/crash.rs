@@ -1,8 +1,9 @@
-//! Named crash points, so that tests end the process at a chosen place instead of at a chosen moment.
+//! Named crash points, so that tests can end the process at a chosen place in the code rather than a chosen
+//! time.
 //!
-//! Debug builds read two variables: `AUTOKIT_CRASH_POINT=NAME@N` ends the process, as `kill -9` would, when
-//! the point called `NAME` is passed for the `N`th time, and `AUTOKIT_CRASH_LOG=FILE` appends the name of every
-//! point that is passed. Release builds contain neither.
+//! Debug builds read two environment variables: `AUTOKIT_CRASH_POINT=NAME@N` ends the process, as `kill -9`
+//! would, when the point `NAME` is passed for the `N`th time, and `AUTOKIT_CRASH_LOG=FILE` appends the name
+//! of every point that is passed. Release builds contain neither.
 
 /// Passes a crash point.
 #[cfg(debug_assertions)]
@@ -31,7 +32,7 @@ pub(crate) fn point(name: &str) {
         std::fs::OpenOptions::new().create(true).append(true).open(path).ok().map(Mutex::new)
     });
     if let Some(log) = log {
-        // A log that cannot be written fails the test that reads it.
+        // If the log cannot be written, the test that reads it fails.
         let _ = writeln!(log.lock().expect("no holder panics"), "{name}");
     }
     if let Some(chosen) = chosen.as_ref().filter(|chosen| chosen.name == name)
@@ -43,7 +44,7 @@ pub(crate) fn point(name: &str) {
 
 #[cfg(all(debug_assertions, unix))]
 fn kill() {
-    // The one way to end that runs nothing of this process any more.
+    // The only way to end the process without running any more of its code.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
 }
 
@@ -52,6 +53,6 @@ fn kill() {
     std::process::abort();
 }
 
-/// Passes a crash point.
+/// Does nothing in release builds.
 #[cfg(not(debug_assertions))]
 pub(crate) fn point(_: &str) {}

@@ -1,13 +1,13 @@
-//! A data directory: what lies where, and which process owns it.
+//! The layout of a data directory, and which process owns it.
 //!
 //! ```text
-//! DIR/lock            held (flock) by the process that owns the store; released by the system
-//!                     when that process ends, however it ends
+//! DIR/lock            locked (flock) by the process that owns the store; the system releases it
+//!                     when that process ends for whatever reason
 //! DIR/endpoint.json   how to reach the owner (written by the owner's host)
 //! DIR/schema.json     schema version, so that a newer store is refused before it is opened
 //! DIR/store/          SurrealKV; `store.N` after a failed write, until the library is closed
 //! DIR/head            the newest acknowledged commit, to compare the store with
-//! DIR/reserve         room on the disk that recovering from a failed write may take
+//! DIR/reserve         disk space held for recovering from a failed write
 //! DIR/backups/        backups, and a copy of the store from before each migration
 //! ```
 
@@ -22,26 +22,26 @@ pub struct DataDir {
     root: PathBuf,
 }
 
-/// The right to open the store: as long as this lives, no other process has it.
+/// Exclusive ownership of the store: while this value lives, no other process can take it.
 #[derive(Debug)]
 pub struct Ownership {
     dir: DataDir,
-    // The lock is the open file; dropping it gives the lock up.
+    // The lock belongs to the open file; dropping the file releases it.
     _lock: File,
 }
 
 impl DataDir {
-    /// Takes a directory, which need not exist yet.
+    /// Describes a directory, which need not exist yet.
     pub fn new(root: impl Into<PathBuf>) -> DataDir {
         DataDir { root: root.into() }
     }
 
-    /// The directory itself.
+    /// The root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where the owner says how to reach it.
+    /// The file in which the owner says how to reach it.
     pub fn endpoint_file(&self) -> PathBuf {
         self.root.join("endpoint.json")
     }
@@ -54,12 +54,12 @@ impl DataDir {
         self.root.join("head")
     }
 
-    /// The database's own folder.
+    /// The database's folder.
     pub fn store(&self) -> PathBuf {
         self.root.join("store")
     }
 
-    /// Backups, and copies of the store from before each migration.
+    /// The folder of backups and of copies of the store from before each migration.
     pub fn backups(&self) -> PathBuf {
         self.root.join("backups")
     }
@@ -76,11 +76,11 @@ impl DataDir {
             .map_err(failed)
     }
 
-    /// Takes the store if nobody has it.
+    /// Takes ownership of the store unless another process has it.
     ///
     /// # Errors
-    /// [`LibraryError::Owned`] when another process has it, [`LibraryError::ReadOnly`] when the
-    /// directory cannot be made or written.
+    /// [`LibraryError::Owned`] when another process owns it, [`LibraryError::ReadOnly`] when the directory
+    /// cannot be created or written.
     pub fn try_own(&self) -> Result<Ownership> {
         let lock = self.open_lock()?;
         match lock.try_lock() {
@@ -90,16 +90,16 @@ impl DataDir {
         }
     }
 
-    /// Whether a process owns the store, as far as that can be told without writing.
+    /// Whether a process owns the store, as far as can be determined without writing.
     pub fn is_owned(&self) -> bool {
         let lock = File::open(self.root.join("lock"));
         lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Waits until the present owner ends and takes the store. Blocks the thread.
+    /// Waits until the current owner ends, then takes ownership of the store. Blocks the thread.
     ///
     /// # Errors
-    /// As [`DataDir::try_own`], save for `Owned`.
+    /// As [`DataDir::try_own`], except `Owned`.
     pub fn wait_to_own(&self) -> Result<Ownership> {
         let lock = self.open_lock()?;
         lock.lock().map_err(|error| LibraryError::io(&self.root, error))?;
@@ -108,13 +108,13 @@ impl DataDir {
 }
 
 impl Ownership {
-    /// The directory owned.
+    /// The owned directory.
     pub fn dir(&self) -> &DataDir {
         &self.dir
     }
 }
 
-/// Makes the directory for its owner's eyes alone; one that exists keeps its permissions.
+/// Creates the directory, accessible only to the user; an existing one keeps its permissions.
 fn create(root: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -1,14 +1,14 @@
-//! The embedded database: opening it, writing to it, and what happens when a write fails.
+//! The embedded database: opening it, writing to it, and recovering from failed writes.
 //!
-//! A failed write leaves the store's log with a torn record in its middle. Whatever the same instance writes
-//! behind it is lost when the log is replayed, and what the instance still holds in memory is what was
-//! refused. So after a failed write the instance is abandoned: it is never asked again and never closed, for
-//! closing flushes what was refused. Its folder is renamed away under it, the log is cut where it was when the
-//! last write was acknowledged, and a new instance opens what is left. The place of the cut is noted in the
-//! head first, so that a process that ends in between leaves the same to the next one.
+//! A failed write leaves a torn record in the middle of the store's write-ahead log. Anything the same
+//! instance appends after it is lost when the log is replayed, and the instance's memory still holds the
+//! refused data. So after a failed write the instance is abandoned: it is never queried and never closed,
+//! because closing would flush the refused data. Its folder is renamed, the log is truncated to its length at
+//! the last acknowledged write, and a new instance opens the result. The truncation point is recorded in the
+//! head first, so that if the process ends midway, the next one can finish the recovery.
 //!
-//! The database's own maintenance is not started: it writes by itself, and an abandoned instance must not.
-//! It looks after clusters, change feeds and indexes being built, of which there are none here.
+//! The database's own maintenance tasks are not started: they write on their own, which an abandoned instance
+//! must not do. They serve clusters, change feeds and index builds, none of which are used here.
 
 use std::fs;
 use std::io;
@@ -35,10 +35,10 @@ use crate::store_files::{
     copy_aside, cut_log, detach, end_of_log, folders, next_folder, settle_folder, unlock,
 };
 
-/// How long a write may take, and a second more for each MiB.
+/// Time limit of a write, plus one second for each MiB.
 const LONGEST_WRITE: Duration = Duration::from_secs(30);
 
-/// An instance of the database, and the handle to ask it by.
+/// A database instance and the handle for querying it.
 pub(crate) struct Instance {
     datastore: Arc<Datastore>,
     pub(crate) db: Surreal<Db>,
@@ -51,37 +51,37 @@ impl Instance {
     }
 }
 
-/// The files of a database on a disk.
+/// The files of an on-disk database.
 struct Files {
     dir: DataDir,
     space: Space,
-    /// The folder of the instance that is open.
+    /// Folder of the open instance.
     folder: Mutex<PathBuf>,
-    /// The end of the store's log after the last write that was acknowledged.
+    /// End of the store's log after the last acknowledged write.
     position: Mutex<LogPosition>,
 }
 
 /// The database of one library.
 pub(crate) struct Database {
-    /// None while a failed write could not be recovered from, and once it was closed.
+    /// None after a failed write until recovery succeeds, and once the database is closed.
     instance: ArcSwapOption<Instance>,
-    /// Nothing is opened again.
+    /// Set once closed: the store is not reopened.
     closed: AtomicBool,
-    /// None in memory.
+    /// None for an in-memory database.
     files: Option<Files>,
     pub(crate) head: Option<Mutex<HeadFile>>,
-    /// Writes take turns: the database is optimistic, and of two transactions that write one row at a time
-    /// it would fail one.
+    /// Serializes writes: the database uses optimistic concurrency, and would fail one of two transactions
+    /// that write the same row.
     writing: tokio::sync::Mutex<()>,
-    /// How long a small write may take.
+    /// Time limit of a small write.
     longest_write: Duration,
-    /// Why nothing may be written.
+    /// Set when the database is read-only, with the reason.
     read_only: Option<Refusal>,
-    /// The copy that is read where the store itself cannot be opened.
+    /// The temporary copy that is read when the store itself cannot be opened for writing.
     _copy: Option<TempDir>,
 }
 
-/// Why a library takes no changes.
+/// Why a library accepts no changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) root: PathBuf,
@@ -102,12 +102,12 @@ impl Refusal {
 }
 
 impl Database {
-    /// A database in memory.
+    /// Opens an in-memory database.
     pub(crate) async fn in_memory() -> std::result::Result<Database, String> {
         Ok(Database::over(connect("memory").await?))
     }
 
-    /// A database without files or head of its own.
+    /// Wraps an instance that has no files or head.
     fn over(instance: Instance) -> Database {
         Database {
             instance: ArcSwapOption::from_pointee(instance),
@@ -121,11 +121,11 @@ impl Database {
         }
     }
 
-    /// A copy of the database in a data directory, to be read where the directory cannot be written. The
-    /// caller sees to it that no process owns the store.
+    /// Opens a copy of the database of a data directory that cannot be written, for reading. The caller makes
+    /// sure that no process owns the store.
     ///
     /// # Errors
-    /// [`LibraryError::Damaged`] when it cannot be opened, [`LibraryError::DiskFull`] when there is no room
+    /// [`LibraryError::Damaged`] when it cannot be opened, [`LibraryError::DiskFull`] when there is no space
     /// for a copy anywhere.
     pub(crate) async fn copy_of(dir: &DataDir) -> Result<Database> {
         let store = folders(dir).ok().and_then(|found| found.into_iter().max());
@@ -143,11 +143,11 @@ impl Database {
         Ok(Database { _copy: Some(copy), ..Database::over(open_folder(dir, &folder).await?) })
     }
 
-    /// The database in a data directory this process owns. What an earlier process could not recover from is
-    /// recovered first.
+    /// Opens the database of a data directory this process owns, first finishing a recovery that an earlier
+    /// process could not.
     ///
     /// # Errors
-    /// What kept the store from opening, sorted.
+    /// Returns what kept the store from opening, mapped to a [`LibraryError`].
     pub(crate) async fn on_disk(dir: &DataDir, mut head: HeadFile) -> Result<Database> {
         let failed = |error| LibraryError::io(dir.root(), error);
         let space = Space::new(dir.root());
@@ -179,21 +179,21 @@ impl Database {
         self.read_only = Some(refusal);
     }
 
-    /// Whether, and why, nothing may be written.
+    /// Why writes are refused, if they are.
     pub(crate) fn refusal(&self) -> Option<&Refusal> {
         self.read_only.as_ref()
     }
 
-    /// The instance to ask, opened anew if a failed write could not be recovered from before. Then
-    /// `recovered` is called.
+    /// Returns the instance to query, reopening the store first if an earlier recovery failed. Calls
+    /// `recovered` after reopening.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] while it cannot be.
+    /// [`LibraryError::DiskFull`] while the store cannot be reopened.
     pub(crate) async fn ready(&self, recovered: impl Fn() + Send + Sync) -> Result<Arc<Instance>> {
         if let Some(instance) = self.instance.load_full() {
             return Ok(instance);
         }
-        // On the heap: everything that reads would carry it.
+        // Boxed, because every read would otherwise carry this future.
         Box::pin(async {
             let _turn = self.writing.lock().await;
             self.ready_in_turn(&recovered).await
@@ -201,7 +201,7 @@ impl Database {
         .await
     }
 
-    /// As [`Database::ready`], for who holds the turn.
+    /// As [`Database::ready`], for a caller that holds the `writing` lock.
     async fn ready_in_turn(&self, recovered: &(impl Fn() + Send + Sync)) -> Result<Arc<Instance>> {
         if let Some(instance) = self.instance.load_full() {
             return Ok(instance);
@@ -209,7 +209,7 @@ impl Database {
         if self.closed.load(Ordering::Acquire) {
             return Err(self.unrecovered());
         }
-        // On the heap: every read and write would carry what opening a store takes.
+        // Boxed, because every read and write would otherwise carry the future of opening a store.
         let instance = Box::pin(self.reopen()).await?;
         recovered();
         Ok(instance)
@@ -223,10 +223,10 @@ impl Database {
         LibraryError::DiskFull { path }
     }
 
-    /// Refuses a change for which there is not enough room, before any of it is written.
+    /// Refuses a change for which there is not enough disk space, before any of it is written.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`], or why nothing may be written.
+    /// [`LibraryError::DiskFull`], or the reason why the library is read-only.
     pub(crate) fn check_space(&self, bytes: usize) -> Result<()> {
         if let Some(refusal) = &self.read_only {
             return Err(refusal.error());
@@ -234,11 +234,12 @@ impl Database {
         self.files.as_ref().map_or(Ok(()), |files| files.space.check(bytes as u64))
     }
 
-    /// Runs statements that give nothing back, one such call after the other. `recovered` is called when
-    /// the write failed and another instance took the place of this one: what is in memory may be ahead.
+    /// Runs statements that return nothing; calls are serialized. `recovered` is called when the write failed
+    /// and a new instance replaced this one, since state in memory may then be ahead of the store.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] before anything is written, or what failed: then nothing of it stays.
+    /// [`LibraryError::DiskFull`] before anything is written, or the failure of the write, of which nothing
+    /// remains.
     pub(crate) async fn execute(
         &self,
         query: &str,
@@ -250,8 +251,8 @@ impl Database {
         self.check_space(bytes)?;
         let again = self.files.as_ref().map(|files| (&files.space, variables.clone()));
         match (self.execute_once(query, variables, &recovered).await, again) {
-            // The store folds its log into tables by itself. Where that failed on a full disk it refuses
-            // every write since, with the same error, also when there is room by now.
+            // The store compacts its log into tables by itself. Once that has failed on a full disk, it
+            // refuses every later write with the same error, even when there is space again.
             (Err(LibraryError::DiskFull { .. }), Some((space, variables)))
                 if space.fits_beside_reserve(bytes as u64) =>
             {
@@ -261,7 +262,7 @@ impl Database {
         }
     }
 
-    /// The caller holds the turn, and has looked for room.
+    /// The caller holds the `writing` lock and has checked the disk space.
     async fn execute_once(
         &self,
         query: &str,
@@ -270,7 +271,7 @@ impl Database {
     ) -> Result<()> {
         let instance = self.ready_in_turn(recovered).await?;
         let limit = self.longest_write + Duration::from_secs((bytes_of(&variables) >> 20) as u64);
-        // The database tries some of its own writes again and again for minutes when the disk is full.
+        // With a full disk, the database retries some of its own writes for minutes.
         let outcome = tokio::time::timeout(limit, run(&instance.db, query, variables)).await;
         let outcome = outcome.unwrap_or_else(|_| {
             let why = format!("nothing came of it within {} seconds", limit.as_secs());
@@ -299,9 +300,9 @@ impl Database {
         Err(error)
     }
 
-    /// Gives the instance up without closing it.
+    /// Abandons the instance without closing it.
     fn abandon(&self) {
-        // Dropping the last reference would close the store, and flush what was refused.
+        // Dropping the last reference would close the store and flush the refused data.
         std::mem::forget(self.instance.swap(None));
         let (Some(files), Some(head)) = (&self.files, &self.head) else { return };
         let position = *files.position.lock().expect("no holder panics");
@@ -311,7 +312,7 @@ impl Database {
         }
     }
 
-    /// Opens the store anew after an instance was given up.
+    /// Reopens the store after an instance was abandoned.
     async fn reopen(&self) -> Result<Arc<Instance>> {
         let (Some(files), Some(head)) = (&self.files, &self.head) else { return Err(self.unrecovered()) };
         let failed = |error| LibraryError::io(files.dir.root(), error);
@@ -320,7 +321,7 @@ impl Database {
         let old = files.folder.lock().expect("no holder panics").clone();
         let folder = next_folder(&files.dir).map_err(failed)?;
         fs::rename(&old, &folder).map_err(failed)?;
-        // What follows needs room and may fail: the next try begins where the store lies by then.
+        // The rest needs disk space and may fail: the next attempt starts from the folder's new name.
         files.folder.lock().expect("no holder panics").clone_from(&folder);
         detach(&folder).map_err(failed)?;
         crash::point("recover.moved");
@@ -335,7 +336,7 @@ impl Database {
         Ok(instance)
     }
 
-    /// Gives the instance up, which is closed by what is returned; nothing can be asked or written any more.
+    /// Releases the instance and returns a future that closes it; nothing can be read or written any more.
     pub(crate) fn give_up(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
         self.closed.store(true, Ordering::Release);
         let instance = self.instance.swap(None)?;
@@ -347,10 +348,10 @@ impl Database {
         })
     }
 
-    /// Flushes the store and gives it up.
+    /// Flushes and closes the store.
     ///
     /// # Errors
-    /// When it could not be flushed; what was acknowledged is in its log all the same.
+    /// Returns an error when the store could not be flushed; acknowledged changes are still in its log.
     pub(crate) async fn close(&self) -> Result<()> {
         let _turn = self.writing.lock().await;
         self.closed.store(true, Ordering::Release);
@@ -379,13 +380,13 @@ impl Database {
     }
 }
 
-/// Closes an instance, after which its folder can be opened again, whether it was flushed or not.
+/// Closes an instance. Its folder can be opened again afterwards, whether or not it was flushed.
 async fn close_instance(instance: Arc<Instance>, folder: Option<&Path>) -> std::result::Result<(), String> {
     let closed = instance.close().await;
-    // Dropping it would close the store a second time, in the background, when another instance may have
-    // opened it already.
+    // Dropping it would close the store a second time, in the background, when another instance may already
+    // have opened it.
     std::mem::forget(instance);
-    // One that could not flush writes nothing any more, and keeps its lock as long as this process lives.
+    // An instance that failed to flush writes nothing more, but holds its lock as long as this process lives.
     if let Some(folder) = folder
         && let Err(error) = unlock(folder)
     {
@@ -397,7 +398,7 @@ async fn close_instance(instance: Arc<Instance>, folder: Option<&Path>) -> std::
 /// Why statements did not run.
 struct Failure {
     why: String,
-    /// The statements themselves are at fault; the store is well.
+    /// Whether the statements themselves are at fault, and the store is intact.
     of_statement: bool,
 }
 
@@ -415,7 +416,7 @@ async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::R
     let mut response =
         response.map_err(|error| Failure { why: error.to_string(), of_statement: of_statement(&error) })?;
     let errors = response.take_errors();
-    // When a transaction fails, every statement of it says only that; one says why.
+    // When a transaction fails, all its statements report that it failed; only one gives the reason.
     let echo = |error: &&surrealdb::Error| {
         let text = error.to_string();
         !text.contains("failed transaction") && !text.contains("due to a prior error")
@@ -431,7 +432,7 @@ async fn open_folder(dir: &DataDir, folder: &Path) -> Result<Instance> {
             reason: "the database cannot use a path with `?` or bytes that are not UTF-8".to_owned(),
         });
     };
-    // Every commit is synced: an acknowledged change survives a power cut.
+    // Every commit is synced, so that an acknowledged change survives a power failure.
     let opened = connect(&format!("surrealkv://{text}?sync=every")).await;
     opened.map_err(|error| match LibraryError::database(Some(dir.root()), &error) {
         LibraryError::Database(reason) => LibraryError::Damaged { path: dir.root().to_owned(), reason },
@@ -439,7 +440,7 @@ async fn open_folder(dir: &DataDir, folder: &Path) -> Result<Instance> {
     })
 }
 
-/// The database at an address.
+/// Connects to the database at an address.
 pub(crate) async fn connect(address: &str) -> std::result::Result<Instance, String> {
     let datastore = open_datastore(address).await?;
     let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
@@ -449,14 +450,14 @@ pub(crate) async fn connect(address: &str) -> std::result::Result<Instance, Stri
     Ok(Instance { datastore, db })
 }
 
-/// The steps the SDK itself takes to open an embedded store, done here because only the datastore, not the
-/// SDK's handle, can be closed and waited for.
+/// Opens an embedded store in the same steps as the SDK. Done here because only the datastore, not the SDK's
+/// handle, can be closed and awaited.
 async fn open_datastore(address: &str) -> std::result::Result<Arc<Datastore>, String> {
-    // The database looks at the machine's processes, and would keep a file open for each of them. False
-    // where no files are kept open for it anyway.
+    // The database inspects the machine's processes and would keep a file open for each. The call returns
+    // false on platforms where no files are kept open anyway.
     let _ = sysinfo::set_open_files_limit(0);
     let config = ConfigMap::empty()
-        // Cards are small and live in the replica: the database needs no half of the memory.
+        // Cards are small and live in the replica, so the database need not take half of the memory.
         .with_key_value("surrealkv_block_cache_capacity", (32 << 20).to_string())
         .with_key_value("surrealkv_max_memtable_size", (64 << 20).to_string());
     let datastore = Datastore::builder()
@@ -467,14 +468,15 @@ async fn open_datastore(address: &str) -> std::result::Result<Arc<Datastore>, St
         .await
         .map_err(|error| error.to_string())?;
     let begun = async {
-        // What follows tries again for two minutes, as a cluster may want. A store that is damaged says so
-        // at once.
+        // The two calls below retry for two minutes, as suits a cluster; `get_version` reports a damaged
+        // store at once.
         datastore.get_version().await?;
         datastore.check_version().await?;
         datastore.bootstrap().await
     };
     if let Err(error) = begun.await {
-        // Dropping it would close the store in the background, when the next try may have opened it.
+        // Dropping it would close the store in the background, when the next attempt may already have opened
+        // it.
         std::mem::forget(Arc::clone(&datastore));
         return Err(error.to_string());
     }

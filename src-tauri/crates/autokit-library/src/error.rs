@@ -1,4 +1,4 @@
-//! What can go wrong with the store, each with a code to branch on and a remedy to show.
+//! Errors of the store, each with a code to branch on and a remedy to show.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use ts_rs::TS;
 /// Result of the library's operations.
 pub type Result<T, E = LibraryError> = std::result::Result<T, E>;
 
-/// Stable codes; the window and the terminal branch on these, never on text.
+/// Stable error codes; the window and the terminal branch on these, never on text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -32,7 +32,7 @@ pub enum Code {
     Duplicate,
     /// The card breaks a rule.
     Invalid,
-    /// Who asked for it said stop.
+    /// The caller cancelled the operation.
     Stopped,
     /// The database refused or failed an operation.
     Database,
@@ -46,13 +46,13 @@ pub enum LibraryError {
     ReadOnly {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// No space is left.
+    /// No disk space is left.
     #[error("the disk that holds {} is full; nothing of the last change was kept", path.display())]
     DiskFull {
-        /// The directory.
+        /// A directory on the full disk.
         path: PathBuf,
     },
     /// Another process has the lock.
@@ -66,17 +66,17 @@ pub enum LibraryError {
     NewerSchema {
         /// The directory.
         path: PathBuf,
-        /// Schema of the store.
+        /// Schema version of the store.
         found: u32,
-        /// Newest schema this program knows.
+        /// Newest schema version this program knows.
         known: u32,
     },
-    /// Cannot be read.
+    /// The store cannot be read.
     #[error("the library in {} cannot be read: {reason}", path.display())]
     Damaged {
         /// The directory.
         path: PathBuf,
-        /// What was wrong.
+        /// What is wrong.
         reason: String,
     },
     /// No such card.
@@ -90,13 +90,13 @@ pub enum LibraryError {
         /// The number asked for.
         number: u32,
     },
-    /// The library is not what was acknowledged.
+    /// The library does not match what was acknowledged.
     #[error("the library is not complete: {problem}")]
     Incomplete {
         /// What is missing or altered.
         problem: String,
     },
-    /// A backup is not what was written.
+    /// A backup is not as it was written.
     #[error("the backup {} cannot be used: {reason}", path.display())]
     BadBackup {
         /// Its file.
@@ -109,33 +109,33 @@ pub enum LibraryError {
     NoBackup {
         /// The name asked for.
         name: String,
-        /// Where backups are.
+        /// The folder of backups.
         folder: PathBuf,
     },
     /// No such proposal.
     #[error("there is no proposal {0}")]
     NoProposal(u32),
-    /// The proposal was decided before.
+    /// The proposal is already decided.
     #[error("proposal {proposal} is {state} already")]
     Decided {
         /// Its number.
         proposal: u32,
-        /// What it was decided to be.
+        /// Its state.
         state: &'static str,
     },
-    /// The proposal is not what it was when it was looked at.
+    /// The proposal changed since the caller read it.
     #[error("proposal {0} changed meanwhile")]
     ProposalChanged(u32),
-    /// There is no change to take back.
+    /// There is no change to undo.
     #[error("there is nothing to undo")]
     NothingToUndo,
-    /// All that was to be taken back changed again since.
+    /// Every card of the change to undo has changed again since.
     #[error("{cards} cards changed again since, and stay as they are")]
     ChangedSince {
-        /// How many there are.
+        /// How many cards there are.
         cards: usize,
     },
-    /// Changed since it was read.
+    /// The card changed since it was read.
     #[error("card {card:?} changed meanwhile: it is at revision {current}, the edit was made on {expected}")]
     Conflict {
         /// The card.
@@ -145,7 +145,7 @@ pub enum LibraryError {
         /// Revision it has now.
         current: u32,
     },
-    /// The identity is taken.
+    /// Another card already has this provider and name.
     #[error("there already is a card named {key}: {existing}")]
     Duplicate {
         /// Provider and name.
@@ -153,10 +153,10 @@ pub enum LibraryError {
         /// Id of the card that has it.
         existing: String,
     },
-    /// A stored or given card breaks a rule.
+    /// A stored or given card is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// Who asked for it said stop; nothing was done.
+    /// The caller cancelled the operation; nothing was done.
     #[error("it was stopped")]
     Stopped,
     /// The database failed.
@@ -165,7 +165,7 @@ pub enum LibraryError {
 }
 
 impl LibraryError {
-    /// The code.
+    /// Returns the error's code.
     pub fn code(&self) -> Code {
         match self {
             LibraryError::ReadOnly { .. } => Code::ReadOnly,
@@ -191,7 +191,7 @@ impl LibraryError {
         }
     }
 
-    /// What a person can do about it.
+    /// Tells the user what to do about the error.
     pub fn remedy(&self) -> &'static str {
         match self {
             LibraryError::Incomplete { .. } => {
@@ -222,7 +222,7 @@ impl LibraryError {
         }
     }
 
-    /// Sorts an I/O error of the data directory.
+    /// Maps an I/O error in the data directory.
     pub(crate) fn io(path: &Path, source: io::Error) -> LibraryError {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -232,7 +232,7 @@ impl LibraryError {
         }
     }
 
-    /// Sorts an error of the database, which tells I/O failures only by their text.
+    /// Maps a database error. Only its text distinguishes I/O failures.
     pub(crate) fn database(path: Option<&Path>, error: &dyn std::fmt::Display) -> LibraryError {
         let text = error.to_string();
         match path {

@@ -1,12 +1,12 @@
-//! The head of the commit log, kept apart from the store.
+//! The head of the commit log, stored outside the store.
 //!
-//! The store can lose its newest commits without knowing it: its log is replayed up to the first record that
-//! cannot be read. So the number and hash of the last acknowledged commit are also written to a small file of
-//! their own, and compared when the library opens.
+//! The store can lose its newest commits without noticing: its log is replayed up to the first unreadable
+//! record. So the number and hash of the last acknowledged commit are also written to a small separate file,
+//! and compared when the library opens.
 //!
-//! The file has two slots that are written in turn, in place. A write that is cut off spoils one slot; the
-//! other still holds the state before it. Nothing is allocated after the file was made, so that a full disk
-//! does not keep the head from being written.
+//! The file has two slots that are written alternately, in place. An interrupted write spoils one slot; the
+//! other still holds the previous state. Nothing is allocated after the file was created, so that the head
+//! can be written even when the disk is full.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,62 +17,63 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{LibraryError, Result};
 
-/// Bytes of a slot: a page, so that writing one never touches the other.
+/// Bytes of a slot: one page, so that writing a slot never touches the other.
 const SLOT: u64 = 4096;
 
-/// How far the store's own log reached, in bytes of its newest segment.
+/// The end of the store's log: its newest segment and that segment's length in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LogPosition {
     pub(crate) segment: u64,
     pub(crate) length: u64,
 }
 
-/// Commits that were acknowledged and that the store no longer has.
+/// Acknowledged commits that the store no longer has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     /// Number of the first that is missing.
     pub first: u64,
     /// Number of the last that is missing.
     pub last: u64,
-    /// Time of the newest commit that is still there, RFC 3339 in UTC; empty when there is none.
+    /// Time of the newest commit that is still there, RFC 3339 in UTC; empty if there is none.
     pub since: String,
-    /// When it was noticed, RFC 3339 in UTC.
+    /// When the loss was noticed, RFC 3339 in UTC.
     pub noticed_at: String,
 }
 
-/// Whether the store was closed, is in use, or refused a write.
+/// Whether the store is closed, open, or failed a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StoreState {
     #[default]
     Closed,
     Open,
-    /// A write failed after the store's log had this length: what comes after it was refused.
+    /// A write failed; everything in the store's log after this position was refused.
     Failed(LogPosition),
 }
 
-/// What was acknowledged last.
+/// The last acknowledged commit and the state of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
-    /// Counts writes of this file; the slot with the higher one is newer.
+    /// Number of writes of this file; the slot with the higher number is newer.
     generation: u64,
     /// Number of the last acknowledged commit; 0 before the first.
     pub(crate) seq: u64,
     /// Its hash, hexadecimal; empty before the first.
     pub(crate) hash: String,
-    /// Cards there are after it.
+    /// Number of cards after it.
     pub(crate) cards: u64,
-    /// The last commit before the library was last closed properly.
+    /// Number of the last commit when the library was last closed cleanly.
     pub(crate) closed_at: u64,
     pub(crate) state: StoreState,
-    /// Losses nobody has accepted yet.
+    /// Losses that nobody has accepted yet.
     pub(crate) losses: Vec<Loss>,
-    /// When an opening found no head, RFC 3339 in UTC, until somebody accepts that changes may be missing.
+    /// When the library was opened without a head, RFC 3339 in UTC; set until somebody accepts that changes
+    /// may be missing.
     #[serde(default)]
     pub(crate) missing_since: Option<String>,
 }
 
-/// The open file.
+/// The open head file.
 #[derive(Debug)]
 pub(crate) struct HeadFile {
     path: PathBuf,
@@ -81,10 +82,10 @@ pub(crate) struct HeadFile {
 }
 
 impl HeadFile {
-    /// Opens or makes the file. Gives `None` beside it when there was no head to read.
+    /// Opens or creates the file. The flag returned with it says whether it held a readable head.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`] when it cannot be made.
+    /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`] when it cannot be created.
     pub(crate) fn open(path: &Path) -> Result<(HeadFile, bool)> {
         let failed = |error| LibraryError::io(path, error);
         let mut file = OpenOptions::new()
@@ -96,7 +97,7 @@ impl HeadFile {
             .map_err(failed)?;
         let known = read_slots(&mut file).map_err(failed)?;
         if file.metadata().map_err(failed)?.len() < 2 * SLOT {
-            // Both slots are written out once, so that later writes allocate nothing.
+            // Both slots are written once, so that later writes allocate nothing.
             let mut blank = vec![0; 2 * SLOT as usize];
             file.seek(SeekFrom::Start(0)).map_err(failed)?;
             if let Some(head) = &known {
@@ -108,7 +109,7 @@ impl HeadFile {
         Ok((HeadFile { path: path.to_owned(), file, head: known.unwrap_or_default() }, found))
     }
 
-    /// Reads the head without writing anything; `None` when there is none that can be read.
+    /// Reads the head without writing anything; `None` when there is no readable head.
     pub(crate) fn peek(path: &Path) -> Option<Head> {
         read_slots(&mut File::open(path).ok()?).ok().flatten()
     }
@@ -117,10 +118,10 @@ impl HeadFile {
         &self.head
     }
 
-    /// Changes the head; it is on the disk when this returns.
+    /// Changes the head; the change is on disk when this returns.
     ///
     /// # Errors
-    /// When it cannot be written; then the head is as it was.
+    /// Returns an error when the head cannot be written; it is then unchanged.
     pub(crate) fn update(&mut self, change: impl FnOnce(&mut Head)) -> Result<()> {
         let mut next = self.head.clone();
         change(&mut next);
@@ -137,7 +138,7 @@ impl HeadFile {
     }
 }
 
-/// The newer of the two slots that can be read.
+/// Returns the newer of the readable slots.
 fn read_slots(file: &mut File) -> io::Result<Option<Head>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
@@ -146,7 +147,7 @@ fn read_slots(file: &mut File) -> io::Result<Option<Head>> {
     Ok(heads.max_by_key(|head| head.generation))
 }
 
-/// JSON, its checksum, and zeros up to the end of the slot.
+/// Encodes a slot: JSON, its checksum, and zeros up to the slot's size.
 fn encode(head: &Head) -> io::Result<Vec<u8>> {
     let mut head = head.clone();
     loop {
@@ -156,7 +157,7 @@ fn encode(head: &Head) -> io::Result<Vec<u8>> {
             bytes.resize(SLOT as usize, 0);
             return Ok(bytes);
         }
-        // Two neighbouring losses become one that spans both; some thirty fit.
+        // Two adjacent losses are merged into one that spans both; some thirty fit.
         let Some(last) = head.losses.pop() else {
             return Err(io::Error::other("the head does not fit into its slot"));
         };

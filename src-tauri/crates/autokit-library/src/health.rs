@@ -1,5 +1,4 @@
-//! How healthy the library is: what checking each card against its page found, and the counts of
-//! every day.
+//! Health of the library: the newest check of each card against its page, and daily counts.
 
 use std::sync::atomic::Ordering;
 
@@ -36,7 +35,7 @@ impl VerificationRow {
 }
 
 impl Library {
-    /// Keeps what checking a card found, in place of what was found before.
+    /// Stores the result of checking a card, replacing the previous one.
     ///
     /// # Errors
     /// When the database fails.
@@ -56,8 +55,8 @@ impl Library {
             },
         )
         .await?;
-        // After the database, so that readers never wait for it. Whoever reads all checks meanwhile
-        // holds this lock, and what was read is put right here.
+        // Updated after the database, so that readers never wait for it. A task loading all checks holds this
+        // lock meanwhile; whatever it read is corrected here.
         if let Some(checks) = self.checks.write().await.as_mut() {
             checks.keep(verification);
         }
@@ -65,7 +64,7 @@ impl Library {
         Ok(())
     }
 
-    /// What the newest check of a card found; `None` when it was never checked.
+    /// Returns the newest check of a card; `None` when it was never checked.
     ///
     /// # Errors
     /// When the database fails.
@@ -81,7 +80,7 @@ impl Library {
         rows.into_iter().next().map(VerificationRow::into_verification).transpose()
     }
 
-    /// The newest check of every card, without the reports.
+    /// Returns the newest check of every card, without the reports.
     ///
     /// # Errors
     /// When the database fails.
@@ -98,8 +97,8 @@ impl Library {
         rows.into_iter().map(VerificationRow::into_verification).collect()
     }
 
-    /// The newest check of every card, from memory; the database is read when nobody asked before.
-    /// Let go of it before asking again: whoever writes may wait in between.
+    /// Returns the newest check of every card from memory; the first call reads them from the database. Drop
+    /// the guard before calling again, since a writer may be waiting in between.
     ///
     /// # Errors
     /// When the database fails.
@@ -117,12 +116,12 @@ impl Library {
         }
     }
 
-    /// Grows with every check that is kept while this library is open.
+    /// A number that grows with every check stored while this library is open.
     pub fn checks_version(&self) -> u64 {
         self.checks_version.load(Ordering::Relaxed)
     }
 
-    /// How many of the cards there are now are in which state.
+    /// Counts the existing cards by state.
     ///
     /// # Errors
     /// When the database fails.
@@ -148,8 +147,8 @@ impl Library {
         }))
     }
 
-    /// Keeps the counts of a day (`YYYY-MM-DD`), in place of those kept for it before. Cards that changed
-    /// since they were looked at are kept among those nobody looked at.
+    /// Stores the counts of a day (`YYYY-MM-DD`), replacing any stored before. Cards that changed since their
+    /// last check are counted as never checked.
     ///
     /// # Errors
     /// When the database fails.
@@ -163,7 +162,7 @@ impl Library {
                     stale: i64::from(counts.stale),
                     broken: i64::from(counts.broken),
                     unreachable: i64::from(counts.unreachable),
-                    // Days know no more than whether a card was looked at as it is.
+                    // A day records only whether a card was checked in its current form.
                     never_checked: i64::from(counts.never_checked + counts.changed),
                 },
             },
@@ -171,7 +170,7 @@ impl Library {
         .await
     }
 
-    /// The counts of the newest `days` days that have some, oldest first.
+    /// Returns the counts of the newest `days` recorded days, oldest first.
     ///
     /// # Errors
     /// When the database fails.

@@ -1,4 +1,4 @@
-//! Looking back and going back: revisions, restore, undo.
+//! Reading and reverting history: revisions, restore, undo.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,10 +11,10 @@ use crate::rows::{ChangeRow, RevisionRow, key_text};
 use crate::store::Library;
 use crate::write::{CommitExtras, Committed, Meta, Undoes, Undone, Write};
 
-/// Cards above which reading the whole journal is quicker than asking for each.
+/// Above this many cards, reading the whole journal is faster than querying each card.
 pub(crate) const MANY: usize = 500;
 
-/// Names of revisions as they are stored.
+/// Parses stored revision ids.
 pub(crate) fn names(texts: Vec<String>) -> Result<Vec<RevisionId>> {
     texts.into_iter().map(|text| RevisionId::try_from(text).map_err(LibraryError::Database)).collect()
 }
@@ -40,7 +40,7 @@ impl RevisionRow {
 }
 
 impl Library {
-    /// The revisions of a card, newest first. Deleted cards still have theirs.
+    /// Returns the revisions of a card, newest first. Deleted cards keep theirs.
     ///
     /// # Errors
     /// [`LibraryError::NoCard`] when there never was such a card.
@@ -59,7 +59,7 @@ impl Library {
         rows.into_iter().map(RevisionRow::into_revision).collect()
     }
 
-    /// One revision of a card.
+    /// Returns one revision of a card.
     ///
     /// # Errors
     /// [`LibraryError::NoRevision`].
@@ -79,7 +79,7 @@ impl Library {
         }
     }
 
-    /// The newest change that can be undone, with its reason.
+    /// Returns the id and reason of the newest change that can be undone.
     ///
     /// # Errors
     /// When the database fails.
@@ -101,7 +101,8 @@ impl Library {
         Ok(rows.into_iter().next())
     }
 
-    /// The revisions a change made, oldest first, without the text of cards; with an import, those of what was decided about it.
+    /// Returns the revisions a change made, oldest first, without card bodies. For an import, this includes
+    /// the revisions of later decisions on its proposals.
     async fn revisions_of_change(&self, change: &str) -> Result<Vec<Revision>> {
         let mut response = self
             .db().await?
@@ -116,34 +117,35 @@ impl Library {
         rows.into_iter().map(RevisionRow::into_revision).collect()
     }
 
-    /// Takes a change back as one new change: every card it touched returns to what it was
-    /// before, except cards that changed again afterwards, which are kept and named.
+    /// Undoes a change by making a new one: every card it touched returns to its previous state, except cards
+    /// that changed again afterwards, which are kept and reported.
     ///
     /// # Errors
-    /// [`LibraryError::NothingToUndo`]; [`LibraryError::ChangedSince`] when all of them would be kept;
+    /// [`LibraryError::NothingToUndo`]; [`LibraryError::ChangedSince`] when every card would be kept;
+    /// otherwise as [`Library::commit`].
     /// otherwise as [`Library::commit`].
     pub async fn undo(&self, change: &str, author: Author, request: Option<String>) -> Result<Undone> {
         self.undo_of(change, None, false, author, request).await
     }
 
-    /// Takes back what accepting a proposal wrote, and lets it wait again. Of a change that took over
-    /// several at once, the others stay.
+    /// Undoes the acceptance of a proposal, which becomes pending again. If the change accepted several
+    /// proposals at once, the others stay accepted.
     ///
     /// # Errors
-    /// [`LibraryError::NothingToUndo`] when it was not accepted; otherwise as [`Library::commit`].
+    /// [`LibraryError::NothingToUndo`] when the proposal was not accepted; otherwise as [`Library::commit`].
     pub async fn undo_acceptance(&self, id: u32, author: Author, request: Option<String>) -> Result<Undone> {
         let change = self.change_of_proposal(id).await?.ok_or(LibraryError::NothingToUndo)?;
         let proposal = self.proposal(id).await?;
         let others = self.revisions_of_change(&change).await?;
         let card = proposal.draft.subject();
         let only = others.iter().any(|revision| revision.card != card).then_some(&card);
-        // A new card may have been accepted under another name: then it is alone in its change.
+        // A new card may have been accepted under another name; then it is the only card of its change.
         let only = only.filter(|card| others.iter().any(|revision| revision.card == **card));
-        // The proposal waits again even where its card went on and stays as it is.
+        // The proposal becomes pending again even if its card has changed since and stays as it is.
         self.undo_of(&change, only, true, author, request).await
     }
 
-    /// The texts of cards before these revisions; none where a card was not there.
+    /// Returns the bodies of cards before these revisions; `None` where a card did not exist.
     async fn texts_before(&self, revisions: &[&Revision]) -> Result<HashMap<CardId, Option<String>>> {
         let mut texts = HashMap::with_capacity(revisions.len());
         let changed = revisions.iter().filter(|revision| revision.number > 1);
@@ -166,13 +168,13 @@ impl Library {
         Ok(texts)
     }
 
-    /// Whether a card says again what it did after this revision: what came later was taken back.
+    /// Whether a card equals its revision `number`: any later changes were undone.
     async fn is_as_left(&self, card: &CardId, number: u32) -> Result<bool> {
         let left = self.revision(card, number).await?.body;
         Ok(self.read(|replica| replica.get(card).map(|record| record.body.to_string())) == left)
     }
 
-    /// Reads the whole journal, oldest first, a window at a time.
+    /// Reads the whole journal, oldest first, one window at a time.
     pub(crate) async fn each_window(
         &self,
         mut look: impl FnMut(Vec<RevisionRow>) -> Result<()>,
@@ -188,9 +190,9 @@ impl Library {
         Ok(())
     }
 
-    /// Takes a change back, or what it did to one card; then the change itself still counts as made.
-    /// `reopens` is for a proposal that is to wait again: that is something to take back even where
-    /// every card went on and is kept.
+    /// Undoes a change, or only its effect on one card, in which case the change still counts as made.
+    /// `reopens` is set when a proposal becomes pending again: that alone is something to undo, even if every
+    /// card changed since and is kept.
     async fn undo_of(
         &self,
         change: &str,
@@ -201,7 +203,7 @@ impl Library {
     ) -> Result<Undone> {
         let mut revisions = self.revisions_of_change(change).await?;
         revisions.retain(|revision| only.is_none_or(|only| *only == revision.card));
-        // An import may have brought nothing but proposals.
+        // An import may have made proposals only.
         let Some(made) = self.change(change).await?.filter(|made| !made.undone) else {
             return Err(LibraryError::NothingToUndo);
         };
@@ -251,7 +253,7 @@ impl Library {
             request,
         };
         let (rows, proposals) = self.rows_to_reopen(change, only, &meta.author).await?;
-        // What was kept can still be taken back, once what came after it is.
+        // Kept cards can still be undone once the later changes to them are.
         let undoes =
             Undoes { change, whole: only.is_none() && (reopens || kept.is_empty()), proposals: &proposals };
         let rows = |_: Option<&str>| Ok(rows.clone());
@@ -260,10 +262,10 @@ impl Library {
         Ok(Undone { change: change.to_owned(), reason, cards, kept })
     }
 
-    /// Brings a revision of a card back as a new revision; also revives a deleted card.
+    /// Restores a revision of a card as a new revision; a deleted card is brought back.
     ///
     /// # Errors
-    /// [`LibraryError::NoRevision`] when it does not exist or is a deletion;
+    /// [`LibraryError::NoRevision`] when the revision does not exist or is a deletion;
     /// [`LibraryError::Duplicate`] when another card has taken its name since.
     pub async fn restore(
         &self,

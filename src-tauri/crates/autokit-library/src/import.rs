@@ -1,10 +1,9 @@
-//! Taking in what another library made: all of it or nothing, and to be undone in one step.
+//! Importing cards from another library, all or nothing, so that the import can be undone in one step.
 //!
-//! A large import does not fit into one transaction. So what nobody sees yet (revisions and vectors) is
-//! written first, batch after batch, under a mark that says so; then one change writes the cards, the
-//! proposals and the note of the import, and takes the mark away. A library that opens with the mark still
-//! there was cut off in between, and forgets what was staged. Until that change everybody sees the cards
-//! as they were.
+//! A large import does not fit into one transaction. So rows that nobody sees yet (revisions and vectors) are
+//! written first, in batches, under a staging marker; then one change writes the cards, the proposals and the
+//! import record, and removes the marker. A library that opens with the marker still present was interrupted,
+//! and deletes the staged rows. Until that final change, everybody sees the cards as they were.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -26,95 +25,95 @@ use crate::vectors::PackedVectors;
 /// Cards staged in one transaction.
 const BATCH: usize = 250;
 
-/// A revision that comes from another library, or that brings one together with ours.
+/// A revision from another library, or one that merges such a revision with ours.
 #[derive(Clone, Debug)]
 pub struct ArrivedRevision {
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
-    /// By whom.
+    /// Its author.
     pub author: Author,
-    /// Why.
+    /// Its reason.
     pub reason: String,
-    /// When, RFC 3339 in UTC.
+    /// When it was made, RFC 3339 in UTC.
     pub at: String,
     /// The card's JSON text after it.
     pub body: String,
-    /// Its name, if it was given one elsewhere.
+    /// Its id, if another library assigned one.
     pub id: Option<RevisionId>,
-    /// Revisions that went into it beside the one before.
+    /// Revisions merged into it, besides its predecessor.
     pub merged: Vec<RevisionId>,
 }
 
-/// A card to take in.
+/// A card to import.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// Its id here.
+    /// Its id in this library.
     pub id: CardId,
-    /// The revision of the card here that its revisions come after; none for a card that is not here.
+    /// The revision of the local card that its revisions follow; none for a card that is new here.
     pub expected: Option<u32>,
     /// Its revisions, oldest first.
     pub revisions: Vec<ArrivedRevision>,
     /// Where it came from, as JSON.
     pub provenance: Option<String>,
-    /// Vectors of its newest state.
+    /// Vectors of its newest revision.
     pub vectors: Option<PackedVectors>,
 }
 
-/// A state of a card in another library, kept so that a later import finds what both had.
+/// A revision of a card in another library, stored so that a later import can find the common ancestor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForeignState {
-    /// The revision.
+    /// The revision's id.
     pub id: RevisionId,
     /// The card.
     pub card: CardId,
-    /// Its JSON text.
+    /// The card's JSON text.
     pub body: String,
-    /// Everything before it.
+    /// Its ancestors.
     pub before: Vec<RevisionId>,
 }
 
-/// What is taken in at once.
+/// Everything one import brings in.
 #[derive(Debug, Default)]
 pub struct Intake {
-    /// What there is to know about the import, as JSON.
+    /// A record of the import, as JSON.
     pub note: String,
-    /// In a sentence.
+    /// The reason for the change, as a sentence.
     pub reason: String,
-    /// Cards that are written.
+    /// Cards to write.
     pub arrivals: Vec<Arrival>,
-    /// What waits in Review.
+    /// Drafts that become proposals.
     pub drafts: Vec<Draft>,
-    /// States of other libraries that the drafts and merges rest on.
+    /// Revisions of other libraries that the drafts and merges are based on.
     pub foreign: Vec<ForeignState>,
-    /// Key of the request, as in [`crate::Meta`].
+    /// The request key, as in [`crate::Meta`].
     pub request: Option<String>,
 }
 
-/// What was taken in.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenIn {
-    /// The change by which all of it is undone; none when there was nothing to do.
+    /// The change that undoes all of it; none when there was nothing to import.
     pub import: Option<String>,
-    /// Cards that are new.
+    /// Cards that were added.
     pub added: Vec<CardId>,
     /// Cards that changed.
     pub changed: Vec<CardId>,
-    /// Proposals that wait now.
+    /// Number of new pending proposals.
     pub proposed: u32,
 }
 
-/// An import that was made.
+/// A past import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportRecord {
-    /// The change by which it is undone.
+    /// The change that undoes it.
     pub import: String,
-    /// What was noted about it, as JSON.
+    /// The record of the import, as JSON.
     pub note: String,
     /// Whether it was undone.
     pub undone: bool,
 }
 
-/// Says how far staging got, and whether to go on.
+/// A progress callback: takes the number of staged cards and returns whether to continue.
 pub type Watch<'a> = &'a (dyn Fn(usize) -> bool + Sync);
 
 #[derive(SurrealValue)]
@@ -134,7 +133,7 @@ struct ForeignRow {
     before: Vec<String>,
 }
 
-/// A row that belongs to a card.
+/// The id of a row and of the card it belongs to.
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct OfCard {
@@ -153,7 +152,7 @@ impl ForeignRow {
     }
 }
 
-/// The rows an intake makes, as far as they stand before anything is written.
+/// The rows of a batch, computed before anything is written.
 #[derive(Default)]
 struct Rows {
     revisions: Vec<Object>,
@@ -162,18 +161,18 @@ struct Rows {
     told: Vec<Object>,
 }
 
-/// What staging leaves to write.
+/// What remains to be written after staging.
 #[derive(Default)]
 struct Staged {
-    /// Rows of the cards.
+    /// Card rows.
     live: Vec<Object>,
-    /// Rows of where they came from.
+    /// Provenance rows.
     told: Vec<Object>,
-    /// What was written to protected rows.
+    /// Changes to protected rows.
     changes: Vec<RowChange>,
 }
 
-/// Provider and name of a card's text. It was checked when it was read.
+/// Returns the provider and name in a card's JSON text, which was validated when it was read.
 fn key_of(body: &str) -> Result<CardKey> {
     #[derive(Deserialize)]
     struct Named<'a> {
@@ -188,13 +187,13 @@ fn key_of(body: &str) -> Result<CardKey> {
 }
 
 impl Library {
-    /// Takes in cards and proposals of another library, all or nothing. `watch` is told how many cards
-    /// are staged; when it says no, nothing was taken in.
+    /// Imports cards and proposals of another library, all or nothing. `watch` is called with the number of
+    /// staged cards; when it returns false, the import is cancelled.
     ///
     /// # Errors
     /// [`LibraryError::Conflict`] when a card is no longer at the revision it was merged with,
-    /// [`LibraryError::Duplicate`] when another card has its name, [`LibraryError::Stopped`]. Whatever
-    /// the error, nothing of it stays.
+    /// [`LibraryError::Duplicate`] when another card has its name, [`LibraryError::Stopped`] when cancelled.
+    /// Whatever the error, nothing of the import remains.
     pub async fn take_in(&self, intake: Intake, by: &Author, watch: Watch<'_>) -> Result<TakenIn> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
@@ -207,7 +206,7 @@ impl Library {
             return Ok(TakenIn::default());
         }
         self.fits(&intake.arrivals)?;
-        // Each text is written with its revision and with its card.
+        // Each text is written twice: with its revision and with its card.
         let bytes = |arrival: &Arrival| {
             let texts: usize = arrival.revisions.iter().map(|revision| revision.body.len()).sum();
             2 * texts + arrival.vectors.as_ref().map_or(0, |vectors| 4 * vectors.values.len())
@@ -275,7 +274,7 @@ impl Library {
             self.make(steps, changes, &intake.reason).await
         };
         if let Err(error) = written.await {
-            // The error that matters is the first; what is left is cleared when the library opens next.
+            // The first error is the one to report; leftovers are cleared when the library next opens.
             if !self.is_redo_in_doubt()
                 && let Err(also) = self.forget_staged().await
             {
@@ -294,7 +293,7 @@ impl Library {
         Ok(outcome)
     }
 
-    /// Whether cards are still as they were when the intake was worked out, and no name is taken.
+    /// Checks that the cards are still at the expected revisions and no name is taken.
     fn fits(&self, arrivals: &[Arrival]) -> Result<()> {
         let mut keys: HashMap<CardKey, &CardId> = HashMap::new();
         let coming: HashSet<&CardId> = arrivals.iter().map(|arrival| &arrival.id).collect();
@@ -328,7 +327,7 @@ impl Library {
         })
     }
 
-    /// A name for an import: after all changes made so far, before any made later.
+    /// Creates an id for an import that sorts after all changes made so far and before all later ones.
     async fn next_import(&self) -> Result<String> {
         let mut response = self
             .db()
@@ -342,7 +341,7 @@ impl Library {
         Ok(format!("{}.{next:06}", seq_text(self.read(crate::Replica::cursor))))
     }
 
-    /// Writes revisions and vectors where nobody looks yet, batch by batch.
+    /// Writes revisions and vectors in batches, where nobody reads them yet.
     async fn stage(&self, import: &str, arrivals: Vec<Arrival>, watch: Watch<'_>) -> Result<Staged> {
         let mut seq = self.read(crate::Replica::cursor) + 1;
         let mut staged = Staged { live: Vec::with_capacity(arrivals.len()), ..Staged::default() };
@@ -427,9 +426,9 @@ impl Library {
         Ok(rows)
     }
 
-    /// Forgets what an import staged that did not come to its end.
+    /// Deletes what an interrupted import staged.
     pub(crate) async fn forget_staged(&self) -> Result<()> {
-        /// Rows dropped at a time.
+        /// Rows deleted at a time.
         const WINDOW: usize = 1_000;
         let mut response = self
             .db()
@@ -440,7 +439,8 @@ impl Library {
         let changes: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
         for change in changes {
             tracing::info!(%change, "an import was cut off and is forgotten");
-            // Read once and dropped by name: what is dropped slows every later look at the same place.
+            // The rows are read once and deleted by id: deleted rows slow down every later scan of the same
+            // range.
             let mut response = self
                 .db()
                 .await?
@@ -452,7 +452,7 @@ impl Library {
             let mut vectors: Vec<OfCard> = response.take(1).map_err(|error| self.failed(&error))?;
             let cards: HashSet<&str> = revisions.iter().map(|row| row.card.as_str()).collect();
             vectors.retain(|row| cards.contains(row.card.as_str()));
-            // The journal last: it says whose vectors these are.
+            // The revisions are deleted last, since they tell which cards' vectors were staged.
             for window in vectors.chunks(WINDOW).chain(revisions.chunks(WINDOW)) {
                 let ids: Vec<RecordId> = window.iter().map(|row| row.id.clone()).collect();
                 self.execute("DELETE $ids RETURN NONE", object! { ids: ids }).await?;
@@ -463,7 +463,7 @@ impl Library {
         Ok(())
     }
 
-    /// The imports that were made, newest first.
+    /// Lists the imports, newest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -480,7 +480,7 @@ impl Library {
         Ok(rows.into_iter().map(record).collect())
     }
 
-    /// What cards went through, as other libraries have to know it: see [`lineage`]. Cards without
+    /// Returns the history of cards in the form other libraries need it; see [`lineage`]. Cards without
     /// revisions are left out.
     ///
     /// # Errors
@@ -517,7 +517,7 @@ impl Library {
             .collect())
     }
 
-    /// Where cards came from, as it was told when they came, as JSON.
+    /// Returns the provenance of cards as recorded when they were imported, as JSON.
     ///
     /// # Errors
     /// When the database fails.
@@ -534,7 +534,7 @@ impl Library {
         Ok(rows.into_iter().map(|row| (CardId::new(key_text(&row.id)), row.told)).collect())
     }
 
-    /// States of other libraries by their names, as far as they are kept.
+    /// Returns the stored revisions of other libraries with these ids; unknown ids are left out.
     ///
     /// # Errors
     /// When the database fails.

@@ -1,7 +1,7 @@
-//! Whether the store holds what was acknowledged.
+//! Whether the store holds everything that was acknowledged.
 //!
-//! Opening compares the newest commit with the head that is kept apart, counts the cards, and looks at the
-//! rows written since the library was last closed. [`Library::verify`] looks at everything.
+//! Opening compares the newest commit with the separately stored head, counts the cards, and checks the rows
+//! written since the library was last closed. [`Library::verify`] checks everything.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,11 +21,12 @@ use crate::rows::key_text;
 use crate::snapshot::Snapshot;
 use crate::store::Library;
 
-/// Rows looked at when a library opens; the rest is left to [`Library::verify`].
+/// Rows checked when a library opens; the rest is left to [`Library::verify`].
 const AT_OPENING: usize = 200;
 
 impl Library {
-    /// What opening, or verifying since, found missing or altered, and losses nobody has accepted yet.
+    /// Returns what was found missing or altered when the library was opened or later verified, and losses
+    /// that nobody has accepted yet.
     pub fn known_problems(&self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = self.losses().into_iter().map(Problem::from).collect();
         if self.head_was_missing() {
@@ -39,19 +40,19 @@ impl Library {
         problems
     }
 
-    /// Losses that were noticed and not accepted.
+    /// Losses that were noticed and not yet accepted.
     fn losses(&self) -> Vec<Loss> {
         let head = self.database.head.as_ref();
         head.map_or_else(Vec::new, |head| head.lock().expect("no holder panics").get().losses.clone())
     }
 
-    /// When everything was last compared since the library was opened, and what came of it.
+    /// When the library was last fully verified since it was opened, and the result.
     pub fn last_verified(&self) -> Option<(Timestamp, Verified)> {
         self.verified.lock().expect("no holder panics").clone()
     }
 
-    /// Whether changes are known, or have to be feared, to be missing, until
-    /// [`Library::accept_missing_changes`].
+    /// Whether acknowledged changes are, or may be, missing and [`Library::accept_missing_changes`] was not
+    /// called yet.
     pub fn has_losses(&self) -> bool {
         !self.losses().is_empty() || self.head_was_missing()
     }
@@ -61,7 +62,7 @@ impl Library {
         head.is_some_and(|head| head.lock().expect("no holder panics").get().missing_since.is_some())
     }
 
-    /// Goes on without the acknowledged changes that are missing: they are reported no more.
+    /// Accepts that acknowledged changes are missing: they are no longer reported.
     ///
     /// # Errors
     /// When the store or the head cannot be written.
@@ -71,7 +72,7 @@ impl Library {
         if !self.has_losses() {
             return Ok(());
         }
-        // The log goes on behind the gap.
+        // The log continues after the gap.
         self.make(Vec::new(), Vec::new(), "Go on without missing changes").await?;
         let Some(head) = &self.database.head else { return Ok(()) };
         head.lock().expect("no holder panics").update(|head| {
@@ -84,7 +85,7 @@ impl Library {
         Ok(())
     }
 
-    /// The newest record of the log of commits.
+    /// Returns the newest record of the commit log.
     pub(crate) async fn newest_commit(&self) -> Result<Option<CommitRecord>> {
         let mut response = self
             .db()
@@ -96,8 +97,8 @@ impl Library {
         Ok(newest.into_iter().next())
     }
 
-    /// Compares the store with the head, and brings the head in step where a change came to its end without
-    /// being acknowledged. Gives what is missing or altered.
+    /// Compares the store with the head and returns what is missing or altered. Advances the head if a change
+    /// was completed but not acknowledged.
     pub(crate) async fn check_head(&self, head: Option<&Head>) -> Result<Vec<Problem>> {
         let Some(newest) = self.newest_commit().await? else {
             return match head.filter(|head| head.seq > 0) {
@@ -132,7 +133,7 @@ impl Library {
         if self.database.head.is_some() { self.acknowledge(tip) } else { Ok(()) }
     }
 
-    /// Looks at the commits since the library was last closed: whether they hold together and with the
+    /// Checks the commits made since the library was last closed: whether they form a chain that matches the
     /// head, and whether their rows are there.
     async fn check_tail(&self, head: &Head, tip: &Tip) -> Result<Vec<Problem>> {
         let mut tail = Vec::new();
@@ -179,7 +180,7 @@ impl Library {
         Ok(problems)
     }
 
-    /// Notes that acknowledged commits are missing, so that it is told until somebody accepts it.
+    /// Records that acknowledged commits are missing, so that the loss is reported until somebody accepts it.
     fn note_loss(&self, head: &Head, tip: &Tip, since: String) -> Result<Vec<Problem>> {
         let loss = Loss { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
         tracing::warn!(?loss, "acknowledged changes are missing from the store");
@@ -190,7 +191,7 @@ impl Library {
         Ok(vec![Problem::from(loss)])
     }
 
-    /// Begins the log of a library that has none with what it holds.
+    /// Starts the commit log of a library that has none, with one record of its current rows.
     async fn begin_log(&self) -> Result<Vec<Problem>> {
         let mut changes = Vec::new();
         let snapshot = self.snapshot().await?;
@@ -213,10 +214,10 @@ impl Library {
         Ok(Vec::new())
     }
 
-    /// Compares everything the store holds with what was acknowledged.
+    /// Compares everything in the store with what was acknowledged.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] while a failed write could not be recovered from. What cannot be read is a
+    /// [`LibraryError::DiskFull`] while a failed write could not be recovered from. Unreadable data is a
     /// problem in the report, not an error.
     pub async fn verify(&self) -> Result<Verified> {
         let (snapshot, cards) = {
@@ -226,7 +227,7 @@ impl Library {
             (snapshot, self.read(|replica| replica.iter().cloned().collect::<Vec<_>>()))
         };
         let mut report = Verified::default();
-        // The rest is found again, if it is still there.
+        // Other problems are found again if they still exist.
         let opening_alone = |problem: &Problem| {
             matches!(
                 problem,
@@ -248,7 +249,7 @@ impl Library {
     }
 }
 
-/// Compares the log with the head and with every row it protects, and the cards with their revisions.
+/// Compares the log with the head and with every protected row, and the cards with their revisions.
 async fn compare_all(
     snapshot: &Snapshot<'_>,
     cards: &[Arc<CardRecord>],
@@ -293,7 +294,7 @@ async fn compare_all(
             }
         };
         snapshot.each_row(table, each).await?;
-        // Settings from before they were logged belong to no change.
+        // Settings written before they were logged belong to no commit.
         for row in unknown.into_iter().filter(|_| !LOGGED.contains(&table)) {
             report.add(Problem::RowUnknown { row });
         }
@@ -346,7 +347,7 @@ async fn compare_cards(
     Ok(())
 }
 
-/// SHA-256 of a card's text.
+/// SHA-256 of a card's JSON text.
 type BodyHash = [u8; 32];
 
 fn hash_of(body: &str) -> BodyHash {

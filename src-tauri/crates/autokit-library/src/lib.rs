@@ -1,14 +1,13 @@
 //! The library of toolcards in an embedded SurrealDB.
 //!
-//! * [`DataDir`] lays out a data directory and decides which process owns it.
-//! * [`Library`] is the open store: every change writes cards, revisions and what belongs to them
-//!   together, in one transaction or, when it is large, by a log that is finished after a crash, so that
-//!   there are whole changes or none.
-//! * [`Replica`] is what the database lets this process see, in memory, kept in step by a cursor
-//!   over the journal of revisions. SurrealDB stays the only source of truth.
+//! * [`DataDir`] describes the layout of a data directory and decides which process owns it.
+//! * [`Library`] is the open store. Every change writes cards, revisions and related rows atomically: in one
+//!   transaction or, when it is too large for one, through a redo log that is completed after a crash.
+//! * [`Replica`] holds the current cards in memory, kept up to date by a cursor over the journal of
+//!   revisions. SurrealDB remains the only source of truth.
 //!
-//! SurrealDB objects do not keep the order of keys, so a card is stored as its JSON text next to
-//! the columns the database needs for uniqueness and access.
+//! SurrealDB objects do not preserve key order, so a card is stored as its JSON text next to the columns the
+//! database needs for uniqueness and access.
 
 mod activity;
 mod backup;

@@ -1,4 +1,4 @@
-//! What is remembered of asking: what people said about answers, and past asks.
+//! Past ask sessions, and people's feedback on answers.
 
 use autokit_toolcard::CardId;
 use serde::{Deserialize, Serialize};
@@ -8,36 +8,36 @@ use crate::error::Result;
 use crate::rows::{FeedbackRow, SessionRow, key_text};
 use crate::store::Library;
 
-/// What a person said about a tool that was recommended.
+/// A person's feedback on a recommended tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feedback {
-    /// When, RFC 3339 in UTC.
+    /// When it was given, RFC 3339 in UTC.
     pub at: String,
-    /// Whose; people who share a library do not share their taste.
+    /// Profile of the person; people who share a library do not share feedback.
     pub profile: String,
-    /// The question it answered.
+    /// The question that was answered.
     pub question: String,
     /// The tool.
     pub card: CardId,
-    /// Yes or no.
+    /// Whether the tool was helpful.
     pub helpful: bool,
-    /// The use case after yes, the reason after no.
+    /// The use case if it was helpful, else the reason why not.
     pub said: String,
 }
 
-/// A past ask.
+/// List entry of a past ask session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionNote {
-    /// Names it.
+    /// The session's id.
     pub id: String,
-    /// When it began, RFC 3339 in UTC.
+    /// When it started, RFC 3339 in UTC.
     pub at: String,
     /// The question.
     pub question: String,
 }
 
 impl Library {
-    /// Remembers what a person said. A second call with the same request key changes nothing.
+    /// Stores feedback. A second call with the same request key changes nothing.
     ///
     /// # Errors
     /// When the database fails.
@@ -60,7 +60,7 @@ impl Library {
         .await
     }
 
-    /// What a person has said, oldest first.
+    /// Returns the feedback of a profile, oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -86,7 +86,7 @@ impl Library {
             .collect())
     }
 
-    /// Keeps an ask as it stands; a later call with the same id replaces it.
+    /// Stores the current state of an ask session; a later call with the same id replaces it.
     ///
     /// # Errors
     /// When the database fails.
@@ -103,7 +103,7 @@ impl Library {
         .await
     }
 
-    /// Past asks, newest first.
+    /// Lists past ask sessions, newest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -121,7 +121,7 @@ impl Library {
         Ok(rows.into_iter().map(note).collect())
     }
 
-    /// A past ask, as it was kept.
+    /// Returns the stored JSON of an ask session.
     ///
     /// # Errors
     /// When the database fails.

@@ -1,9 +1,8 @@
-//! The schema and how it moves forward.
+//! The schema and its migrations.
 //!
-//! Each version is a script that runs once, in one transaction with the note of its version.
-//! Before a store with data is migrated, its folder is copied to `backups/`. A store of a newer
-//! schema is refused before it is opened, by the version file next to it, and again by the
-//! version inside it.
+//! Each version is a script that runs once, in one transaction that also records the version. Before a store
+//! with data is migrated, its folder is copied to `backups/`. A store with a newer schema is refused before
+//! it is opened, by the version file next to it, and again by the version inside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,19 +16,19 @@ use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
 use crate::store_files::copy_tree;
 
-/// The schema this program writes.
+/// The schema version this program writes.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// Scripts in order; the first makes version 1.
+/// The migration scripts in order; the first creates version 1.
 ///
-/// There is no vector index in the schema on purpose: measured with SurrealDB 3.3.5 embedded,
-/// 16,000 × 384, k = 10, on a 2-core machine, brute-force KNN takes 590 ms and HNSW 69–95 ms at
-/// the median and about 2 s at p95 with a filter (and filtered HNSW is reported to drop results,
-/// surrealdb/surrealdb#7423). Ranking happens in memory instead; vectors are packed bytes.
+/// The schema has no vector index on purpose. Measured with SurrealDB 3.3.5 embedded, 16,000 × 384, k = 10,
+/// on a 2-core machine: brute-force KNN takes 590 ms; HNSW takes 69–95 ms at the median and about 2 s at p95
+/// with a filter (and filtered HNSW is reported to drop results, surrealdb/surrealdb#7423). Ranking happens
+/// in memory instead; vectors are packed bytes.
 const MIGRATIONS: &[&str] =
     &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS, COMMIT_LOG];
 
-/// The first schema whose libraries keep the head of the commit log in a file.
+/// The first schema version whose libraries store the head of the commit log in a file.
 pub(crate) const WITH_HEAD: u32 = 7;
 
 /// Version 1: cards, their history and vectors.
@@ -79,7 +78,7 @@ const CARDS: &str = "
     DEFINE FIELD value ON setting TYPE string;
 ";
 
-/// Version 2: documentation pages of cards, proposals, what people said about answers, past asks.
+/// Version 2: documentation pages of cards, proposals, feedback on answers, past ask sessions.
 const PAGES_AND_PROPOSALS: &str = "
     DEFINE TABLE page SCHEMAFULL;
     DEFINE FIELD url ON page TYPE string;
@@ -134,7 +133,7 @@ const PAGES_AND_PROPOSALS: &str = "
     DEFINE FIELD body ON session TYPE string;
 ";
 
-/// Version 3: what reviewers did with each field, what they turned down, how healthy cards are.
+/// Version 3: reviewers' decisions per field, rejections, health of cards.
 const REVIEW_AND_HEALTH: &str = "
     DEFINE FIELD review ON proposal TYPE option<string>;
 
@@ -163,7 +162,7 @@ const REVIEW_AND_HEALTH: &str = "
     DEFINE FIELD never_checked ON health TYPE int;
 ";
 
-/// Version 4: what came from other libraries, and which revision a check was made on.
+/// Version 4: imports from other libraries, and the revision each check was made on.
 const IMPORTS: &str = "
     DEFINE FIELD uid ON revision TYPE option<string>;
     DEFINE FIELD merged ON revision TYPE option<array<string>>;
@@ -192,13 +191,13 @@ const IMPORTS: &str = "
     DEFINE FIELD revision ON verification TYPE option<int>;
 ";
 
-/// Version 5: large changes, written down before they are made.
+/// Version 5: the redo log for large changes.
 const REDO: &str = "
     DEFINE TABLE redo SCHEMALESS;
     DEFINE TABLE redo_whole SCHEMAFULL;
 ";
 
-/// Version 6: what agents did, and the sessions they can go on with.
+/// Version 6: agent activity and resumable agent sessions.
 const AGENTS: &str = "
     DEFINE TABLE agent SCHEMAFULL;
     DEFINE FIELD used ON agent TYPE string;
@@ -211,7 +210,7 @@ const AGENTS: &str = "
     DEFINE INDEX activity_at ON activity FIELDS at;
 ";
 
-/// Version 7: what each commit wrote, chained by hash.
+/// Version 7: the commit log, chained by hash.
 const COMMIT_LOG: &str = "
     DEFINE TABLE commit_log SCHEMAFULL;
     DEFINE FIELD prev ON commit_log TYPE string;
@@ -261,7 +260,7 @@ pub(crate) fn refuse_newer(path: &Path, found: u32) -> Result<()> {
     Ok(())
 }
 
-/// Copies the closed store aside if opening it will migrate it. Returns the copy's folder.
+/// Backs up the closed store if opening it will migrate it. Returns the folder of the copy.
 pub(crate) fn back_up_before_migration(
     dir: &DataDir,
     on_disk: Option<u32>,
@@ -278,7 +277,7 @@ pub(crate) fn back_up_before_migration(
     Ok(Some(target))
 }
 
-/// Runs the scripts the store has not seen.
+/// Runs the migrations the store has not seen.
 pub(crate) async fn migrate(db: &Surreal<Db>, path: &Path) -> Result<()> {
     migrate_to(db, path, MIGRATIONS.len()).await
 }
@@ -289,7 +288,7 @@ pub(crate) async fn migrate_to(db: &Surreal<Db>, path: &Path, newest: usize) -> 
         .query("SELECT version FROM ONLY schema_version:current")
         .await
         .and_then(|mut response| response.take(0))
-        // Selecting from a table that was never defined is an error, and means version 0.
+        // Selecting from an undefined table is an error; here it means version 0.
         .unwrap_or(None);
     let found = found.map_or(0, |row| row.version as u32);
     refuse_newer(path, found)?;
@@ -312,7 +311,7 @@ pub(crate) async fn migrate_to(db: &Surreal<Db>, path: &Path, newest: usize) -> 
     Ok(())
 }
 
-/// Notes the version next to the store once it is open.
+/// Writes the version file next to the store once the store is open.
 pub(crate) fn write_version(dir: &DataDir) -> Result<()> {
     write_version_of(dir, SCHEMA_VERSION)
 }
@@ -337,7 +336,7 @@ mod tests {
     use crate::database::connect;
     use crate::store::{Library, Place};
 
-    /// A store as version 2 left it, with a proposal that waits and one that was turned down.
+    /// Creates a store of schema version 2 with a pending and a rejected proposal.
     async fn of_version_2(dir: &DataDir) {
         fs::create_dir_all(dir.store()).expect("a folder");
         let address = format!("surrealkv://{}", dir.store().display());

@@ -1,4 +1,4 @@
-//! Opening a library: in memory, in a directory this process owns, or as a copy to read.
+//! Opening a library: in memory, in a directory this process owns, or as a read-only copy.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -15,15 +15,15 @@ use crate::restore::finish_restore;
 use crate::store::{Library, Place};
 
 impl Library {
-    /// Opens a library, migrating it if it is older, and reads the cards into memory.
+    /// Opens a library, migrating an older one, and loads its cards into memory.
     ///
     /// # Errors
     /// [`LibraryError::NewerSchema`] for a store of a later version, which is left untouched;
-    /// [`LibraryError::ReadOnly`], [`LibraryError::DiskFull`] or [`LibraryError::Damaged`] when the
-    /// directory does not serve.
+    /// [`LibraryError::ReadOnly`], [`LibraryError::DiskFull`] or [`LibraryError::Damaged`] when the directory
+    /// cannot be used.
     pub async fn open(place: Place, clock: Clock) -> Result<Library> {
         let root = place.root().map(Path::to_owned);
-        // The database panics on some damage.
+        // The database panics on some kinds of damage.
         match tokio::spawn(Library::open_place(place, clock)).await {
             Ok(opened) => opened,
             Err(broken) => Err(LibraryError::Damaged {
@@ -45,7 +45,7 @@ impl Library {
                 let on_disk = migrate::version_on_disk(&dir)?;
                 let migrated_from = migrate::back_up_before_migration(&dir, on_disk, &clock.stamp())?;
                 let (mut head, head_found) = HeadFile::open(&dir.head_file())?;
-                // A library from before there was a head has none to miss.
+                // A library from before the head existed has no head to miss.
                 let head_missing =
                     !head_found && on_disk.is_some_and(|version| version >= migrate::WITH_HEAD);
                 let known = head_found.then(|| head.get().clone());
@@ -69,8 +69,8 @@ impl Library {
         }
     }
 
-    /// Opens a copy of a library whose directory cannot be written: everything can be read, nothing
-    /// changed. The caller sees to it that no process owns the store.
+    /// Opens a copy of a library whose directory cannot be written. Everything can be read, nothing changed.
+    /// The caller makes sure that no process owns the store.
     ///
     /// # Errors
     /// As [`Library::open`].
@@ -84,7 +84,7 @@ impl Library {
         Ok(library)
     }
 
-    /// A library over a database that holds one already.
+    /// Opens a library over a database that already holds one.
     pub(crate) async fn over(database: Database, clock: Clock) -> Result<Library> {
         Box::pin(Library::start(database, None, None, clock, None)).await
     }
@@ -129,7 +129,7 @@ impl Library {
         }
     }
 
-    /// Brings the store up to date and reads it.
+    /// Brings the store up to date and loads it into memory.
     async fn read_store(&self, path: &Path, head: Option<&Head>) -> Result<()> {
         let db = self.db().await?;
         migrate::migrate(&db, path).await?;
@@ -141,7 +141,7 @@ impl Library {
         let found = self.check_head(head).await?;
         *self.checked_in.lock().expect("no holder panics") = began.elapsed();
         *self.found.lock().expect("no holder panics") = found;
-        // On the heap: opening is a part of much that waits for other things.
+        // Boxed, because opening is part of many larger futures.
         Box::pin(self.load_queue()).await
     }
 }

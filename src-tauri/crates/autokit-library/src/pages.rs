@@ -1,7 +1,7 @@
-//! Documentation pages of cards: cut into pieces, with the vectors of the pieces.
+//! Documentation pages of cards, split into chunks, with the vectors of the chunks.
 //!
-//! One row a card holds its page whole, so that a page is there or not, never in part. Pieces are
-//! read from the database when an answer cites them; only their vectors are kept in memory.
+//! A page is stored whole in one row per card, so that it is never stored in part. Chunks are read from the
+//! database when an answer cites them; only their vectors are kept in memory.
 
 use std::collections::HashMap;
 
@@ -14,52 +14,52 @@ use crate::rows::{PageHash, PageRow, PageVectorRow, VectorHash, key_text};
 use crate::store::Library;
 use crate::vectors::{PackedVectors, packed, unpacked};
 
-/// A piece of a page.
+/// A chunk of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageChunk {
     /// Headings above it, from the title down.
     pub path: Vec<String>,
-    /// The nearest heading's `id`, for a link to it.
+    /// `id` of the nearest heading, for linking to it.
     pub anchor: Option<String>,
-    /// The text; code between fences.
+    /// The text, with code in fences.
     pub text: String,
 }
 
-/// The documentation page of a card, as last read.
+/// The documentation page of a card, as last fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// The card.
     pub card: CardId,
-    /// The address on the card.
+    /// The URL on the card.
     pub url: String,
-    /// Where it led.
+    /// The URL it was found at, after redirects.
     pub found: String,
     /// The page's title.
     pub title: String,
-    /// SHA-256 of the pieces; changes when the text does.
+    /// SHA-256 of the chunks; changes when the text does.
     pub hash: String,
-    /// `ETag` of the answer.
+    /// `ETag` of the response.
     pub etag: Option<String>,
-    /// `Last-Modified` of the answer.
+    /// `Last-Modified` of the response.
     pub last_modified: Option<String>,
-    /// When it was last asked for, RFC 3339 in UTC.
+    /// When it was last fetched, RFC 3339 in UTC.
     pub fetched_at: String,
-    /// Why the last attempt failed, if it did; the pieces are those of the last success.
+    /// Why the last fetch failed, if it did; the chunks are then those of the last success.
     pub failed: Option<String>,
-    /// The pieces, in reading order.
+    /// The chunks, in reading order.
     pub chunks: Vec<PageChunk>,
 }
 
-/// The vectors of a page's pieces.
+/// The vectors of a page's chunks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageVectors {
     /// The card.
     pub card: CardId,
-    /// Hash of the page they were made from; another than the page's means stale.
+    /// Hash of the page they were made from; they are stale if it differs from the page's.
     pub hash: String,
     /// Length of one vector.
     pub dim: usize,
-    /// `pieces × dim` numbers.
+    /// `chunks × dim` numbers.
     pub values: Vec<f32>,
 }
 
@@ -109,7 +109,7 @@ impl Page {
 }
 
 impl Library {
-    /// The page of a card, if it was ever asked for.
+    /// Returns the page of a card, if it was ever fetched.
     ///
     /// # Errors
     /// When the database fails.
@@ -125,7 +125,7 @@ impl Library {
         row.map(Page::from_row).transpose()
     }
 
-    /// Cards whose page has no vectors of `model`, or has those of an earlier text.
+    /// Returns the cards whose page has no vectors of `model`, or only those of an earlier text.
     ///
     /// # Errors
     /// When the database fails.
@@ -143,10 +143,10 @@ impl Library {
         Ok(pages.iter().filter(|page| missing(page)).map(|page| CardId::new(key_text(&page.id))).collect())
     }
 
-    /// Keeps a page, with the vectors of its pieces if they could be embedded.
+    /// Stores a page, with the vectors of its chunks if they could be embedded.
     ///
     /// # Errors
-    /// When the database fails; then neither is kept.
+    /// Returns an error when the database fails; nothing is then stored.
     pub async fn put_page(&self, page: &Page, vectors: Option<&PackedVectors>) -> Result<()> {
         let vectors: Vec<Object> = vectors
             .into_iter()
@@ -171,7 +171,7 @@ impl Library {
         .await
     }
 
-    /// The vectors of one card's page made with `model`.
+    /// Returns the vectors of one card's page made with `model`.
     ///
     /// # Errors
     /// When the database fails.
@@ -187,7 +187,7 @@ impl Library {
         rows.into_iter().next().map(PageVectors::from_row).transpose()
     }
 
-    /// The vectors of all pages made with `model`.
+    /// Returns the vectors of all pages made with `model`.
     ///
     /// # Errors
     /// When the database fails.

@@ -1,4 +1,4 @@
-//! What is missing or altered.
+//! Problems: data that is missing or altered.
 
 use std::fmt;
 
@@ -7,30 +7,30 @@ use ts_rs::TS;
 
 use crate::head::Loss;
 
-/// Rows named in a report; there can be as many as there are cards.
+/// Most problems listed in a report; there can be as many as there are cards.
 const NAMED: usize = 100;
 
-/// Something that was acknowledged and is not there, or is not what it was.
+/// Acknowledged data that is missing or was altered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Problem {
     /// The newest commits are missing.
     CommitsMissing {
-        /// How many.
+        /// How many are missing.
         count: u64,
-        /// Time of the newest commit that is there, RFC 3339 in UTC; empty when there is none.
+        /// Time of the newest commit that is there, RFC 3339 in UTC; empty if there is none.
         since: String,
     },
-    /// The log of commits does not hold together from this one on.
+    /// The hash chain of the commit log is broken at this commit.
     LogBroken {
         /// Its number.
         commit: u64,
     },
-    /// There are not as many cards as there were.
+    /// The number of cards is not as recorded.
     CardCount {
-        /// How many there were.
+        /// The recorded number.
         expected: u64,
-        /// How many there are.
+        /// The actual number.
         found: u64,
     },
     /// A row is missing.
@@ -40,28 +40,28 @@ pub enum Problem {
         /// When it was written, RFC 3339 in UTC.
         written_at: String,
     },
-    /// A row is not what was written.
+    /// A row is not as it was written.
     RowAltered {
         /// `table:key`.
         row: String,
         /// When it was written, RFC 3339 in UTC.
         written_at: String,
     },
-    /// A row is there that nobody wrote.
+    /// A row belongs to no commit.
     RowUnknown {
         /// `table:key`.
         row: String,
     },
-    /// A card is not what its newest revision says.
+    /// A card differs from its newest revision.
     CardDiffers {
         /// Its id.
         card: String,
     },
-    /// The file with the newest commit is gone or cannot be read.
+    /// The head file is missing or cannot be read.
     HeadMissing,
     /// Part of the store cannot be read.
     Unreadable {
-        /// What the database said.
+        /// The database's error.
         reason: String,
     },
 }
@@ -95,18 +95,18 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What verifying a library found.
+/// The result of verifying a library.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Verified {
-    /// Commits looked at.
+    /// Commits checked.
     pub commits: u64,
     /// Rows compared.
     pub rows: u64,
     /// Cards compared with their newest revision.
     pub cards: u64,
-    /// What is wrong, at most a hundred of them.
+    /// The problems found, at most a hundred.
     pub problems: Vec<Problem>,
-    /// How many problems there are in all.
+    /// Total number of problems.
     pub problem_count: u64,
 }
 
@@ -118,7 +118,7 @@ impl Verified {
         }
     }
 
-    /// Whether everything is as it was acknowledged.
+    /// Whether everything is as acknowledged.
     pub fn is_well(&self) -> bool {
         self.problem_count == 0
     }

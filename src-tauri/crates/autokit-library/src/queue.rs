@@ -1,22 +1,22 @@
-//! The proposals that wait, in memory: a queue of thousands is listed and searched without the
-//! database, which stays the only source of truth.
+//! Pending proposals in memory, so that thousands of them can be listed and searched without the database,
+//! which remains the only source of truth.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use autokit_toolcard::{CardId, Proposal, ProposalState};
 
-/// The proposals that wait, by number and by card.
+/// The pending proposals, by number and by card.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) pending: BTreeMap<u32, Arc<Proposal>>,
     pub(crate) by_subject: HashMap<CardId, BTreeSet<u32>>,
-    /// The highest number that was ever given.
+    /// The highest number ever assigned.
     pub(crate) newest: u32,
 }
 
 impl Queue {
-    /// Takes a proposal in, in place of what it was before; one that was decided leaves.
+    /// Inserts or replaces a proposal; one that is no longer pending is removed.
     pub(crate) fn put(&mut self, proposal: Proposal) {
         self.newest = self.newest.max(proposal.id);
         self.take_out(proposal.id);
@@ -41,18 +41,18 @@ impl Queue {
         self.pending.get(&id)
     }
 
-    /// Those about a card, oldest first.
+    /// Returns the pending proposals about a card, oldest first.
     pub(crate) fn about(&self, card: &CardId) -> Vec<Arc<Proposal>> {
         let ids = self.by_subject.get(card);
         ids.into_iter().flatten().filter_map(|id| self.pending.get(id).cloned()).collect()
     }
 
-    /// What waits, oldest first.
+    /// Returns all pending proposals, oldest first.
     pub(crate) fn waiting(&self) -> Vec<Arc<Proposal>> {
         self.pending.values().cloned().collect()
     }
 
-    /// The number after the highest given.
+    /// Returns the next number to assign.
     pub(crate) fn next(&self) -> u32 {
         self.newest + 1
     }

@@ -1,11 +1,10 @@
-//! Changes of any size, all or nothing.
+//! Atomic changes of any size.
 //!
-//! SurrealKV keeps a transaction in one memtable until it is written, and refuses what does not fit. So a
-//! change that is larger than [`ROWS`] or [`BYTES`] is first written down, step by step, where nobody
-//! looks (write-ahead, as in any redo log); one small transaction says that all of it is there, and from
-//! then on the change is made: each step is carried out and struck off in one transaction of its own. A
-//! library that opens with a change in between finishes it, or forgets it when it was never wholly written
-//! down.
+//! SurrealKV keeps a transaction in one memtable until it is written, and refuses one that does not fit. So a
+//! change larger than [`ROWS`] or [`BYTES`] is first written, step by step, to a redo log that nobody reads
+//! (write-ahead). One small transaction then marks the log as complete, which makes the change: each step is
+//! applied and removed from the log in a transaction of its own. A library that opens with an unfinished
+//! change completes it, or discards it if its log was never completed.
 
 use std::sync::atomic::Ordering;
 
@@ -31,12 +30,12 @@ fn redo_id(number: usize) -> RecordId {
 }
 
 impl Library {
-    /// Makes a change, whatever its size, and records it in the log of commits: all of it or nothing. The
-    /// caller holds the writers' turn. `staged` is what was written for it before.
+    /// Makes a change of any size, all or nothing, and records it in the commit log. The caller holds the
+    /// `writer` lock. `staged` are the changes to protected rows that were written for it beforehand.
     ///
     /// # Errors
-    /// When the database fails. Whether the change was made is then known, and it was not, unless
-    /// [`Library::is_redo_in_doubt`]: then it is settled before anybody writes again.
+    /// Returns an error when the database fails. The change was then not made, unless
+    /// [`Library::is_redo_in_doubt`]: in that case it is settled before the next write.
     pub(crate) async fn make(
         &self,
         mut steps: Vec<Step>,
@@ -53,7 +52,8 @@ impl Library {
         let last = steps.pop();
         steps.push(Step::Record(record.into_row()));
         steps.extend(last);
-        // Who asked for the change may go away while it is made: until it is known, the store tells.
+        // The caller may be dropped while the change is made; until the outcome is known, the tip has to be
+        // read from the store.
         *self.tip.lock().expect("no holder panics") = None;
         crash::point("commit.begun");
         self.make_steps(steps).await?;
@@ -63,7 +63,7 @@ impl Library {
 
     async fn make_steps(&self, steps: Vec<Step>) -> Result<()> {
         let (rows, bytes) = steps.iter().map(Step::size).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-        // Large changes are written twice: down, and then out.
+        // Large changes are written twice: to the redo log and then to the tables.
         let twice = if rows <= ROWS && bytes <= BYTES { 1 } else { 2 };
         self.database.check_space(bytes.saturating_mul(twice))?;
         if twice == 1 {
@@ -74,7 +74,7 @@ impl Library {
             self.redo_in_doubt.store(false, Ordering::Release);
             return Ok(());
         };
-        // What comes of it is told by what was written down. While that cannot be read, it stays in doubt.
+        // The redo log tells the outcome. While it cannot be read, the outcome stays in doubt.
         if self.settle_redo().await? { Ok(()) } else { Err(error) }
     }
 
@@ -98,7 +98,7 @@ impl Library {
             crash::point("redo.written");
             written.push(step);
         }
-        // From here on the change is made.
+        // From here on the change counts as made.
         self.execute("CREATE redo_whole:now RETURN NONE", Object::new()).await?;
         crash::point("redo.whole");
         for (number, step) in written.into_iter().enumerate() {
@@ -108,7 +108,7 @@ impl Library {
         self.execute("DELETE redo_whole RETURN NONE", Object::new()).await
     }
 
-    /// The newest record of the log of commits.
+    /// Returns the newest record of the commit log.
     async fn tip(&self) -> Result<Tip> {
         let known = self.tip.lock().expect("no holder panics").clone();
         match known {
@@ -117,14 +117,14 @@ impl Library {
         }
     }
 
-    /// The number of the commit after `tip`. Numbers of commits that were lost are not given again.
+    /// Returns the number of the commit after `tip`. Numbers of lost commits are not reused.
     fn next_commit(&self, tip: &Tip) -> u64 {
         let head =
             self.database.head.as_ref().map_or(0, |head| head.lock().expect("no holder panics").get().seq);
         tip.seq.max(head) + 1
     }
 
-    /// Notes a commit as acknowledged, apart from the store.
+    /// Records a commit as acknowledged in the head.
     pub(crate) fn acknowledge(&self, tip: Tip) -> Result<()> {
         if let Some(head) = &self.database.head {
             head.lock().expect("no holder panics").update(|head| {
@@ -138,7 +138,7 @@ impl Library {
         Ok(())
     }
 
-    /// Carries a step out and strikes it off.
+    /// Applies a step and removes it from the redo log.
     async fn carry_out(&self, id: RecordId, kind: &str, rows: Value) -> Result<()> {
         let statement = Step::statement(kind, "rows")
             .ok_or_else(|| LibraryError::Database(format!("a change has the unknown step `{kind}`")))?;
@@ -153,7 +153,7 @@ impl Library {
         self.redo_in_doubt.load(Ordering::Acquire)
     }
 
-    /// Finishes a change that was wholly written down, or forgets it; says whether it was finished.
+    /// Completes a fully logged change, or discards a partly logged one; returns whether it was completed.
     pub(crate) async fn settle_redo(&self) -> Result<bool> {
         let mut response = self
             .db()

@@ -1,4 +1,4 @@
-//! What the database lets this process see, in memory.
+//! The current cards, in memory.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,7 +7,7 @@ use std::sync::{Arc, RwLock};
 use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Toolcard, fields};
 use memchr::memmem::Finder;
 
-/// A card as it stands, with the columns lists are made of.
+/// A card, with the columns that lists need.
 #[derive(Clone, Debug)]
 pub struct CardRecord {
     /// Id of the card.
@@ -22,23 +22,23 @@ pub struct CardRecord {
     pub created_at: Box<str>,
     /// When it last changed, RFC 3339.
     pub updated_at: Box<str>,
-    /// What sort of tool it is.
+    /// The kind of tool.
     pub kind: Kind,
     /// Programming language, if any.
     pub language: Option<Box<str>>,
-    /// Whether it says it was verified.
+    /// Whether the card is marked verified.
     pub verified: bool,
     /// Whether it names a documentation page.
     pub documented: bool,
     /// Whether it has tags.
     pub tagged: bool,
-    /// Fingerprint of the page it names, if any.
+    /// Hash of its documentation URL, if any.
     page: Option<u64>,
-    /// Fingerprints of its match keys.
+    /// Hashes of its match keys.
     match_keys: Box<[u64]>,
 }
 
-/// A page's address as it is compared: with or without a slash at its end it is the same page.
+/// Normalizes a page URL for comparison: a trailing slash makes no difference.
 fn page(url: &str) -> &str {
     url.trim_end_matches('/')
 }
@@ -50,7 +50,7 @@ fn fingerprint(url: &str) -> u64 {
 }
 
 impl CardRecord {
-    /// Makes a record of a card.
+    /// Creates the record of a card.
     pub(crate) fn new(
         id: CardId,
         card: &Toolcard,
@@ -76,20 +76,20 @@ impl CardRecord {
         }
     }
 
-    /// Fingerprints of the card's match keys.
+    /// Hashes of the card's match keys.
     pub fn match_keys(&self) -> &[u64] {
         &self.match_keys
     }
 
-    /// Whether one of the card's match keys has this fingerprint.
+    /// Whether one of the card's match keys has this hash.
     pub fn matches(&self, fingerprint: u64) -> bool {
         self.match_keys.contains(&fingerprint)
     }
 
-    /// The card. It was valid when it was stored.
+    /// Returns the card, which was validated when it was stored.
     ///
     /// # Panics
-    /// When the text in memory is no longer a card, which would be a bug of this crate.
+    /// When the text in memory is not a valid card, which would be a bug in this crate.
     pub fn card(&self) -> Toolcard {
         Toolcard::from_json(&self.body).expect("stored cards were validated")
     }
@@ -106,19 +106,19 @@ pub struct Replica {
     pub(crate) cursor: u64,
 }
 
-/// The cards of a library that may be open elsewhere: they change as it does.
+/// A read-only view of the cards of an open library, which follows its changes.
 #[derive(Clone, Debug)]
 pub struct Cards(pub(crate) Arc<RwLock<Replica>>);
 
 impl Cards {
-    /// The card with this id.
+    /// Returns the card with this id.
     pub fn get(&self, id: &CardId) -> Option<Arc<CardRecord>> {
         self.0.read().expect("no holder panics").get(id).cloned()
     }
 }
 
 impl Replica {
-    /// Number of cards.
+    /// Returns the number of cards.
     pub fn len(&self) -> usize {
         self.cards.len()
     }
@@ -128,27 +128,27 @@ impl Replica {
         self.cards.is_empty()
     }
 
-    /// The card with this id.
+    /// Returns the card with this id.
     pub fn get(&self, id: &CardId) -> Option<&Arc<CardRecord>> {
         self.cards.get(id)
     }
 
-    /// The card with this provider and name.
+    /// Returns the card with this provider and name.
     pub fn by_key(&self, key: &CardKey) -> Option<&Arc<CardRecord>> {
         self.cards.get(self.by_key.get(key)?)
     }
 
-    /// Every card, in no order.
+    /// Iterates over all cards, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<CardRecord>> {
         self.cards.values()
     }
 
-    /// Cards of a name under any provider, in whatever case.
+    /// Iterates over the cards with this name under any provider, ignoring ASCII case.
     pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Arc<CardRecord>> {
         self.iter().filter(move |record| record.key.name.eq_ignore_ascii_case(name))
     }
 
-    /// Cards that name this page as their documentation.
+    /// Iterates over the cards whose documentation is this page.
     pub fn documented_at<'a>(&'a self, url: &'a str) -> impl Iterator<Item = &'a Arc<CardRecord>> {
         let fingerprint = fingerprint(url);
         let named = move |record: &&Arc<CardRecord>| {
@@ -158,15 +158,16 @@ impl Replica {
         self.iter().filter(named)
     }
 
-    /// Cards in whose JSON text one of these stands: those that have the field or the value, and some that
-    /// have it elsewhere. Reading every card of a large library would be felt: the text tells first.
+    /// Iterates over the cards whose JSON text contains one of these strings: a fast prefilter that finds
+    /// every card with the field or value, and some that contain the string elsewhere. Parsing every card of
+    /// a large library would be noticeably slow.
     pub fn containing<'a>(&'a self, texts: &'a [&'a str]) -> impl Iterator<Item = &'a Arc<CardRecord>> {
         let finders: Vec<Finder<'a>> = texts.iter().map(Finder::new).collect();
         self.iter()
             .filter(move |record| finders.iter().any(|text| text.find(record.body.as_bytes()).is_some()))
     }
 
-    /// Position in the journal.
+    /// Returns the position in the journal.
     pub fn cursor(&self) -> u64 {
         self.cursor
     }

@@ -1,8 +1,8 @@
-//! Putting a backup in the place of a library.
+//! Replacing a library with a backup.
 //!
-//! The backup is loaded into a folder beside the store first. Then a journal says what is about to be renamed;
-//! a process that ends in between leaves the rest to the next one that owns the directory
-//! ([`finish_restore`]), so that the library is the old or the new one and never empty.
+//! The backup is first loaded into a folder next to the store. Then a journal file records the renames to be
+//! made; if the process ends midway, the next owner of the directory completes them ([`finish_restore`]). The
+//! library is therefore always either the old or the new one, and never empty.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -19,19 +19,19 @@ use crate::error::{LibraryError, Result};
 use crate::head::{HeadFile, StoreState};
 use crate::migrate;
 
-/// What restoring did.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restored {
     /// The backup that was restored.
     pub backup: Backup,
-    /// Where the library as it was before lies now.
+    /// The folder that now holds the previous library.
     pub replaced: PathBuf,
 }
 
-/// What is being renamed, and what the head has to say afterwards.
+/// The renames in progress, and the values for the head afterwards.
 #[derive(Debug, Serialize, Deserialize)]
 struct Journal {
-    /// Where the old library goes.
+    /// Destination of the old library.
     replaced: PathBuf,
     commit: u64,
     hash: String,
@@ -48,12 +48,12 @@ fn journal_file(dir: &DataDir) -> PathBuf {
 }
 
 impl Ownership {
-    /// Puts a backup in the place of the library, which is moved to the folder of backups. Nothing is
+    /// Replaces the library with a backup; the old library is moved to the folder of backups. Nothing is
     /// replaced before the backup was verified, loaded and closed.
     ///
     /// # Errors
-    /// As [`DataDir::verify_backup`]; [`LibraryError::BadBackup`] when something is missing in it; what keeps
-    /// the files from being written.
+    /// As [`DataDir::verify_backup`]; [`LibraryError::BadBackup`] when the backup has problems; any I/O error
+    /// that keeps the files from being written.
     pub async fn restore_backup(self, name: &str, clock: Clock) -> Result<Restored> {
         let dir = self.dir().clone();
         finish_restore(&dir)?;
@@ -73,7 +73,7 @@ impl Ownership {
             .map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
         let header = load(&file, &instance.db).await?;
         instance.close().await.map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
-        // Dropped, it would be closed once more when the folder has another name.
+        // Dropping it would close it again after its folder was renamed.
         std::mem::forget(instance);
         let replaced = dir.backups().join(format!("replaced-{}", file_stamp(&clock.stamp())));
         let journal = Journal {
@@ -91,7 +91,7 @@ impl Ownership {
     }
 }
 
-/// Completes a restore that another process began to carry out, and drops one that did not come so far.
+/// Completes a restore whose journal was written, and deletes what is left of one that did not get so far.
 ///
 /// # Errors
 /// When the files cannot be renamed.

@@ -1,8 +1,8 @@
-//! Rows as the database holds them.
+//! Database rows.
 
 use surrealdb::types::{Bytes, RecordId, RecordIdKey, SurrealValue};
 
-/// A card that exists.
+/// An existing card.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct CardRow {
@@ -15,7 +15,7 @@ pub(crate) struct CardRow {
     pub updated_at: String,
 }
 
-/// A card that was deleted: its id and the number its history continues from.
+/// A deleted card: its id and its last revision number, from which a new card's history continues.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct TombstoneRow {
@@ -24,8 +24,8 @@ pub(crate) struct TombstoneRow {
     pub created_at: String,
 }
 
-/// One entry of the journal. The id is the zero-padded sequence number, so that the journal is
-/// read in order by a range of ids.
+/// An entry of the journal. Its id is the zero-padded sequence number, so that a range of ids reads the
+/// journal in order.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct RevisionRow {
@@ -42,7 +42,7 @@ pub(crate) struct RevisionRow {
     pub merged: Option<Vec<String>>,
 }
 
-/// One action of a person or job, over one or many cards.
+/// One action of a person or job, affecting one or more cards.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct ChangeRow {
@@ -64,7 +64,7 @@ pub(crate) struct VectorRow {
     pub data: Bytes,
 }
 
-/// A documentation page, with its pieces as JSON.
+/// A documentation page, with its chunks as JSON.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct PageRow {
@@ -80,7 +80,7 @@ pub(crate) struct PageRow {
     pub chunks: String,
 }
 
-/// Which text a page has.
+/// The hash of a page's text.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct PageHash {
@@ -88,7 +88,7 @@ pub(crate) struct PageHash {
     pub hash: String,
 }
 
-/// Which text a page's vectors were made from.
+/// The hash of the text that a page's vectors were made from.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct VectorHash {
@@ -96,7 +96,7 @@ pub(crate) struct VectorHash {
     pub hash: String,
 }
 
-/// The vectors of a page's pieces under one model, packed.
+/// The vectors of a page's chunks under one model, packed.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct PageVectorRow {
@@ -106,7 +106,7 @@ pub(crate) struct PageVectorRow {
     pub data: Bytes,
 }
 
-/// A proposal with its decision; the draft as JSON.
+/// A proposal with its decision; the draft is JSON.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct ProposalRow {
@@ -122,7 +122,7 @@ pub(crate) struct ProposalRow {
     pub review: Option<String>,
 }
 
-/// A step in the life of a proposal.
+/// An event of a proposal.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct ProposalEventRow {
@@ -132,7 +132,7 @@ pub(crate) struct ProposalEventRow {
     pub why: String,
 }
 
-/// What checking a card found; the report as JSON, where it was asked for.
+/// The result of checking a card; the report is JSON, if it was queried.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct VerificationRow {
@@ -145,7 +145,7 @@ pub(crate) struct VerificationRow {
     pub revision: Option<i64>,
 }
 
-/// The counts of a day, which is the id.
+/// The counts of a day; the id is the date.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct HealthRow {
@@ -157,7 +157,7 @@ pub(crate) struct HealthRow {
     pub never_checked: i64,
 }
 
-/// What a person said about an answer.
+/// A person's feedback on an answer.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct FeedbackRow {
@@ -169,7 +169,7 @@ pub(crate) struct FeedbackRow {
     pub said: String,
 }
 
-/// A past ask, as JSON of whoever recorded it.
+/// List entry of a past ask session.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct SessionRow {
@@ -178,14 +178,14 @@ pub(crate) struct SessionRow {
     pub question: String,
 }
 
-/// What agents did between two writings, as JSON.
+/// The activity of agents between two writes, as JSON.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 pub(crate) struct ActivityRow {
     pub done: String,
 }
 
-/// The text of a string record id.
+/// Returns the text of a string record id.
 pub(crate) fn key_text(id: &RecordId) -> String {
     match &id.key {
         RecordIdKey::String(text) => text.clone(),
@@ -193,7 +193,7 @@ pub(crate) fn key_text(id: &RecordId) -> String {
     }
 }
 
-/// Zero-padded, so that text order is number order.
+/// Formats a sequence number, zero-padded so that text order is numeric order.
 pub(crate) fn seq_text(seq: u64) -> String {
     format!("{seq:020}")
 }

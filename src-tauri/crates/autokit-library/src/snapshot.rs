@@ -1,4 +1,4 @@
-//! The library as it was at one moment, to be read at length while changes go on.
+//! A snapshot of the library, for long reads while changes continue.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ const WINDOW: u64 = 1_000;
 /// The store and the head as of the same commit.
 pub(crate) struct Snapshot<'a> {
     library: &'a Library,
-    /// Sees what was committed before it began, and nothing later. Nothing is written in it.
+    /// A read-only transaction that sees what was committed before it began, and nothing later.
     transaction: Transaction<Db>,
-    /// The instance it was begun on, which may be given up meanwhile.
+    /// The instance it runs on, which may be abandoned in the meantime.
     _instance: Arc<Instance>,
-    /// None in memory, and where nothing can be written.
+    /// None for an in-memory or read-only library.
     pub(crate) head: Option<Head>,
 }
 
 impl Library {
-    /// Begins to read the library as it is now. The caller holds the writers' turn until this returns, so
-    /// that no change is between the store and the memory.
+    /// Takes a snapshot. The caller holds the `writer` lock until this returns, so that no change is in the
+    /// store but not yet in memory.
     ///
     /// # Errors
     /// [`crate::LibraryError::DiskFull`] while a failed write could not be recovered from.
@@ -51,7 +51,7 @@ impl Library {
 }
 
 impl Snapshot<'_> {
-    /// The newest record of the log of commits.
+    /// Returns the newest record of the commit log.
     pub(crate) async fn newest_commit(&self) -> Result<Tip> {
         let response = self.transaction.query("SELECT * FROM commit_log ORDER BY id DESC LIMIT 1").await;
         let mut response = response.map_err(|error| self.library.failed(&error))?;
@@ -59,7 +59,7 @@ impl Snapshot<'_> {
         Ok(newest.first().map_or_else(Tip::default, CommitRecord::tip))
     }
 
-    /// Shows every record of the log from `first` to `last` to `look`, in order.
+    /// Calls `look` with every record of the log from `first` to `last`, in order.
     pub(crate) async fn each_commit(
         &self,
         first: u64,
@@ -76,9 +76,9 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// Shows every row of a table to `look`, in the order of their keys.
+    /// Calls `look` with every row of a table, in key order.
     pub(crate) async fn each_row(&self, table: &str, mut look: impl FnMut(&Object) + Send) -> Result<()> {
-        // The ids first: of a range without an end the database reads everything, whatever the limit.
+        // Ids are read first: for a range without an end the database reads everything, whatever the limit.
         let query = format!("SELECT VALUE id FROM {table}");
         let response = self.transaction.query(query).await;
         let mut response = response.map_err(|error| self.library.failed(&error))?;
@@ -97,7 +97,7 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// The rows of a table whose keys are in a range, in the order of their keys.
+    /// Returns the rows of a table whose keys are in a range, in key order.
     async fn rows<T: SurrealValue>(&self, table: &str, keys: RecordIdKeyRange) -> Result<Vec<T>> {
         let range = RecordId::new(table, RecordIdKey::from(keys));
         let response = self.transaction.query("SELECT * FROM $range").bind(("range", range)).await;
@@ -105,7 +105,7 @@ impl Snapshot<'_> {
         response.take(0).map_err(|error| self.library.failed(&error))
     }
 
-    /// Lets go of it: until then the store keeps what later changes replaced.
+    /// Ends the snapshot. Until then the store keeps the data that later changes replaced.
     pub(crate) async fn end(self) {
         if let Err(error) = self.transaction.cancel().await {
             tracing::warn!(%error, "reading the library at one moment could not be ended");

@@ -1,4 +1,4 @@
-//! Room on the disk: asked for before anything is written, and kept in reserve for what has to be.
+//! Disk space: checked before anything is written, and held in reserve for writes that must succeed.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{LibraryError, Result};
 
-/// Bytes on the disk for each byte of a row: it is written with its keys and indexes to the store's log, and
-/// again, compressed, when the log is folded into tables.
+/// Bytes on disk per byte of a row: it is written with its keys and indexes to the store's log, and again,
+/// compressed, when the log is compacted into tables.
 const BYTES_ON_DISK: u64 = 3;
-/// Bytes that stay free whatever is written.
+/// Bytes that always stay free.
 const MARGIN: u64 = 1 << 20;
-/// Bytes held in reserve. Opening a store, and taking back a change that was cut off, write too.
+/// Bytes held in reserve. Opening a store and reverting an interrupted change also write.
 const RESERVE: u64 = 8 << 20;
 
-/// The disk a library lies on.
+/// The disk that holds a library.
 #[derive(Debug)]
 pub(crate) struct Space {
     root: PathBuf,
@@ -25,19 +25,19 @@ impl Space {
         Space { root: root.to_owned() }
     }
 
-    /// Refuses a write for which there is not enough room, before any of it is written.
+    /// Refuses a write for which there is not enough space, before any of it is written.
     ///
     /// # Errors
     /// [`LibraryError::DiskFull`].
     pub(crate) fn check(&self, bytes: u64) -> Result<()> {
-        // Tests let the disk run full in the middle of a write, as another program might.
+        // Tests fill the disk in the middle of a write, as another program might.
         if cfg!(debug_assertions) && std::env::var_os("AUTOKIT_NO_SPACE_CHECK").is_some() {
             return Ok(());
         }
         if self.fits(bytes, 0) { Ok(()) } else { Err(LibraryError::DiskFull { path: self.root.clone() }) }
     }
 
-    /// Whether there is room for a write even when the reserve is held again.
+    /// Whether there is space for a write in addition to the reserve.
     pub(crate) fn fits_beside_reserve(&self, bytes: u64) -> bool {
         self.fits(bytes, RESERVE)
     }
@@ -51,13 +51,13 @@ impl Space {
         self.root.join("reserve")
     }
 
-    /// Holds room in reserve, if there is plenty; a disk that is nearly full is left alone.
+    /// Reserves disk space if there is plenty; a nearly full disk is left alone.
     pub(crate) fn hold_reserve(&self) {
         let path = self.reserve_file();
         if path.exists() || available(&self.root).is_none_or(|free| free < 4 * RESERVE) {
             return;
         }
-        // Zeros are written out: a hole would reserve nothing.
+        // Zeros are actually written: a sparse file would reserve nothing.
         let hold = || -> io::Result<()> {
             let mut file = File::create(&path)?;
             let zeros = vec![0; 1 << 20];
@@ -72,7 +72,7 @@ impl Space {
         }
     }
 
-    /// Gives the reserve up.
+    /// Releases the reserve.
     pub(crate) fn release_reserve(&self) {
         if let Err(error) = fs::remove_file(self.reserve_file())
             && error.kind() != io::ErrorKind::NotFound
@@ -82,14 +82,14 @@ impl Space {
     }
 }
 
-/// Bytes an ordinary user can still write; `None` where the system does not say.
+/// Returns the bytes an ordinary user can still write; `None` where the system does not tell.
 #[cfg(unix)]
 fn available(path: &Path) -> Option<u64> {
     let about = rustix::fs::statvfs(path).ok()?;
     Some(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
-/// Bytes an ordinary user can still write; `None` where the system does not say.
+/// Returns the bytes an ordinary user can still write; `None` where the system does not tell.
 #[cfg(not(unix))]
 fn available(_: &Path) -> Option<u64> {
     None

@@ -1,32 +1,32 @@
-//! The parts a large change is made of, each small enough for one transaction.
+//! The steps of a large change, each small enough for one transaction.
 
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 
 use crate::commit_log::RowChange;
 use crate::rows::key_text;
 
-/// Rows of one transaction.
+/// Most rows in one transaction.
 pub(crate) const ROWS: usize = 1_000;
-/// Bytes of one transaction, as far as they can be told beforehand: far below what a memtable holds,
-/// because every row is written with its keys and indexes.
+/// Most bytes in one transaction, as estimated beforehand: far below the size of a memtable, because every
+/// row is written with its keys and indexes.
 pub(crate) const BYTES: usize = 4 << 20;
 
-/// A part of a change.
+/// A step of a change.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Drops these rows, whether they are there or not.
+    /// Deletes these rows, whether or not they exist.
     Drop(Vec<RecordId>),
     /// Writes journal entries.
     Revisions(Vec<Object>),
-    /// Writes cards that are not there; each names the revision its text is taken from.
+    /// Inserts cards that do not exist; each names the revision that holds its body.
     Cards(Vec<Object>),
-    /// Writes steps in the life of proposals.
+    /// Inserts proposal events.
     Events(Vec<Object>),
-    /// Writes rows over what is there.
+    /// Inserts or replaces rows.
     Put(Vec<Object>),
-    /// Adds a record to the log of commits.
+    /// Adds a record to the commit log.
     Record(Object),
-    /// What makes it a change: its note, what it takes back, the outcome under its request's key.
+    /// Completes the change: its record, what it undoes, and the result stored under its request key.
     Close(Object),
 }
 
@@ -43,7 +43,7 @@ impl Step {
         }
     }
 
-    /// What carries a step of this kind out, with its rows in `$name`.
+    /// Returns the statement that applies a step of this kind, with its rows in `$name`.
     pub(crate) fn statement(kind: &str, name: &str) -> Option<String> {
         Some(match kind {
             "drop" => format!("DELETE ${name} RETURN NONE;"),
@@ -88,7 +88,7 @@ impl Step {
         }
     }
 
-    /// The rows and bytes it writes, roughly.
+    /// Estimates the rows and bytes it writes.
     pub(crate) fn size(&self) -> (usize, usize) {
         let of = |rows: &[Object]| (rows.len(), rows.iter().map(bytes_of).sum());
         match self {
@@ -98,7 +98,7 @@ impl Step {
         }
     }
 
-    /// The same in parts of which each fits into one transaction.
+    /// Splits the step into steps that each fit into one transaction.
     pub(crate) fn parts(self) -> Vec<Step> {
         match self {
             Step::Drop(ids) => parts(ids, id_bytes).into_iter().map(Step::Drop).collect(),
@@ -110,7 +110,7 @@ impl Step {
         }
     }
 
-    /// What it does to protected rows.
+    /// Returns its changes to protected rows.
     pub(crate) fn row_changes(&self) -> Vec<RowChange> {
         match self {
             Step::Revisions(rows) | Step::Events(rows) | Step::Put(rows) => {
@@ -131,7 +131,7 @@ impl Step {
         }
     }
 
-    /// How many cards there are more after it.
+    /// Returns by how much it changes the number of cards.
     pub(crate) fn cards_added(&self) -> i64 {
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         match self {
@@ -142,7 +142,7 @@ impl Step {
     }
 }
 
-/// Rows in as few pieces as fit into a transaction each.
+/// Splits rows into as few parts as possible that each fit into one transaction.
 pub(crate) fn parts<T>(rows: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut all: Vec<Vec<T>> = Vec::new();
     let mut room = 0;
@@ -166,7 +166,7 @@ pub(crate) fn id_bytes(id: &RecordId) -> usize {
     id.table.as_str().len() + key_text(id).len()
 }
 
-/// The bytes of a row, roughly.
+/// Estimates the bytes of a row.
 pub(crate) fn bytes_of(row: &Object) -> usize {
     row.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }

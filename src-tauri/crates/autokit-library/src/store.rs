@@ -1,4 +1,4 @@
-//! An open library: closing it, and reading its store into the replica.
+//! The open library: loading the store into the replica, and closing it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,19 +25,20 @@ use crate::replica::{CardRecord, Cards, Replica};
 use crate::rows::{CardRow, TombstoneRow, key_text};
 use crate::step::Step;
 
-/// Where a library lives.
+/// Where a library is stored.
 #[derive(Debug)]
 pub enum Place {
-    /// In memory, gone when dropped.
+    /// In memory; gone when dropped.
     Memory,
     /// In a data directory this process owns.
     Disk(Ownership),
 }
 
-/// Somebody who has to be up to date whenever a change is answered, as the search index has.
+/// An observer that must be up to date before a change is acknowledged, such as the search index.
 pub trait Follower: Send + Sync {
-    /// Told of the cards a change touched, in the order of changes. The change is stored and can be read; no
-    /// other is made, and the change is not answered, before this is done. It must not change the library.
+    /// Called with the cards a change touched, in the order of changes. The change is already stored and
+    /// readable; no other change is made, and this one is not acknowledged, until the future completes. It
+    /// must not change the library.
     fn follow<'a>(
         &'a self,
         library: &'a Library,
@@ -53,26 +54,26 @@ pub struct Library {
     pub(crate) ownership: Mutex<Option<Ownership>>,
     pub(crate) clock: Clock,
     pub(crate) replica: Arc<RwLock<Replica>>,
-    /// Writers take turns; readers use the replica and never wait for one.
+    /// Serializes writers; readers use the replica and never wait for a writer.
     pub(crate) writer: tokio::sync::Mutex<()>,
-    /// The newest record of the commit log; none while it may have fallen behind the store.
+    /// The newest record of the commit log; `None` while it may be out of date.
     pub(crate) tip: Mutex<Option<Tip>>,
-    /// The proposals that wait.
+    /// The pending proposals.
     pub(crate) queue: RwLock<Queue>,
-    /// Whether the queue may have fallen behind the store.
+    /// Whether the queue may be out of date.
     pub(crate) queue_in_doubt: AtomicBool,
     /// Whether a large change may be half made.
     pub(crate) redo_in_doubt: AtomicBool,
-    /// Steps told of proposals since the store was opened.
+    /// Number of proposal events since the store was opened.
     pub(crate) steps: AtomicU32,
-    /// What checking each card found, once somebody asked.
+    /// The newest check of each card, once loaded.
     pub(crate) checks: tokio::sync::RwLock<Option<Checks>>,
     pub(crate) checks_version: AtomicU64,
-    /// What opening, or verifying since, found missing or altered.
+    /// What opening or a later verification found missing or altered.
     pub(crate) found: Mutex<Vec<Problem>>,
     /// How long opening took to compare the newest changes with the head.
     pub(crate) checked_in: Mutex<Duration>,
-    /// When everything was last compared, and what came of it.
+    /// When the library was last fully verified, and the result.
     pub(crate) verified: Mutex<Option<(Timestamp, Verified)>>,
     pub(crate) migrated_from: Option<PathBuf>,
     pub(crate) follower: OnceLock<Arc<dyn Follower>>,
@@ -85,8 +86,8 @@ impl fmt::Debug for Library {
 }
 
 impl Drop for Library {
-    /// Closes a store that nobody closed. That takes a while, and goes on in the background: the right to open the
-    /// store is given up with its end, or the next owner would find it locked.
+    /// Closes a store that nobody closed. This takes a while and continues in the background; ownership is
+    /// released only when it ends, since the next owner would otherwise find the store locked.
     fn drop(&mut self) {
         let Some(ownership) = self.ownership.get_mut().ok().and_then(Option::take) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
@@ -99,25 +100,25 @@ impl Drop for Library {
 }
 
 impl Library {
-    /// Has `follower` told of every change from now on. The first who asks is it.
+    /// Registers `follower` to be called with every later change. Only the first registration takes effect.
     pub fn be_followed_by(&self, follower: Arc<dyn Follower>) {
         if self.follower.set(follower).is_err() {
             tracing::error!("a library that is followed already was to be followed by another");
         }
     }
 
-    /// How long opening took to compare the newest changes, and the number of cards, with the head.
+    /// How long opening took to compare the newest changes and the number of cards with the head.
     pub fn checked_in(&self) -> Duration {
         *self.checked_in.lock().expect("no holder panics")
     }
 
-    /// Whether the library can only be read, and why.
+    /// Whether the library is read-only, and why.
     pub fn read_only(&self) -> Option<Code> {
         let refusal = self.database.refusal()?;
         Some(if refusal.full { Code::DiskFull } else { Code::ReadOnly })
     }
 
-    /// Why a change would be refused now, however small it is.
+    /// Checks that a change, however small, would not be refused now.
     ///
     /// # Errors
     /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`].
@@ -125,7 +126,7 @@ impl Library {
         self.database.check_space(0)
     }
 
-    /// The backup made before this opening migrated the store, if it did.
+    /// The backup made before opening migrated the store, if it did.
     pub fn migrated_from(&self) -> Option<&Path> {
         self.migrated_from.as_deref()
     }
@@ -135,7 +136,7 @@ impl Library {
         self.dir.as_ref()
     }
 
-    /// Looks at the cards in memory. Writers wait while `look` runs, so keep it short.
+    /// Runs `look` on the cards in memory. Writers wait meanwhile, so keep it short.
     ///
     /// # Panics
     /// When an earlier holder of the lock panicked.
@@ -143,12 +144,12 @@ impl Library {
         look(&self.replica.read().expect("no reader panics"))
     }
 
-    /// The cards, for whoever only reads them.
+    /// Returns a read-only view of the cards.
     pub fn cards(&self) -> Cards {
         Cards(Arc::clone(&self.replica))
     }
 
-    /// The card with this id.
+    /// Returns the card with this id.
     ///
     /// # Errors
     /// [`LibraryError::NoCard`].
@@ -156,18 +157,18 @@ impl Library {
         self.read(|replica| replica.get(id).cloned()).ok_or_else(|| LibraryError::NoCard(id.to_string()))
     }
 
-    /// Closes the store: everything is flushed and another process may open it when this returns.
-    /// Nothing can be read from the database or written afterwards.
+    /// Closes the store. When this returns, everything is flushed and another process may open the store.
+    /// Afterwards nothing can be read from the database or written.
     ///
     /// # Errors
-    /// When the database cannot be flushed; it is given up all the same.
+    /// Returns an error when the database cannot be flushed; it is released all the same.
     pub async fn close(&self) -> Result<()> {
         let flushed = self.database.close().await;
         self.ownership.lock().expect("no holder panics").take();
         flushed
     }
 
-    /// The database to ask.
+    /// Returns the database to query.
     ///
     /// # Errors
     /// [`LibraryError::DiskFull`] while a failed write could not be recovered from.
@@ -175,7 +176,7 @@ impl Library {
         self.database.ready(|| self.doubt()).await.map(DbHandle)
     }
 
-    /// What is in memory may be ahead of a store that was opened anew.
+    /// Marks state in memory as possibly ahead of a store that was reopened.
     pub(crate) fn doubt(&self) {
         self.redo_in_doubt.store(true, Ordering::Release);
         *self.tip.lock().expect("no holder panics") = None;
@@ -189,22 +190,23 @@ impl Library {
         LibraryError::database(self.root(), error)
     }
 
-    /// Runs statements that give nothing back, one such call after the other.
+    /// Runs statements that return nothing; calls are serialized.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] when there is not enough room, or what failed: then nothing of it stays.
+    /// [`LibraryError::DiskFull`] when there is not enough space, or the failure, in which case nothing of
+    /// the write remains.
     pub(crate) async fn execute(&self, query: &str, variables: surrealdb::types::Object) -> Result<()> {
         self.database.execute(query, variables, || self.doubt()).await
     }
 
-    /// The rows with these ids, as far as they are there.
+    /// Returns the rows with these ids; missing ones are left out.
     pub(crate) async fn rows_by_id<T: SurrealValue>(&self, ids: Vec<RecordId>) -> Result<Vec<T>> {
         let response = self.db().await?.query("SELECT * FROM $ids").bind(("ids", ids)).await;
         let mut response = response.map_err(|error| self.failed(&error))?;
         response.take(0).map_err(|error| self.failed(&error))
     }
 
-    /// A setting kept in the library.
+    /// Returns a setting stored in the library.
     ///
     /// # Errors
     /// When the database fails.
@@ -219,13 +221,13 @@ impl Library {
         response.take(0).map_err(|error| self.failed(&error))
     }
 
-    /// Keeps a setting.
+    /// Stores a setting.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn set_setting(&self, name: &str, value: &str) -> Result<()> {
         let row = object! { id: RecordId::new("setting", name), value: value.to_owned() };
-        // On the heap: settings are changed in the middle of much else.
+        // Boxed, because settings are changed from within large futures.
         Box::pin(async {
             let _turn = self.writer.lock().await;
             self.settle_doubt().await?;
@@ -258,7 +260,7 @@ impl Library {
         Ok(())
     }
 
-    /// The sequence number of the newest revision; 0 when there is none.
+    /// Returns the sequence number of the newest revision; 0 if there is none.
     pub(crate) async fn newest_revision(&self) -> Result<u64> {
         #[derive(SurrealValue)]
         #[surreal(crate = "surrealdb::types")]
@@ -294,7 +296,7 @@ impl Place {
     }
 }
 
-/// An instance of the database that is being asked.
+/// A database instance in use by a query.
 pub(crate) struct DbHandle(Arc<Instance>);
 
 impl std::ops::Deref for DbHandle {

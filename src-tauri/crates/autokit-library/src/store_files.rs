@@ -1,4 +1,4 @@
-//! The files of the store on a disk: where its log ends and is cut, which folder it lies in, copies of it.
+//! Files of the on-disk store: the end and truncation of its log, its folder, copies of it.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::data_dir::DataDir;
 use crate::head::LogPosition;
 
-/// Copies a store to wherever there is room: the system's folder for temporary files, or memory.
+/// Copies a store to wherever there is space: the system's temporary folder, or memory.
 pub(crate) fn copy_aside(store: &Path) -> io::Result<TempDir> {
     let mut places = vec![std::env::temp_dir()];
     places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
@@ -30,8 +30,8 @@ pub(crate) fn copy_aside(store: &Path) -> io::Result<TempDir> {
     Err(failure.unwrap_or_else(|| io::Error::from(io::ErrorKind::StorageFull)))
 }
 
-/// Copies a folder with everything in it. The copies are the copier's own: they can be written, whatever may be
-/// done to what they were made from.
+/// Copies a folder recursively. The copies belong to the current user and are writable, whatever the
+/// permissions of the originals.
 pub(crate) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -46,7 +46,7 @@ pub(crate) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Segments of the store's log, by number.
+/// Lists the segments of the store's log with their numbers.
 fn log_segments(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut segments = Vec::new();
     let entries = match fs::read_dir(folder.join("wal")) {
@@ -65,7 +65,8 @@ fn log_segments(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(segments)
 }
 
-/// The end of the store's log. Where it cannot be told, nothing is to be cut.
+/// Returns the end of the store's log. If it cannot be determined, the result is a position after which
+/// nothing is cut.
 pub(crate) fn end_of_log(folder: &Path) -> LogPosition {
     let end = || -> io::Result<LogPosition> {
         let Some((segment, path)) = log_segments(folder)?.into_iter().max() else {
@@ -73,7 +74,7 @@ pub(crate) fn end_of_log(folder: &Path) -> LogPosition {
         };
         match fs::metadata(path) {
             Ok(about) => Ok(LogPosition { segment, length: about.len() }),
-            // Folded into a table between the two looks.
+            // Compacted into a table after the directory was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(LogPosition { segment, length: 0 }),
             Err(error) => Err(error),
         }
@@ -84,7 +85,7 @@ pub(crate) fn end_of_log(folder: &Path) -> LogPosition {
     })
 }
 
-/// Drops what the store's log holds after this position.
+/// Truncates the store's log at this position.
 pub(crate) fn cut_log(folder: &Path, position: LogPosition) -> io::Result<()> {
     for (segment, path) in log_segments(folder)? {
         if segment > position.segment {
@@ -100,7 +101,8 @@ pub(crate) fn cut_log(folder: &Path, position: LogPosition) -> io::Result<()> {
     Ok(())
 }
 
-/// Folders the store may lie in: after recovering from a failed write it has another name.
+/// Lists the folders the store may be in, with their numbers: after recovery from a failed write it has
+/// another name.
 pub(crate) fn folders(dir: &DataDir) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir.root())? {
@@ -115,14 +117,14 @@ pub(crate) fn folders(dir: &DataDir) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Gives the store its own name back, which it lost when a write failed in another process.
+/// Renames the store back to its usual name, which it lost when a write failed in another process.
 pub(crate) fn settle_folder(dir: &DataDir) -> io::Result<PathBuf> {
     let store = std::path::absolute(dir.store())?;
     if let Some((number, newest)) = folders(dir)?.into_iter().max()
         && number > 0
     {
-        // Nothing moves the store back but this: a folder of the first name is what the abandoned instance
-        // made afterwards.
+        // Only this function moves the store back, so a folder with the usual name was created by the
+        // abandoned instance afterwards.
         if store.exists() {
             fs::remove_dir_all(&store)?;
         }
@@ -132,25 +134,25 @@ pub(crate) fn settle_folder(dir: &DataDir) -> io::Result<PathBuf> {
     Ok(store)
 }
 
-/// A name for the folder of an abandoned instance under which what it still does reaches nothing.
+/// Returns a new name for the folder of an abandoned instance, so that whatever it still does has no effect.
 pub(crate) fn next_folder(dir: &DataDir) -> io::Result<PathBuf> {
     let next = folders(dir)?.into_iter().map(|(number, _)| number).max().unwrap_or(0) + 1;
     std::path::absolute(dir.root().join(format!("store.{next}")))
 }
 
-/// Takes the lock on a folder away from an instance that is over.
+/// Removes the lock that a closed or abandoned instance holds on a folder.
 pub(crate) fn unlock(folder: &Path) -> io::Result<()> {
-    // That instance holds the lock on this file, not on the next one of this name.
+    // The instance holds the lock on this file, not on a new file of the same name.
     match fs::remove_file(folder.join("LOCK")) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Takes the files in a folder away from an abandoned instance that has them open.
+/// Separates the files in a folder from an abandoned instance that has them open.
 pub(crate) fn detach(folder: &Path) -> io::Result<()> {
     unlock(folder)?;
-    // The newest file of large values is open for appending: the new instance gets one of its own.
+    // The newest file of large values is open for appending, so the new instance gets its own copy.
     let values = match fs::read_dir(folder.join("vlog")) {
         Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),

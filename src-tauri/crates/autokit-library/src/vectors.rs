@@ -1,6 +1,6 @@
-//! Vectors of cards as packed little-endian `f32`, one row a card and model.
+//! Vectors of cards as packed little-endian `f32`, one row per card and model.
 //!
-//! Arrays of numbers would take ten times the room and seconds to read back.
+//! Arrays of numbers would take ten times the space, and seconds to read back.
 
 use autokit_toolcard::CardId;
 use surrealdb::types::{Bytes, RecordId, object};
@@ -9,14 +9,15 @@ use crate::error::{LibraryError, Result};
 use crate::rows::VectorRow;
 use crate::store::Library;
 
-/// The vectors of one card, to be stored.
+/// The vectors of one card, for storing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedVectors {
-    /// What they were made with: the embedding model, weights included, and what it was given to read.
+    /// Identifies what they were made with: the embedding model including its weights, and the text it was
+    /// given.
     pub model: String,
     /// Length of one vector.
     pub dim: usize,
-    /// `rows × dim` numbers, row after row.
+    /// `rows × dim` numbers, row by row.
     pub values: Vec<f32>,
 }
 
@@ -42,7 +43,7 @@ impl PackedVectors {
 pub struct StoredVectors {
     /// The card.
     pub card: CardId,
-    /// Revision of the card they were made from; older than the card's means stale.
+    /// Revision of the card they were made from; they are stale if the card has a newer one.
     pub number: u32,
     /// Length of one vector.
     pub dim: usize,
@@ -58,12 +59,12 @@ impl StoredVectors {
     }
 }
 
-/// Numbers as little-endian bytes.
+/// Packs numbers as little-endian bytes.
 pub(crate) fn packed(values: &[f32]) -> Bytes {
     Bytes::from(values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Numbers from bytes, whole rows of `dim`.
+/// Unpacks numbers from bytes that hold whole rows of `dim` numbers.
 pub(crate) fn unpacked(card: &str, dim: usize, bytes: &[u8]) -> Result<Vec<f32>> {
     if dim == 0 || !bytes.len().is_multiple_of(4 * dim) {
         return Err(LibraryError::Database(format!(
@@ -75,7 +76,7 @@ pub(crate) fn unpacked(card: &str, dim: usize, bytes: &[u8]) -> Result<Vec<f32>>
 }
 
 impl Library {
-    /// All vectors made with `model`.
+    /// Returns all vectors made with `model`.
     ///
     /// # Errors
     /// When the database fails.
@@ -91,7 +92,7 @@ impl Library {
         rows.iter().map(StoredVectors::from_row).collect()
     }
 
-    /// The vectors of some cards made with `model`; cards without are left out.
+    /// Returns the vectors of these cards made with `model`; cards without any are left out.
     ///
     /// # Errors
     /// When the database fails.
@@ -102,11 +103,11 @@ impl Library {
         rows.iter().map(StoredVectors::from_row).collect()
     }
 
-    /// Stores vectors of cards as they stand (a new model, or cards added without one). Rows
-    /// whose card has moved past `number` meanwhile are stale from the start and ignored by readers.
+    /// Stores vectors of existing cards (for a new model, or for cards added without vectors). If a card has
+    /// moved past `number` in the meantime, its row is stale from the start and readers ignore it.
     ///
     /// # Errors
-    /// When the database fails; then none was stored.
+    /// Returns an error when the database fails; nothing is then stored.
     pub async fn put_vectors(&self, rows: &[(CardId, u32, PackedVectors)]) -> Result<()> {
         let rows: Vec<surrealdb::types::Object> =
             rows.iter().map(|(card, number, vectors)| vectors.row(card, *number)).collect();
@@ -114,7 +115,7 @@ impl Library {
         self.execute(each, object! { rows: rows }).await
     }
 
-    /// Forgets all vectors of cards not made with `cards`, and of pages not made with `pages`.
+    /// Deletes all vectors of cards not made with model `cards`, and of pages not made with model `pages`.
     ///
     /// # Errors
     /// When the database fails.

@@ -1,4 +1,4 @@
-//! Changing the library: a batch at a time, whole or not at all.
+//! Changing the library in atomic batches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,32 +18,32 @@ use crate::vectors::PackedVectors;
 /// Who changes the library, how and why.
 #[derive(Clone, Debug)]
 pub struct Meta {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// By whom.
+    /// Its author.
     pub author: Author,
-    /// Why.
+    /// Its reason.
     pub reason: String,
-    /// The change this batch continues, when one action takes several batches.
+    /// The change this batch continues, if one action takes several batches.
     pub change: Option<String>,
-    /// Key of the request; a second commit with the same key returns the first one's outcome
-    /// and changes nothing, so that a client may ask again after losing the connection.
+    /// Key of the request. A second commit with the same key returns the first one's result and changes
+    /// nothing, so that a client can retry after losing the connection.
     pub request: Option<String>,
 }
 
-/// What to do when the card to put exists already.
+/// What to do if the card already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutMode {
-    /// Refuse: the card is meant to be new.
+    /// Fail: the card is meant to be new.
     Create,
-    /// Replace the card that has this provider and name, or add it.
+    /// Replace the card with this provider and name, or add it.
     Upsert,
 }
 
 /// One write of a batch.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// Adds or replaces a card found by its provider and name.
+    /// Adds or replaces a card, identified by its provider and name.
     Put {
         /// The card.
         card: Box<Toolcard>,
@@ -52,7 +52,7 @@ pub enum Write {
         /// Its vectors, if it could be embedded.
         vectors: Option<PackedVectors>,
     },
-    /// Adds a card that had this id in another library; where a card here has it, it gets its own.
+    /// Adds a card that has this id in another library; if a card here has that id, a new id is assigned.
     Arrive {
         /// Its id there.
         id: CardId,
@@ -65,18 +65,18 @@ pub enum Write {
     Edit {
         /// The card to change.
         id: CardId,
-        /// Revision the edit was made on; `None` overwrites whatever is there.
+        /// Revision the edit is based on; `None` overwrites any revision.
         expected: Option<u32>,
         /// The card after the edit.
         card: Box<Toolcard>,
         /// Its vectors, if it could be embedded.
         vectors: Option<PackedVectors>,
     },
-    /// Brings back a card that may have been deleted.
+    /// Restores a card, which may have been deleted.
     Revive {
         /// The card.
         id: CardId,
-        /// What it becomes.
+        /// Its new content.
         card: Box<Toolcard>,
         /// Its vectors, if it could be embedded.
         vectors: Option<PackedVectors>,
@@ -91,13 +91,13 @@ pub enum Write {
 /// What a commit did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Committed {
-    /// The change, to be undone by this name; `None` when nothing differed.
+    /// Id of the change, for undoing it; `None` when nothing differed.
     pub change: Option<String>,
-    /// Cards added, with their new revision.
+    /// Cards added.
     pub added: Vec<CardId>,
     /// Cards changed.
     pub changed: Vec<CardId>,
-    /// Cards that already were as asked.
+    /// Cards that already had the requested content.
     pub unchanged: Vec<CardId>,
     /// Cards removed.
     pub deleted: Vec<CardId>,
@@ -106,24 +106,24 @@ pub struct Committed {
 /// What an undo did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undone {
-    /// The change taken back.
+    /// The change that was undone.
     pub change: String,
     /// Its reason, to tell the person what was undone.
     pub reason: String,
-    /// Cards put back as they were.
+    /// Cards returned to their previous state.
     pub cards: Vec<CardId>,
-    /// Cards left alone because they changed again afterwards.
+    /// Cards left alone because they changed again since.
     pub kept: Vec<CardId>,
 }
 
-/// The state of a card while a batch is being worked out.
+/// The state of a card while a batch is computed.
 #[derive(Clone)]
 enum Staged {
     Live { key: CardKey, number: u32, body: Arc<str>, created_at: String, revision: u64 },
     Gone { number: u32, created_at: String },
 }
 
-/// A batch being worked out against the replica.
+/// A batch being computed against the replica.
 struct Batch<'a> {
     replica: &'a Replica,
     cards: HashMap<CardId, Staged>,
@@ -135,7 +135,7 @@ struct Batch<'a> {
     stamp: String,
     change: String,
     meta: &'a Meta,
-    /// Revisions of other libraries that go into what is written.
+    /// Revisions of other libraries merged into what is written.
     merged: Vec<String>,
 }
 
@@ -150,7 +150,7 @@ impl Batch<'_> {
                 number: record.number,
                 body: Arc::from(&*record.body),
                 created_at: record.created_at.to_string(),
-                // Only what this batch writes is taken from a revision of it.
+                // Only cards written by this batch refer to one of its revisions.
                 revision: 0,
             });
         }
@@ -165,14 +165,14 @@ impl Batch<'_> {
         }
     }
 
-    /// The id for a new card: the key's own, unless a renamed card still has it.
+    /// Returns the id for a new card: the key's own id, unless a renamed card still has it.
     fn free_id(&self, key: &CardKey) -> CardId {
         let own = key.id();
         let taken = |id: &CardId| matches!(self.staged(id), Some(Staged::Live { .. }));
         if !taken(&own) {
             return own;
         }
-        // As many cards as there are can hold one alternative each; one more is free.
+        // Each existing card can hold one alternative id, so one more than their number is free.
         let most = u32::try_from(self.replica.len() + self.cards.len()).unwrap_or(u32::MAX).saturating_add(2);
         (2..=most).map(|n| own.alternative(n)).find(|id| !taken(id)).unwrap_or(own)
     }
@@ -284,7 +284,7 @@ impl Batch<'_> {
         self.next += 1;
     }
 
-    /// Rows of cards as they are after the batch: new and changed ones, and those gone.
+    /// Returns the rows of cards after the batch: new and changed ones, and tombstones.
     fn card_rows(&self) -> (Vec<Object>, Vec<Object>) {
         let (mut live, mut gone) = (Vec::new(), Vec::new());
         for (id, staged) in &self.cards {
@@ -309,35 +309,35 @@ impl Batch<'_> {
     }
 }
 
-/// Makes rows of other tables from the name of the change they belong to, or refuses it. There is no
-/// change where no card differs.
+/// Creates rows of other tables, given the id of the change they belong to, or refuses the commit. There is
+/// no change if no card differs.
 pub(crate) type RowsOfChange<'a> = &'a (dyn Fn(Option<&str>) -> Result<Vec<Object>> + Sync);
 
-/// The change that is taken back.
+/// The change to undo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Undoes<'a> {
-    /// Its name.
+    /// Its id.
     pub(crate) change: &'a str,
-    /// Whether all of it is.
+    /// Whether all of it is undone.
     pub(crate) whole: bool,
-    /// Proposals it decided, whose noes are taken back with it.
+    /// Proposals it decided, whose rejections are deleted with it.
     pub(crate) proposals: &'a [u32],
 }
 
-/// What belongs to a commit beside its cards.
+/// Parts of a commit other than its cards.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CommitExtras<'a> {
-    /// The change this one takes back.
+    /// The change this one undoes.
     pub(crate) undoes: Option<Undoes<'a>>,
     /// Rows of other tables.
     pub(crate) also: Option<RowsOfChange<'a>>,
-    /// Revisions of other libraries that go into what is written.
+    /// Revisions of other libraries merged into what is written.
     pub(crate) merged: &'a [RevisionId],
-    /// The import this change belongs to, which takes it along when it is undone.
+    /// The import this change belongs to; undoing the import undoes this change too.
     pub(crate) part_of: Option<&'a str>,
 }
 
-/// The proposal a row is of, if it is of one.
+/// Returns the record id of the proposal if the row is a proposal.
 fn proposal_of(row: &Object) -> Option<RecordId> {
     match row.get("id") {
         Some(Value::RecordId(id)) if id.table.as_str() == "proposal" => Some(id.clone()),
@@ -346,16 +346,16 @@ fn proposal_of(row: &Object) -> Option<RecordId> {
 }
 
 impl Library {
-    /// Commits a batch, all of it or nothing: cards, revisions, vectors, the note of the change and
-    /// the outcome under the request's key.
+    /// Commits a batch, all or nothing: cards, revisions, vectors, the change record, and the result under
+    /// the request key.
     ///
     /// # Errors
-    /// The first write that cannot be done refuses the whole batch; nothing is stored.
+    /// The first write that cannot be done fails the whole batch; nothing is stored.
     pub async fn commit(&self, meta: &Meta, writes: &[Write]) -> Result<Committed> {
         self.commit_with(meta, writes, CommitExtras::default()).await
     }
 
-    /// As [`Library::commit`], with what belongs to it beside its cards.
+    /// As [`Library::commit`], with the parts that are not cards.
     pub(crate) async fn commit_with(
         &self,
         meta: &Meta,
@@ -431,8 +431,8 @@ impl Library {
             };
             let mut dropped = ids("card", &moved);
             dropped.extend(ids("tombstone", &revived));
-            // Cards that go leave first, so that a key freed in this batch can be taken in it; every row
-            // that existed before is dropped for the same reason before the new rows come.
+            // Removed cards come first, so that a key freed in this batch can be reused in it; for the same
+            // reason existing rows are deleted before the new ones are written.
             let steps = vec![
                 Step::Put(gone),
                 Step::Drop(dropped),
@@ -459,7 +459,7 @@ impl Library {
         Ok(outcome)
     }
 
-    /// What the commit under this request key did, if there was one.
+    /// Returns the result of the commit made under this request key, if any.
     ///
     /// # Errors
     /// When the database fails.
@@ -483,10 +483,10 @@ impl Library {
         response.take(0).map_err(|error| self.failed(&error))
     }
 
-    /// Brings the replica up to the newest revision in the database. The journal, not the
-    /// writer's memory, is what the replica follows.
+    /// Brings the replica up to the newest revision in the database. The replica follows the journal, not the
+    /// writer's memory.
     pub(crate) async fn catch_up(&self) -> Result<()> {
-        /// Revisions read at a time: a large import must not be in memory twice over.
+        /// Revisions read at a time, so that a large import is not held in memory twice.
         const WINDOW: u64 = 1_000;
         let newest = self.newest_revision().await?;
         let mut next = self.read(Replica::cursor) + 1;
@@ -500,7 +500,7 @@ impl Library {
         Ok(())
     }
 
-    /// The revisions with these sequence numbers, in order.
+    /// Returns the revisions with these sequence numbers, in order.
     pub(crate) async fn journal(&self, range: std::ops::Range<u64>) -> Result<Vec<RevisionRow>> {
         let range = RecordIdKeyRange::from(seq_text(range.start)..seq_text(range.end));
         let mut response = self
@@ -513,9 +513,9 @@ impl Library {
         response.take(0).map_err(|error| self.failed(&error))
     }
 
-    /// Brings the replica up to the last of these revisions; gives the cards they touched, each once.
+    /// Applies these revisions to the replica; returns the cards they touched, each once.
     fn follow(&self, rows: Vec<RevisionRow>) -> Result<Vec<CardId>> {
-        // Of several revisions of one card only the last is read in full.
+        // Of several revisions of one card, only the last is parsed.
         let newest: HashMap<String, i64> = rows.iter().map(|row| (row.card.clone(), row.number)).collect();
         let touched = newest.keys().map(CardId::new).collect();
         let mut replica = self.replica.write().expect("no reader panics");

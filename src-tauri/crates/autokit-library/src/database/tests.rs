@@ -1,11 +1,11 @@
-//! Writes that fail, and stores that cannot be opened anew.
+//! Failing writes, and stores that cannot be reopened.
 
 use std::fs;
 
 use super::*;
 use crate::data_dir::Ownership;
 
-/// Two transactions, of which the second never ends.
+/// Two transactions, the second of which does not end.
 const HANGS: &str = "CREATE thing:refused; SLEEP 1h;";
 
 struct Opened {
@@ -62,7 +62,7 @@ async fn a_store_that_cannot_be_opened_anew_is_tried_again_with_every_write() {
     write(&opened.database, "CREATE thing:first").await.unwrap();
 
     opened.database.longest_write = Duration::from_millis(500);
-    // A disk that is taken away fails everything there is to do about the failed write.
+    // Without the disk, every step of recovering from the failed write fails.
     fs::rename(&root, &away).unwrap();
     write(&opened.database, HANGS).await.expect_err("it cannot end");
     opened.database.longest_write = LONGEST_WRITE;

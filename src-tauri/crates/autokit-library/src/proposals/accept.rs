@@ -1,4 +1,4 @@
-//! Taking a proposal over: worked out first, written with its card and revision in one transaction.
+//! Accepting a proposal: computed first, then written with its card and revision in one transaction.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,30 +15,30 @@ use crate::store::Library;
 use crate::vectors::PackedVectors;
 use crate::write::{CommitExtras, Committed, Meta, PutMode, Write};
 
-/// What a reviewer wants of a proposal.
+/// A reviewer's selection of a proposal's fields.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The fields to take over; all that are not turned down when not given.
+    /// Fields to accept; if `None`, all that are not rejected.
     pub fields: Option<Vec<String>>,
-    /// Values in place of proposed ones.
+    /// Values that replace proposed ones.
     pub edits: Map<String, Value>,
-    /// Fields that are turned down, and remembered as such. Fields in neither list are left out.
+    /// Fields to reject, which is remembered. Fields in neither list are left out.
     pub rejected: Vec<String>,
-    /// The revision of the card the reviewer looked at. A field that conflicts can be taken over with
-    /// the reviewer's own value, if the card is still the one they saw.
+    /// The revision of the card the reviewer saw. If the card is still at this revision, a conflicting field
+    /// can be accepted with the reviewer's own value.
     pub seen: Option<u32>,
 }
 
 /// What accepting a proposal would write.
 #[derive(Clone, Debug)]
 pub struct Acceptance {
-    /// The card after it.
+    /// The resulting card.
     pub card: Toolcard,
-    /// The fields taken over.
+    /// The accepted fields.
     pub fields: Vec<String>,
-    /// Those of them with the reviewer's value.
+    /// The accepted fields with the reviewer's value.
     pub edited: Vec<String>,
-    /// The fields turned down.
+    /// The rejected fields.
     pub rejected: Vec<String>,
     values: BTreeMap<String, String>,
     write: Target,
@@ -50,24 +50,24 @@ enum Target {
     Change { id: CardId, expected: u32 },
 }
 
-/// What came of accepting.
+/// The result of accepting.
 #[derive(Clone, Debug)]
 pub enum Accepted {
     /// The card was written.
     Written(Committed),
-    /// One yes more; others are still asked for.
+    /// The approval was recorded; more approvals are needed.
     Approved(Box<Proposal>),
 }
 
 impl Library {
-    /// Works out what accepting a proposal would write.
+    /// Computes what accepting a proposal would write.
     ///
-    /// A card that changed since the proposal was made takes the fields that did not; the others are
-    /// a conflict, never overwritten unseen.
+    /// If the card changed since the proposal was made, fields that did not change can be accepted; the
+    /// others are a conflict and are never overwritten unseen.
     ///
     /// # Errors
-    /// [`LibraryError::Decided`], [`LibraryError::Invalid`] when the result is no card or nothing was
-    /// chosen, [`LibraryError::NoCard`] when the card is gone, [`LibraryError::Conflict`].
+    /// [`LibraryError::Decided`], [`LibraryError::Invalid`] when the result is not a valid card or no field
+    /// was chosen, [`LibraryError::NoCard`] when the card was deleted, [`LibraryError::Conflict`].
     pub async fn acceptance(&self, proposal: &Proposal, selection: &Selection) -> Result<Acceptance> {
         if proposal.state != ProposalState::Pending {
             return Err(LibraryError::Decided { proposal: proposal.id, state: proposal.state.as_str() });
@@ -125,13 +125,14 @@ impl Library {
         Ok(Acceptance { card, fields: taken, edited, rejected: rejected.clone(), values, write })
     }
 
-    /// Writes an acceptance: card, revision and decision in one transaction. Where `approvals`
-    /// reviewers have to agree, the yes of all but the last is kept and nothing else is written; what
-    /// counts is who says yes to the same values.
+    /// Writes an acceptance: card, revision and decision in one transaction. If `approvals` reviewers have to
+    /// agree, each approval but the last is only recorded; an approval counts if its values agree with this
+    /// acceptance.
     ///
     /// # Errors
     /// As [`Library::commit`]; [`LibraryError::Duplicate`] when a new card's name is taken;
-    /// [`LibraryError::Decided`], [`LibraryError::ProposalChanged`] when somebody was quicker.
+    /// [`LibraryError::Decided`] or [`LibraryError::ProposalChanged`] when somebody else decided or changed
+    /// it first.
     pub async fn accept(
         &self,
         proposal: &Proposal,
@@ -158,7 +159,7 @@ impl Library {
             if acceptance.edited.contains(field) { FieldVerdict::Edited } else { FieldVerdict::Accepted }
         };
         let rows = |change: Option<&str>| -> Result<Vec<Object>> {
-            // Under the writers' turn: nobody gets between this look and the write.
+            // The caller holds the `writer` lock, so nothing changes between this check and the write.
             self.still_waits(proposal)?;
             let mut now = proposal.clone();
             now.state = ProposalState::Accepted;
@@ -189,7 +190,8 @@ impl Library {
             }
         };
         let meta = Meta { operation: Operation::Accept, ..meta.clone() };
-        // With the decision the other library's state is part of this one's, whatever was taken of it.
+        // With the decision, the other library's revision becomes an ancestor, however much of it was
+        // accepted.
         let arrived = proposal.draft.arrived.as_ref();
         let mut merged: Vec<RevisionId> =
             arrived.map(|arrived| arrived.revision.clone()).into_iter().collect();
@@ -201,7 +203,7 @@ impl Library {
         Ok(Accepted::Written(self.commit_with(&meta, &[write], beside).await?))
     }
 
-    /// Keeps a yes that is not the last one asked for.
+    /// Records an approval that is not the last one needed.
     async fn approve(
         &self,
         proposal: &Proposal,
@@ -242,7 +244,7 @@ impl Library {
         Ok(Some(now))
     }
 
-    /// Whether a proposal waits as it was read.
+    /// Checks that a proposal is still pending and unchanged since it was read.
     fn still_waits(&self, proposal: &Proposal) -> Result<()> {
         self.look_at_queue(|queue| match queue.get(proposal.id) {
             None => Err(LibraryError::Decided { proposal: proposal.id, state: "decided" }),
@@ -252,12 +254,12 @@ impl Library {
     }
 }
 
-/// Whether two names are one person's, however they were typed.
+/// Whether two names denote the same person, ignoring case and surrounding whitespace.
 fn same_name(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
-/// What was taken over, turned down and left out, in words.
+/// Describes which fields were accepted, rejected and left out.
 fn account(proposal: &Proposal, acceptance: &Acceptance) -> String {
     let taken = acceptance.fields.iter().map(|field| {
         if acceptance.edited.contains(field) { format!("{field} (edited)") } else { field.clone() }

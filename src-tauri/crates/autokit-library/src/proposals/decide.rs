@@ -1,4 +1,4 @@
-//! Turning proposals down, taking decisions back, and words about them.
+//! Rejecting and reopening proposals, and commenting on them.
 
 use autokit_toolcard::{Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalState};
 use surrealdb::types::Object;
@@ -9,7 +9,7 @@ use crate::rows::ProposalRow;
 use crate::store::Library;
 
 impl Library {
-    /// Turns a proposal down. What it proposes is not proposed again while its page stays the same.
+    /// Rejects a proposal. Its values are not proposed again while its page stays the same.
     ///
     /// A second call with the same request key changes nothing.
     ///
@@ -47,13 +47,13 @@ impl Library {
         Ok(proposal)
     }
 
-    /// Lets a rejected proposal wait again, or one whose acceptance changed nothing. Any other
-    /// acceptance is taken back by [`Library::undo_acceptance`].
+    /// Makes a rejected proposal pending again, or one whose acceptance changed nothing. Any other acceptance
+    /// is undone by [`Library::undo_acceptance`].
     ///
     /// A second call with the same request key changes nothing.
     ///
     /// # Errors
-    /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it waits already.
+    /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it is already pending.
     pub async fn reopen(&self, id: u32, by: &Author, request: Option<&str>) -> Result<Proposal> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
@@ -73,12 +73,12 @@ impl Library {
         Ok(proposal)
     }
 
-    /// Keeps a reviewer's words about a proposal, which decides nothing.
+    /// Adds a reviewer's comment to a proposal without deciding it.
     ///
     /// A second call with the same request key changes nothing.
     ///
     /// # Errors
-    /// [`LibraryError::NoProposal`], [`LibraryError::Invalid`] for no words.
+    /// [`LibraryError::NoProposal`], [`LibraryError::Invalid`] for an empty comment.
     pub async fn comment(&self, id: u32, by: &Author, words: &str, request: Option<&str>) -> Result<()> {
         let words = words.trim();
         if words.is_empty() {
@@ -95,8 +95,8 @@ impl Library {
         self.note(note, request, "Comment on a proposal").await
     }
 
-    /// The proposals that accepting by this change decided, or those about `only`: as rows that let
-    /// them wait again, and their numbers.
+    /// Finds the proposals that a change decided or imported, or only those about `only`, and returns the
+    /// rows that make them pending again, or withdraw those it imported, with their numbers.
     pub(crate) async fn rows_to_reopen(
         &self,
         change: &str,
@@ -121,7 +121,7 @@ impl Library {
             let arrived = proposal.draft.arrived.as_ref().is_some_and(|arrived| arrived.import == change);
             waits_again(&mut proposal);
             if arrived {
-                // What an import brought goes with it, whatever was decided about it.
+                // Proposals of an import are withdrawn with it, whatever was decided about them.
                 proposal.state = ProposalState::Withdrawn;
                 proposal.decided_at = Some(at.clone());
                 proposal.decided_by = Some(by.0.clone());

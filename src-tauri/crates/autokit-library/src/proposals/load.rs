@@ -1,4 +1,4 @@
-//! Reads the proposals that wait.
+//! Loading the pending proposals.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use crate::rows::{ProposalRow, key_text};
 use crate::store::Library;
 
 impl Library {
-    /// The proposals that wait, oldest first.
+    /// Returns the pending proposals, oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -21,7 +21,7 @@ impl Library {
         Ok(self.look_at_queue(Queue::waiting))
     }
 
-    /// How many proposals wait.
+    /// Returns the number of pending proposals.
     ///
     /// # Errors
     /// When the database fails.
@@ -34,7 +34,7 @@ impl Library {
         look(&self.queue.read().expect("no writer panics"))
     }
 
-    /// Reads the queue anew when a write was given up half-way, as when who asked for it went away.
+    /// Reloads the queue if a write was abandoned midway, for example because its caller was dropped.
     async fn queue_in_step(&self) -> Result<()> {
         if self.queue_in_doubt.load(Ordering::Acquire) {
             let _turn = self.writer.lock().await;
@@ -43,7 +43,7 @@ impl Library {
         Ok(())
     }
 
-    /// As [`Library::queue_in_step`], for who holds the writers' turn.
+    /// As [`Library::queue_in_step`], for a caller that holds the `writer` lock.
     pub(crate) async fn settle_doubt(&self) -> Result<()> {
         if self.is_redo_in_doubt() {
             self.settle_redo().await?;
@@ -54,7 +54,7 @@ impl Library {
         if self.queue_in_doubt.load(Ordering::Acquire) { self.load_queue().await } else { Ok(()) }
     }
 
-    /// Reads the queue from the database and compares it with the cards.
+    /// Loads the queue from the database and compares it with the cards.
     pub(crate) async fn load_queue(&self) -> Result<()> {
         #[derive(SurrealValue)]
         #[surreal(crate = "surrealdb::types")]
@@ -85,7 +85,7 @@ impl Library {
         self.rebase(&cards).await
     }
 
-    /// Reads these proposals anew. The caller holds the writers' turn.
+    /// Reloads these proposals into the queue. The caller holds the `writer` lock.
     pub(crate) async fn requeue(&self, ids: Vec<RecordId>) -> Result<()> {
         let read = self.proposals_by_id(ids).await?;
         let mut queue = self.queue.write().expect("no reader panics");

@@ -1,13 +1,13 @@
-//! Proposals: kept until a person decides, with an account of every step.
+//! Proposals: stored until a person decides, with a log of every event.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`queue`] | those that wait, in memory, in step with the store |
-//! | [`propose`] | taking a draft in: what is new, what waits already, what was turned down |
-//! | [`rebase`] | what becomes of waiting proposals when their card changes |
-//! | [`accept`] | working out and writing an acceptance; approvals |
-//! | [`decide`] | turning down, taking back, commenting |
-//! | [`withdraw`] | what its own author takes back because a later look says otherwise |
+//! | [`queue`](crate::queue) | pending proposals in memory, in sync with the store |
+//! | [`propose`] | adding a draft: what is new, what is already pending, what was rejected |
+//! | [`rebase`] | updating pending proposals when their card changes |
+//! | [`accept`] | computing and writing an acceptance; approvals |
+//! | [`decide`] | rejecting, reopening, commenting |
+//! | [`withdraw`] | withdrawals by the proposal's own author after a later check |
 
 mod accept;
 mod decide;
@@ -31,7 +31,7 @@ use crate::store::Library;
 pub use accept::{Acceptance, Accepted, Selection};
 pub use propose::Proposed;
 
-/// What is kept of a review beside the columns of the table, as JSON.
+/// The parts of a review that have no column of their own, stored as JSON.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Review {
@@ -65,18 +65,18 @@ impl ProposalRow {
             approvals: review.approvals,
             rebased: review.rebased,
             conflicts: review.conflicts,
-            // From before risks were kept: worth a look until it is compared with its card.
+            // Proposals from before risks were stored: medium until compared with their card.
             risk: review.risk.unwrap_or(Risk::Medium),
         })
     }
 }
 
 pub(crate) fn record(id: u32) -> RecordId {
-    // Zero-padded, so that text order is number order.
+    // Zero-padded, so that text order is numeric order.
     RecordId::new("proposal", format!("{id:010}"))
 }
 
-/// The row of a proposal; `change` is the one that accepting it made.
+/// Creates the row of a proposal; `change` is the change that accepting it made.
 pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
     let text =
         |json: serde_json::Result<String>| json.map_err(|error| LibraryError::Database(error.to_string()));
@@ -108,16 +108,16 @@ pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
 struct Note {
     changed: Vec<Proposal>,
     events: Vec<Object>,
-    /// Rows of values that were turned down.
+    /// Rows of rejected values.
     rejections: Vec<Object>,
-    /// Proposals whose noes are taken back.
+    /// Proposals whose rejections are deleted.
     forgiven: Vec<u32>,
-    /// What is answered when the same request comes again.
+    /// The result to return when the same request is repeated.
     outcome: String,
 }
 
 impl Library {
-    /// The proposals in this state, or all, oldest first.
+    /// Returns the proposals in this state, or all of them, oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -137,7 +137,7 @@ impl Library {
         rows.into_iter().map(ProposalRow::into_proposal).collect()
     }
 
-    /// One proposal.
+    /// Returns one proposal.
     ///
     /// # Errors
     /// [`LibraryError::NoProposal`].
@@ -151,7 +151,7 @@ impl Library {
         rows.into_iter().map(ProposalRow::into_proposal).collect()
     }
 
-    /// What happened to a proposal, oldest first.
+    /// Returns the events of a proposal, oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -170,7 +170,7 @@ impl Library {
             .collect())
     }
 
-    /// The change that accepting a proposal made, if it was accepted.
+    /// Returns the change that accepting a proposal made, if it was accepted.
     ///
     /// # Errors
     /// When the database fails.
@@ -186,8 +186,8 @@ impl Library {
         Ok(change.into_iter().next().flatten())
     }
 
-    /// Writes what happened to proposals that are not accepted, and brings the queue in step. The
-    /// caller holds the writers' turn.
+    /// Writes changes to proposals that are not accepted, and updates the queue. The caller holds the
+    /// `writer` lock.
     async fn note(&self, note: Note, request: Option<&str>, reason: &str) -> Result<()> {
         let rows = note.changed.iter().map(|proposal| row(proposal, None)).collect::<Result<Vec<_>>>()?;
         let close = object! {
@@ -209,7 +209,7 @@ impl Library {
         Ok(())
     }
 
-    /// The proposal that a request was about, if it was answered before.
+    /// Returns the proposal that an earlier call with this request key was about.
     async fn proposal_of_request(&self, request: Option<&str>) -> Result<Option<u32>> {
         let Some(text) = self.outcome_text(request).await? else { return Ok(None) };
         let id = text
@@ -218,7 +218,7 @@ impl Library {
         Ok(Some(id))
     }
 
-    /// The row of a step. Its name keeps steps of one moment in order.
+    /// Creates the row of an event. Its id keeps events with the same timestamp in order.
     fn event(&self, id: u32, at: &str, by: &str, what: &str, why: &str) -> Object {
         let step = self.steps.fetch_add(1, Ordering::Relaxed);
         object! {
@@ -232,7 +232,7 @@ impl Library {
     }
 }
 
-/// The rows by which a reviewer's no to these fields is remembered.
+/// Creates the rows that record the rejection of these fields.
 fn rejections(proposal: &Proposal, fields: &[String], by: &str, at: &str) -> Vec<Object> {
     let draft: &Draft = &proposal.draft;
     let turned_down = draft.fields.iter().filter(|field| fields.contains(&field.field));

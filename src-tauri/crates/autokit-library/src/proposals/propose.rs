@@ -1,4 +1,4 @@
-//! Taking a draft in: what is new waits, what waits already is united, what was turned down stays so.
+//! Adding a draft: new values become pending, pending ones are merged, rejected ones stay rejected.
 
 use std::collections::HashMap;
 
@@ -13,18 +13,18 @@ use crate::store::Library;
 /// What became of a draft, field by field.
 #[derive(Clone, Debug)]
 pub struct Proposed {
-    /// The proposal that holds it now: a new one, one that waited already and took its fields in, or
-    /// the one by which all of it had been turned down.
+    /// The proposal that now holds the draft: a new one, a pending one it was merged into, or the one in
+    /// which all of it was rejected.
     pub proposal: Proposal,
-    /// Fields that wait in a new proposal, `proposal`.
+    /// Fields in the new proposal `proposal`.
     pub kept: Vec<String>,
-    /// Fields that went into proposals that waited already.
+    /// Fields merged into pending proposals.
     pub merged: Vec<String>,
-    /// Fields a reviewer turned down before, resting on the same page; not proposed again.
+    /// Fields rejected earlier on the basis of the same page; they are not proposed again.
     pub suppressed: Vec<String>,
 }
 
-/// A value that was turned down.
+/// A rejected value.
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct TurnedDown {
@@ -34,17 +34,17 @@ struct TurnedDown {
 }
 
 impl Library {
-    /// Keeps a draft as a proposal, as far as it says something new.
+    /// Stores what is new in a draft as a proposal.
     ///
-    /// * A value that a reviewer turned down is left out while its page is the same. Of a new card the
-    ///   name decides for the whole.
-    /// * A value that waits already gets the evidence of both.
-    /// * A newer value from the same origin takes the place of the one that waits, which is told.
+    /// * A rejected value is left out while its page is the same. For a new card, a rejected name rejects the
+    ///   whole draft.
+    /// * A value that is already pending gets the evidence of both.
+    /// * A newer value from the same origin replaces the pending one, which is recorded as an event.
     ///
-    /// A second call with the same request key gives what the first one made.
+    /// A second call with the same request key returns the proposal of the first one.
     ///
     /// # Errors
-    /// [`crate::LibraryError::NoCard`] when the card to change is gone.
+    /// [`crate::LibraryError::NoCard`] when the card to change was deleted.
     pub async fn propose(&self, draft: Draft, by: &Author, request: Option<&str>) -> Result<Proposed> {
         let _turn = self.writer.lock().await;
         self.settle_doubt().await?;
@@ -62,8 +62,8 @@ impl Library {
         Ok(proposed)
     }
 
-    /// What proposing these drafts would write: proposals, new or changed, and rows of what happened.
-    /// The caller holds the writers' turn.
+    /// Computes what proposing these drafts would write: new or changed proposals, and event rows. The caller
+    /// holds the `writer` lock.
     pub(crate) async fn work_out(
         &self,
         drafts: Vec<Draft>,
@@ -76,7 +76,7 @@ impl Library {
             let was = note.changed.len();
             let events = note.events.len();
             self.consider(draft, turned_down, next, by, &mut note).await?;
-            // Said again in the same words it changes nothing, and is not worth an import.
+            // A repeated identical draft changes nothing and does not justify an import.
             let news = note.changed[was..].iter().any(|proposal| self.is_news(proposal));
             if news {
                 next += u32::from(note.changed[was..].iter().any(|proposal| proposal.id == next));
@@ -88,7 +88,7 @@ impl Library {
         Ok((note.changed, note.events))
     }
 
-    /// Whether a proposal says more than it does where it waits.
+    /// Whether a proposal is new or differs from its pending version.
     fn is_news(&self, proposal: &Proposal) -> bool {
         self.look_at_queue(|queue| match queue.get(proposal.id) {
             None => proposal.state == ProposalState::Pending,
@@ -100,7 +100,7 @@ impl Library {
         })
     }
 
-    /// Works out what becomes of a draft.
+    /// Works out what becomes of a draft and adds it to `note`.
     async fn consider(
         &self,
         mut draft: Draft,
@@ -161,9 +161,9 @@ impl Library {
         Ok(Proposed { proposal, kept, merged, suppressed })
     }
 
-    /// The fields of each draft that were turned down, with the number of the proposal they were in.
+    /// Returns, for each draft, its rejected fields, with the number of the proposal they were rejected in.
     async fn turned_down(&self, drafts: &[Draft]) -> Result<Vec<Vec<(String, u32)>>> {
-        /// Drafts asked about at a time.
+        /// Drafts queried at a time.
         const WINDOW: usize = 200;
         let mut all = Vec::with_capacity(drafts.len());
         for window in drafts.chunks(WINDOW) {
@@ -194,28 +194,28 @@ impl Library {
     }
 }
 
-/// A card without its name is none: with the name all of it was turned down.
+/// A new card needs its name: if the name was rejected, so is the whole draft.
 fn of_new_card(draft: &Draft, noes: &[(String, u32)]) -> Vec<(String, u32)> {
     let whole = noes.iter().find(|(field, _)| field == fields::NAME).map(|(_, proposal)| *proposal);
     let all = |proposal| draft.fields.iter().map(move |field| (field.field.clone(), proposal));
     whole.into_iter().flat_map(all).collect()
 }
 
-/// What a waiting proposal took in.
+/// What a pending proposal absorbed from a draft.
 struct Taken {
     fields: Vec<String>,
-    /// Steps to tell: what, and in words.
+    /// Events to record: kind and description.
     told: Vec<(&'static str, String)>,
 }
 
-/// Moves the fields of `draft` that belong into a waiting proposal there.
+/// Moves fields of `draft` that belong to a pending proposal into it.
 fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Taken> {
     let new_card = draft.card.is_none();
     let same_origin = waiting.draft.origin == draft.origin;
     let told_otherwise = |field: &ProposedField| {
         waiting.draft.fields.iter().any(|other| other.field == field.field && other.value != field.value)
     };
-    // A new card is one thing: it is taken in whole or not at all.
+    // A new card is a unit: it is merged whole or not at all.
     if new_card && !same_origin && draft.fields.iter().any(told_otherwise) {
         return None;
     }
@@ -244,7 +244,7 @@ fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Taken> {
     if taken.is_empty() {
         return None;
     }
-    // What was taken in was proposed on the draft's revision, whatever the rest rests on.
+    // The absorbed fields are based on the draft's revision, whatever the rest is based on.
     if let Some(base) = draft.base.filter(|base| Some(*base) != waiting.draft.base) {
         waiting.rebased.extend(taken.iter().map(|field| (field.clone(), base)));
     }
@@ -271,7 +271,7 @@ fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Taken> {
     Some(Taken { fields: taken, told })
 }
 
-/// Adds the evidence of `newer` to `field`; whether there was any that is new.
+/// Adds the evidence of `newer` to `field` and returns whether any of it was new.
 fn unite(field: &mut ProposedField, newer: &ProposedField) -> bool {
     let same = |a: &Evidence, b: &Evidence| a.url == b.url && a.quote == b.quote;
     let mut new = false;
@@ -287,7 +287,7 @@ fn unite(field: &mut ProposedField, newer: &ProposedField) -> bool {
     new
 }
 
-/// A value in the account of what happened: long ones by their beginning.
+/// Formats a value for an event, truncating long ones.
 fn shown(field: &ProposedField) -> String {
     const SHOWN: usize = 80;
     let text = field.value.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);

@@ -1,6 +1,6 @@
-//! What becomes of waiting proposals when their card changes: a field nobody touched moves along to
-//! the card's new revision, a field somebody changed conflicts, and what the verifier proposed and the
-//! card says by now is closed.
+//! Updating pending proposals when their card changes: a field nobody changed moves to the card's new
+//! revision, a changed field becomes a conflict, and a proposal of the verifier or of an import is closed
+//! once the card has all its values.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,12 +13,12 @@ use super::Note;
 use crate::error::{LibraryError, Result};
 use crate::store::Library;
 
-/// Who moves proposals along.
+/// Author of the events recorded here.
 pub(super) const ITSELF: &str = "AutoKit";
 
 impl Library {
-    /// Compares the waiting proposals about these cards with the cards as they are now. The caller
-    /// holds the writers' turn.
+    /// Compares the pending proposals about these cards with the cards as they are now. The caller holds the
+    /// `writer` lock.
     pub(crate) async fn rebase(&self, cards: &[CardId]) -> Result<()> {
         let mut note = Note::default();
         for card in cards {
@@ -39,8 +39,8 @@ impl Library {
         }
     }
 
-    /// Compares a proposal that waits again with its card, and tells what the card keeps although the
-    /// acceptance was taken back: `kept` names fields that were changed since.
+    /// Compares a reopened proposal with its card, and records which fields the card keeps although the
+    /// acceptance was undone: `kept` names fields changed since.
     ///
     /// # Errors
     /// [`LibraryError::NoProposal`].
@@ -58,7 +58,7 @@ impl Library {
         self.note(note, None, "Compare a proposal with its card").await
     }
 
-    /// Brings what a proposal knows of its card up to date; gives the rows of what is to be told.
+    /// Updates a proposal to the current state of its card; returns the event rows to record.
     pub(super) async fn compare(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
         let Some(id) = proposal.draft.card.clone() else {
             proposal.risk = proposal.draft.risk(&Map::new());
@@ -98,8 +98,8 @@ impl Library {
         Ok(events)
     }
 
-    /// The fields whose value in the card is neither what it was when they were proposed nor what
-    /// they would make it.
+    /// Returns the fields whose value in the card is neither the value they had when proposed nor the
+    /// proposed value.
     pub(super) async fn conflicts(
         &self,
         proposal: &Proposal,
@@ -111,7 +111,7 @@ impl Library {
         let mut earlier: HashMap<u32, Map<String, Value>> = HashMap::new();
         let mut conflicts = Vec::new();
         for proposed in proposal.draft.fields.iter().filter(|proposed| fields.contains(&proposed.field)) {
-            // Two libraries have it otherwise, and nothing says which is newer.
+            // Two libraries disagree, and nothing tells which value is newer.
             let disputed = |arrived: &Arrived| arrived.conflicts.contains(&proposed.field);
             if proposal.draft.arrived.as_ref().is_some_and(disputed) {
                 if now.get(&proposed.field) != proposed.value.as_ref() {

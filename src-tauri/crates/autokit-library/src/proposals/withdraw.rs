@@ -1,7 +1,7 @@
-//! What the verifier proposed and no longer holds: taken back by it when a later check says otherwise,
-//! closed when the card says it by now. What a source proposed that is no longer listened to is taken back as
-//! well. Only what nobody else has proposed too; what people or other libraries suggest is for a person to
-//! decide.
+//! Withdrawing proposals: the verifier withdraws what a later check contradicts, and its proposals are closed
+//! once the card has their values. Proposals of a source that is no longer followed are withdrawn as well.
+//! This applies only to what nobody else proposed too; suggestions of people or other libraries are left for
+//! a person to decide.
 
 use std::collections::HashSet;
 
@@ -17,25 +17,25 @@ use crate::store::Library;
 /// Proposals closed in one transaction.
 const AT_ONCE: usize = 500;
 
-/// Whether a field that waits still follows from a new look at the card, which came to `draft`.
+/// Whether a pending field still follows from a newer check of the card, which produced `draft`.
 fn holds(origin: Origin, waiting: &ProposedField, draft: Option<&Draft>) -> bool {
     let said = draft.and_then(|draft| draft.fields.iter().find(|field| field.field == waiting.field));
     match said {
-        // With another reason it is proposed anew.
+        // From another origin, the value is proposed anew with its new reason.
         Some(said) if said.value == waiting.value => {
             origin == Origin::Improvement || draft.is_some_and(|draft| draft.origin == origin)
         }
-        // A newer value of the same sort takes its place when the draft is taken in, which is told there.
+        // A newer value of the same origin replaces it when the draft is added, which is recorded there.
         Some(_) => draft.is_some_and(|draft| draft.origin == origin),
-        // Better words are proposed only where they are asked for: that they are missing now says
-        // nothing. Whether a card counts as verified is looked at by every check.
+        // Improvements are proposed only on request, so their absence now means nothing. Whether a card
+        // counts as verified is part of every check.
         None => origin == Origin::Improvement && waiting.field != fields::VERIFIED,
     }
 }
 
 impl Library {
-    /// Takes back what `by` proposed for a card and what no longer follows: its newest look at the card
-    /// came to `draft`, or to nothing. Gives how many proposals were closed.
+    /// Withdraws what `by` proposed for a card and what no longer follows from its newest check, which
+    /// produced `draft` or nothing. Returns the number of proposals closed.
     ///
     /// # Errors
     /// When the database fails.
@@ -82,8 +82,8 @@ impl Library {
         Ok(closed)
     }
 
-    /// Takes back all that `by` proposed and that waits. Gives how many proposals were closed: each of them
-    /// is, or it waits on.
+    /// Withdraws every pending proposal that only `by` proposed, in several transactions: after an error,
+    /// each proposal is either closed or still pending. Returns the number of proposals closed.
     ///
     /// # Errors
     /// When the database fails.
@@ -111,7 +111,7 @@ impl Library {
         Ok(own.len() as u32)
     }
 
-    /// Proposals, decided ones as well, that others than `by` made or made too.
+    /// Returns the proposals, including decided ones, to which authors other than `by` contributed.
     async fn proposed_by_others(&self, by: &Author) -> Result<HashSet<u32>> {
         let mut response = self
             .db()
@@ -127,14 +127,15 @@ impl Library {
         Ok(ids.into_iter().filter_map(|id| u32::try_from(id).ok()).collect())
     }
 
-    /// Closes a proposal of the verifier whose values all stand in the card; gives what is to be told.
+    /// Closes a proposal of the verifier or of an import if the card already has all its values; returns the
+    /// event rows to record.
     pub(super) async fn close_if_done(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
         let by = Author::verifier();
         let imported = proposal.draft.arrived.is_some();
         if !(imported || proposal.proposed_by == by.0) || proposal.state != ProposalState::Pending {
             return Ok(Vec::new());
         }
-        // A card that was new when it was proposed may have come by another way.
+        // A card that was new when it was proposed may have been added in another way since.
         let card = match &proposal.draft.card {
             Some(card) => self.card(card).ok(),
             None if imported => self.card(&proposal.draft.subject()).ok(),
@@ -150,8 +151,8 @@ impl Library {
         Ok(vec![self.event(proposal.id, &at, ITSELF, "withdrawn", why)])
     }
 
-    /// Whether nobody else proposed any of it: the same value of another origin goes into a proposal
-    /// that waits.
+    /// Whether nobody else contributed to the proposal; the same value from another origin is merged into a
+    /// pending proposal.
     async fn only_by(&self, id: u32, by: &Author) -> Result<bool> {
         let mut response = self
             .db()

@@ -1,4 +1,4 @@
-//! What the tests of proposals and review put into a library and read back.
+//! Helpers for the tests of proposals and review.
 
 use autokit_library::{Clock, DataDir, Library, Meta, Place, PutMode, Write};
 use autokit_toolcard::{Author, CardId, Operation, Toolcard};
@@ -32,7 +32,7 @@ pub(crate) async fn put(library: &Library, card: Value) -> CardId {
     library.read(|replica| replica.by_key(&key).map(|record| record.id.clone())).expect("there")
 }
 
-/// A text field of a card as it is now.
+/// Returns a text field of a card's current revision.
 pub(crate) fn text(library: &Library, id: &CardId, name: &str) -> Option<String> {
     library.read(|replica| replica.get(id).and_then(|record| record.card().text(name).map(str::to_owned)))
 }

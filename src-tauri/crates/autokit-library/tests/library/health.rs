@@ -1,4 +1,4 @@
-//! What checking cards found, and the counts of every day.
+//! Tests of check results and daily counts.
 
 use autokit_library::{Clock, DataDir, HealthCounts, Library, Meta, Place, PutMode, Verification, Write};
 use autokit_toolcard::{Author, CardId, CardKey, CardState, Operation, Toolcard};
@@ -46,7 +46,7 @@ async fn checks_and_days_survive_closing_and_count_the_cards_there_are() {
     library.put_verification(&found(&a, CardState::Stale)).await.expect("kept");
     library.put_verification(&found(&a, CardState::Broken)).await.expect("kept");
     library.put_verification(&found(&b, CardState::Verified)).await.expect("kept");
-    // Of a card that is gone: kept, not counted.
+    // The check of a deleted card is kept but not counted.
     library.put_verification(&found(&CardId::new("gone"), CardState::Stale)).await.expect("kept");
     let expected = HealthCounts { broken: 1, verified: 1, never_checked: 1, ..HealthCounts::default() };
     assert_eq!(library.health().await.expect("read"), expected);

@@ -1,4 +1,5 @@
-//! The library from outside, in one program: each that links the database takes as long to compile.
+//! Tests of the library's public API, in one program, because each program that links the database takes as
+//! long to compile.
 
 mod common;
 mod health;

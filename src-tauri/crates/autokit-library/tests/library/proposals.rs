@@ -1,4 +1,4 @@
-//! Proposals, pages and what is remembered of asking.
+//! Tests of proposals, pages, feedback and past ask sessions.
 
 use autokit_library::{
     Code, DataDir, Feedback, LibraryError, Meta, PackedVectors, Page, PageChunk, PutMode, Replica, Selection,

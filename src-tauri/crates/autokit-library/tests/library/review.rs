@@ -1,4 +1,5 @@
-//! What happens between proposing and deciding: merging, remembering, moving along, agreeing.
+//! Tests of what happens between proposing and deciding: merging, remembering rejections, rebasing,
+//! approving.
 
 use autokit_library::{
     Accepted, Clock, Code, DataDir, Library, LibraryError, Meta, Place, Proposed, PutMode, Selection, Write,
@@ -72,7 +73,7 @@ async fn what_waits_already_is_united_and_newer_values_take_the_place_of_older()
     assert_eq!(now.draft.fields[1].value, Some(json!("paid")));
     assert_eq!(told(&library, now.id).await, ["proposed", "merged", "replaced"]);
 
-    // The same again says nothing new; another origin with another value waits beside it.
+    // An identical draft adds nothing; another value from another origin waits in a proposal of its own.
     let steps = library.proposal_events(now.id).await.expect("read").len();
     let same = propose(&library, change(&id, &[("class", "K")])).await;
     assert_eq!((same.proposal.id, same.kept.len()), (now.id, 0));
@@ -95,7 +96,7 @@ async fn a_new_card_is_taken_in_whole_or_not_at_all() {
     assert_eq!((newer.proposal.id, newer.merged.len(), newer.kept.len()), (first.id, 2, 0));
     let other = propose(&library, new(Origin::Description, "Something else.")).await;
     assert_eq!(other.kept, ["name", "description"]);
-    // Its name decides whether all of it was turned down.
+    // Rejecting its name rejects all of it.
     library.reject(first.id, &author("ann"), "a toy", None).await.expect("rejected");
     let again = propose(&library, new(Origin::Discovery, "In other words.")).await;
     assert_eq!((again.proposal.id, again.suppressed.len()), (first.id, 2));
@@ -118,7 +119,7 @@ async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
     let verdicts: Vec<_> = decided.decisions.iter().map(|d| (d.field.as_str(), d.verdict)).collect();
     assert_eq!(verdicts, [("class", FieldVerdict::Accepted), ("pricing", FieldVerdict::Rejected)]);
 
-    // Left out is not turned down.
+    // A field left out is not rejected.
     let again = propose(&library, draft.clone()).await;
     assert_eq!(again.suppressed, ["pricing"]);
     assert!(again.kept.contains(&"module".to_owned()));
@@ -130,7 +131,7 @@ async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
     assert_eq!(changed.kept.len(), 3);
     library.reject(changed.proposal.id, &author("ann"), "no", None).await.expect("rejected");
 
-    // A no that is taken back is forgotten, also when its acceptance is undone.
+    // A rejection is forgotten when it is undone, including by undoing the acceptance it was part of.
     library.reopen(again.proposal.id, &author("ann"), None).await.expect("waits");
     assert_eq!(propose(&library, draft.clone()).await.suppressed, ["pricing"]);
     let made = library.change_of_proposal(first.id).await.expect("read").expect("a change");
@@ -167,10 +168,10 @@ async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
     library.close().await.expect("closed");
     drop(library);
 
-    // All of it is still known after opening again.
+    // All of it is still there after reopening.
     let library = open().await;
     assert_eq!(waiting(&library).await, std::slice::from_ref(&conflicting));
-    // With their own value, having seen the card as it is, a reviewer settles it.
+    // A reviewer who saw the current card settles the conflict with their own value.
     let Value::Object(edits) = json!({"pricing": "settled"}) else { unreachable!() };
     let unseen = Selection { edits: edits.clone(), seen: Some(2), ..Selection::default() };
     assert!(library.acceptance(&conflicting, &unseen).await.is_err());
@@ -181,7 +182,7 @@ async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
         library.proposal(proposal.id).await.expect("there").decisions.iter().map(|d| d.verdict).collect();
     assert_eq!(verdicts, [FieldVerdict::Edited, FieldVerdict::Accepted]);
 
-    // Somebody who makes the change by hand settles a proposal's field as well.
+    // Making the change by hand also settles a proposal's field.
     let other = propose(&library, change(&id, &[("usage", "y()")])).await.proposal;
     put(&library, json!({"name": "A", "pricing": "settled", "class": "New", "usage": "y()"})).await;
     assert!(library.proposal(other.id).await.expect("there").conflicts.is_empty());
@@ -198,14 +199,14 @@ async fn two_reviewers_have_to_say_yes_to_the_same() {
     let one = propose(&library, change(&id, &[("class", "K"), ("pricing", "free")])).await.proposal.id;
     let whole = Selection::default();
     assert!(matches!(accept(&library, one, "ann", &whole, 2).await, Accepted::Approved(_)));
-    // Asking twice is not two people.
+    // The same person approving twice counts once.
     let Accepted::Approved(twice) = accept(&library, one, "ann", &whole, 2).await else { panic!("alone") };
     assert_eq!((twice.approvals.len(), text(&library, &id, "class")), (1, None));
-    // Another value is another yes.
+    // An approval of another value is a different approval.
     let Value::Object(edits) = json!({"pricing": "paid"}) else { unreachable!() };
     let edited = Selection { edits, ..Selection::default() };
     assert!(matches!(accept(&library, one, "bob", &edited, 2).await, Accepted::Approved(_)));
-    // A part of what somebody agreed to is agreed to.
+    // Approving a set of values includes approving a part of it.
     let part = Selection { fields: Some(vec!["class".into()]), ..Selection::default() };
     assert!(matches!(accept(&library, one, "eve", &part, 2).await, Accepted::Written(_)));
     assert_eq!((text(&library, &id, "class"), text(&library, &id, "pricing")), (Some("K".into()), None));
@@ -236,7 +237,8 @@ async fn words_decide_nothing_and_who_is_late_is_told() {
     assert_eq!(text(&library, &id, "class"), None);
 }
 
-/// Thousands wait. How long proposing, listing and accepting take then is told by `cargo xtask bench`.
+/// Thousands of proposals are pending. `cargo xtask bench` measures how long proposing, listing and accepting
+/// then take.
 #[tokio::test(flavor = "multi_thread")]
 async fn five_thousand_waiting_are_listed_and_accepted_also_after_a_restart() {
     const MANY: usize = 5000;
@@ -300,7 +302,7 @@ async fn a_source_that_is_left_takes_back_all_it_proposed_alone() {
     assert_eq!((gone.state, gone.decision.as_deref()), (ProposalState::Withdrawn, Some("left")));
     assert_eq!(told(&library, own[0]).await.last().map(String::as_str), Some("withdrawn"));
     assert_eq!(library.withdraw_all(&source, "left").await.expect("kept"), 0);
-    // No reviewer said no: what it says when it is back waits again.
+    // No reviewer rejected it, so when the source returns its proposal is pending again.
     let again = by_source("own 0").await;
     assert_eq!(library.proposal(again).await.expect("there").state, ProposalState::Pending);
 }
@@ -319,7 +321,8 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     let better =
         Draft { origin: Origin::Improvement, ..change(&id, &[("description", "More."), ("verified", "x")]) };
     let better = by_verifier(better).await;
-    // Of its own, what still follows stays; better words do, whoever looks; verification does not.
+    // Of its own proposals, those that still follow stay; improvements stay whoever checks; verification does
+    // not.
     let now = change(&id, &[("class", "K")]);
     assert_eq!(library.withdraw(&id, Some(&now), &verifier, "a later check").await.expect("kept"), 0);
     let left = library.proposal(own).await.expect("there");
@@ -330,7 +333,7 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     assert_eq!(told(&library, own).await.last().map(String::as_str), Some("withdrawn"));
     assert_eq!(state(better).await, ProposalState::Pending);
 
-    // What somebody else proposed as well is for a person to decide.
+    // What somebody else proposed too is for a person to decide.
     let shared = by_verifier(change(&id, &[("usage", "x()")])).await;
     let mut same = change(&id, &[("usage", "x()")]);
     same.fields[0].evidence[0].quote = "seen elsewhere".into();
@@ -338,7 +341,7 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     library.withdraw(&id, None, &verifier, "a later check").await.expect("kept");
     assert_eq!(state(shared).await, ProposalState::Pending);
 
-    // What the card says by now closes by itself, also after the library was opened again.
+    // A proposal closes by itself when the card has its values, also after reopening the library.
     let done = by_verifier(change(&id, &[("class", "K")])).await;
     put(&library, json!({"name": "A", "verified": true, "class": "K", "pricing": "free"})).await;
     assert_eq!((state(done).await, state(theirs).await), (ProposalState::Withdrawn, ProposalState::Pending));

@@ -1,4 +1,4 @@
-//! The library on a disk and in memory: changes, history, undo, migration, refusal.
+//! Tests of the library on disk and in memory: changes, history, undo, migration, refusal.
 
 use std::fs;
 
@@ -51,7 +51,7 @@ async fn every_change_is_a_revision_and_any_revision_comes_back() {
     assert_eq!(description(&library, &id).as_deref(), Some("one"));
     let absent = library.restore(&id, 9, Author("tester".into()), None).await.expect_err("no such revision");
     assert_eq!(absent.code(), Code::NotFound);
-    // What the replica says is what the database says.
+    // The replica agrees with the database.
     assert_eq!(library.read(|r| r.get(&id).map(|record| record.number)), Some(3));
     assert_eq!(library.history(&id).await.expect("history").len(), 3);
 }
@@ -72,7 +72,7 @@ async fn names_are_unique_by_provider_and_can_be_passed_on() {
     let refused = library.commit(&meta(Operation::Create, "again"), &[again]).await.expect_err("taken");
     assert_eq!(refused.code(), Code::Duplicate);
 
-    // A card is renamed; another takes its old name in the same batch; ids stay with the cards.
+    // A card is renamed and another takes its old name in the same batch; ids stay with the cards.
     let id = two.added[0].clone();
     let rename =
         Write::Edit { id: id.clone(), expected: Some(1), card: Box::new(card("renamed", "")), vectors: None };
@@ -139,7 +139,7 @@ async fn undo_takes_back_a_whole_change_and_keeps_what_changed_since() {
         names
     });
     assert_eq!(names, [("a".into(), "one".into()), ("c".into(), "edited".to_owned())]);
-    // What is undone is not offered again; the change before it is.
+    // An undone change is not offered again; the one before it is.
     let (_, reason) = library.undoable().await.expect("read").expect("more to undo");
     assert_eq!(reason, "later");
 }
@@ -181,7 +181,7 @@ async fn everything_is_there_after_closing_and_opening() {
     let read = library.vectors("m@1").await.expect("vectors");
     assert_eq!((read.len(), &read[0].values, read[0].number), (1, &vectors.values, 1));
     assert!(library.vectors("other").await.expect("none").is_empty());
-    // Deleted cards are remembered too: the history goes on where it ended.
+    // Deleted cards are remembered too: their history continues where it ended.
     let again = library.commit(&meta(Operation::Create, "b"), &[put(card("b", ""))]).await.expect("added");
     assert_eq!(again.added, std::slice::from_ref(&b));
     assert_eq!(library.history(&b).await.expect("history").len(), 3);
@@ -238,7 +238,7 @@ async fn an_older_schema_is_backed_up_before_it_moves_forward() {
     library.commit(&meta(Operation::Create, "new"), &[put(card("a", "one"))]).await.expect("added");
     library.close().await.expect("closed");
     drop(library);
-    // A store from before the first version that kept a note of it: the note says 0.
+    // A store from before the version file existed, which then says 0.
     fs::write(folder.path().join("schema.json"), r#"{"schema":0}"#).expect("written");
     let library = on_disk(&dir).await;
     let backup = library.migrated_from().expect("a backup").to_owned();
@@ -246,7 +246,7 @@ async fn an_older_schema_is_backed_up_before_it_moves_forward() {
     assert_eq!(library.read(autokit_library::Replica::len), 1);
     library.close().await.expect("closed");
     drop(library);
-    // The backup is a library of its own.
+    // The backup can be opened as a library.
     let restored = DataDir::new(&backup);
     fs::remove_file(backup.join("schema.json")).expect("there");
     let library = on_disk(&restored).await;
@@ -273,8 +273,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever is done, what is in memory is what a fresh opening reads from the disk, and every
-    /// card's newest revision is the card.
+    /// Whatever is done, the replica equals what a fresh opening reads from disk, and every card equals its
+    /// newest revision.
     #[test]
     fn the_replica_never_differs_from_the_store(steps in steps()) {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -290,7 +290,7 @@ proptest! {
                     }
                     Step::Delete(name) => {
                         let id = CardKey::new("", &format!("card {name}")).id();
-                        // Deleting what is not there is refused, and changes nothing.
+                        // Deleting a missing card is refused and changes nothing.
                         let _ = library.commit(&meta(Operation::Delete, "delete"), &[Write::Delete { id }]).await;
                     }
                     Step::Undo => {
@@ -335,7 +335,7 @@ async fn opening_and_closing_in_quick_succession_loses_nothing() {
         let card = card(&format!("card {round}"), "");
         library.commit(&meta(Operation::Create, "new"), &[put(card)]).await.expect("committed");
         library.close().await.expect("closed");
-        // What comes too late opens nothing again.
+        // A write after closing does not reopen the store.
         let late = Write::Delete { id: CardKey::new("", "card 1").id() };
         assert!(library.commit(&meta(Operation::Delete, "late"), &[late]).await.is_err());
     }
