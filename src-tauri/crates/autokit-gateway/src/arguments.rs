@@ -1,26 +1,25 @@
-//! When two calls are the same call.
+//! Normalization of arguments, to detect repeated calls.
 //!
-//! Models that are stuck vary what makes no difference: a slash at the end of an address, parameters
-//! that only count visitors, the order of fields. Arguments are brought to one form before they are
-//! compared (Kaman, section 7.2).
+//! A model stuck in a loop varies what makes no difference: a slash at the end of an address, tracking
+//! parameters, the order of fields. Arguments are normalized before they are compared (Kaman, section 7.2).
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-/// Parameters of addresses by which visitors are counted; they lead nowhere else.
+/// Tracking parameters of addresses, which do not change what an address leads to.
 const TRACKING: [&str; 17] = [
     "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igshid",
     "mc_cid", "mc_eid", "_ga", "_gl", "ref_src", "vero_id", "spm",
 ];
 
-/// The arguments in the form in which equal ones are equal: fields in order, addresses without what
-/// leads nowhere else, texts without spaces around them, `1.0` as `1`, fields that are `null` left out.
+/// Returns the normalized arguments: fields sorted and without `null`s, addresses without tracking
+/// parameters and the like, texts trimmed, `1.0` as `1`.
 pub fn normalised(arguments: &Map<String, Value>) -> Value {
     object(arguments)
 }
 
-/// A short name for a call: the same for the same tool with the same normalised arguments.
+/// Returns a short digest of a call, equal for the same tool with the same normalized arguments.
 pub fn mark(tool: &str, arguments: &Map<String, Value>) -> String {
     let mut hasher = Sha256::new();
     hasher.update(tool.as_bytes());
@@ -41,7 +40,7 @@ fn one(value: &Value) -> Value {
         Value::Array(items) => Value::Array(items.iter().map(one).collect()),
         Value::Object(map) => object(map),
         Value::Number(number) => match number.as_f64() {
-            // Beyond 2^53 a double no longer tells whole numbers apart.
+            // Above 2^53, a double cannot represent every integer.
             Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole.abs() < 9e15 => {
                 Value::from(whole as i64)
             }
@@ -56,9 +55,9 @@ fn text_of(text: &str) -> String {
     address(text).unwrap_or_else(|| text.to_owned())
 }
 
-/// An address in its shortest form: host in small letters, no default port, no empty fragment, no slash at
-/// the end, parameters in order and without those that count visitors. A fragment stays: many pages are
-/// chosen by it.
+/// Normalizes an address: lower-case host, no default port, no empty fragment, no trailing slash,
+/// parameters sorted and without tracking. A non-empty fragment stays, because many pages are selected by
+/// it.
 fn address(text: &str) -> Option<String> {
     if !(text.starts_with("http://") || text.starts_with("https://") || text.starts_with("HTTP")) {
         return None;
@@ -69,7 +68,7 @@ fn address(text: &str) -> Option<String> {
         .filter(|(name, _)| !is_tracking(name))
         .map(|(name, value)| (name.into_owned(), value.into_owned()))
         .collect();
-    // The order of one parameter's own values can mean something.
+    // A stable sort, because the order of values of one parameter can matter.
     parameters.sort_by(|a, b| a.0.cmp(&b.0));
     if parameters.is_empty() {
         url.set_query(None);
@@ -81,7 +80,7 @@ fn address(text: &str) -> Option<String> {
     }
     let path = url.path().trim_end_matches('/').to_owned();
     url.set_path(&path);
-    // A bare host has the path `/` whatever is set.
+    // A bare host always has the path `/`, whatever is set.
     let text = url.to_string();
     Some(match (url.path(), url.query(), url.fragment()) {
         ("/", None, None) => text.trim_end_matches('/').to_owned(),

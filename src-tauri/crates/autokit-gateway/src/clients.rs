@@ -1,8 +1,9 @@
-//! AutoKit in the settings of the programs agents run in.
+//! AutoKit in the settings of agent programs (MCP clients).
 //!
-//! Each keeps its MCP servers in a file of its own. What is in that file besides is somebody's work: it
-//! stays as it is, down to comments and spaces, or nothing is written and the lines to paste are shown
-//! instead. JSON is changed by `jsonc-parser`, TOML by `toml_edit`: both keep what they do not touch.
+//! Each program keeps its MCP servers in a file of its own. The rest of that file is somebody's work: it
+//! stays as it is, down to comments and spaces, or else nothing is written and the lines to paste are shown
+//! instead. JSON is edited with `jsonc-parser`, TOML with `toml_edit`; both preserve what they do not
+//! touch.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +13,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// What AutoKit is called there.
+/// Name of AutoKit's entry in these files.
 pub const SERVER: &str = "autokit";
 
-/// A program agents run in.
+/// An agent program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Client {
-    /// Claude, the desktop app.
+    /// Claude Desktop.
     ClaudeDesktop,
-    /// Claude Code, for all projects of a person.
+    /// Claude Code, in the settings for all of a person's projects.
     ClaudeCode,
     /// Codex, in the terminal and in editors.
     Codex,
@@ -35,16 +36,16 @@ pub enum Client {
     Windsurf,
 }
 
-/// Folders of a person's settings.
+/// Folders in which a person's settings are.
 #[derive(Clone, Debug)]
 pub struct Folders {
-    /// Home.
+    /// The home directory.
     pub home: PathBuf,
     /// Where programs keep settings: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
     pub config: PathBuf,
 }
 
-/// How AutoKit is started as an MCP server.
+/// The command that starts AutoKit as an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The `autokit` program.
@@ -53,10 +54,10 @@ pub struct Start {
     pub args: Vec<String>,
 }
 
-/// Why a file is not changed.
+/// Why a file cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// It is not in the format it should be in, or has comments that would be lost.
+    /// It does not have the expected format, or has comments that would be lost.
     #[error("{path} cannot be changed without losing something: {why}")]
     Unreadable {
         /// The file.
@@ -66,16 +67,17 @@ pub enum ClientError {
     },
 }
 
-/// Where a format keeps its servers.
+/// How a file stores its servers.
 enum Layout {
-    /// JSON: an object of servers under this key; whether each says by what it is reached.
+    /// JSON: an object of servers under this key. `typed` is whether each has a `type` field for its
+    /// transport.
     Json { key: &'static str, typed: bool },
-    /// TOML: a table for each server in this one.
+    /// TOML: one table per server in this table.
     Toml { table: &'static str },
 }
 
 impl Client {
-    /// All of them, by name.
+    /// All clients, sorted by name.
     pub const ALL: [Client; 7] = [
         Client::ClaudeCode,
         Client::ClaudeDesktop,
@@ -86,17 +88,17 @@ impl Client {
         Client::Windsurf,
     ];
 
-    /// The program of this id, as serde writes it.
+    /// Parses an id as serde serializes it.
     pub fn parse(id: &str) -> Option<Client> {
         serde_json::from_value(id.into()).ok()
     }
 
-    /// What it is called in requests.
+    /// Returns the id used in requests.
     pub fn id(self) -> String {
         serde_json::to_value(self).ok().and_then(|id| id.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
-    /// What it is called.
+    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Client::ClaudeDesktop => "Claude Desktop",
@@ -109,7 +111,7 @@ impl Client {
         }
     }
 
-    /// The file it keeps its servers in.
+    /// Returns the file in which the program keeps its servers.
     pub fn file(self, folders: &Folders) -> PathBuf {
         let Folders { home, config } = folders;
         match self {
@@ -123,8 +125,8 @@ impl Client {
         }
     }
 
-    /// Whether it seems to be used on this machine: the folder of its file is there, or the file itself
-    /// where that lies in the home folder.
+    /// Returns whether the program seems to be used on this machine: whether the folder of its file exists
+    /// or, if that is the home directory, the file itself.
     pub fn is_here(self, folders: &Folders) -> bool {
         let file = self.file(folders);
         let own_folder = file.parent().filter(|parent| *parent != folders.home);
@@ -142,16 +144,16 @@ impl Client {
         }
     }
 
-    /// The lines for its file, to paste by hand.
+    /// Returns the lines to paste into its file by hand.
     pub fn snippet(self, start: &Start) -> String {
         // An empty file can always be changed.
         self.changed(None, Path::new(""), start).unwrap_or_default()
     }
 
-    /// The file with AutoKit among its servers, instead of what it said of AutoKit before.
+    /// Returns the file with AutoKit among its servers, updating an existing entry.
     ///
     /// # Errors
-    /// [`ClientError`] when it cannot be changed without losing something.
+    /// [`ClientError`] if the file cannot be changed without losing something.
     pub fn changed(self, before: Option<&str>, path: &Path, start: &Start) -> Result<String, ClientError> {
         let unreadable = |why: String| ClientError::Unreadable { path: path.display().to_string(), why };
         let before = before.unwrap_or_default();
@@ -161,10 +163,10 @@ impl Client {
         }
     }
 
-    /// The file without AutoKit among its servers; none if it is not there.
+    /// Returns the file without AutoKit among its servers; `None` if AutoKit is not in it.
     ///
     /// # Errors
-    /// [`ClientError`] when it cannot be changed without losing something.
+    /// [`ClientError`] if the file cannot be changed without losing something.
     pub fn without(self, before: &str, path: &Path) -> Result<Option<String>, ClientError> {
         let unreadable = |why: String| ClientError::Unreadable { path: path.display().to_string(), why };
         if before.trim().is_empty() {
@@ -176,7 +178,7 @@ impl Client {
         }
     }
 
-    /// Whether a file starts AutoKit this way already.
+    /// Returns whether a file already starts AutoKit with this command.
     pub fn has(self, text: &str, start: &Start) -> bool {
         let wanted = json!({"command": start.command, "args": start.args});
         let there = match self.layout() {
@@ -208,7 +210,7 @@ fn json_with(before: &str, key: &str, typed: bool, start: &Start) -> Result<Stri
     let entry =
         servers.object_value_or_create(SERVER).ok_or_else(|| format!("`{SERVER}` in it is no object"))?;
     let put = |name: &str, value: CstInputValue| match entry.get(name) {
-        // What somebody set beside, a timeout say, stays.
+        // Other fields that somebody set, such as a timeout, stay.
         Some(there) => there.set_value(value),
         None => drop(entry.append(name, value)),
     };
@@ -241,7 +243,7 @@ fn toml_with(before: &str, table: &str, start: &Start) -> Result<String, String>
     let mut file: DocumentMut =
         before.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     let mut hidden = Table::new();
-    // Only the tables of servers have a heading.
+    // Implicit, so that only the tables of servers get a heading.
     hidden.set_implicit(true);
     let servers = file.entry(table).or_insert(Item::Table(hidden));
     let servers = servers.as_table_like_mut().ok_or_else(|| format!("`{table}` in it is no table"))?;
@@ -267,7 +269,7 @@ mod tests {
             assert!(client.has(&text, &start()), "{client:?}: {text}");
             assert!(!client.has(&text, &Start { args: Vec::new(), ..start() }), "{client:?}");
             assert!(!client.has("", &start()), "{client:?}");
-            // Done twice is done once.
+            // Changing the file is idempotent.
             assert_eq!(
                 client.changed(Some(&text), Path::new("x"), &start()).as_ref(),
                 Ok(&text),
@@ -286,7 +288,7 @@ mod tests {
 
     #[test]
     fn what_is_there_stays() {
-        // Down to tabs, comments and numbers as they are written.
+        // Preserved down to tabs, comments and the spelling of numbers.
         let before = "{\n\t// mine\n\t\"z\": 1.50,\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"},\n\t\t\"autokit\": {\"timeout\": 9}\n\t}\n}\n";
         let after = Client::Cursor.changed(Some(before), Path::new("x"), &start()).expect("changed");
         let (kept, changed) = before.split_once("\"autokit\"").expect("parts");

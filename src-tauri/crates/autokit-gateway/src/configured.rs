@@ -1,8 +1,8 @@
-//! The MCP servers in the settings of a program that agents run in, read so that AutoKit can be put before
+//! Reads the MCP servers from the settings of an agent program, so that AutoKit can be put in front of
 //! them: `mcpServers` (Claude, Cursor, Windsurf, Gemini CLI), `servers` (VS Code), and `mcp.servers` (VS
-//! Code before it had a file of its own). Comments and trailing commas are read as those programs do.
+//! Code before it had a separate file). Like those programs, it accepts comments and trailing commas.
 //!
-//! What is read holds keys. It goes to whoever keeps them, and nowhere else.
+//! The result contains secrets. It must only be passed on to the store of keys.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,18 +12,18 @@ use serde_json::{Map, Value};
 
 use crate::clients::SERVER;
 
-/// A server as a program's settings have it.
+/// A server in a program's settings.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Configured {
-    /// What it is called there.
+    /// Its name in the settings.
     pub name: String,
     /// How it is reached.
     pub reach: ConfiguredReach,
-    /// Variables of its program, or headers of its address: keys among them.
+    /// Environment variables of its program, or headers for its address; they may contain keys.
     pub secrets: BTreeMap<String, String>,
 }
 
-/// Shows no variable and no header.
+/// Omits variables and headers.
 impl fmt::Debug for Configured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Configured").field("name", &self.name).finish_non_exhaustive()
@@ -39,7 +39,7 @@ pub enum ConfiguredReach {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Where it is started; empty if that is not said.
+        /// Its working directory; empty if none is given.
         folder: String,
     },
     /// Streamable HTTP.
@@ -49,19 +49,19 @@ pub enum ConfiguredReach {
     },
 }
 
-/// What settings hold.
+/// The servers in a program's settings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The servers that can be reached from here, in the order of the settings; AutoKit itself is none.
+    /// The servers that can be reached from here, in the order of the settings, without AutoKit itself.
     pub servers: Vec<Configured>,
-    /// Of the others, each with why not.
+    /// Why each of the other servers cannot be reached.
     pub problems: Vec<String>,
 }
 
-/// Reads the servers of a program's settings.
+/// Reads the servers from a program's settings.
 ///
 /// # Errors
-/// A sentence, when it is no JSON or has no servers in it.
+/// A sentence, if the text is not JSON or contains no servers.
 pub fn configured(text: &str) -> Result<Settings, String> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())
         .map_err(|error| format!("these settings are no JSON: {error}"))?;
@@ -103,7 +103,7 @@ fn server(name: &str, entry: &Value) -> Result<Option<Configured>, String> {
                 }
                 Some(_) => return Err("has arguments that are no list".to_owned()),
             };
-            // AutoKit behind AutoKit would find itself.
+            // Behind AutoKit, AutoKit would find itself.
             let program = command.rsplit(['/', '\\']).next().unwrap_or(command).trim_end_matches(".exe");
             if program == SERVER && args.first().is_some_and(|arg| arg == "mcp") {
                 return Ok(None);

@@ -1,4 +1,4 @@
-//! The tools one session has: what was discovered, when it was used, what has to go (Kaman, section 6).
+//! The tools of one session: what was discovered, when it was used, and what is evicted (Kaman, section 6).
 
 use std::collections::HashSet;
 
@@ -12,113 +12,113 @@ use crate::schema::without_explanations;
 use crate::settings::Settings;
 use crate::tokens;
 
-/// A tool that can be called, defined in full.
+/// The full definition of a callable tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
-    /// Id of its card, or of a tool of AutoKit's own.
+    /// Id of its card, or of one of AutoKit's own tools.
     pub id: String,
-    /// Its name on its card.
+    /// The name on its card.
     pub name: String,
-    /// Who offers it.
+    /// The provider of the tool.
     pub provider: String,
     /// What it does.
     pub description: String,
     /// JSON Schema of its arguments: an object.
     pub schema: Map<String, Value>,
-    /// MCP's hints on what it does to the world, as its server gives them.
+    /// MCP's hints on the tool's effects, as its server gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
 }
 
-/// A tool as a session has it.
+/// A tool bound to a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
-    /// What it is.
+    /// The tool.
     pub definition: Definition,
-    /// When it was discovered first.
+    /// When it was first discovered.
     pub discovered: Timestamp,
-    /// When it was found or called last.
+    /// When it was last found or called.
     pub used: Timestamp,
     /// How often it was called.
     pub calls: u32,
-    /// Tokens its definition costs.
+    /// Tokens of its definition.
     pub tokens: u32,
 }
 
-/// Why a tool went.
+/// Why a tool was removed from a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gone {
     /// It was not used for longer than the time to live.
     Idle,
-    /// Others were used later, and there was no room for all.
+    /// There was no room for all tools, and it was the least recently used.
     LeastRecent,
-    /// All together cost more tokens than the budget allows.
+    /// All tools together exceeded the token budget.
     Budget,
     /// It was called in a loop.
     Loop,
-    /// It was removed, or is no longer permitted.
+    /// It was deleted, or is no longer permitted.
     Revoked,
 }
 
-/// The tools a session has, by the names it calls them.
+/// The tools of a session, by the names the session calls them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolContext {
     bound: IndexMap<String, Bound>,
-    /// Tools that went because of a loop, until a search finds them again.
+    /// Tools evicted because of a loop, until a search finds them again.
     evicted: Vec<String>,
-    /// Tools that went because they may no longer be called, the latest last, until a search finds them again.
+    /// Tools removed because they may no longer be called, latest last, until a search finds them again.
     #[serde(default)]
     revoked: Vec<String>,
 }
 
-/// What binding did.
+/// The result of binding tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Binding {
-    /// The name to call each definition by, in their order.
+    /// The name by which each definition can be called, in order.
     pub names: Vec<String>,
-    /// What went to make room.
+    /// The tools that were evicted to make room.
     pub gone: Vec<(String, Gone)>,
-    /// Whether the names or definitions of the session's tools are others than before.
+    /// Whether the names or definitions of the session's tools changed.
     pub changed: bool,
 }
 
-/// Names of tools that were taken out that are remembered, to say so when one is called.
+/// Most names of revoked tools that are remembered, to explain a call of one.
 const REVOKED: usize = 50;
-/// Characters of a description that only says what a tool is.
+/// Most characters of a shortened description.
 const SHORT_CHARS: usize = 160;
-/// Characters of a name by which a tool is called. Clients put the name of the server before it and allow
-/// 64 in all.
+/// Most characters of the name of a bound tool. Clients prefix it with the name of the server and allow 64
+/// in total.
 const NAME_CHARS: usize = 46;
 
 impl ToolContext {
-    /// The tools, in the order of their discovery.
+    /// Iterates over the tools, in the order of their discovery.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Bound)> {
         self.bound.iter().map(|(name, bound)| (name.as_str(), bound))
     }
 
-    /// Number of tools.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.bound.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tools.
     pub fn is_empty(&self) -> bool {
         self.bound.is_empty()
     }
 
-    /// Tokens all of them cost.
+    /// Returns the tokens of all definitions.
     pub fn tokens(&self) -> u32 {
         self.bound.values().map(|bound| bound.tokens).sum()
     }
 
-    /// The tool of this name.
+    /// Returns the tool of this name.
     pub fn get(&self, name: &str) -> Option<&Bound> {
         self.bound.get(name)
     }
 
-    /// The name of the tool that a client means: by its name, by its id, or by its name in other letters. No two
-    /// names differ in these alone.
+    /// Returns the name of the tool a client means: by name, by id, or by name ignoring case. No two names
+    /// differ in case only.
     pub fn name_of(&self, meant: &str) -> Option<&str> {
         let named = self.bound.get_key_value(meant).map(|(name, _)| name);
         let by_id =
@@ -127,14 +127,14 @@ impl ToolContext {
         named.or_else(by_id).or_else(alike).map(String::as_str)
     }
 
-    /// Whether a tool went because of a loop and was not found again since.
+    /// Returns whether a tool was evicted because of a loop and has not been found again since.
     pub fn is_evicted(&self, name: &str) -> bool {
         self.evicted.iter().any(|evicted| evicted == name)
     }
 
-    /// Binds what a search found. A tool that is bound already keeps its name, takes the new definition and
-    /// counts as used. What is found again after a loop may be called again. Of tools that are not to stay
-    /// always, those go that are over the limits; what was just bound stays.
+    /// Binds the tools a search found. A tool that is already bound keeps its name, gets the new definition
+    /// and counts as used. A tool found again after a loop may be called again. Then tools over the limits
+    /// are evicted, except those that always stay and those just bound.
     pub fn bind(&mut self, settings: &Settings, found: Vec<Definition>, now: Timestamp) -> Binding {
         let mut binding = Binding::default();
         for definition in found {
@@ -163,7 +163,7 @@ impl ToolContext {
         binding
     }
 
-    /// Notes that a tool was called.
+    /// Records that a tool was called.
     pub fn called(&mut self, name: &str, now: Timestamp) {
         if let Some(bound) = self.bound.get_mut(name) {
             bound.used = bound.used.max(now);
@@ -171,7 +171,7 @@ impl ToolContext {
         }
     }
 
-    /// Takes a tool out because of a loop. It is not searched for again by itself. Gives whether it was there.
+    /// Evicts a tool because of a loop. Only a search brings it back. Returns whether it was bound.
     pub fn evict(&mut self, name: &str) -> bool {
         let there = self.bound.shift_remove(name).is_some();
         if there && !self.is_evicted(name) {
@@ -180,7 +180,7 @@ impl ToolContext {
         there
     }
 
-    /// Gives a tool a newer definition; gives whether it is there and another one than before.
+    /// Updates the definition of a tool. Returns whether the tool is bound and its definition changed.
     pub fn renew(&mut self, name: &str, definition: Definition) -> bool {
         let Some(bound) = self.bound.get_mut(name).filter(|bound| bound.definition != definition) else {
             return false;
@@ -190,7 +190,7 @@ impl ToolContext {
         true
     }
 
-    /// Takes out a tool that may no longer be called; gives whether it was there.
+    /// Removes a tool that may no longer be called. Returns whether it was bound.
     pub fn revoke(&mut self, name: &str) -> bool {
         let there = self.bound.shift_remove(name).is_some();
         if there {
@@ -202,13 +202,14 @@ impl ToolContext {
         there
     }
 
-    /// Whether a tool was taken out because it may no longer be called.
+    /// Returns whether a tool was removed because it may no longer be called.
     pub fn is_revoked(&self, name: &str) -> bool {
         self.revoked.iter().any(|revoked| revoked == name)
     }
 
-    /// Lets go what was not used for longer than the time to live (section 6.3, phase 1), then, while there
-    /// are more than fit, what was used longest ago (phase 2); the same while they cost more than the budget.
+    /// Evicts tools while there are more than the capacity, or they exceed the token budget: first all that
+    /// were not used for longer than the time to live (section 6.3, phase 1), then the least recently used
+    /// (phase 2).
     fn make_room(&mut self, settings: &Settings, fresh: &[String], now: Timestamp) -> Vec<(String, Gone)> {
         let keeps = |name: &String, bound: &Bound| {
             let Definition { id, name: own, .. } = &bound.definition;
@@ -244,7 +245,7 @@ impl ToolContext {
                 .filter(|(name, bound)| !keeps(name, bound) && !fresh.contains(name))
                 .min_by_key(|(_, bound)| bound.used)
                 .map(|(name, _)| name.clone());
-            // Nothing left but what was just found and what always stays.
+            // Only tools just found and tools that always stay are left.
             let Some(name) = oldest else { break };
             self.bound.shift_remove(&name);
             gone.push((name, why));
@@ -252,8 +253,8 @@ impl ToolContext {
         gone
     }
 
-    /// A name no other tool of the session has: that of the card, else with its provider before it, else
-    /// with a part of its id behind it.
+    /// Returns a name that no other tool of the session has: that of the card, or with its provider as a
+    /// prefix, or with a part of its id as a suffix.
     fn free_name(&self, definition: &Definition) -> String {
         let own = plain(&definition.name);
         let full = plain(&format!("{}_{}", definition.provider, definition.name));
@@ -262,19 +263,19 @@ impl ToolContext {
             let short: String = own.chars().take(NAME_CHARS - id.len() - 1).collect();
             format!("{short}_{id}")
         };
-        // Clients may not tell large letters from small ones.
+        // Clients may ignore case.
         let taken = |name: &String| self.bound.keys().any(|other| other.eq_ignore_ascii_case(name));
         let free = |name: &String| !name.is_empty() && !taken(name) && !is_own(name);
         [own.clone(), full, with_id(8)].into_iter().find(free).unwrap_or_else(|| with_id(24))
     }
 }
 
-/// Names of tools every session has; a discovered one must not pass for one of them.
+/// Returns whether this is the name of a tool every session has, which a discovered tool must not take.
 pub(crate) fn is_own(name: &str) -> bool {
     crate::names::OWN_TOOLS.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
-/// A name of letters, digits, `_` and `-`, which is all that some clients allow.
+/// Replaces characters other than letters, digits, `_` and `-`, which are all that some clients allow.
 fn plain(name: &str) -> String {
     let mut plain = String::new();
     for c in name.chars() {
@@ -287,7 +288,7 @@ fn plain(name: &str) -> String {
     plain.trim_matches('_').chars().take(NAME_CHARS).collect()
 }
 
-/// A tool without what only explains it, for a list that has to be short.
+/// Shortens a tool's description and schema, for a list that has to be short.
 fn shortened(definition: &Definition) -> Definition {
     let schema = Value::Object(definition.schema.clone());
     let Value::Object(schema) = without_explanations(&schema) else { return definition.clone() };
@@ -298,9 +299,9 @@ fn shortened(definition: &Definition) -> Definition {
     Definition { description, schema, ..definition.clone() }
 }
 
-/// The discovered tools of a session as MCP lists them, in the order of their discovery. Those found last
-/// are listed in full as far as `budget` tokens go, the others without what only explains them. Which ones
-/// those are changes only when tools are bound, and that is told.
+/// Returns the discovered tools of a session as MCP lists them, in the order of their discovery. The latest
+/// are listed in full while they fit into `budget` tokens, the others shortened. Which ones are shortened
+/// changes only when tools are bound, of which clients are notified.
 pub(crate) fn list(context: &ToolContext, budget: u32) -> Vec<Tool> {
     let mut newest: Vec<(&str, &Bound)> = context.iter().collect();
     newest.sort_by_key(|(_, bound)| std::cmp::Reverse(bound.discovered));
@@ -322,10 +323,10 @@ pub(crate) fn list(context: &ToolContext, budget: u32) -> Vec<Tool> {
     context.iter().map(tool).collect()
 }
 
-/// The tool as MCP lists it.
+/// Converts a tool to its entry in MCP's list.
 pub fn listed(name: &str, definition: &Definition) -> Tool {
     let mut tool = Tool::new(name.to_owned(), definition.description.clone(), definition.schema.clone());
-    // Hints that do not read as hints are left out: they are only hints.
+    // Invalid annotations are left out; they are only hints.
     tool.annotations = definition.annotations.clone().and_then(|hints| serde_json::from_value(hints).ok());
     tool
 }
@@ -387,7 +388,7 @@ mod tests {
         assert_eq!((again.names.len(), again.changed, context.len()), (1, false, 1));
         let bound = context.get("get_weather").expect("bound");
         assert_eq!((bound.discovered, bound.used), (at(0), at(9)));
-        // Its card changed: the name stays, the definition is the new one.
+        // Its card changed: the name stays, and the definition is replaced.
         let newer = Definition { description: "New.".to_owned(), ..tool("1", "get weather!") };
         assert!(context.bind(&settings, vec![newer], at(10)).changed);
         assert_eq!(context.get("get_weather").map(|b| b.definition.description.as_str()), Some("New."));
@@ -422,14 +423,14 @@ mod tests {
             context.bind(&settings, vec![tool(name, name)], at(second));
         }
         context.called("a", at(50));
-        // All fit: nothing goes, however idle.
+        // Within the limits nothing is evicted, however idle.
         assert!(context.bind(&settings, vec![tool("c", "c")], at(200)).gone.is_empty());
         let binding = context.bind(&settings, vec![tool("d", "d")], at(140));
         assert_eq!(binding.gone, [("b".to_owned(), Gone::Idle)]);
         let binding = context.bind(&settings, vec![tool("e", "e"), tool("f", "f")], at(141));
         assert_eq!(binding.gone, [("a".to_owned(), Gone::LeastRecent), ("d".to_owned(), Gone::LeastRecent)]);
         assert_eq!(names(&context), ["c", "e", "f"]);
-        // One search that finds more than fit keeps what it found.
+        // A search that finds more than the capacity keeps all it found.
         let many = (0..5).map(|n| tool(&n.to_string(), &format!("t{n}"))).collect();
         context.bind(&settings, many, at(142));
         assert_eq!(context.len(), 5);

@@ -1,8 +1,8 @@
-//! Telling clients that tools were taken from them, or changed, without being asked.
+//! Notifies clients when tools of their sessions are removed or changed.
 //!
-//! Whenever the toolbox says that tools may have changed (a card was removed, a rule added, a server
-//! disconnected), every session with a connection is brought up to date and its client told by
-//! `notifications/tools/list_changed`. Clients of the stateless generation are told on their open
+//! Whenever the toolbox reports that tools may have changed (a card was deleted, a rule added, a server
+//! disconnected), every connected session is refreshed and its client is sent
+//! `notifications/tools/list_changed`. Clients of the stateless protocol are notified on their open
 //! subscriptions (`subscriptions/listen`); without one, their next request sees the change.
 
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use crate::gateway::Gateway;
 use crate::session::Session;
 use crate::toolbox::Toolbox;
 
-/// The sessions whose clients are told over one connection; none any more once it is dropped.
+/// The sessions whose clients are notified over one connection, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Following {
     sessions: Mutex<HashSet<String>>,
@@ -32,8 +32,8 @@ impl Default for Following {
 }
 
 impl Following {
-    /// Tells a client from now on when the tools of its session change, as long as the connection lives.
-    /// Then the session is only kept where it is saved.
+    /// Notifies a client of changes to the tools of its session, as long as the connection lives. Then the
+    /// session is released from memory.
     pub(crate) fn follow<T: Toolbox>(
         &self,
         gateway: &Gateway<T>,
@@ -74,7 +74,7 @@ impl Following {
 }
 
 impl<T: Toolbox> Gateway<T> {
-    /// Tells an open subscription whenever a tool is taken from some context of its profile, or changed.
+    /// Notifies an open subscription whenever a tool is removed from a context of its profile, or changed.
     pub(crate) async fn tell_subscription(&self, profile: &str, subscription: &SubscriptionContext) {
         let mut changes = self.toolbox().changes();
         let state = || (self.changed_tools(profile), self.own_tool_names(profile));

@@ -1,4 +1,4 @@
-//! Searches, calls and lists for agents, whatever they are connected by.
+//! Searches, calls and lists of tools for agents, independent of the transport.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,14 +20,14 @@ use crate::toolbox::{
 };
 use crate::{arguments, reply, tokens};
 
-/// Characters of a name that is no tool's, as far as it is written down.
+/// Most characters of an unknown tool's name that are recorded.
 const NAME_CHARS: usize = 80;
-/// Bytes of a query: a few paragraphs.
+/// Most bytes of a query: a few paragraphs.
 const QUERY_BYTES: usize = 4 << 10;
-/// Results a search may be asked for.
+/// Most results an agent may request.
 const MOST_RESULTS: usize = 20;
 
-/// Tells the time.
+/// Returns the current time.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A toolbox with the sessions of the agents that use it. Clones share both.
@@ -39,7 +39,7 @@ pub(crate) struct Inner<T> {
     pub(crate) toolbox: T,
     pub(crate) sessions: Sessions,
     now: Now,
-    /// Of each profile, how many tools were taken from its sessions or changed.
+    /// Per profile, how many tools of its sessions were removed or changed.
     pub(crate) changed: Mutex<HashMap<String, u64>>,
 }
 
@@ -55,49 +55,49 @@ impl<T> std::fmt::Debug for Gateway<T> {
     }
 }
 
-/// What an agent is answered.
+/// The response to an agent.
 #[derive(Debug)]
 pub struct Answered {
-    /// For the agent.
+    /// The result for the agent.
     pub result: CallToolResult,
-    /// Whether the tools of its session are others than before.
+    /// Whether the tools of the session changed.
     pub changed: bool,
 }
 
 impl Answered {
-    /// Of a session whose tools stay what they were.
+    /// A response that leaves the tools of the session unchanged.
     pub(crate) fn same(result: CallToolResult) -> Answered {
         Answered { result, changed: false }
     }
 }
 
-/// A call as an agent makes it.
+/// A call as an agent requests it.
 #[derive(Debug)]
 pub struct Wish {
-    /// Name of the tool, as the session knows it, or its id.
+    /// Name of the tool in the session, or its id.
     pub name: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
-    /// Cancelled when the agent takes the call back or is gone.
+    /// Cancelled when the agent cancels the call or disconnects.
     pub cancel: CancellationToken,
-    /// Takes what the tool tells on its way.
+    /// Receives the tool's progress.
     pub progress: Sender<Progress>,
 }
 
 impl<T: Toolbox> Gateway<T> {
-    /// A gateway without sessions.
+    /// Creates a gateway without sessions.
     pub fn new(toolbox: T, now: Now) -> Gateway<T> {
         Gateway {
             inner: Arc::new(Inner { toolbox, sessions: Sessions::default(), now, changed: Mutex::default() }),
         }
     }
 
-    /// What it stands in front of.
+    /// Returns the toolbox.
     pub fn toolbox(&self) -> &T {
         &self.inner.toolbox
     }
 
-    /// Parameters that hold for all sessions together.
+    /// Returns the parameters that apply to all sessions together.
     fn bounds(&self) -> Arc<Settings> {
         self.inner.toolbox.settings("", "")
     }
@@ -106,8 +106,8 @@ impl<T: Toolbox> Gateway<T> {
         (self.inner.now)()
     }
 
-    /// The session of a connection: the one that is there, the one that was kept, or a new one. A session
-    /// is one profile's: under the same name another profile has another, with nothing of the first.
+    /// Returns the session of a connection: the one in memory, the saved one, or a new one. A session
+    /// belongs to one profile: under the same id, another profile gets a separate session.
     pub async fn session(&self, id: &str, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
         match self.known_session(id, profile).await {
             Some(session) => session,
@@ -115,13 +115,13 @@ impl<T: Toolbox> Gateway<T> {
         }
     }
 
-    /// The session of a connection, if it is there or was saved.
+    /// Returns the session of a connection, if it is in memory or was saved.
     pub(crate) async fn known_session(&self, id: &str, profile: &str) -> Option<Arc<Session>> {
         let session = self.context(&session_name(id, profile)).await;
         session.filter(|session| session.lock().profile == profile)
     }
 
-    /// The context of a handle; none if there never was one or it is too old.
+    /// Returns the context of a handle; `None` if there never was one or it has expired.
     pub async fn context(&self, handle: &str) -> Option<Arc<Session>> {
         let inner = &*self.inner;
         let bounds = self.bounds();
@@ -137,10 +137,10 @@ impl<T: Toolbox> Gateway<T> {
         Some(inner.sessions.insert(&bounds, record, now))
     }
 
-    /// A new context with a handle of its own.
+    /// Creates a context with a new handle.
     ///
     /// # Errors
-    /// When the system has no randomness to give.
+    /// If the system cannot provide random bytes.
     pub async fn new_context(
         &self,
         profile: &str,
@@ -164,14 +164,14 @@ impl<T: Toolbox> Gateway<T> {
         inner.sessions.insert(&self.bounds(), record, self.now())
     }
 
-    /// The tools every session of a profile has.
+    /// Returns the tools every session of a profile has.
     pub fn own_tools(&self, profile: &str) -> Vec<Tool> {
         let mut tools = vec![search_tools(), call_tool()];
         tools.extend(self.inner.toolbox.own_tools(profile).iter().map(|own| listed(&own.name, own)));
         tools
     }
 
-    /// The tools of a session, as they are now.
+    /// Returns the current tools of a session.
     pub async fn tools(&self, session: &Session) -> Vec<Tool> {
         self.refresh(session).await;
         let record = session.lock();
@@ -181,7 +181,8 @@ impl<T: Toolbox> Gateway<T> {
         tools
     }
 
-    /// Searches and binds what can be called. `handle` is whether the agent has to name its context.
+    /// Searches, and binds the callable results. `handle` is whether the agent names its context by a
+    /// handle.
     pub async fn search(&self, session: &Session, arguments: &Map<String, Value>, handle: bool) -> Answered {
         let began = Instant::now();
         let query = match wanted(arguments) {
@@ -199,7 +200,8 @@ impl<T: Toolbox> Gateway<T> {
         let settings = &*inner.toolbox.settings(&profile, &client);
         let named =
             |(id, name): &(String, String)| settings.always.iter().any(|other| other == id || other == name);
-        // Who names a context does not see its list of tools: for them a search is the only place.
+        // Agents that use a handle do not see a list of the session's tools, so for them even these have to
+        // be results.
         let always = always.into_iter().filter(|one| !handle && named(one)).map(|(id, _)| id).collect();
         let limit = match arguments.get("limit") {
             None | Some(Value::Null) => settings.results,
@@ -276,7 +278,7 @@ impl<T: Toolbox> Gateway<T> {
         }
     }
 
-    /// Calls a tool of a session: one of its own or a discovered one.
+    /// Calls a tool of a session: one of AutoKit's own or a discovered one.
     pub async fn call(&self, session: &Session, mut wish: Wish) -> Answered {
         let inner = &*self.inner;
         let (id, profile, client, bound) = {
@@ -296,7 +298,7 @@ impl<T: Toolbox> Gateway<T> {
                 self.turned_away(session, &wish.name, None, "the session has no such tool");
                 return Answered::same(result);
             };
-            // The card may have changed since it was bound.
+            // The card may have changed since the tool was bound.
             match inner.toolbox.resolve(&bound.definition, &profile).await {
                 Ok(Some(definition)) => {
                     if definition != bound.definition {
@@ -333,7 +335,7 @@ impl<T: Toolbox> Gateway<T> {
             Ok(result) => (result, Some(Outcome::Answered)),
             Err(refusal @ Refusal::NotMade(_)) => (problem(&refusal.to_string()), Some(Outcome::Answered)),
             Err(refusal @ Refusal::Failed(_)) => (problem(&refusal.to_string()), Some(Outcome::Failed)),
-            // Nobody waits for it.
+            // Nobody waits for the result.
             Err(refusal @ Refusal::Cancelled) => (problem(&refusal.to_string()), None),
         };
         let took_ms = began.elapsed().as_secs_f64() * 1e3;
@@ -369,13 +371,13 @@ impl<T: Toolbox> Gateway<T> {
         Answered { result, changed }
     }
 
-    /// Writes down a call that came to no tool: whoever looks later sees that it was tried.
+    /// Records a call that reached no tool in the audit log.
     fn turned_away(&self, session: &Session, name: &str, tool: Option<&Definition>, why: &str) {
         let (id, profile, client) = {
             let record = session.lock();
             (record.id.clone(), record.profile.clone(), record.client.clone())
         };
-        // An agent may call anything a name.
+        // Agents may pass anything as a name.
         let name: String = name.chars().take(NAME_CHARS).collect();
         let audit = Audit {
             id: tool.map_or_else(|| name.clone(), |tool| tool.id.clone()),
@@ -393,7 +395,7 @@ impl<T: Toolbox> Gateway<T> {
         self.inner.toolbox.note(&id, Event::Audited(Box::new(audit)));
     }
 
-    /// What to do instead of calling the same thing again (section 7.3).
+    /// Returns advice for an agent in a loop (section 7.3).
     async fn guidance(&self, name: &str, target: &Target, profile: &str, looped: Loop) -> String {
         let calls = looped.calls();
         let start = format!("You called `{name}` {calls} times with the same arguments.");
@@ -414,13 +416,13 @@ impl<T: Toolbox> Gateway<T> {
     }
 }
 
-/// What the session of a connection is called: under the same name each profile has its own.
+/// Returns the name of a connection's session; each profile has a separate one.
 fn session_name(id: &str, profile: &str) -> String {
     if profile.is_empty() { id.to_owned() } else { format!("{id}@{profile}") }
 }
 
-/// The query of a search; else what is wrong with it. Before anything else is done with it: it may be as long
-/// as a message.
+/// Returns the query of a search, or what is wrong with it. Checked before anything else, because a query
+/// may be as long as a message.
 pub(crate) fn wanted(arguments: &Map<String, Value>) -> Result<&str, String> {
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or("");
     if query.len() > QUERY_BYTES {
@@ -458,7 +460,7 @@ fn not_there(session: &Session, name: &str) -> CallToolResult {
     })
 }
 
-/// A result that says what is wrong, for the agent to read.
+/// Returns a result that tells the agent what is wrong.
 pub(crate) fn problem(words: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(words)])
 }

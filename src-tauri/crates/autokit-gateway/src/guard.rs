@@ -1,7 +1,8 @@
-//! Notices an agent that calls the same tool with the same arguments over and over (Kaman, section 7).
+//! The iteration guard: detects an agent that calls the same tool with the same arguments over and over
+//! (Kaman, section 7).
 //!
-//! A call is never blocked: it runs and its result counts. What goes is the tool, afterwards, so that the
-//! agent has to think again before it can go on.
+//! A call is never blocked: it runs and its result counts. Instead, the tool is evicted afterwards, so that
+//! the agent has to reconsider before it can continue.
 
 use std::collections::VecDeque;
 
@@ -10,37 +11,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::GuardSettings;
 
-/// What came of a call, as far as loops are concerned.
+/// The outcome of a call, as far as it matters for loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It came to its tool and back, with whatever result.
+    /// The tool responded, with whatever result.
     Answered,
-    /// It failed on its way: to try again is right, for a while.
+    /// It failed in transit, so it is right to retry for a while.
     Failed,
 }
 
-/// How a loop was noticed.
+/// How a loop was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loop {
-    /// The same call so many times within the time window.
+    /// By the number of identical calls within the time window.
     Time {
-        /// How many.
+        /// Number of identical calls.
         calls: usize,
         /// Length of the window in seconds.
         secs: u64,
     },
-    /// The same call so many times among the latest ones.
+    /// By the number of identical calls among the latest calls.
     Window {
-        /// How many.
+        /// Number of identical calls.
         calls: usize,
-        /// Among how many.
+        /// Number of latest calls they are among.
         of: usize,
     },
 }
 
 impl Loop {
-    /// How often the call was made.
+    /// Returns the number of identical calls.
     pub fn calls(self) -> usize {
         match self {
             Loop::Time { calls, .. } | Loop::Window { calls, .. } => calls,
@@ -48,8 +49,8 @@ impl Loop {
     }
 }
 
-/// The latest calls of one session, oldest first: as many as the settings say, so that an agent in a
-/// hurry does not make it grow.
+/// The latest calls of one session, oldest first, limited in number so that an agent in a hurry cannot make
+/// it grow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guard {
     latest: VecDeque<Call>,
@@ -64,8 +65,9 @@ struct Call {
 }
 
 impl Guard {
-    /// Notes a call that came to its end, `mark` being [`crate::arguments::mark`] of it. Says if it is part
-    /// of a loop; then the tool's calls are forgotten, so that it starts anew when it is found again.
+    /// Records a finished call, whose [`crate::arguments::mark`] is `mark`. Returns the loop it is part of,
+    /// if any; the tool's calls are then forgotten, so that counting starts over when the tool is found
+    /// again.
     pub fn note(
         &mut self,
         settings: &GuardSettings,
@@ -103,7 +105,7 @@ impl Guard {
         found
     }
 
-    /// Forgets what was called before: the tool was found again, on purpose.
+    /// Forgets the calls of a tool, because a search has found it again.
     pub fn forget(&mut self, tool: &str) {
         self.latest.retain(|call| call.tool != tool);
     }
@@ -117,7 +119,7 @@ mod tests {
         Timestamp::from_second(1_700_000_000 + second).expect("a time")
     }
 
-    /// Makes calls a second apart; gives the first that was part of a loop, counted from 1.
+    /// Makes calls `apart` seconds apart; returns the first that was part of a loop, counted from 1.
     fn first_loop(calls: &str, apart: i64, settings: &GuardSettings) -> Option<(usize, Loop)> {
         let mut guard = Guard::default();
         calls.chars().enumerate().find_map(|(index, tool)| {
@@ -140,7 +142,7 @@ mod tests {
         let settings = GuardSettings::default();
         assert_eq!(first_loop("ABABAB", 1, &settings).map(|(call, _)| call), Some(5));
         assert_eq!(first_loop("ABABAB", 600, &settings), Some((5, Loop::Window { calls: 3, of: 5 })));
-        // Ten other calls in between: it is not stuck.
+        // Ten other calls in between: that is not a loop.
         assert_eq!(first_loop("ABCDEFGHIJKABCDEFGHIJKABCDEFGHIJK", 600, &settings), None);
     }
 
@@ -152,7 +154,7 @@ mod tests {
         for second in 0..5 {
             assert_eq!(note(Outcome::Failed, second), None, "{second}");
         }
-        // Then it worked, and is asked twice.
+        // Then it succeeded, twice.
         assert_eq!(note(Outcome::Answered, 6), None);
         assert_eq!(note(Outcome::Answered, 7), None);
         assert_eq!(note(Outcome::Failed, 8), Some(Loop::Time { calls: 6, secs: 60 }));
@@ -160,7 +162,7 @@ mod tests {
 
     #[test]
     fn exempt_tools_and_old_calls_do_not_count() {
-        // Only the time window.
+        // With the time window only.
         let mut settings = GuardSettings { window_repeats: usize::MAX, ..GuardSettings::default() };
         assert_eq!(first_loop("AAAA", 61, &settings), None);
         settings.exempt.push("A".to_owned());
@@ -175,7 +177,7 @@ mod tests {
             guard.note(&settings, tool, mark, Outcome::Answered, at(second)).is_some()
         };
         assert_eq!([note("a", "1", 0), note("a", "1", 1), note("a", "1", 2)], [false, false, true]);
-        // The loop was told once; then counting begins again.
+        // After a loop is reported, counting starts over.
         assert_eq!([note("a", "1", 3), note("a", "1", 4), note("a", "1", 5)], [false, false, true]);
         for second in 0..1_000 {
             note("b", &second.to_string(), second * 10);

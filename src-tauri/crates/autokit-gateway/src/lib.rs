@@ -1,27 +1,28 @@
 //! Serves agents over MCP: one meta-tool, `search_tools`, in front of any number of tools.
 //!
-//! An agent begins with a handful of tools. What it needs beyond, it searches for; what is found is bound
-//! to its session and can be called, until it was idle for too long, others need the room, or it was
-//! called in a loop (Kaman, "Semantic Tool Discovery and Context-Aware Binding", 2026).
+//! An agent starts with a handful of tools and searches for whatever else it needs. What it finds is bound
+//! to its session and can be called, until it has been idle for too long, others need the room, or it was
+//! called in a loop (Kaman, "Semantic Tool Discovery and Context-Aware Binding", 2026; see the section
+//! *Systems* of `ARCHITECTURE.md`).
 //!
-//! Two generations of the protocol are spoken. Up to 2025-11-25 a connection is a session: the list of
-//! tools changes with what was found, and the client is told. From 2026-07-28 every request stands
-//! alone and the list is the same for everybody: a search gives a handle, with which `call_tool` calls
+//! Two generations of the protocol are supported. Up to 2025-11-25 a connection is a session: the list of
+//! tools changes with what was found, and the client is notified. From 2026-07-28 every request stands
+//! alone and the list is the same for everybody: a search returns a handle, with which `call_tool` calls
 //! what it found.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`toolbox`] | what the gateway needs from whoever knows the tools |
-//! | [`gateway`] | searches, calls and lists, whatever the connection |
-//! | [`server`] | the MCP server: both generations of the protocol |
+//! | [`toolbox`] | what the gateway requires of the engine that finds and calls tools |
+//! | [`gateway`] | searches, calls and lists, independent of the transport |
+//! | [`server`] | the MCP server for both generations of the protocol |
 //! | [`context`] | the tools of a session: binding, time to live, least recently used, budget |
-//! | [`guard`], [`arguments`] | loops, and when two calls are the same |
-//! | [`searches`] | searches that find the same again |
-//! | [`reply`], [`tokens`] | answers within a budget |
-//! | [`session`] | sessions, bounded in number and age |
-//! | [`clients`] | AutoKit in the settings of the programs agents run in |
+//! | [`guard`], [`arguments`] | detection of loops, and normalization of arguments for it |
+//! | [`searches`] | detection of repeated searches |
+//! | [`reply`], [`tokens`] | responses within a token budget |
+//! | [`session`] | sessions, limited in number and age |
+//! | [`clients`] | AutoKit in the settings of agent programs |
 //! | [`configured`] | the MCP servers in the settings of such a program |
-//! | [`settings`] | every parameter, with why it is what it is |
+//! | [`settings`] | every parameter, with the reason for its default |
 
 pub mod arguments;
 pub mod clients;

@@ -1,4 +1,4 @@
-//! The tools of a session brought up to date with what its profile may call now.
+//! Updates the tools of a session to what its profile may call now.
 
 use std::sync::{Arc, PoisonError};
 
@@ -8,8 +8,8 @@ use crate::session::Session;
 use crate::toolbox::{Event, Toolbox};
 
 impl<T: Toolbox> Gateway<T> {
-    /// Takes out the tools of a session that can no longer be called, and gives those that changed their new
-    /// definition. Gives whether anything changed.
+    /// Removes the tools of a session that can no longer be called, and updates the definitions of those
+    /// that changed. Returns whether anything changed.
     pub async fn refresh(&self, session: &Session) -> bool {
         let (id, profile, bound) = {
             let record = session.lock();
@@ -51,7 +51,7 @@ impl<T: Toolbox> Gateway<T> {
             if count == 0 {
                 return false;
             }
-            // Counted before anybody else can see it, so that nobody takes it for known.
+            // Counted while the lock is held, so that no observer sees the new tools with the old count.
             session.count_changed(count);
             *self.changed().entry(profile).or_default() += count;
             (gone, record.clone())
@@ -63,14 +63,14 @@ impl<T: Toolbox> Gateway<T> {
         true
     }
 
-    /// Brings all sessions of a profile up to date that are in memory.
+    /// Refreshes all sessions of a profile that are in memory.
     pub(crate) async fn refresh_contexts(&self, profile: &str) {
         for session in self.inner.sessions.of_profile(profile) {
             self.refresh(&session).await;
         }
     }
 
-    /// How many tools were taken from sessions of a profile or changed.
+    /// Returns how many tools of a profile's sessions were removed or changed.
     pub(crate) fn changed_tools(&self, profile: &str) -> u64 {
         self.changed().get(profile).copied().unwrap_or_default()
     }
@@ -79,7 +79,7 @@ impl<T: Toolbox> Gateway<T> {
         self.inner.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Names of AutoKit's own tools that a profile may use.
+    /// Returns the names of AutoKit's own tools that a profile may use.
     pub(crate) fn own_tool_names(&self, profile: &str) -> Vec<String> {
         self.inner.toolbox.own_tools(profile).into_iter().map(|tool| tool.name).collect()
     }
@@ -90,7 +90,7 @@ impl<T: Toolbox> Gateway<T> {
         self.own_tool_names(&profile)
     }
 
-    /// Forgets a session that has no connection any more; it goes on from where it was saved.
+    /// Releases a session without a connection from memory; it continues from where it was saved.
     pub(crate) fn release(&self, session: &Arc<Session>) {
         self.inner.sessions.release(session);
     }

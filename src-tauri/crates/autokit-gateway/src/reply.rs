@@ -1,4 +1,4 @@
-//! What a search answers with: every result, its schema where it can be called, all within a budget.
+//! The response to a search: all results, with the schemas of callable ones, within a token budget.
 
 use serde_json::{Map, Value, json};
 
@@ -6,20 +6,20 @@ use crate::schema::without_explanations;
 use crate::tokens;
 use crate::toolbox::{Hit, What};
 
-/// A search's answer.
+/// The response to a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// JSON for the model.
     pub text: String,
-    /// Tokens of it.
+    /// Its size in tokens.
     pub tokens: u32,
 }
 
-/// Writes the answer. `names` are the names to call the callable results by, in their order; `handle` is
-/// the context they were bound in, where the agent has to name it.
+/// Builds the response. `names` are the names by which the callable results can be called, in order.
+/// `handle` is the context they were bound in, if the agent has to name it.
 ///
-/// The best callable result has its whole schema, unless it alone is over the budget. The others have
-/// theirs as far as the budget goes: whole, then without explanations, then not at all, which is said.
+/// The best callable result has its full schema, unless that alone exceeds the budget. The others have
+/// theirs while the budget lasts: in full, then without explanations, then not at all, which a note says.
 pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[String], budget: u32) -> Reply {
     let mut names = names.iter();
     let mut left = i64::from(budget) - notes.iter().map(|note| i64::from(tokens::of_text(note))).sum::<i64>();
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(tight["results"][0]["input_schema"], bare);
         assert!(tight["results"][1].get("input_schema").is_none());
         assert!(tight["notes"][1].as_str().is_some_and(|note| note.contains("b, c, d")), "{tight}");
-        // However large a schema is, the answer stays within a few times the budget.
+        // However large a schema is, the response stays within a small multiple of the budget.
         let huge: Vec<Hit> = ["a", "b", "c", "d"].map(|name| hit(name, &schema(1_000_000))).into();
         assert!(write(&huge, &names, None, &[], 400).tokens < 800);
     }

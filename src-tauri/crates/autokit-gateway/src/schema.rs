@@ -1,12 +1,12 @@
-//! Schemas of arguments, cut to what a call needs.
+//! Schemas of arguments, reduced to what a call needs.
 
 use serde_json::Value;
 
-/// Parts of a schema that only explain; a call can be written without them.
+/// Keywords of a schema that only explain; a call can be written without them.
 const EXPLAINING: [&str; 7] =
     ["description", "title", "examples", "example", "$comment", "default", "deprecated"];
 
-/// The schema without what only explains. Properties that happen to be called `description` stay.
+/// Removes the keywords that only explain. Properties that happen to be called `description` stay.
 pub(crate) fn without_explanations(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let kept = map.iter().filter(|(key, _)| !EXPLAINING.contains(&key.as_str()));

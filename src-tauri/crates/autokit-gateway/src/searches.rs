@@ -1,4 +1,4 @@
-//! Notices a search that finds what an earlier one found (Kaman, section 8).
+//! Detects a search that finds what an earlier one found (Kaman, section 8).
 
 use std::collections::{HashSet, VecDeque};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::Settings;
 
-/// What the latest searches of a session found.
+/// The results of the latest searches of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecentSearches {
     kept: VecDeque<Search>,
@@ -21,8 +21,8 @@ struct Search {
 }
 
 impl RecentSearches {
-    /// Notes a search with the ids it found; gives the query of an earlier one that found mostly the same.
-    /// A search that found nothing repeats none.
+    /// Records a search with the ids it found. Returns the query of an earlier search that found mostly the
+    /// same; a search without results repeats none.
     pub fn note(
         &mut self,
         settings: &Settings,

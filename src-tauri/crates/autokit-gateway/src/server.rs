@@ -1,7 +1,7 @@
 //! The MCP server, for both generations of the protocol.
 //!
-//! Up to 2025-11-25 the connection is the session. From 2026-07-28 a request says itself which version it
-//! speaks; nothing is kept for its connection, and the context is the handle among its arguments.
+//! Up to 2025-11-25 the connection is the session. From 2026-07-28 each request states its protocol
+//! version; no state is kept for its connection, and the context is the handle in its arguments.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
@@ -22,18 +22,18 @@ use crate::toolbox::{Progress, Toolbox};
 
 use std::sync::Arc;
 
-/// Header in which a client of Streamable HTTP names a profile by which it is to be narrowed; in its address
-/// it is the parameter `profile`.
+/// Header in which a client of Streamable HTTP names a profile that narrows its own; in the URL it is the
+/// query parameter `profile`.
 pub const PROFILE_HEADER: &str = "x-autokit-profile";
 
-/// The profile a token belongs to: whoever lets an HTTP request in adds it to the request's extensions.
+/// The profile a token belongs to, added to an HTTP request's extensions by the code that authorizes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenProfile(pub String);
 
 /// Header in which a client of Streamable HTTP names its session.
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// The methods that are served, in both generations.
+/// The supported methods of both generations.
 const METHODS: [&str; 7] = [
     "initialize",
     "ping",
@@ -44,17 +44,16 @@ const METHODS: [&str; 7] = [
     "completion/complete",
 ];
 
-/// Words on how far a call has come that wait for a client that reads slowly; what comes while so many wait is
-/// left out.
+/// Most progress messages that are buffered for a slow client; more are dropped.
 const UNHEARD: usize = 64;
 
 /// One connection to the gateway.
 pub struct Server<T> {
     gateway: Gateway<T>,
-    /// Session of this connection, where HTTP does not name one.
+    /// Session of this connection, unless HTTP names one.
     connection: String,
     profile: String,
-    /// The sessions whose clients are told over this connection.
+    /// The sessions whose clients are notified over this connection.
     following: Arc<Following>,
 }
 
@@ -75,23 +74,23 @@ impl<T> std::fmt::Debug for Server<T> {
     }
 }
 
-/// Which tools a request is about.
+/// The tools a request is about.
 enum Scope {
-    /// The session of its connection.
+    /// Those of the session of its connection.
     Session(Arc<Session>),
-    /// The context it names, or that it begins.
+    /// Those of the context it names or creates.
     Stateless,
 }
 
 impl<T: Toolbox> Server<T> {
-    /// A connection of an agent with this profile; `connection` names its session, also after it was lost
-    /// and made again.
+    /// Creates a server for one connection of an agent with this profile. `connection` names the agent's
+    /// session and stays the same across reconnections.
     pub fn new(gateway: Gateway<T>, connection: String, profile: String) -> Server<T> {
         Server { gateway, connection, profile, following: Arc::default() }
     }
 
-    /// The profile of a request: that of its connection or of the token it came with, narrowed by the one it
-    /// names itself. See [`narrowed`].
+    /// Returns the profile of a request: that of its connection or token, narrowed by the ones it names
+    /// itself. See [`narrowed`].
     fn profile(&self, extensions: &Extensions) -> String {
         let parts = extensions.get::<http::request::Parts>();
         let of_token = parts.and_then(|parts| parts.extensions.get::<TokenProfile>());
@@ -99,7 +98,7 @@ impl<T: Toolbox> Server<T> {
         parts.map_or_else(|| own.clone(), |parts| narrowed(own, parts))
     }
 
-    /// Whether the profile of a request exists.
+    /// Returns the profile of a request, or an error if it does not exist.
     fn admitted(&self, extensions: &Extensions) -> Result<String, ErrorData> {
         let profile = self.profile(extensions);
         match self.gateway.toolbox().admits(&profile) {
@@ -108,7 +107,7 @@ impl<T: Toolbox> Server<T> {
         }
     }
 
-    /// The session of a request: the one HTTP names, or that of its connection.
+    /// Returns the session id of a request: the one HTTP names, or that of its connection.
     fn session_id(&self, extensions: &Extensions) -> String {
         let parts = extensions.get::<http::request::Parts>();
         let named = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok());
@@ -117,7 +116,7 @@ impl<T: Toolbox> Server<T> {
 
     async fn scope(&self, context: &RequestContext<RoleServer>) -> Scope {
         let declared = context.meta.protocol_version();
-        // Dates compare as texts do. A request of this generation without its version is refused before.
+        // Dates compare as text. A request of this generation without a version was rejected before.
         let newest = ProtocolVersion::V_2026_07_28;
         if declared.as_ref().is_some_and(|version| version.as_str() >= newest.as_str()) {
             return Scope::Stateless;
@@ -130,7 +129,7 @@ impl<T: Toolbox> Server<T> {
         Scope::Session(session)
     }
 
-    /// The context a stateless request names.
+    /// Returns the context a stateless request names.
     async fn named(
         &self,
         arguments: &Map<String, Value>,
@@ -141,7 +140,7 @@ impl<T: Toolbox> Server<T> {
             Some(handle) => handle.as_str().unwrap_or_default(),
         };
         let session = self.gateway.context(handle).await;
-        // A handle of another profile would lend what that one may do.
+        // A handle of another profile would lend that profile's permissions.
         let profile = self.profile(&context.extensions);
         match session.filter(|session| session.lock().profile == profile) {
             Some(session) => Ok(Some(session)),
@@ -157,7 +156,7 @@ impl<T: Toolbox> Server<T> {
         arguments: &Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> Answered {
-        // Before a context is begun for it.
+        // Checked before a context is created for it.
         if let Err(words) = wanted(arguments) {
             return Answered::same(problem(&words));
         }
@@ -183,7 +182,7 @@ impl<T: Toolbox> Server<T> {
         }
     }
 
-    /// Calls a tool by `call_tool`, or by its own name.
+    /// Calls a tool through `call_tool` or by its own name.
     async fn call(
         &self,
         scope: &Scope,
@@ -196,7 +195,8 @@ impl<T: Toolbox> Server<T> {
             Scope::Session(session) => Arc::clone(session),
             Scope::Stateless => match self.named(&arguments, context).await {
                 Ok(Some(session)) => session,
-                // AutoKit's own tools need no context; what they do is counted under one of the program's own.
+                // AutoKit's own tools need no context; their calls are counted in one session per client
+                // program.
                 Ok(None) if !through && OWN_TOOLS.contains(&name.as_str()) => {
                     let (client, protocol) = who(context);
                     let id = format!("own:{client}");
@@ -236,14 +236,14 @@ impl<T: Toolbox> Server<T> {
         let (progress, told) = mpsc::channel(UNHEARD);
         let wish = Wish { name, arguments, cancel: context.ct.clone(), progress };
         let telling = tell(context.clone(), told);
-        // The channel closes with the call, and then there is nothing left to tell.
+        // The channel closes when the call ends, and forwarding ends with it.
         let (answered, ()) = tokio::join!(self.gateway.call(&session, wish), telling);
         answered
     }
 }
 
-/// A profile narrowed by those that the headers or the address of a request name: `own/other`. The toolbox
-/// reads it so that both have to allow what is done.
+/// Narrows a profile by those that the headers or the URL of a request name: `own/other`. The toolbox
+/// requires that both allow what is done.
 fn narrowed(own: &str, parts: &http::request::Parts) -> String {
     let headers = parts.headers.get_all(PROFILE_HEADER).into_iter();
     let headers = headers.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -258,13 +258,13 @@ fn narrowed(own: &str, parts: &http::request::Parts) -> String {
     profile.join("/")
 }
 
-/// Passes on how far a call has come, if the client asked for it.
+/// Forwards the progress of a call, if the client asked for it.
 async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::Receiver<Progress>) {
     let token = context.meta.get_progress_token();
     let mut last = f64::NEG_INFINITY;
     while let Some(progress) = told.recv().await {
         let Some(token) = &token else { continue };
-        // The protocol wants it to grow with each word of it.
+        // The protocol requires progress to increase with each notification.
         if progress.done <= last {
             continue;
         }
@@ -277,7 +277,7 @@ async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::Receiver<Prog
     }
 }
 
-/// The client as it calls itself, and the protocol it speaks.
+/// Returns the client's own name with its version, and the protocol it speaks.
 fn who(context: &RequestContext<RoleServer>) -> (String, String) {
     let client = context.client_info().map_or_else(String::new, |client| {
         let words = format!("{} {}", client.name, client.version);
@@ -317,7 +317,7 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // The SDK takes what it cannot read for a request of a method it does not know.
+        // The SDK treats a request it cannot parse like one with an unknown method.
         if METHODS.contains(&request.method.as_str()) {
             let words = format!("the parameters of {} cannot be read", request.method);
             return Err(ErrorData::invalid_params(words, None));
@@ -326,7 +326,7 @@ impl<T: Toolbox> ServerHandler for Server<T> {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        // A session that was saved, by a client that found its way to another process.
+        // Resumes a saved session whose client has reconnected to another process.
         let profile = self.profile(&context.extensions);
         let id = self.session_id(&context.extensions);
         if let Some(session) = self.gateway.known_session(&id, &profile).await {
@@ -379,7 +379,8 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         {
             tracing::debug!(%error, "the client does not hear that its tools changed");
         }
-        // A server of the older generation does not say so; the newer wants it, and is spared it otherwise.
+        // Upstream servers of the older generation do not set it; the newer one requires it, and the older
+        // ignores it.
         answered.result.result_type = Some(ResultType::COMPLETE);
         Ok(answered.result.into())
     }

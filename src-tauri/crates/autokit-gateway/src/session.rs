@@ -1,4 +1,4 @@
-//! Sessions: what AutoKit keeps for each agent, and how many of them (Kaman, section 6.4).
+//! Sessions: the state AutoKit keeps for each agent, and their limits (Kaman, section 6.4).
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,25 +12,25 @@ use crate::guard::Guard;
 use crate::searches::RecentSearches;
 use crate::settings::Settings;
 
-/// Seconds without a request after which a session that is saved is not held in memory as well.
+/// Seconds without a request after which a saved session is released from memory.
 const RESTING_SECS: i64 = 15 * 60;
 
-/// All that is kept for one agent. It can be written down and go on in another process.
+/// The state of one agent's session. It can be saved and resumed in another process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionRecord {
-    /// Its name: the handle of a context, or the id of a connection.
+    /// Its id: the handle of a context, or the id of a connection.
     pub id: String,
-    /// Profile of the agent; empty for the one everybody has.
+    /// Profile of the agent; empty for everybody's.
     pub profile: String,
-    /// The program the agent runs in, as it calls itself.
+    /// The client program's own name.
     pub client: String,
     /// When it began.
     pub began: Timestamp,
-    /// When anything was last asked in it.
+    /// When it was last used.
     pub used: Timestamp,
     /// Its tools.
     pub tools: ToolContext,
-    /// What breaks its loops.
+    /// Detects loops.
     pub guard: Guard,
     /// What its latest searches found.
     pub searches: RecentSearches,
@@ -41,7 +41,7 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
-    /// A session in which nothing happened yet.
+    /// Creates a session without any activity.
     pub fn new(id: String, profile: String, client: String, now: Timestamp) -> SessionRecord {
         SessionRecord {
             id,
@@ -57,24 +57,24 @@ impl SessionRecord {
         }
     }
 
-    /// Called among discovered tools (equation 4); none where nothing was discovered.
+    /// Returns the share of discovered tools that were called (equation 4); `None` if none were discovered.
     pub fn accuracy(&self) -> Option<f64> {
         (!self.discovered.is_empty()).then(|| self.called.len() as f64 / self.discovered.len() as f64)
     }
 }
 
-/// A session that is shared by the calls made in it.
+/// A session, shared by concurrent calls.
 #[derive(Debug)]
 pub struct Session {
     record: Mutex<SessionRecord>,
-    /// How many of its tools were taken from it or changed, without it having asked.
+    /// How many of its tools were removed or changed without a request of the agent.
     changed: AtomicU64,
 }
 
 impl Session {
-    /// The session, for a moment: nothing may be waited for meanwhile.
+    /// Locks the session. The guard must not be held across an await.
     pub fn lock(&self) -> MutexGuard<'_, SessionRecord> {
-        // What panicked while it held the lock left a session that is still one.
+        // After a panic while the lock was held, the session is still usable.
         self.record.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -84,25 +84,25 @@ impl Session {
         Session { record: Mutex::new(record), changed: AtomicU64::new(0) }
     }
 
-    /// How many of its tools were taken from it or changed so far.
+    /// Returns how many of its tools were removed or changed so far.
     pub(crate) fn changed(&self) -> u64 {
         self.changed.load(Ordering::SeqCst)
     }
 
-    /// Counts tools that were taken from it or changed.
+    /// Counts tools that were removed or changed.
     pub(crate) fn count_changed(&self, tools: u64) {
         self.changed.fetch_add(tools, Ordering::SeqCst);
     }
 }
 
-/// The sessions of a process: no more, and none older, than the settings say.
+/// The sessions of a process, limited in number and age by the settings.
 #[derive(Debug, Default)]
 pub struct Sessions {
     kept: Mutex<HashMap<String, Arc<Session>>>,
 }
 
 impl Sessions {
-    /// The session of this name that was used lately enough, used now.
+    /// Returns the session of this id unless it has expired, and marks it as used.
     pub fn get(&self, settings: &Settings, id: &str, now: Timestamp) -> Option<Arc<Session>> {
         let kept = self.lock();
         let session = kept.get(id)?;
@@ -115,13 +115,13 @@ impl Sessions {
         Some(Arc::clone(session))
     }
 
-    /// Takes a session in, unless there is one of its name: then that one. Those that are over go, and while
-    /// there are too many, the one that was idle longest.
+    /// Adds a session and returns it, or returns the existing one of its id. Expired sessions are evicted
+    /// and then, while there are too many, the one idle longest.
     pub fn insert(&self, settings: &Settings, record: SessionRecord, now: Timestamp) -> Arc<Session> {
         let mut kept = self.lock();
         kept.retain(|_, session| {
             let record = session.lock();
-            // One that nobody is connected to or calls in goes on from where it was saved.
+            // A session without a connection or a running call continues from where it was saved.
             let resting = Arc::strong_count(session) == 1 && idle(&record, now) > RESTING_SECS;
             !resting && !is_over(settings, &record, now)
         });
@@ -139,13 +139,13 @@ impl Sessions {
         session
     }
 
-    /// The sessions of a profile.
+    /// Returns the sessions of a profile.
     pub(crate) fn of_profile(&self, profile: &str) -> Vec<Arc<Session>> {
         let kept = self.lock();
         kept.values().filter(|session| session.lock().profile == profile).cloned().collect()
     }
 
-    /// Forgets a session, unless another one took its name.
+    /// Releases a session from memory, unless another one has taken its id.
     pub(crate) fn release(&self, session: &Arc<Session>) {
         let id = session.lock().id.clone();
         let mut kept = self.lock();
@@ -154,17 +154,17 @@ impl Sessions {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of sessions.
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no sessions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of them as they stand, the one used last first.
+    /// Returns copies of all sessions, most recently used first.
     pub fn records(&self) -> Vec<SessionRecord> {
         let mut records: Vec<SessionRecord> =
             self.lock().values().map(|session| session.lock().clone()).collect();
@@ -177,20 +177,20 @@ impl Sessions {
     }
 }
 
-/// Whether a session was idle for longer than sessions are kept.
+/// Returns whether a session has expired.
 pub fn is_over(settings: &Settings, record: &SessionRecord, now: Timestamp) -> bool {
     idle(record, now) > settings.session_secs as i64
 }
 
-/// Seconds without a request.
+/// Returns the seconds since the last request.
 fn idle(record: &SessionRecord, now: Timestamp) -> i64 {
     now.as_second() - record.used.as_second()
 }
 
-/// A name for a new context that nobody can guess: who knows it may use its tools.
+/// Creates an unguessable handle for a new context. Whoever knows it may use the context's tools.
 ///
 /// # Errors
-/// When the system has no randomness to give.
+/// If the system cannot provide random bytes.
 pub fn new_handle() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
@@ -227,7 +227,7 @@ mod tests {
             ["d", "a", "c"]
         );
         assert!(sessions.get(&settings, "b", at(12)).is_none());
-        // Too old, though still there; then gone with the next that comes.
+        // Expired but still in memory; evicted with the next insertion.
         assert!(sessions.get(&settings, "c", at(103)).is_none());
         assert!(sessions.get(&settings, "a", at(103)).is_some());
         new("e", 150);
@@ -235,7 +235,7 @@ mod tests {
             sessions.records().iter().map(|record| record.id.as_str()).collect::<Vec<_>>(),
             ["e", "a"]
         );
-        // The one that is there stays what it is.
+        // An existing session is not replaced.
         new("a", 160).lock().client = "changed".to_owned();
         assert_eq!(
             sessions.get(&settings, "a", at(161)).map(|session| session.lock().client.clone()).as_deref(),

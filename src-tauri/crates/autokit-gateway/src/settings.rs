@@ -1,4 +1,4 @@
-//! The parameters of sessions, each with why its default is what it is.
+//! The parameters of sessions, each with the reason for its default.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -108,7 +108,7 @@ impl Default for GuardSettings {
 }
 
 impl Settings {
-    /// Tokens all bound tools may cost together: B in equation 1.
+    /// Returns the tokens all bound tools may cost together: B in equation 1.
     pub fn budget(&self) -> u32 {
         self.context_tokens.saturating_sub(self.reserved_tokens)
     }

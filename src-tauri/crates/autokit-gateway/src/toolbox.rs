@@ -1,4 +1,4 @@
-//! What the gateway stands in front of: whoever knows the tools, finds them and calls them.
+//! The interface between the gateway and the engine that finds and calls tools.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -14,7 +14,7 @@ use crate::context::Definition;
 use crate::session::SessionRecord;
 use crate::settings::Settings;
 
-/// Where a result comes from (Kaman, section 4); earlier ones win over later ones.
+/// The tier a result comes from (Kaman, section 4); earlier tiers rank before later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
@@ -24,7 +24,7 @@ pub enum Tier {
     System,
     /// From the library.
     Library,
-    /// Not here yet; can be installed.
+    /// Not installed yet.
     Marketplace,
 }
 
@@ -33,28 +33,28 @@ pub enum Tier {
 pub struct Search {
     /// What the agent wants to do.
     pub query: String,
-    /// Results at most.
+    /// Most results.
     pub limit: usize,
-    /// Score below which nothing is a result.
+    /// Minimum score of a result.
     pub threshold: f32,
-    /// Profile of the agent; empty for the one everybody has.
+    /// Profile of the agent; empty for everybody's.
     pub profile: String,
-    /// Ids of tools the session has whatever is searched for.
+    /// Ids of tools the session always has, whatever the query.
     pub always: HashSet<String>,
 }
 
-/// One result.
+/// A result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Id of its card, or of a tool of AutoKit's own.
+    /// Id of its card, or of one of AutoKit's own tools.
     pub id: String,
-    /// Its name on its card.
+    /// The name on its card.
     pub name: String,
-    /// Who offers it.
+    /// The provider of the tool.
     pub provider: String,
     /// What it does, in one line.
     pub line: String,
-    /// Where it was found.
+    /// The tier it was found in.
     pub tier: Tier,
     /// Between 0 and 1, comparable between searches.
     pub score: f32,
@@ -65,9 +65,9 @@ pub struct Hit {
 /// What can be done with a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// It can be called from here.
+    /// It can be called.
     Callable(Box<Definition>),
-    /// It can be read about and used in code.
+    /// It can be used in code, according to its documentation.
     Reference {
         /// Code or command line that uses it.
         stub: Option<String>,
@@ -76,82 +76,82 @@ pub enum What {
     },
     /// It can be installed by a person.
     Installable {
-        /// What the person is shown: category, price, rating, functions.
+        /// Facts for the person: category, price, rating, functions.
         facts: Map<String, Value>,
     },
 }
 
-/// What a search gave.
+/// The outcome of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Best first.
+    /// The results, best first.
     pub hits: Vec<Hit>,
-    /// What the agent should know about how it was searched.
+    /// Notes for the agent on how the search went.
     pub notes: Vec<String>,
-    /// Milliseconds each tier took that was searched.
+    /// Milliseconds per searched tier.
     pub took_ms: Vec<(Tier, f64)>,
 }
 
-/// A call on its way.
+/// A call to be made.
 #[derive(Debug)]
 pub struct Call {
     /// Session it is made in.
     pub session: String,
-    /// The program the agent runs in, as it calls itself.
+    /// The client program's own name.
     pub client: String,
     /// Profile of the agent.
     pub profile: String,
     /// The tool: a discovered one as it was bound, or one of AutoKit's own.
     pub tool: Target,
-    /// As the agent gave them.
+    /// The arguments given by the agent.
     pub arguments: Map<String, Value>,
-    /// Cancelled when the agent takes the call back or is gone.
+    /// Cancelled when the agent cancels the call or disconnects.
     pub cancel: CancellationToken,
-    /// Takes what the tool tells on its way.
+    /// Receives the tool's progress.
     pub progress: tokio::sync::mpsc::Sender<Progress>,
 }
 
-/// What is called.
+/// The tool that is called.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// One of AutoKit's own tools that every session has.
+    /// One of AutoKit's own tools, which every session has.
     Own(String),
     /// A discovered tool.
     Discovered(Box<Definition>),
 }
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// How much is done.
     pub done: f64,
-    /// Of how much, if it is known.
+    /// Of how much, if known.
     pub total: Option<f64>,
-    /// In words.
+    /// A description of the progress.
     pub message: Option<String>,
 }
 
-/// Why a call has no result of its own.
+/// Why a call has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It was not made: the arguments do not fit, or it is not permitted.
+    /// It was not made: the arguments are invalid, or it is not permitted.
     #[error("{0}")]
     NotMade(String),
-    /// It failed on its way; to try again may help.
+    /// It failed in transit; a retry may help.
     #[error("{0}")]
     Failed(String),
-    /// The agent took it back.
+    /// The agent cancelled it.
     #[error("the call was taken back")]
     Cancelled,
 }
 
-/// What happened, for whoever keeps count.
+/// An event in a session, for the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Event {
     /// A session began.
     Began {
-        /// The program the agent runs in, as it calls itself.
+        /// The client program's own name.
         client: String,
         /// Version of the protocol.
         protocol: String,
@@ -162,35 +162,35 @@ pub enum Event {
         query: String,
         /// Ids found, best first.
         found: Vec<String>,
-        /// Ids bound by it that were not before.
+        /// Ids newly bound by it.
         bound: Vec<String>,
-        /// Milliseconds in all, and of each tier.
+        /// Milliseconds in total.
         took_ms: f64,
         /// Milliseconds of each tier.
         tiers: Vec<(Tier, f64)>,
-        /// Tokens of the answer.
+        /// Tokens of the response.
         tokens: u32,
-        /// Whether it found what an earlier search had found.
+        /// Whether an earlier search found mostly the same.
         repeated: bool,
     },
     /// A tool was called.
     Called {
-        /// Id of its card, or name of an own tool.
+        /// Id of its card, or name of one of AutoKit's own tools.
         tool: String,
-        /// Milliseconds.
+        /// Milliseconds it took.
         took_ms: f64,
-        /// Whether it gave a result that is no error.
+        /// Whether it returned a result that is not an error.
         good: bool,
         /// Tokens of the result.
         tokens: u32,
     },
-    /// A tool was called, told in full for the audit. Beside [`Event::Called`], which is counted.
+    /// A call for the audit log, in full. Recorded in addition to [`Event::Called`], which is for counting.
     Audited(Box<Audit>),
-    /// A tool was let go.
+    /// A tool was removed from a session.
     Gone {
         /// Id of its card.
         tool: String,
-        /// Why.
+        /// Why it was removed.
         why: crate::context::Gone,
     },
 }
@@ -221,61 +221,61 @@ pub enum CallOutcome {
     Cancelled,
 }
 
-/// One call, for whoever looks later at what was done and who let it be done.
+/// A call in the audit log, which shows what was done and who permitted it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
-    /// Id of its card, or name of an own tool.
+    /// Id of its card, or name of one of AutoKit's own tools.
     pub id: String,
-    /// What it is called.
+    /// Name of the tool.
     pub name: String,
-    /// Who offers it.
+    /// The provider of the tool.
     pub provider: String,
-    /// Profile of the agent; empty for the one everybody has.
+    /// Profile of the agent; empty for everybody's.
     pub profile: String,
-    /// The program the agent runs in, as it calls itself.
+    /// The client program's own name.
     pub client: String,
-    /// Its arguments without what is secret or long; null where it came to no tool.
+    /// Its arguments without secrets and long values; null if it reached no tool.
     pub arguments: Value,
-    /// What it needed, in words.
+    /// The permissions it needed, in words.
     pub needed: Vec<String>,
-    /// Who let it be done or did not.
+    /// Who permitted or refused it.
     pub decided: DecidedBy,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: CallOutcome,
     /// Why it was refused or failed.
     pub why: String,
-    /// Milliseconds, a person's answer included.
+    /// Milliseconds it took, including the wait for approval.
     pub took_ms: f64,
 }
 
 /// Finds and calls tools.
 pub trait Toolbox: Send + Sync + 'static {
-    /// Changes whenever the tools of some agent may have changed: a card was removed, a rule added, a server
-    /// disconnected.
+    /// Returns a counter that changes whenever the tools of some agent may have changed: a card was
+    /// deleted, a rule added, a server disconnected.
     fn changes(&self) -> tokio::sync::watch::Receiver<u64>;
 
-    /// Whether a profile may be served at all: not one that does not exist.
+    /// Checks that a profile exists.
     ///
     /// # Errors
-    /// Why not.
+    /// Why the profile cannot be served.
     fn admits(&self, profile: &str) -> Result<(), Refusal>;
 
-    /// AutoKit's own tools besides `search_tools` and `call_tool` that a profile may use, as every session
-    /// of it has them.
+    /// Returns AutoKit's own tools that a profile may use, besides `search_tools` and `call_tool`; every
+    /// session of it has them.
     fn own_tools(&self, profile: &str) -> Vec<Definition>;
 
-    /// Parameters of the sessions of a profile in a program, which says itself what it is called.
+    /// Returns the parameters of a profile's sessions in a client program, given by its own name.
     fn settings(&self, profile: &str, client: &str) -> Arc<Settings>;
 
-    /// The tools that [`Settings::always`] names for a profile, as they are now; what cannot be called is
-    /// left out.
+    /// Returns the current definitions of the tools that [`Settings::always`] names for a profile, without
+    /// those that cannot be called.
     fn always(&self, profile: &str) -> impl Future<Output = Vec<Definition>> + Send;
 
     /// Searches all tiers the profile may see.
     fn search(&self, search: Search) -> impl Future<Output = Result<Found, Refusal>> + Send;
 
-    /// The definition as it is now, by id and, when that is gone, by provider and name; none if it is gone
-    /// or can no longer be called.
+    /// Returns the current version of a definition, by id or, if that is gone, by provider and name; `None`
+    /// if the tool is gone or can no longer be called.
     fn resolve(
         &self,
         definition: &Definition,
@@ -285,20 +285,20 @@ pub trait Toolbox: Send + Sync + 'static {
     /// Calls a tool.
     fn call(&self, call: Call) -> impl Future<Output = Result<CallToolResult, Refusal>> + Send;
 
-    /// Names of tools that may do instead of one that is called in a loop.
+    /// Returns the names of tools that may replace one that is called in a loop.
     fn alternatives(
         &self,
         definition: &Definition,
         profile: &str,
     ) -> impl Future<Output = Vec<String>> + Send;
 
-    /// Keeps count of what happened. Does not wait.
+    /// Records an event. Does not block.
     fn note(&self, session: &str, event: Event);
 
-    /// Keeps a session as it stands, for after a restart; soon if its tools are others than before, else
-    /// when there is time. Does not wait.
+    /// Saves the state of a session, for after a restart: soon if its tools changed, or else eventually.
+    /// Does not block.
     fn keep(&self, session: SessionRecord, soon: bool);
 
-    /// A session that was kept.
+    /// Loads a saved session.
     fn kept(&self, id: &str) -> impl Future<Output = Option<SessionRecord>> + Send;
 }

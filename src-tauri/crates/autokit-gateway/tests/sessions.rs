@@ -1,4 +1,4 @@
-//! Agents of both generations against the server, over a pipe, with tools that do what the test says.
+//! Tests agents of both generations against the server over a pipe, with fake tools.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,12 +21,12 @@ use tokio::sync::watch;
 /// Tools whose names say what they do.
 #[derive(Default)]
 struct Fake {
-    /// What was kept, as a library would.
+    /// Saved sessions, in place of a library.
     kept: Mutex<HashMap<String, SessionRecord>>,
     events: Mutex<Vec<Event>>,
-    /// Ids of cards that are gone.
+    /// Ids of deleted cards.
     gone: Mutex<Vec<String>>,
-    /// What every description says, as if an update had come.
+    /// Appears in every description; increased to simulate an update.
     edition: AtomicI64,
     changes: watch::Sender<u64>,
 }
@@ -70,7 +70,7 @@ impl Toolbox for Toolkit {
         if profile == "expert" { vec![self.0.definition("core")] } else { Vec::new() }
     }
 
-    /// Every word of the query is a tool; "book" is one that is only for reading.
+    /// Every word of the query finds a tool; "book" finds one that cannot be called.
     async fn search(&self, search: Search) -> Result<Found, Refusal> {
         let hit = |name: &str| {
             let definition = self.0.definition(name);
@@ -114,7 +114,7 @@ impl Toolbox for Toolkit {
             name => {
                 let text = format!("{name} {}", Value::Object(call.arguments));
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                // As a server of the older generation gives it.
+                // As a server of the older generation returns it.
                 result.result_type = None;
                 Ok(result)
             }
@@ -138,7 +138,7 @@ impl Toolbox for Toolkit {
     }
 }
 
-/// A client that counts how often it is told that its tools changed.
+/// A client that counts how often it is notified of changed tools.
 #[derive(Clone)]
 struct Agent(Arc<watch::Sender<u32>>);
 
@@ -232,25 +232,25 @@ async fn a_session_gets_the_tools_it_searches_for() {
     assert!(found.get("context").is_none(), "the connection is the context");
     agent.told.wait_for(|times| *times == 1).await.expect("told");
     assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask", "send"]);
-    // By its own name, and for clients that ignore changes by call_tool.
+    // By its own name, and by `call_tool` for clients that ignore changed lists.
     assert_eq!(agent.call("send", json!({"x": 1})).await, ("send {\"x\":1}".to_owned(), false));
     assert_eq!(
         agent.call("call_tool", json!({"name": "send", "arguments": {"x": 2}})).await,
         ("send {\"x\":2}".to_owned(), false)
     );
-    // Finding the same again changes nothing, and says so.
+    // A repeated search changes nothing, and a note says so.
     let again = agent.search("send book").await;
     assert!(again["notes"][0].as_str().is_some_and(|note| note.contains("again")), "{again}");
-    // Room for three: what was used longest ago goes.
+    // The capacity is three: the least recently used tool is evicted.
     agent.search("a b c").await;
     agent.told.wait_for(|times| *times == 2).await.expect("told");
     assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask", "a", "b", "c"]);
     let (words, failed) = agent.call("send", json!({})).await;
     assert!(failed && words.contains("search_tools"), "{words}");
-    // Another session has none of it.
+    // Another session has none of these tools.
     let other = Connection::new(&gateway, "s2", false).await;
     assert_eq!(other.names().await.len(), 3);
-    // The first goes on where it was after its connection is made again, and after a restart.
+    // The first session is resumed after a reconnection, also after a restart.
     drop(agent);
     let again = Connection::new(&self::gateway(&toolkit), "s1", false).await;
     assert_eq!(again.names().await, ["search_tools", "call_tool", "ask", "a", "b", "c"]);
@@ -268,7 +268,7 @@ async fn some_tools_are_there_from_the_start_and_stay() {
     assert_eq!(found["results"].as_array().map(Vec::len), Some(1), "what is there needs no result: {found}");
     assert_eq!(agent.names().await[3..], ["core", "b", "c", "d"]);
     assert!(!agent.call("core", json!({})).await.1);
-    // Whoever names a context sees no list that has it: a search shows it, and it can be called.
+    // Agents that use a handle do not see the list with this tool: a search finds it, and it can be called.
     let stateless = Connection::of(&gateway, "t", true, "expert").await;
     let found = stateless.search("core").await;
     assert_eq!(found["results"][0]["name"], "core");
@@ -302,14 +302,14 @@ async fn a_stateless_agent_names_its_context() {
         let (words, failed) = agent.call("call_tool", call("send", context)).await;
         assert!(failed && words.contains(word), "{words}");
     }
-    // A later search goes on in it; one without begins another.
+    // A later search continues in the context; one without a context creates another.
     let (text, _) = agent.call("search_tools", json!({"query": "post", "context": context})).await;
     assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON")["context"], json!(context));
     let other = agent.search("x").await;
     assert_ne!(other["context"], json!(context));
     let (words, failed) = agent.call("call_tool", call("send", other["context"].clone())).await;
     assert!(failed && words.contains("no tool `send`"), "{words}");
-    // Any connection may use a context it knows, also after a restart.
+    // Any connection may use a context whose handle it knows, also after a restart.
     let second = Connection::new(&self::gateway(&toolkit), "elsewhere", true).await;
     assert_eq!(second.call("call_tool", call("post", json!(context))).await.0, "post {\"x\":1}");
     assert_eq!(second.call("ask", json!({"question": "?"})).await.0, "ask {\"question\":\"?\"}");
@@ -334,7 +334,7 @@ async fn a_loop_costs_the_tool_and_a_search_brings_it_back() {
     assert!(failed && words.contains("in a loop"), "{words}");
     agent.search("look").await;
     assert_eq!(agent.call("look", json!({"x": 1})).await.0, "look {\"x\":1}");
-    // What fails on its way may be tried again.
+    // Calls that fail in transit may be retried.
     agent.search("flaky").await;
     for _ in 0..5 {
         let (words, failed) = agent.call("flaky", json!({})).await;
@@ -414,7 +414,7 @@ async fn a_call_that_is_taken_back_ends() {
         .await
         .expect("sent");
     waiting.cancel(Some("enough".to_owned())).await.expect("cancelled");
-    // It was noted as ended, without a result that anybody waits for.
+    // It was recorded as ended, without a result.
     while !toolkit
         .0
         .events
@@ -452,7 +452,7 @@ async fn clients_are_told_at_once_when_a_tool_is_taken_away() {
         assert!(failed && words.contains("can no longer be called"), "{words}");
     }
     assert!(subscription.next().await.expect("open").is_some());
-    // What changes nothing for a session is not told.
+    // Changes that do not affect a session are not reported.
     toolkit.0.changes.send_modify(|version| *version += 1);
     toolkit.0.gone.lock().unwrap().clear();
     first.search("send").await;
