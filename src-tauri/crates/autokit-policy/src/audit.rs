@@ -1,22 +1,23 @@
-//! Arguments as they may be written down: nothing secret, nothing long.
+//! Arguments for the audit log, with secrets redacted and long values shortened.
 
 use serde_json::{Map, Value};
 
-/// Characters of a text that are kept.
+/// Most characters of a text that are kept.
 const TEXT: usize = 200;
-/// Items of a list, and fields of an object, that are kept.
+/// Most items of a list, and fields of an object, that are kept.
 const ITEMS: usize = 20;
-/// Objects and lists within each other that are kept.
+/// Maximum depth of nested objects and lists that is kept.
 const DEPTH: usize = 8;
-/// Bytes of a text that is read as JSON.
+/// Most bytes of a text that is parsed as JSON.
 const JSON: usize = 20_000;
-/// What stands for a secret.
+/// Placeholder for a secret.
 pub const REDACTED: &str = "(redacted)";
 
-/// The arguments of a call for the audit.
+/// Returns the arguments of a call for the audit log.
 ///
-/// A value is left out where the schema says that it is secret (`writeOnly`, `format: password`), and where
-/// `is_secret` says so of its name and text. Long texts, lists and objects are shortened, which they say.
+/// A value is redacted if the schema marks it as secret (`writeOnly`, `format: password`), or if
+/// `is_secret` says so of its name and text. Long texts, lists and objects are shortened, with a mark that
+/// says so.
 pub fn redacted(
     schema: &Map<String, Value>,
     arguments: &Map<String, Value>,
@@ -55,7 +56,7 @@ impl<'a> Redaction<'a> {
         Value::Object(kept)
     }
 
-    /// Whether a text is secret by what it looks like, or by any of the names it stands under.
+    /// Returns whether a text is secret by its looks, or by any of the names it belongs to.
     fn betrays(&self, names: &[&str], text: &str) -> bool {
         let text = looked_at(text);
         // --token=X
@@ -73,7 +74,7 @@ impl<'a> Redaction<'a> {
         }
         match value {
             Value::String(text) => match written_in(text).filter(|_| depth > 0) {
-                // A value of its own, as text.
+                // A JSON value in a text.
                 Some(inner) => {
                     let kept = self.value(None, names, &inner, depth - 1);
                     if kept == inner { shortened(text).into() } else { shortened(&kept.to_string()).into() }
@@ -87,7 +88,7 @@ impl<'a> Redaction<'a> {
                 let schema = schema.and_then(|schema| self.resolve(schema).get("items"));
                 let (mut kept, mut before): (Vec<Value>, _) = (Vec::new(), "");
                 for item in items.iter().take(ITEMS) {
-                    // ["--password", "X"]: an option says what the text after it is.
+                    // ["--password", "X"]: an option names the text after it.
                     let option = before.starts_with('-') && !before.contains('=');
                     let names = if option { [names, &[before]].concat() } else { names.to_vec() };
                     kept.push(self.value(schema, &names, item, depth - 1));
@@ -103,7 +104,7 @@ impl<'a> Redaction<'a> {
         }
     }
 
-    /// The schema of a property; among alternatives the first that names it.
+    /// Returns the schema of a property; of several alternatives, the first that has the property.
     fn property(&self, schema: Option<&'a Value>, name: &str) -> Option<&'a Value> {
         self.property_within(schema?, name, DEPTH)
     }
@@ -130,7 +131,7 @@ impl<'a> Redaction<'a> {
         parts.any(|parts| parts.iter().any(|part| self.says_secret(part, more)))
     }
 
-    /// What a reference within the schema stands for; a circle of them stands for nothing.
+    /// Follows references within the schema, up to a maximum depth in case they are circular.
     fn resolve(&self, schema: &'a Value) -> &'a Value {
         let mut at = schema;
         for _ in 0..DEPTH {
@@ -145,15 +146,15 @@ impl<'a> Redaction<'a> {
     }
 }
 
-/// The object or list that a text is, as JSON; not of a long one.
+/// Parses a text that is a JSON object or list, unless it is long.
 fn written_in(text: &str) -> Option<Value> {
     let start = text.trim_start().starts_with(['{', '[']);
     let value: Value = (start && text.len() <= JSON).then(|| serde_json::from_str(text).ok())??;
     (value.is_object() || value.is_array()).then_some(value)
 }
 
-/// What of a text is looked at for secrets: more than is kept, so that none is cut in two and missed, and
-/// not all of a long one.
+/// Returns the part of a text that is searched for secrets: more than is kept, so that no secret is missed
+/// because it was cut in two, but not all of a long text.
 fn looked_at(text: &str) -> &str {
     let end = text.char_indices().nth(TEXT * 4).map_or(text.len(), |(at, _)| at);
     &text[..end]
@@ -224,7 +225,7 @@ mod tests {
             "note": "{not json",
             "sk-as-a-name": 1
         });
-        // By name alone, as the strictest judge does it.
+        // By name alone, as the strictest `is_secret` does.
         let object = given.as_object().expect("an object");
         let judge = |name: &str, text: &str| name.ends_with("api_key") || text.starts_with("sk-");
         let kept = redacted(&Map::new(), object, &judge);

@@ -1,9 +1,9 @@
-//! What tools may do when an agent calls them.
+//! Permissions of agents: what the tools they call may do.
 //!
 //! A call needs things: the tool itself, a host on the network, files below a folder, a secret, the right
-//! to run code. Each is allowed, asked for, or denied, and the strictest answer on any of them holds for the
-//! call. A person decides: for everybody ([`Permissions`] of the profile without a name), and for single
-//! profiles. [`Policy`] says what both come to; what a tool says of itself never loosens anything.
+//! to run code. Each is allowed, asked for, or denied, and the strictest of these decisions applies to the
+//! call. A person decides for everybody ([`Permissions`] of the profile without a name) and for single
+//! profiles. [`Policy`] combines both; what a tool claims about itself never loosens anything.
 
 pub mod audit;
 mod policy;
@@ -58,10 +58,10 @@ pub struct Rules {
     pub rules: Vec<Rule>,
 }
 
-/// What rules say about one thing.
+/// The decision of one set of rules on one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Said {
-    /// How exactly the thing is named; 0 where no rule names it.
+    /// How specifically the rule names the thing; 0 if no rule names it.
     exactness: usize,
     permission: Permission,
     /// Whether a profile may loosen it.
@@ -69,28 +69,28 @@ struct Said {
 }
 
 impl Rules {
-    /// One permission for everything.
+    /// Creates rules with one permission for everything.
     pub fn otherwise(otherwise: Permission) -> Rules {
         Rules { otherwise: Some(otherwise), ..Rules::default() }
     }
 
-    /// Sets the permission for one thing in place of an earlier one.
+    /// Sets the permission for one thing, replacing an earlier one.
     pub fn set(&mut self, of: &str, permission: Permission) {
         self.put(Rule { of: of.to_owned(), permission, overridable: false });
     }
 
-    /// Adds a rule in place of an earlier one for the same thing.
+    /// Adds a rule, replacing an earlier one for the same thing.
     pub fn put(&mut self, rule: Rule) {
         self.rules.retain(|other| other.of != rule.of);
         self.rules.push(rule);
     }
 
-    /// Whether anything is denied.
+    /// Returns whether anything is denied.
     fn denies(&self) -> bool {
         self.strictest() == Permission::Deny
     }
 
-    /// The strictest permission that is given to anything.
+    /// Returns the strictest permission for anything.
     fn strictest(&self) -> Permission {
         let given = self.rules.iter().map(|rule| rule.permission).chain(self.otherwise);
         given.max().unwrap_or(Permission::Allow)
@@ -125,7 +125,7 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// What is said about one thing; none where neither a rule nor `otherwise` speaks of it.
+    /// Returns the decision on one thing; `None` if neither a rule nor `otherwise` covers it.
     fn says(&self, need: &Need) -> Option<Said> {
         need.rules(self).says(|of| need.fit(of))
     }
@@ -142,7 +142,7 @@ impl Permissions {
         rules.set(need.key(), permission);
     }
 
-    /// The rules of each kind.
+    /// Returns the rules of each kind.
     pub fn kinds(&self) -> [&Rules; 5] {
         [&self.tools, &self.hosts, &self.files, &self.secrets, &self.code]
     }
@@ -153,7 +153,7 @@ impl Permissions {
     }
 }
 
-/// What holds for everything where no person said anything, in the order of [`Permissions::kinds`].
+/// Defaults where no person has decided, in the order of [`Permissions::kinds`].
 pub const BUILT_IN: [Permission; 5] =
     [Permission::Allow, Permission::Allow, Permission::Deny, Permission::Allow, Permission::Ask];
 
@@ -193,14 +193,15 @@ pub enum Need {
 }
 
 impl Need {
-    /// To reach the host of an address, named as rules name hosts; none if it has none.
+    /// Returns the permission needed to reach the host of a URL, named as rules name hosts; `None` if the
+    /// URL has no host.
     pub fn to_reach(url: &Url) -> Option<Need> {
         let name = url.host_str()?.trim_end_matches('.');
         let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
         Some(Need::Host { host })
     }
 
-    /// What holds for it where no person said anything.
+    /// Returns AutoKit's default, which applies where no person has decided.
     fn built_in(&self) -> Permission {
         let [tools, hosts, files, secrets, code] = BUILT_IN;
         match self {
@@ -212,7 +213,7 @@ impl Need {
         }
     }
 
-    /// The rules it falls under.
+    /// Returns the rules of its kind.
     fn rules<'a>(&self, permissions: &'a Permissions) -> &'a Rules {
         match self {
             Need::Tool { .. } => &permissions.tools,
@@ -223,7 +224,7 @@ impl Need {
         }
     }
 
-    /// What a rule for exactly this calls it.
+    /// Returns the `of` of a rule for exactly this.
     pub fn key(&self) -> &str {
         match self {
             Need::Tool { id, .. } => id,
@@ -234,7 +235,7 @@ impl Need {
         }
     }
 
-    /// How exactly a rule names it; none if it names something else.
+    /// Returns how specifically a rule names it; `None` if the rule names something else.
     fn fit(&self, of: &str) -> Option<usize> {
         let exact = || (of == self.key()).then_some(usize::MAX);
         match self {
@@ -250,7 +251,7 @@ impl Need {
         }
     }
 
-    /// What a person reads: "to reach api.example.org".
+    /// Describes it for people: "to reach api.example.org".
     pub fn words(&self) -> String {
         match self {
             Need::Tool { name, provider, .. } if provider.is_empty() => format!("to call {name}"),
@@ -263,7 +264,8 @@ impl Need {
     }
 }
 
-/// `host` is `name` or `name:port`; so may a rule be, which then fits that port alone.
+/// Matches a rule against a host. Both may be `name` or `name:port`; a rule with a port matches that port
+/// only.
 fn fit_host(of: &str, host: &str) -> Option<usize> {
     let name = |text: &str| {
         let bare = match text.rsplit_once(':') {
@@ -279,6 +281,6 @@ fn fit_host(of: &str, host: &str) -> Option<usize> {
         let under = name(host).strip_suffix(&domain.to_ascii_lowercase())?.ends_with('.');
         return under.then_some(domain.len());
     }
-    // A rule with a port does not fit another port.
+    // A rule with a port does not match another port.
     (of.to_ascii_lowercase().trim_end_matches('.') == name(host)).then_some(usize::MAX - 1)
 }

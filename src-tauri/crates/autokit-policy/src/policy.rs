@@ -1,12 +1,13 @@
-//! What the rules for everybody and those of a profile come to together.
+//! Combination of the rules for everybody with those of profiles.
 //!
-//! Rules are inherited when a call is decided on and never copied, so that a rule for everybody that is new
-//! binds every profile at once:
+//! Rules are inherited when a call is decided on and never copied, so that a new rule for everybody applies
+//! to every profile at once:
 //!
 //! * what is denied for everybody is denied;
 //! * a profile may always be stricter than everybody;
-//! * it may loosen what everybody is asked for only where that is marked as overridable, or where nobody
-//!   said anything and AutoKit's own default holds, and only by a rule that names the thing as exactly.
+//! * a profile may loosen an `ask` for everybody only if that is marked as overridable, or if no person has
+//!   decided and AutoKit's default applies, and only by a rule that names the thing at least as
+//!   specifically.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,36 +15,36 @@ use std::sync::Arc;
 
 use super::{Need, Permission, Permissions, Said};
 
-/// What holds for a call.
+/// The decision on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The strictest permission.
+    /// The strictest permission of all needs.
     pub permission: Permission,
-    /// What it is about: everything that has this permission, unless it is [`Permission::Allow`].
+    /// All needs with this permission; empty for [`Permission::Allow`].
     pub because: Vec<Need>,
 }
 
-/// The rules that hold for an agent.
+/// The rules that apply to an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     everybody: Arc<Permissions>,
-    /// The rules of each profile the agent is bound by; none stands for no rules of its own. All of them have
-    /// to agree: the strictest holds.
+    /// The rules of each profile that applies; `None` for a profile without rules of its own. The strictest
+    /// of them applies.
     profiles: Vec<Option<Arc<Permissions>>>,
 }
 
 impl Policy {
-    /// The rules for everybody.
+    /// Creates the policy of agents without a named profile.
     pub fn everybody(everybody: Arc<Permissions>) -> Policy {
         Policy { everybody, profiles: vec![None] }
     }
 
-    /// The rules of a profile.
+    /// Creates the policy of a profile.
     pub fn of_profile(everybody: Arc<Permissions>, profile: Arc<Permissions>) -> Policy {
         Policy { everybody, profiles: vec![Some(profile)] }
     }
 
-    /// The same for an agent that asked to be bound by another profile as well.
+    /// Narrows the policy by another profile, whose rules have to agree too.
     #[must_use]
     pub fn narrowed_by(mut self, profile: Arc<Permissions>) -> Policy {
         self.profiles.push(Some(profile));
@@ -54,11 +55,11 @@ impl Policy {
         std::iter::once(&*self.everybody).chain(self.profiles.iter().flatten().map(|profile| &**profile))
     }
 
-    /// Decides on one thing.
+    /// Decides on one need.
     pub fn on(&self, need: &Need) -> Permission {
         let built_in = Said { exactness: 0, permission: need.built_in(), overridable: true };
         let common = match self.everybody.says(need) {
-            // Whatever was said about it: a deny for everybody is final.
+            // Marks do not matter here: a deny for everybody is final.
             Some(said) if said.permission == Permission::Deny => return Permission::Deny,
             Some(said) => said,
             None => built_in,
@@ -76,7 +77,7 @@ impl Policy {
         self.profiles.iter().map(inherited).max().unwrap_or(common.permission)
     }
 
-    /// Decides on all a call needs.
+    /// Decides on all needs of a call.
     pub fn decide(&self, needs: &[Need]) -> Decision {
         let permission = needs.iter().map(|need| self.on(need)).max().unwrap_or(Permission::Allow);
         let because = match permission {
@@ -86,23 +87,23 @@ impl Policy {
         Decision { permission, because }
     }
 
-    /// Whether some tool may be denied.
+    /// Returns whether any rule denies a tool.
     pub fn denies_tools(&self) -> bool {
         self.layers().any(|layer| layer.tools.denies())
     }
 
-    /// Whether every host may be reached without a question.
+    /// Returns whether every host may be reached without asking.
     pub fn reaches_all_hosts(&self) -> bool {
         self.layers().all(|layer| layer.hosts.strictest() == Permission::Allow)
     }
 
-    /// The folders that rules name and that are not denied, outermost first.
+    /// Returns the folders that rules name and that are not denied, outermost first.
     pub fn folders(&self) -> Vec<&str> {
         let open = |of: &&str| self.on(&Need::Files { folder: (*of).to_owned() }) != Permission::Deny;
         self.named_folders().into_iter().filter(open).collect()
     }
 
-    /// Whether rules tell parts of a folder apart.
+    /// Returns whether rules distinguish parts of a folder.
     pub fn divides(&self, folder: &Path) -> bool {
         self.named_folders().iter().filter(|of| Path::new(of).starts_with(folder)).count() > 1
     }

@@ -4,19 +4,19 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A key, a password or a token: not printed, not written, overwritten in memory when it is let go.
+/// A key, password or token. It is not printed or serialized, and its memory is overwritten on drop.
 ///
-/// Copies that other code makes of it (a request's header, say) are beyond reach.
+/// Copies made by other code, such as in a request's headers, are not overwritten.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes hold of a secret.
+    /// Wraps a secret.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(Zeroizing::new(text.into()))
     }
 
-    /// The secret itself, for the one place that sends it.
+    /// Returns the secret itself, for the one place that sends it.
     pub fn expose(&self) -> &str {
         &self.0
     }

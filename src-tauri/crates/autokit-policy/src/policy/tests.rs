@@ -138,7 +138,7 @@ fn a_deny_for_everybody_is_final() {
     let closed = with(|all| {
         for rules in all.kinds_mut() {
             rules.otherwise = Some(Permission::Deny);
-            // A mark on a deny means nothing.
+            // A mark on a deny has no effect.
             rules.overridable = true;
         }
     });
@@ -169,7 +169,7 @@ fn a_question_for_everybody_is_loosened_only_where_it_is_marked() {
         |overridable| with(|all| all.hosts = Rules { overridable, ..Rules::otherwise(Permission::Ask) });
     assert_eq!(on(&Policy::of_profile(asked(true), all.clone())), Permission::Allow);
     assert_eq!(on(&Policy::of_profile(asked(false), all)), Permission::Ask);
-    // What AutoKit does by default nobody decided.
+    // Nobody has decided AutoKit's defaults, so a profile may loosen them.
     let opened = with(|own| {
         own.set(&files("/srv"), Permission::Allow);
         own.set(&code(), Permission::Allow);
@@ -211,8 +211,8 @@ fn rules() -> impl Strategy<Value = Rules> {
         .prop_map(|(otherwise, overridable, rules)| Rules { otherwise, overridable, rules })
 }
 
-/// What one layer alone says about a tool, written down a second time: the exact rules first, then those for
-/// the provider, then the rest.
+/// A second implementation of what one layer says about a tool: the exact rules first, then those for the
+/// provider, then the rest.
 fn says(rules: &Rules, id: &str, provider: &str) -> Option<Permission> {
     let named = |of: &str| rules.rules.iter().filter(|rule| rule.of == of).map(|rule| rule.permission).max();
     named(id).or_else(|| named(&format!("{provider}/*"))).or(rules.otherwise)
