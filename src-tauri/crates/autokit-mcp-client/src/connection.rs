@@ -1,4 +1,4 @@
-//! One server that runs, and the line to it.
+//! A connection to one running server.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ use super::program::Program;
 use super::progress::{InOrder, Listeners, Listening};
 use super::{Limits, Progress, Reach, UpstreamError};
 
-/// A server that runs.
+/// A running server.
 pub(super) struct Connection {
     name: String,
     pub(super) reach: Reach,
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// What a server tells without being asked.
+/// Receives a server's notifications.
 #[derive(Clone)]
 struct Listener {
     name: String,
@@ -54,7 +54,7 @@ impl ClientHandler for Listener {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        // Nobody listens while the process ends.
+        // Fails only while the process shuts down.
         let _ = self.changed.send(self.name.clone());
     }
 }
@@ -70,7 +70,7 @@ impl Connection {
         let old = Connection::open(&listener, reach, limits, ClientLifecycleMode::Initialize).await;
         match old {
             Err(Opening::Refused(refused)) => {
-                // It may be of the newer generation, which knows no `initialize`.
+                // It may be of the newer generation, which does not support `initialize`.
                 let newest =
                     ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
                 match Connection::open(&listener, reach, limits, newest).await {
@@ -118,7 +118,8 @@ impl Connection {
                 config = config.custom_headers(named);
                 let client = reqwest::Client::builder()
                     .connect_timeout(Duration::from_secs(10))
-                    // A server that sends its caller elsewhere would get what the headers hold.
+                    // A server that redirects its caller would get the secrets in the headers sent
+                    // elsewhere.
                     .redirect(reqwest::redirect::Policy::none())
                     .build()
                     .map_err(|error| Opening::Failed(error.to_string()))?;
@@ -163,19 +164,19 @@ impl Connection {
         &self.peer
     }
 
-    /// Whether the line stands and the program runs.
+    /// Returns whether the connection is open and the program is running.
     pub(super) fn lives(&self) -> bool {
         let runs = |program: &mut Program| matches!(program.child.try_wait(), Ok(None));
         let mut program = self.program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         !self.peer.is_transport_closed() && program.as_mut().is_none_or(runs)
     }
 
-    /// Notes that it is in use.
+    /// Marks the connection as used now.
     pub(super) fn touch(&self) {
         *self.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now();
     }
 
-    /// How long it was not in use; not at all while a call is on its way.
+    /// Returns how long the connection has been idle; zero during a call.
     pub(super) fn idle(&self) -> Duration {
         if self.listeners.len() > 0 {
             return Duration::ZERO;
@@ -187,9 +188,9 @@ impl Connection {
         self.listeners.listen(token, to)
     }
 
-    /// Closes the line and ends the program.
+    /// Closes the connection and ends the program.
     pub(super) async fn stop(&self) {
-        /// A server that was asked to end and does not is ended.
+        /// How long a server may take to end before it is killed.
         const PATIENCE: Duration = Duration::from_secs(2);
         let closed = self.service.lock().await.close_with_timeout(PATIENCE).await;
         if let Err(error) = closed {
@@ -203,7 +204,7 @@ impl Connection {
         UpstreamError::Silent { name: self.name.clone(), after }
     }
 
-    /// What an error of the line means.
+    /// Converts an error of the connection.
     pub(super) async fn explain(&self, error: ServiceError, patience: Duration) -> UpstreamError {
         let name = self.name.clone();
         match error {
@@ -228,7 +229,7 @@ impl Connection {
     }
 }
 
-/// Tells a server that nobody waits for a call any more.
+/// Notifies a server that a call was cancelled.
 pub(super) async fn take_back(peer: &Peer<RoleClient>, id: RequestId) {
     let notification = CancelledNotification::new(CancelledNotificationParam::new(Some(id), None));
     if let Err(error) = peer.send_notification(notification.into()).await {
@@ -236,16 +237,16 @@ pub(super) async fn take_back(peer: &Peer<RoleClient>, id: RequestId) {
     }
 }
 
-/// Why there is no connection.
+/// Why a connection could not be opened.
 enum Opening {
-    /// The other side answered, or ended, in the handshake.
+    /// The server responded with an error, or ended, during the handshake.
     Refused(String),
-    /// It did not come to that.
+    /// It failed before the handshake.
     Failed(String),
 }
 
 impl Opening {
-    /// With what is known of the program: how it ended, if it did by itself, and what it said.
+    /// Adds what is known of the program: how it ended, if it did so itself, and its last output.
     fn with(self, ended: Option<String>, words: &str) -> Opening {
         let add = |why: String| {
             let why = ended.unwrap_or(why);

@@ -1,4 +1,4 @@
-//! Why a server did not do what it was asked.
+//! Errors of MCP servers.
 
 use std::error::Error;
 use std::time::Duration;
@@ -6,56 +6,56 @@ use std::time::Duration;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 
-/// Why a server did not do what it was asked.
+/// Why a server did not do what was requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UpstreamError {
-    /// It could not be started, or did not shake hands.
+    /// It could not be started, or the handshake failed.
     #[error("the MCP server {name:?} could not be started: {why}")]
     NotStarted {
         /// The server.
         name: String,
-        /// What went wrong, with the last words of the program.
+        /// What went wrong, with the program's last output.
         why: String,
     },
-    /// It ended or the line broke while something was on its way.
+    /// It ended or the connection broke during a request.
     #[error("the MCP server {name:?} ended: {why}")]
     Ended {
         /// The server.
         name: String,
-        /// What is known, with the last words of the program.
+        /// What is known, with the program's last output.
         why: String,
     },
-    /// It did not answer in time.
+    /// It did not respond in time.
     #[error("the MCP server {name:?} did not answer within {} seconds", after.as_secs())]
     Silent {
         /// The server.
         name: String,
-        /// How long it was waited for.
+        /// How long was waited.
         after: Duration,
     },
-    /// It answered with an error of the protocol.
+    /// It responded with a protocol error.
     #[error("the MCP server {name:?} refused: {words}")]
     Answered {
         /// The server.
         name: String,
-        /// What it said.
+        /// Its error message.
         words: String,
     },
-    /// It has more tools than it may.
+    /// It has more tools than allowed.
     #[error("the MCP server {name:?} has more than {most} tools")]
     TooManyTools {
         /// The server.
         name: String,
-        /// How many it may have.
+        /// The limit.
         most: usize,
     },
-    /// The call was taken back.
+    /// The call was cancelled.
     #[error("the call was taken back")]
     Cancelled,
 }
 
 impl UpstreamError {
-    /// Whether to try again may help.
+    /// Returns whether a retry may help.
     pub fn is_passing(&self) -> bool {
         matches!(
             self,
@@ -64,12 +64,12 @@ impl UpstreamError {
     }
 }
 
-/// Whether the other side closed the line in the handshake.
+/// Returns whether the server closed the connection during the handshake.
 pub(super) fn is_closed(error: &ClientInitializeError) -> bool {
     matches!(error, ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. })
 }
 
-/// Why a server did not begin, in words for people: the SDK's own name types of its code.
+/// Describes for people why the handshake failed, because the SDK's messages name types of its code.
 pub(super) fn begin_in_words(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed the line before it answered".to_owned(),
@@ -88,7 +88,7 @@ pub(super) fn begin_in_words(error: &ClientInitializeError) -> String {
     }
 }
 
-/// Why the line to a server broke, likewise.
+/// Describes for people why the connection broke.
 pub(super) fn in_words(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => line_in_words(error),

@@ -1,9 +1,9 @@
 //! MCP servers behind AutoKit: started when they are needed, shared by all agents, stopped when idle.
 //!
-//! A server is somebody else's program. It gets only the variables that are meant for it, its messages are
-//! bounded, and when it ends or hangs, the calls that were on their way say so; the next one starts it
-//! anew. Both generations of the protocol are spoken to it (`initialize` first, for most servers know
-//! nothing else, then `server/discover`).
+//! A server is somebody else's program. It gets only the environment variables meant for it, its messages
+//! are limited in size, and when it ends or hangs, running calls fail; the next call starts it again. Both
+//! generations of the protocol are supported: `initialize` is tried first, because most servers know
+//! nothing else, then `server/discover`.
 
 mod connection;
 mod error;
@@ -35,50 +35,50 @@ pub use self::error::UpstreamError;
 use self::listed::Page;
 pub use self::listed::{ServerTools, SkippedTool};
 
-/// How a server is reached, with everything that is secret filled in.
+/// How a server is reached, with all secrets filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "transport", rename_all = "snake_case")]
 pub enum Reach {
-    /// A program that is started here and spoken to by its input and output.
+    /// A program that is started here and communicates over standard input and output.
     Stdio {
         /// The program.
         command: String,
         /// Its arguments.
         #[serde(default)]
         args: Vec<String>,
-        /// Variables it gets besides the few that every program needs.
+        /// Environment variables it gets besides the few that every program needs.
         #[serde(default)]
         env: BTreeMap<String, String>,
-        /// Folder it is started in; the person's home if there is none.
+        /// Its working directory; the home directory if `None`.
         #[serde(default)]
         folder: Option<PathBuf>,
     },
     /// Streamable HTTP.
     Http {
-        /// Address of its one endpoint.
+        /// URL of its endpoint.
         url: String,
-        /// Headers of every request.
+        /// Headers sent with every request.
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
 }
 
-/// How long things may take and how large they may be.
+/// Limits on time and size.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// From the start of a server to its first answer: a package may have to be fetched first.
+    /// Time from starting a server to its first response; its package may have to be downloaded first.
     pub start: Duration,
-    /// Without any sign of life from a call.
+    /// Time a call may take without any progress.
     pub call: Duration,
-    /// Of a call in all.
+    /// Total time of a call.
     pub call_in_all: Duration,
-    /// Of a list of tools.
+    /// Time to list all tools.
     pub list: Duration,
-    /// Without any call, after which a server is stopped.
+    /// Time without calls after which a server is stopped.
     pub idle: Duration,
-    /// Bytes of one message.
+    /// Most bytes of one message.
     pub message_bytes: usize,
-    /// Tools of one server.
+    /// Most tools of one server.
     pub tools: usize,
 }
 
@@ -96,14 +96,14 @@ impl Default for Limits {
     }
 }
 
-/// A word of a server on how far a call has come.
+/// A server's progress notification for a call.
 pub type Progress = rmcp::model::ProgressNotificationParam;
 
-/// The servers that run.
+/// The running servers.
 #[derive(Debug)]
 pub struct Pool {
     limits: Limits,
-    /// One entry a server; whoever starts it holds the lock of its entry.
+    /// One entry per server; whoever starts a server holds the lock of its entry.
     servers: Mutex<HashMap<String, Slot>>,
     changed: mpsc::UnboundedSender<String>,
 }
@@ -111,16 +111,16 @@ pub struct Pool {
 type Slot = Arc<Mutex<Option<Arc<Connection>>>>;
 
 impl Pool {
-    /// No server runs yet. The names of servers whose list of tools changed come through the channel.
+    /// Creates an empty pool. The channel receives the names of servers whose list of tools changed.
     pub fn new(limits: Limits) -> (Pool, mpsc::UnboundedReceiver<String>) {
         let (changed, changes) = mpsc::unbounded_channel();
         (Pool { limits, servers: Mutex::default(), changed }, changes)
     }
 
-    /// All tools of a server that can be read; one that cannot is left out and named.
+    /// Lists all tools of a server that can be parsed; the others are listed as skipped.
     ///
     /// # Errors
-    /// When it cannot be started or reached, does not answer, or has more tools than it may.
+    /// If the server cannot be started or reached, does not respond, or has more tools than allowed.
     pub async fn tools(&self, name: &str, reach: &Reach) -> Result<ServerTools, UpstreamError> {
         let connection = self.connect(name, reach).await?;
         let all = async {
@@ -141,7 +141,7 @@ impl Pool {
                         most: self.limits.tools,
                     });
                 }
-                // The same page again would never end.
+                // A repeated cursor would never end.
                 if page.next.is_none() || page.next == cursor {
                     return Ok(tools);
                 }
@@ -153,11 +153,11 @@ impl Pool {
             .unwrap_or_else(|_| Err(connection.silent(self.limits.list)))
     }
 
-    /// Calls a tool of a server. What it tells on the way goes to `progress`, and is left out while that is full.
+    /// Calls a tool of a server. Its progress goes to `progress`, and is dropped while that is full.
     ///
     /// # Errors
-    /// When the server cannot be started or reached, ends or hangs meanwhile, answers with an error of the
-    /// protocol, or `cancel` is cancelled; the server is told then.
+    /// If the server cannot be started or reached, ends or hangs during the call, or responds with a
+    /// protocol error; or if `cancel` is cancelled, of which the server is notified.
     pub async fn call(
         &self,
         name: &str,
@@ -205,13 +205,13 @@ impl Pool {
         }
     }
 
-    /// Tells whoever follows the changes that a server says something else than was known of it.
+    /// Announces that the list of tools of a server changed.
     pub fn tell_changed(&self, name: &str) {
-        // Nobody follows where a process ends soon.
+        // A short-lived process has no receiver.
         let _ = self.changed.send(name.to_owned());
     }
 
-    /// Stops a server, if it runs.
+    /// Stops a server, if it is running.
     pub async fn stop(&self, name: &str) {
         let slot = self.servers.lock().await.remove(name);
         if let Some(slot) = slot
@@ -221,7 +221,7 @@ impl Pool {
         }
     }
 
-    /// Stops all of them.
+    /// Stops all servers.
     pub async fn stop_all(&self) {
         let names: Vec<String> = self.servers.lock().await.keys().cloned().collect();
         for name in names {
@@ -229,11 +229,11 @@ impl Pool {
         }
     }
 
-    /// Stops those without a call for too long; gives when to look again.
+    /// Stops idle servers; returns when to check again.
     pub async fn stop_idle(&self) -> Duration {
         let mut idle = Vec::new();
         for (name, slot) in &*self.servers.lock().await {
-            // One that is being started or stopped is not idle.
+            // A server that is being started or stopped is not idle.
             if let Ok(slot) = slot.try_lock()
                 && slot.as_ref().is_some_and(|connection| connection.idle() >= self.limits.idle)
             {
@@ -246,7 +246,7 @@ impl Pool {
         self.limits.idle / 4
     }
 
-    /// Names of the servers that run.
+    /// Returns the names of the running servers.
     pub async fn running(&self) -> Vec<String> {
         let mut running = Vec::new();
         for (name, slot) in &*self.servers.lock().await {
@@ -258,7 +258,8 @@ impl Pool {
         running
     }
 
-    /// The connection to a server; started if it does not run, or runs otherwise than it should.
+    /// Returns the connection to a server, starting it if it is not running, or restarting it if `reach`
+    /// changed.
     async fn connect(&self, name: &str, reach: &Reach) -> Result<Arc<Connection>, UpstreamError> {
         let slot = Arc::clone(self.servers.lock().await.entry(name.to_owned()).or_default());
         let mut slot = slot.lock().await;

@@ -1,26 +1,26 @@
-//! The tools a server lists, one by one: what is wrong with one says nothing about the others.
+//! The tools a server lists, parsed one by one, so that an invalid one does not affect the others.
 
 use rmcp::model::{ServerResult, Tool};
 use serde_json::Value;
 
-/// Characters of the name of a tool that is left out.
+/// Most characters of the name of a skipped tool.
 const NAME_CHARS: usize = 80;
 
 /// The tools of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerTools {
-    /// Those that can be read, in the order of the server; each name once.
+    /// The tools that could be parsed, in the order of the server, without duplicate names.
     pub tools: Vec<Tool>,
-    /// Those that are left out.
+    /// The tools that were skipped.
     pub skipped: Vec<SkippedTool>,
 }
 
-/// A tool that is left out.
+/// A tool that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedTool {
-    /// Its name as far as it has one; else its place in the list.
+    /// Its name, if it has one, or else its position in the list.
     pub name: String,
-    /// Why, as the end of a sentence that starts with its name.
+    /// The reason, as the end of a sentence that starts with the name.
     pub why: String,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// The page in an answer; none if it is something else.
+    /// Returns the page in a response; `None` if the response is something else.
     pub(super) fn of(answer: ServerResult) -> Option<Page> {
-        // The SDK takes a page with one tool that it cannot read for an answer of a kind it does not know.
+        // The SDK treats a page with an invalid tool as a response of an unknown kind.
         let value = match answer {
             ServerResult::ListToolsResult(page) => serde_json::to_value(page).ok()?,
             ServerResult::CustomResult(answer) => answer.0,

@@ -1,4 +1,4 @@
-//! A program that was started here, and what it said before it ended.
+//! A program started here, and its last output.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
-/// Variables every program needs to find its way; nothing else of this process reaches a server.
+/// Environment variables every program needs; no others of this process are passed to a server.
 const VARIABLES: [&str; 16] = [
     "PATH",
     "HOME",
@@ -30,14 +30,14 @@ const VARIABLES: [&str; 16] = [
     "PATHEXT",
 ];
 
-/// Bytes of a program's last words that are kept.
+/// Most bytes of a program's last output that are kept.
 const LAST_WORDS: usize = 4 << 10;
 
-/// How long a program is waited for that closed its output, and for the end of what it says: both are there
-/// within moments, unless something it left behind holds the line open.
+/// How long to wait for a program that closed its output to end, and for the rest of its error output. Both
+/// take only moments, unless a child process holds the pipe open.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// A program that was started here. It goes with everything it started itself.
+/// A program started here. It is killed with all its child processes on drop.
 pub(super) struct Program {
     pub(super) child: Child,
     words: Words,
@@ -79,17 +79,17 @@ impl Program {
         Ok(Program { child, words })
     }
 
-    /// Ends the whole group of processes: servers are often started by another program (`npx`, `uvx`).
+    /// Kills the whole process group, because servers are often started by another program (`npx`, `uvx`).
     fn end(&mut self) {
         #[cfg(unix)]
         if let Some(pid) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
-            // It may have ended just now.
+            // Fails if the program has just ended.
             let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
         }
         let _ = self.child.start_kill();
     }
 
-    /// How the program ended, if it does so by itself.
+    /// Returns how the program ended, if it does so itself within a moment.
     pub(super) async fn has_ended(&mut self) -> Option<String> {
         match tokio::time::timeout(MOMENT, self.child.wait()).await {
             Ok(Ok(status)) => Some(how(status)),
@@ -97,14 +97,14 @@ impl Program {
         }
     }
 
-    /// What it said before it ended, which it does now at the latest.
+    /// Kills the program, if it is still running, and returns its last output.
     pub(super) async fn last_words(&mut self) -> String {
         self.end();
         let _ = tokio::time::timeout(MOMENT, self.child.wait()).await;
         self.words.last().await
     }
 
-    /// What it says.
+    /// Returns a handle to its error output.
     pub(super) fn words(&self) -> Words {
         self.words.clone()
     }
@@ -116,7 +116,7 @@ impl Drop for Program {
     }
 }
 
-/// How a program ended.
+/// Describes how a program ended.
 fn how(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("it ended at once, with exit code {code}"),
@@ -124,16 +124,16 @@ fn how(status: ExitStatus) -> String {
     }
 }
 
-/// The last of what a program says.
+/// The last part of a program's error output.
 #[derive(Clone, Default)]
 pub(super) struct Words {
     bytes: Arc<Mutex<Vec<u8>>>,
-    /// Cancelled once nothing can follow.
+    /// Cancelled at the end of the output.
     all: CancellationToken,
 }
 
 impl Words {
-    /// Reads to the end, or the program would stand still once the pipe is full.
+    /// Reads until the end, because the program would block once the pipe is full.
     async fn listen(self, mut stderr: impl AsyncRead + Unpin) {
         let _all = self.all.clone().drop_guard();
         let mut buffer = [0; 4096];
@@ -145,9 +145,9 @@ impl Words {
         }
     }
 
-    /// The last lines of a program that ended.
+    /// Returns the last lines of a program that ended.
     pub(super) async fn last(&self) -> String {
-        // What is there is told, also when something holds the line open.
+        // If something holds the pipe open, returns what was read so far.
         let _ = tokio::time::timeout(MOMENT, self.all.cancelled()).await;
         said(&self.bytes)
     }

@@ -1,8 +1,8 @@
-//! What servers say of calls under way, in the order in which they said it.
+//! Progress of running calls, in the order in which servers report it.
 //!
-//! The protocol library hands each notification to a task of its own: on a busy machine the last words of a
-//! call come after its result, when nobody listens any more. Here they are taken from the line before it sees
-//! them.
+//! The SDK handles each notification in a separate task: on a busy machine, the last progress of a call
+//! arrives after its result, when nobody listens any more. Here it is taken from the transport before the
+//! SDK sees it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,18 +16,18 @@ use tokio::sync::mpsc;
 
 use super::Progress;
 
-/// Who wants to hear of which call.
+/// The receivers of progress, by call.
 #[derive(Clone, Default)]
 pub(super) struct Listeners(Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>);
 
 impl Listeners {
-    /// Passes on what is said of a call, for as long as the result is kept.
+    /// Forwards the progress of a call as long as the returned guard lives.
     pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> Listening {
         self.lock().insert(token.clone(), to);
         Listening { token, listeners: self.clone() }
     }
 
-    /// Number of calls under way.
+    /// Returns the number of running calls.
     pub(super) fn len(&self) -> usize {
         self.lock().len()
     }
@@ -39,13 +39,13 @@ impl Listeners {
     fn tell(&self, told: Progress) {
         let to = self.lock().get(&told.progress_token).cloned();
         if let Some(to) = to {
-            // Nobody may read so fast; the server is not held up for that.
+            // A slow receiver misses progress rather than blocking the server.
             let _ = to.try_send(told);
         }
     }
 }
 
-/// Hears of one call as long as it is kept.
+/// Forwards the progress of one call until it is dropped.
 pub(super) struct Listening {
     token: ProgressToken,
     listeners: Listeners,
@@ -57,7 +57,7 @@ impl Drop for Listening {
     }
 }
 
-/// A line on which progress is heard as it comes.
+/// A transport from which progress is taken as it arrives.
 pub(super) struct InOrder<T> {
     pub(super) line: T,
     pub(super) listeners: Listeners,

@@ -1,25 +1,25 @@
-//! What can go wrong at a registry.
+//! Errors of registries.
 
 use autokit_error::{ApiError, ErrorCode};
 
-/// Why a registry gave nothing.
+/// Why a request to a registry failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MarketError {
-    /// The address is not one of the web.
+    /// The address is not a web address.
     #[error("{address:?} is not the address of a source: {reason}")]
     Address {
         /// As given.
         address: String,
-        /// Why not.
+        /// Why it is invalid.
         reason: String,
     },
-    /// Something else answers there.
+    /// The address does not respond as a registry does.
     #[error("{address} does not answer as a registry of MCP servers: {reason}")]
     NoRegistry {
         /// The registry.
         address: String,
-        /// What is wrong with the answer.
+        /// What is wrong with the response.
         reason: String,
     },
     /// It has no such server.
@@ -30,7 +30,7 @@ pub enum MarketError {
         /// The registry.
         registry: String,
     },
-    /// It did not answer, or with too much.
+    /// It did not respond, or its response was too large.
     #[error(transparent)]
     Web(#[from] autokit_web::Error),
 }

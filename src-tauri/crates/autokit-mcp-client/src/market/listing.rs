@@ -1,70 +1,72 @@
-//! One server as a registry lists it.
+//! A server as listed by a registry.
 
 use autokit_bundle::formats::{Start, Transport, starts_of};
 use autokit_toolcard::{injections_in_value, visible};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-/// Characters of a name.
+/// Most characters of a name.
 const NAME: usize = 200;
-/// Characters of a description.
+/// Most characters of a description.
 const DESCRIPTION: usize = 2_000;
-/// Characters of any other text.
+/// Most characters of any other text.
 const TEXT: usize = 200;
-/// Names of tools that are told of one server.
+/// Most names of tools of one server.
 const FUNCTIONS: usize = 50;
-/// Words of a line that starts a program, and characters of each.
+/// Most words in a command line, and most characters of each.
 const WORDS: (usize, usize) = (60, 500);
-/// Inputs of one server.
+/// Most inputs of one server.
 const INPUTS: usize = 40;
 
-/// Programs that fetch a package and run it. An entry that names another one would start whatever it likes.
+/// Allowed commands, which download a package and run it. With another command, an entry could start any
+/// program.
 const RUNNERS: [&str; 9] = ["npx", "uvx", "docker", "podman", "dnx", "bunx", "pnpx", "pipx", "uv"];
 
-/// Where the official registry writes what it knows of a server.
+/// Key of the official registry's own metadata.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
-/// Where publishers write what they like.
+/// Key of the metadata provided by publishers.
 const PUBLISHER: &str = "io.modelcontextprotocol.registry/publisher-provided";
 
-/// What is known of a server beside what it does; nothing is made up.
+/// Additional facts about a server, as its entry states them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// What it is for, in a word.
+    /// Its category, in a word.
     pub category: Option<String>,
-    /// What it costs.
+    /// Its price.
     pub price: Option<String>,
-    /// What others think of it, as its registry counts.
+    /// Its rating, on the registry's scale.
     pub rating: Option<f64>,
     /// Names of its tools.
     pub functions: Vec<String>,
 }
 
-/// A server as a registry lists it.
+/// A server as listed by a registry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
     /// Its name in the registry, e.g. `io.github.acme/mail`.
     pub name: String,
-    /// Its name for people.
+    /// Its display name.
     pub title: Option<String>,
     /// What it does.
     pub description: String,
     /// Its newest version.
     pub version: Option<String>,
-    /// A page about it.
+    /// The URL of a page about it.
     pub page: Option<String>,
-    /// Whether the registry advises against it.
+    /// Whether the registry marks it as deprecated.
     pub deprecated: bool,
-    /// What else is known.
+    /// Additional facts.
     pub facts: Facts,
-    /// How it would be started or reached.
+    /// The ways in which it can be started or reached.
     pub starts: Vec<Start>,
-    /// Ways to it that cannot be used, and why.
+    /// Ways to start or reach it that cannot be used, and why.
     pub notes: Vec<String>,
-    /// Why its texts are not to be trusted, if they hide something or give orders to a model.
+    /// Why its texts are flagged, if they hide something or contain instructions to a model.
     pub suspect: Option<String>,
 }
 
-/// Whether a text can be the name of a server: a namespace and a name, of plain letters.
+/// Returns whether a text is a valid server name: a namespace and a name, of ASCII letters, digits and
+/// `._-`.
 pub(super) fn is_name(name: &str) -> bool {
     let plain = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
@@ -82,10 +84,10 @@ fn text(object: &Map<String, Value>, key: &str, most: usize) -> Option<String> {
 }
 
 impl Listing {
-    /// An entry of a registry; nothing for an older version or one that was taken back.
+    /// Parses an entry of a registry; `None` for an older version or a deleted server.
     ///
     /// # Errors
-    /// Why it cannot be used, with its name.
+    /// Why the entry cannot be used, with its name.
     pub(super) fn of(entry: &Value) -> Result<Option<Listing>, String> {
         let whole = entry.as_object().ok_or("an entry is no object")?;
         let server =
@@ -156,7 +158,7 @@ fn words_of(start: &Start) -> Value {
     }
 }
 
-/// Why a way to a server cannot be used, if it cannot.
+/// Returns why a way to start or reach a server cannot be used, if so.
 fn unusable(start: &Start) -> Option<String> {
     let name_of_variable = |name: &str| {
         name.len() <= TEXT && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
@@ -180,7 +182,7 @@ fn unusable(start: &Start) -> Option<String> {
     }
 }
 
-/// What the entry or its publisher says of these things under the names they usually have.
+/// Collects the facts that the entry or its publisher states under the usual names.
 fn facts(server: &Map<String, Value>, published: Option<&Map<String, Value>>) -> Facts {
     let places = || [Some(server), published].into_iter().flatten();
     let first = |keys: &[&str]| places().find_map(|place| keys.iter().find_map(|key| text(place, key, TEXT)));

@@ -1,12 +1,11 @@
-//! Tools that are not here yet: MCP servers as registries list them.
+//! Registries of MCP servers that can be installed.
 //!
-//! A registry is asked by the API of the official one (`GET /v0.1/servers`), which others speak as well. It
-//! finds servers by a part of their name and knows nothing of meaning, so a request in words is asked word
-//! by word and ranked here. Whatever answers is a stranger: its bytes, pages, entries and texts are bounded,
-//! an entry that cannot be used is left out by name, and a text that hides something or gives orders to a
-//! model is marked as such.
+//! A registry is queried with the API of the official one (`GET /v0.1/servers`), which others implement
+//! too. It matches parts of server names only, so a query in words is searched word by word and ranked by
+//! AutoKit. Responses are untrusted: their bytes, pages, entries and texts are limited, an unusable entry
+//! is skipped and named, and a text that hides something or contains instructions to a model is flagged.
 //!
-//! Nothing here starts anything: a [`Listing`] says how a server would be started or reached.
+//! Nothing is started here: a [`Listing`] says how a server would be started or reached.
 
 mod error;
 mod listing;
@@ -24,17 +23,17 @@ pub use autokit_bundle::formats::{Start, StartInput, Transport};
 pub use error::MarketError;
 pub use listing::{Facts, Listing};
 
-/// Bytes of one answer.
+/// Most bytes of one response.
 const ANSWER_BYTES: u64 = 2 << 20;
-/// Servers asked for at a time.
+/// Servers requested per page.
 const PAGE: usize = 30;
-/// Entries read of one answer, whatever was asked for.
+/// Most entries read from one response, whatever was requested.
 const ENTRIES: usize = 100;
-/// Pages asked for by one search.
+/// Most pages requested by one search.
 const PAGES: usize = 3;
-/// Characters of a cursor.
+/// Most characters of a cursor.
 const CURSOR: usize = 512;
-/// Entries that are named of those left out.
+/// Most skipped entries that are named.
 const NAMED: usize = 5;
 
 /// A registry of MCP servers.
@@ -44,20 +43,20 @@ pub struct Registry {
     base: String,
 }
 
-/// What a search of a registry gave.
+/// The result of a search in a registry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
-    /// Servers, as the registry orders them, each once.
+    /// The servers, in the order of the registry and without duplicates.
     pub listings: Vec<Listing>,
-    /// What was left out, and why.
+    /// What was skipped, and why.
     pub notes: Vec<String>,
 }
 
 impl Registry {
-    /// The registry at an address, with or without the path of its API.
+    /// Creates a client of the registry at an address, which may include the path of the API.
     ///
     /// # Errors
-    /// [`MarketError::Address`] when it is not one of the web.
+    /// [`MarketError::Address`] if it is not a web address.
     pub fn at(fetcher: Fetcher, address: &str) -> Result<Registry, MarketError> {
         let bad = |reason: &str| MarketError::Address {
             address: address.chars().take(200).collect(),
@@ -80,15 +79,15 @@ impl Registry {
         Ok(Registry { fetcher, base: base.to_owned() })
     }
 
-    /// Its address, without the path of its API: names it.
+    /// Returns the registry's address without the path of the API; it identifies the registry.
     pub fn address(&self) -> &str {
         &self.base
     }
 
-    /// Servers with `part` in their name, at most `limit` of them and of [`PAGES`] pages.
+    /// Returns servers with `part` in their name: at most `limit`, from at most `PAGES` pages.
     ///
     /// # Errors
-    /// When it does not answer, or with something else than a registry does.
+    /// If the registry does not respond, or not as a registry does.
     pub async fn search(&self, part: &str, limit: usize) -> Result<Listed, MarketError> {
         let (mut listed, mut seen, mut cursors) = (Listed::default(), HashSet::new(), HashSet::new());
         let mut left_out = Vec::new();
@@ -106,7 +105,7 @@ impl Registry {
             }
             let answer = self.get(&url).await?;
             let entries = answer.get("servers").map_or(Some(&[] as &[Value]), |servers| {
-                // A registry without results says `null`.
+                // Some registries return `null` if there are no results.
                 if servers.is_null() { Some(&[]) } else { servers.as_array().map(Vec::as_slice) }
             });
             let Some(entries) = entries.filter(|_| answer.is_object()) else {
@@ -142,10 +141,10 @@ impl Registry {
         Ok(listed)
     }
 
-    /// The newest version of the server of this name.
+    /// Returns the newest version of the server of this name.
     ///
     /// # Errors
-    /// As [`Registry::search`], and [`MarketError::Missing`] when it has none of this name.
+    /// As [`Registry::search`], and [`MarketError::Missing`] if there is no such server.
     pub async fn latest(&self, name: &str) -> Result<Listing, MarketError> {
         let missing =
             || MarketError::Missing { name: name.chars().take(200).collect(), registry: self.base.clone() };

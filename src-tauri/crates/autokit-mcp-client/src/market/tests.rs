@@ -1,4 +1,4 @@
-//! A registry on this machine, friendly and otherwise.
+//! Tests with local registries, well-behaved and hostile.
 
 use std::sync::{Arc, Mutex};
 
@@ -86,7 +86,7 @@ async fn one_server_is_asked_for_by_its_name() {
             "{name}: {error}"
         );
     }
-    // Names that cannot be are not asked for.
+    // Invalid names are not requested.
     assert_eq!(asked.lock().unwrap().len(), 2);
 }
 
@@ -165,7 +165,7 @@ async fn hostile_answers_are_refused_by_name() {
         let error = registry.search("mail", 10).await.unwrap_err().to_string();
         assert!(error.contains(told), "{case}: {error}");
     }
-    // Deep nesting is no way to a full stack.
+    // Deep nesting does not overflow the stack.
     let (deep, _) = registry(|_| "[".repeat(1 << 20).into_response()).await;
     assert!(deep.search("mail", 10).await.is_err());
     let (empty, _) = registry(|_| answer(&json!({"servers": null, "metadata": {}}))).await;
@@ -211,7 +211,7 @@ async fn a_registry_is_somewhere_on_the_web() {
     let at = |address: &str| Registry::at(fetcher.clone(), address).unwrap().base;
     assert_eq!(at("https://r.example/v0.1/servers?x=1#y"), "https://r.example");
     assert_eq!(at("https://r.example/org/registry/v0.1"), "https://r.example/org/registry");
-    // Nobody allowed this machine.
+    // Local addresses are not allowed here.
     let registry = Registry::at(fetcher.clone(), "http://127.0.0.1:9").unwrap();
     assert!(registry.search("x", 1).await.unwrap_err().to_string().contains("private network"));
 }
