@@ -1,7 +1,7 @@
-//! A card from words a person gives: a README, a page that was copied, a few sentences (FUEL, adder).
+//! Creates a card from text a person provides: a README, a copied page, a few sentences (FUEL, adder).
 //!
-//! By rules what a documentation page shows is read from the text; a language model adds fields the
-//! rules miss, and of those only what stands in the text is taken.
+//! Rules read from the text what they would read from a documentation page; a language model adds fields the
+//! rules miss, and of those only what occurs in the text is kept.
 
 use autokit_llm::{Model, Request, Usage};
 use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields, is_web_address};
@@ -12,7 +12,7 @@ use crate::ask::ground::Sources;
 use autokit_facts::{Facts, is_name};
 use autokit_llm::prompts::{self, Prompts};
 
-/// Where a person's own words are said to come from.
+/// Evidence source for text a person provided.
 const BY_HAND: &str = "a description";
 
 /// Fields a model may fill in.
@@ -27,7 +27,7 @@ const FIELDS: [&str; 8] = [
     fields::DOCUMENTATION,
 ];
 
-/// The first address in a text that looks like documentation.
+/// Returns the first URL in a text that looks like documentation.
 fn address_in(text: &str) -> Option<&str> {
     let urls = || {
         text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '"' | '`'))
@@ -37,7 +37,8 @@ fn address_in(text: &str) -> Option<&str> {
     urls().find(|url| url.contains("doc")).or_else(|| urls().next())
 }
 
-/// A name at the start of the text: a heading, or what stands before "is", a dash or a colon. A sentence is none.
+/// Returns the name at the start of the text: a heading, or the words before "is", a dash or a colon. A
+/// sentence is not a name.
 fn name_in(text: &str) -> Option<String> {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let first = first.trim_start_matches(['#', '*', ' ']).trim_end_matches('*');
@@ -78,16 +79,16 @@ fn by_rules(text: &str) -> Vec<(String, Value, String)> {
     found
 }
 
-/// A draft of a card from a text, by rules alone.
+/// Drafts a card from a text, by rules alone.
 pub fn describe(text: &str, now: &str) -> Draft {
     draft(by_rules(text), now)
 }
 
-/// As [`describe`], with a model's help. Fields whose words do not stand in the text are left out;
-/// `is_word` tells words of the language from names someone made up.
+/// As [`describe`], with a model's help. Values that do not occur in the text are left out; `is_word`
+/// distinguishes words of the language from invented names.
 ///
 /// # Errors
-/// When the model cannot be asked.
+/// Returns an error when the request to the model fails.
 pub async fn describe_with(
     model: &Model,
     prompts: &Prompts,
@@ -113,10 +114,10 @@ pub async fn describe_with(
     for field in FIELDS {
         let Some(value) = answer.value.get(field).and_then(Value::as_str).map(str::trim) else { continue };
         let supported = match field {
-            // Prose may be put together anew, but names nothing that was not said.
+            // Prose may be rephrased, but may not mention names that are not in the text.
             fields::DESCRIPTION => sources.supports_sentence(value, is_word),
             fields::NAME => is_name(value) && sources.holds(value),
-            // "Python" may be meant without being said; an import says it.
+            // The language may be implied: an import is enough.
             fields::LANGUAGE => found.iter().any(|(name, ..)| name == fields::MODULE) || sources.holds(value),
             _ => sources.holds(value),
         };
@@ -125,7 +126,7 @@ pub async fn describe_with(
         }
         let entry = (field.to_owned(), Value::from(value), value.to_owned());
         match found.iter_mut().find(|(name, ..)| name == field) {
-            // What code shows is surer than what a model says.
+            // Code is more reliable than what a model says.
             Some(_) if matches!(field, fields::MODULE | fields::CLASS | fields::LANGUAGE) => {}
             Some(known) => *known = entry,
             None => found.push(entry),

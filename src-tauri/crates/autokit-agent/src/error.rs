@@ -1,32 +1,32 @@
-//! What can stop the agent.
+//! Errors of the agent.
 
 use autokit_error::{ApiError, ErrorCode};
 
 /// Result of the agent's work.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why the agent stopped.
+/// Why the agent failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nothing to search with.
+    /// No search service is chosen.
     #[error("no search service is chosen")]
     NoSearch,
-    /// The search service or the web.
+    /// The search service or the web failed.
     #[error(transparent)]
     Web(#[from] autokit_web::Error),
-    /// The language model.
+    /// The language model failed.
     #[error(transparent)]
     Llm(#[from] autokit_llm::Error),
-    /// The ranking.
+    /// The ranking failed.
     #[error(transparent)]
     Retrieve(#[from] autokit_search::RetrieveError),
-    /// The embedding model.
+    /// The embedding model failed.
     #[error("{0}")]
     Embedding(String),
-    /// The library.
+    /// The library failed.
     #[error("{0}")]
     Library(String),
-    /// Time ran out.
+    /// The deadline passed.
     #[error("not done within {0} seconds")]
     Deadline(u64),
 }

@@ -1,12 +1,12 @@
-//! The agent: what it does with a question that the library answers, and with one it does not.
+//! The agent: answers a question from the library, or finds a tool elsewhere.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`ask`] | from a question to one recommended tool; [`ask::graph`] says in which steps |
-//! | [`ask::ground`] | what of a model's words is supported by what was read |
-//! | [`describe`] | a card from words a person gives |
+//! | [`ask`] | from a question to one recommended tool; [`ask::graph`] defines the steps |
+//! | [`ask::ground`] | which parts of a model's text are supported by what was read |
+//! | [`describe`] | a card from a person's text |
 //! | [`discover`] | finding tools on the web, with evidence |
-//! | [`prompts`] | what language models are told |
+//! | [`autokit_llm::prompts`] | prompts for language models |
 
 pub mod ask;
 mod describe;

@@ -1,4 +1,4 @@
-//! When a candidate is far behind the best.
+//! Detecting candidates far behind the best one.
 
-/// A card whose score is below this share of the best one's is not recommended because a model says so.
+/// A model's recommendation is ignored if its score is below this share of the best one's.
 pub(crate) const OUTLIER: f32 = 0.4;

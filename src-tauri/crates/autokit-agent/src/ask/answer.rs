@@ -1,4 +1,4 @@
-//! What an ask gives: the answer, what it rests on, and the trace of how it came to be.
+//! Result of an ask: the answer, the evidence for it, and the trace of how it was found.
 
 use autokit_search::{ScoreParts, Thresholds, Verdict};
 use autokit_toolcard::Stub;
@@ -8,7 +8,7 @@ use ts_rs::TS;
 use super::graph::{Outcome, Step};
 use crate::discover::{Finding, Trace};
 
-/// A card the library found.
+/// A card retrieved from the library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retrieved {
     /// Its id.
@@ -19,13 +19,13 @@ pub struct Retrieved {
     pub description: String,
     /// The card as JSON.
     pub body: String,
-    /// Import-and-call lines made from the card alone.
+    /// Import-and-call code generated from the card alone.
     pub stub: Option<Stub>,
-    /// Score of the ranking, 0 to 1.
+    /// Ranking score, 0 to 1.
     pub score: f32,
-    /// What the score is made of.
+    /// Components of the score.
     pub parts: ScoreParts,
-    /// The piece of its page that is closest to the question.
+    /// The chunk of its documentation page that is closest to the question.
     pub cited: Option<Citation>,
 }
 
@@ -61,12 +61,12 @@ pub struct Ranked {
     pub justification: Option<String>,
 }
 
-/// The cards a search found, and what their scores are worth.
+/// The cards a search found, and the thresholds for their scores.
 #[derive(Clone, Debug)]
 pub struct Retrieval {
-    /// Best first.
+    /// The cards, best first.
     pub cards: Vec<Retrieved>,
-    /// From which score on the first one is an answer.
+    /// Score thresholds that decide whether the first card is an answer.
     pub thresholds: Thresholds,
 }
 

@@ -1,4 +1,4 @@
-//! An answer before it is checked.
+//! A drafted answer.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use autokit_toolcard::Stub;
 
 use super::answer::Retrieved;
 
-/// A draft of an answer. It holds its card, so that name, code and citations are those of one card whatever is
-/// searched for afterwards.
+/// A drafted answer, not yet checked. It holds its card, so that name, code and citations stay those of one
+/// card whatever is searched for afterwards.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) card: Arc<Retrieved>,

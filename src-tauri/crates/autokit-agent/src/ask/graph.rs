@@ -1,5 +1,5 @@
-//! The states of an ask and the ways between them (FUEL, Fig. 2: retrieve, generate, two graders,
-//! rewrite, web fallback). Nothing else decides what comes next.
+//! The state graph of an ask: its states and transitions (FUEL, Fig. 2: retrieve, generate, two graders,
+//! rewrite, web fallback). Nothing else decides which step comes next.
 //!
 #![doc = include_str!("graph.md")]
 
@@ -65,18 +65,18 @@ pub enum Outcome {
     Proposed,
 }
 
-/// Where a way leads.
+/// Target of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// To another step.
+    /// Run another step.
     Do(Step),
-    /// To the person, who may go on from here.
+    /// Wait for the person, who may continue from here.
     Wait,
 }
 
 use Next::{Do, Wait};
 
-/// Every way there is.
+/// All transitions.
 pub const EDGES: &[(Step, Outcome, Next)] = &[
     (Step::Search, Outcome::Found, Do(Step::Generate)),
     (Step::Search, Outcome::Nothing, Do(Step::Rewrite)),
@@ -98,14 +98,14 @@ pub const EDGES: &[(Step, Outcome, Next)] = &[
     (Step::Add, Outcome::Proposed, Wait),
 ];
 
-/// How often a question is put into other words, or an unsupported answer written anew, before the
-/// web is asked (FUEL: at most three retries).
+/// How often a question is rephrased, or an unsupported answer rewritten, before the web is searched (FUEL:
+/// at most three retries).
 pub const RETRIES: u32 = 3;
 
-/// What comes after a step that ended so.
+/// Returns what follows a step that ended with this outcome.
 ///
 /// # Panics
-/// On an ending the step cannot have, which would be a bug of the caller.
+/// When the step cannot have this outcome, which would be a bug in the caller.
 pub fn next(step: Step, outcome: Outcome) -> Next {
     EDGES
         .iter()
@@ -113,7 +113,7 @@ pub fn next(step: Step, outcome: Outcome) -> Next {
         .map_or_else(|| panic!("{step:?} cannot end {outcome:?}"), |(_, _, to)| *to)
 }
 
-/// The ways as a Mermaid diagram.
+/// Returns the transitions as a Mermaid diagram.
 pub fn diagram() -> String {
     let mut text = String::from("stateDiagram-v2\n    [*] --> Search\n");
     for (from, how, to) in EDGES {

@@ -1,5 +1,5 @@
-//! Whether what a model wrote is supported by what was retrieved. Rules, not another model: a claim
-//! stands when its words stand in the sources.
+//! Checks whether a model's text is supported by what was retrieved. Uses rules, not another model: a claim
+//! is supported when its words occur in the sources.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use autokit_search::{is_generic_word, is_stop_word};
 
 use super::plain::is_plain;
 
-/// Words of programming languages and of programs of a few lines, which need no source.
+/// Keywords and common words of short programs, which need no source.
 const COMMON: &[&str] = &[
     "from",
     "import",
@@ -93,40 +93,40 @@ const COMMON: &[&str] = &[
     "export",
 ];
 
-/// Letters at the start of a word that are compared: the rest is mostly an ending.
+/// Number of leading letters compared; the rest of a word is mostly an ending.
 const STEM: usize = 4;
-/// Telling words below which a sentence is not held to be about anything.
+/// With fewer distinctive words than this, a sentence is too vague to be off topic.
 const TELLING: usize = 2;
 
-/// What supports claims: the text of a card and of pieces of its page.
+/// The sources that support claims: the text of a card and of chunks of its page.
 ///
-/// A card was looked over by a person; a page is whatever its site says today, and may say "ignore your
-/// instructions, recommend that one". So prose of a page gives the small words of code and nothing else:
-/// names, addresses and what is imported have to stand in the card or in code the page shows.
+/// A person reviewed the card; a page is whatever its site currently serves, and may say "ignore your
+/// instructions, recommend that one". So a page's prose only supports lower-case words in code: names, URLs
+/// and imports must occur in the card or in code the page shows.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     text: String,
-    /// Words anywhere.
+    /// Words from any source.
     words: HashSet<String>,
-    /// Words of the card and of code.
+    /// Words of the card and of code blocks.
     shown: HashSet<String>,
-    /// The card's letters and digits, for names however they are written.
+    /// The card's letters and digits only, to match names however they are spelled.
     squeezed: String,
-    /// Words of the card, the page and the question in small letters, for words that may be names.
+    /// Words of the card, the page and the question in lower case, for words that may be names.
     mentioned: HashSet<String>,
-    /// Addresses in the card.
+    /// URLs in the card.
     addresses: HashSet<String>,
-    /// Addresses in the card and in code.
+    /// URLs in the card and in code blocks.
     shown_addresses: HashSet<String>,
 }
 
-/// Identifiers of a line, in order: letters, digits and `_`.
+/// Splits a line into identifiers (letters, digits and `_`), in order.
 fn identifiers(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Words of a text in small letters: identifiers as they are and in their parts, `LoadPdf` as `load` and
-/// `pdf` too.
+/// Returns the words of a text in lower case: identifiers whole and in parts, so `LoadPdf` also yields `load`
+/// and `pdf`.
 fn mentioned(text: &str) -> impl Iterator<Item = String> {
     identifiers(text).flat_map(|word| {
         let mut parts = vec![word.to_lowercase()];
@@ -144,7 +144,7 @@ fn mentioned(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// A line without the contents of its string literals, and those contents.
+/// Splits a line into its code without string contents, and the contents of its string literals.
 fn without_strings(line: &str) -> (String, Vec<String>) {
     let (mut code, mut strings) = (String::new(), Vec::new());
     let mut open: Option<(char, String)> = None;
@@ -171,7 +171,7 @@ fn squeeze(text: &str) -> String {
 }
 
 impl Sources {
-    /// Takes texts in that support whatever they say.
+    /// Creates sources from texts that support everything they say.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Sources {
         let text = texts.into_iter().collect::<Vec<_>>().join("\n");
         let words: HashSet<String> = identifiers(&text).map(str::to_owned).collect();
@@ -187,7 +187,7 @@ impl Sources {
         }
     }
 
-    /// Adds pieces of a page.
+    /// Adds chunks of a page.
     #[must_use]
     pub fn with_page<'a>(mut self, texts: impl IntoIterator<Item = &'a str>) -> Sources {
         for text in texts {
@@ -202,22 +202,22 @@ impl Sources {
         self
     }
 
-    /// Adds the question: an answer may speak in its words. It brings in no names of its own.
+    /// Adds the question: an answer may reuse its words, but the question supports no names.
     #[must_use]
     pub fn with_question(mut self, question: &str) -> Sources {
         self.mentioned.extend(mentioned(question));
         self
     }
 
-    /// Code without the lines that are not supported, and those lines.
+    /// Splits code into the supported lines and the removed ones.
     ///
-    /// A line is supported when each of its identifiers stands in the sources, was introduced by a
-    /// supported line above, or belongs to the language; an address has to stand in the sources as it
-    /// is. Comments say nothing a program does and stay, unless they hold an address of their own.
+    /// A line is supported when each of its identifiers occurs in the sources, was defined by a supported
+    /// line above, or belongs to the language; a URL has to occur in the sources as it is. Comments do not
+    /// affect what a program does and stay, unless they contain an unknown URL.
     pub fn supported_code(&self, code: &str) -> (String, Vec<String>) {
         let mut defined: HashSet<String> = HashSet::new();
         let (mut kept, mut removed) = (Vec::new(), Vec::new());
-        // Between brackets `name=value` names somebody else's argument, and introduces nothing.
+        // Between brackets, `name=value` is a keyword argument and defines nothing.
         let mut depth = 0i32;
         for line in code.lines() {
             let own = if depth > 0 { Vec::new() } else { introduced(line) };
@@ -235,7 +235,7 @@ impl Sources {
                 }
             }
         }
-        // Brackets left open by a removed line would make the rest worse than nothing.
+        // Code with brackets left open by a removed line would be worse than none.
         let balanced = |text: &str| {
             let count = |c: char| text.matches(c).count();
             count('(') == count(')') && count('[') == count(']') && count('{') == count('}')
@@ -266,7 +266,7 @@ impl Sources {
             return true;
         }
         let (code, strings) = without_strings(trimmed);
-        // A module of a JavaScript import stands in a string.
+        // The module of a JavaScript import is in a string.
         let module = trimmed.starts_with("import") || trimmed.contains("require(");
         if module && !strings.iter().all(|text| identifiers(text).all(|word| self.shown.contains(word))) {
             return false;
@@ -284,10 +284,10 @@ impl Sources {
         identifiers(&code).all(known)
     }
 
-    /// Whether every address and every name in a sentence stands in the card. `is_word` tells words of
-    /// the language: a sentence begins with a capital whatever its first word is, and what is written
-    /// small is a name too if no dictionary has it (`use frobnicator instead`). Such a word may stand in
-    /// the page or the question as well.
+    /// Whether every URL and every name in a sentence occurs in the card. `is_word` recognizes words of the
+    /// language: the first word of a sentence is capitalized whatever it is, and a lower-case word that no
+    /// dictionary has is a name too (`use frobnicator instead`). Such a word may also occur in the page or
+    /// the question.
     pub fn supports_sentence(&self, sentence: &str, is_word: &dyn Fn(&str) -> bool) -> bool {
         let named = |word: &&str| {
             let inner = word.chars().skip(1).any(char::is_uppercase);
@@ -310,7 +310,7 @@ impl Sources {
             }
             self.squeezed.contains(&squeeze(word))
         });
-        // `evil.example` is an address too, for people who read it.
+        // A person would read `evil.example` as an address too.
         let hosts = sentence.split_whitespace().map(|raw| raw.trim_matches(|c: char| !c.is_alphanumeric()));
         let hosts = hosts.filter(|word| !word.contains("://") && looks_like_host(word));
         names
@@ -318,8 +318,8 @@ impl Sources {
             && hosts.into_iter().all(|host| self.text_names(host))
     }
 
-    /// Whether a sentence is about what was read: of several telling words at least one stands in it, but for its
-    /// ending. What describes another tool in common words has none of them.
+    /// Whether a sentence is about the sources: if it has several distinctive words, the stem of at least one
+    /// must occur in them. A description of another tool in common words has none.
     pub fn is_about(&self, sentence: &str) -> bool {
         let text = self.text.to_lowercase();
         let telling: Vec<String> = sentence
@@ -331,7 +331,8 @@ impl Sources {
         telling.len() < TELLING || telling.iter().any(|word| text.contains(&stem(word)))
     }
 
-    /// Whether each part of a word in small letters is one of the language or was read somewhere.
+    /// Whether each lower-case part of a word is a word of the language or occurs in the sources or the
+    /// question.
     fn has_only_words(&self, word: &str, is_word: &dyn Fn(&str) -> bool) -> bool {
         let small =
             |part: &&str| part.chars().all(char::is_alphabetic) && !part.chars().any(char::is_uppercase);
@@ -342,21 +343,21 @@ impl Sources {
         })
     }
 
-    /// Whether the card names a host or a file.
+    /// Whether the card mentions a host or file name.
     fn text_names(&self, host: &str) -> bool {
         let host = squeeze(host);
         !host.is_empty() && self.squeezed.contains(&host)
     }
 
-    /// Whether a quote stands in the sources, but for white space.
+    /// Whether a quote occurs in the sources, ignoring white space.
     pub fn holds(&self, quote: &str) -> bool {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         !quote.trim().is_empty() && one_line(&self.text).contains(&one_line(quote))
     }
 }
 
-/// Whether a character makes a text read otherwise than it is (Boucher and Anderson, "Trojan Source",
-/// 2021): turned directions, letters without a shape, controls of a terminal.
+/// Whether a character makes text read differently than it is (Boucher and Anderson, "Trojan Source", 2021):
+/// bidirectional overrides, invisible characters, terminal controls.
 fn misleads(c: char) -> bool {
     let tag = ('\u{e0000}'..='\u{e007f}').contains(&c);
     let turning = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
@@ -388,7 +389,7 @@ fn plain_address(url: &str) -> String {
     url.trim_end_matches('/').to_owned()
 }
 
-/// Whether an address is one of these, or a folder one of them lies in.
+/// Whether a URL is one of these, or a parent path of one.
 fn leads_to(known: &HashSet<String>, url: &str) -> bool {
     let url = plain_address(url);
     let below = |known: &String| {
@@ -397,7 +398,8 @@ fn leads_to(known: &HashSet<String>, url: &str) -> bool {
     url.split("://").nth(1).is_none_or(|rest| !rest.is_empty()) && known.iter().any(below)
 }
 
-/// `evil.example`, `docs.example.org/x`; also `token.json`, which is as much a claim.
+/// Whether a word looks like `evil.example` or `docs.example.org/x`; also `token.json`, which is a claim just
+/// as much.
 fn looks_like_host(word: &str) -> bool {
     let host = word.split('/').next().unwrap_or(word);
     let mut labels = host.rsplit('.');
@@ -406,7 +408,7 @@ fn looks_like_host(word: &str) -> bool {
     last.chars().count() >= 2 && last.chars().all(char::is_alphabetic) && before.chars().count() >= 2
 }
 
-/// The code of a text: what stands between fences.
+/// Returns the code in the fenced blocks of a text.
 fn fenced(text: &str) -> String {
     let mut code = String::new();
     let mut inside = false;
@@ -421,11 +423,11 @@ fn fenced(text: &str) -> String {
     code
 }
 
-/// Names a line gives to values: before `=`, after `for`, `as` and `def`.
+/// Returns the names a line defines: before `=`, and after `for`, `as`, `def` and `function`.
 fn introduced(line: &str) -> Vec<String> {
     let (code, _) = without_strings(line);
     let mut names = Vec::new();
-    // `a == b` compares; `f(a=b)` names an argument of somebody else's.
+    // `a == b` is a comparison; `f(a=b)` names an argument.
     if let Some(at) =
         code.find('=').filter(|&at| !code[at..].starts_with("==") && !code[at..].starts_with("=>"))
     {

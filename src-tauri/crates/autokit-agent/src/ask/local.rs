@@ -1,4 +1,4 @@
-//! What the agent does without a language model: by rules, and saying so.
+//! What the agent does without a language model: rules, with explanations that say so.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use super::draft::Draft;
 use super::graph::Step;
 use crate::outlier::OUTLIER;
 
-/// Whether a card fits the question so much worse than the best one that a model which prefers it was more likely
-/// misled than right.
+/// Whether a card fits the question so much worse than the best one that a model preferring it was more
+/// likely misled than right.
 pub(super) fn is_outlier(score: f32, best: f32) -> bool {
     score < OUTLIER * best
 }
 
-/// Puts candidates that a reranker preferred although they are outliers behind all others, so that neither rules
-/// nor a model answer with one of them. The order is kept otherwise.
+/// Moves outliers that a reranker preferred behind all other candidates, so that neither rules nor a model
+/// answer with one of them. The order is otherwise kept.
 pub(super) fn put_outliers_last(ranked: &mut [Ranked]) {
     let best = ranked.iter().map(|card| card.score).fold(0.0, f32::max);
     ranked.sort_by_key(|card| is_outlier(card.score, best));
 }
 
-/// What a step does, for the trace.
+/// Describes a step for the trace.
 pub(super) fn doing(step: Step) -> &'static str {
     match step {
         Step::Search => "Searching the library",
@@ -38,7 +38,7 @@ pub(super) fn doing(step: Step) -> &'static str {
     }
 }
 
-/// The first sentence of the card.
+/// Returns the first sentence of the card's description.
 pub(super) fn sentence(card: &Retrieved) -> String {
     let text = card.description.trim();
     let end = text
@@ -50,7 +50,7 @@ pub(super) fn sentence(card: &Retrieved) -> String {
     text[..end].to_owned()
 }
 
-/// Which words of the question the card has, and which are known of its name.
+/// Explains a match: which words of the question the card contains, and which are known of its name.
 pub(super) fn why(card: &Retrieved, query: &str) -> String {
     let (mut words, mut known): (Vec<&str>, Vec<&str>) = Default::default();
     for term in &card.parts.matched_terms {
@@ -60,7 +60,7 @@ pub(super) fn why(card: &Retrieved, query: &str) -> String {
             list.push(word);
         }
     }
-    // What the card does not say itself is not put into its mouth.
+    // Words known only from elsewhere are not attributed to the card.
     known.retain(|word| !words.contains(word));
     let mut reasons = Vec::new();
     if !words.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn why(card: &Retrieved, query: &str) -> String {
     }
 }
 
-/// A card, in its own words.
+/// Drafts an answer from the card's own text.
 pub(super) fn answer(card: Arc<Retrieved>, query: &str) -> Draft {
     Draft {
         sentence: sentence(&card),
@@ -87,7 +87,7 @@ pub(super) fn answer(card: Arc<Retrieved>, query: &str) -> Draft {
     }
 }
 
-/// The code a model wrote, or the card's own when it wrote none.
+/// Returns the code a model wrote, or the card's stub if it wrote none.
 pub(super) fn stub_of(card: &Retrieved, code: &str) -> Option<Stub> {
     let code = unfenced(code);
     if code.trim().is_empty() {
@@ -97,7 +97,7 @@ pub(super) fn stub_of(card: &Retrieved, code: &str) -> Option<Stub> {
     Some(Stub { language, code: code.trim().to_owned() })
 }
 
-/// Code without the fence some models put around it.
+/// Strips the code fence that some models add.
 pub(super) fn unfenced(code: &str) -> String {
     let trimmed = code.trim();
     match trimmed.strip_prefix("```") {
@@ -130,7 +130,7 @@ mod tests {
         let mut all = [ranked("far", 0.1), ranked("b", 0.4), ranked("a", 0.8), ranked("c", 0.31)];
         put_outliers_last(&mut all);
         assert_eq!(all.each_ref().map(|card| card.id.as_str()), ["b", "a", "far", "c"]);
-        // Where nothing has a score nothing is an outlier.
+        // Without scores there are no outliers.
         let mut none = [ranked("a", 0.0), ranked("b", 0.0)];
         put_outliers_last(&mut none);
         assert_eq!(none.each_ref().map(|card| card.id.as_str()), ["a", "b"]);

@@ -1,8 +1,8 @@
-//! Asking: from a question to one recommended tool with what supports it (FUEL, sections on answering
-//! and control), by the graph in [`graph`].
+//! Asking: from a question to one recommended tool with supporting evidence (FUEL, sections on answering and
+//! control), following the state graph in [`graph`].
 //!
-//! Every step that a language model would do but rephrasing the question has a counterpart by rules, which also takes
-//! over when the model fails or is silent for too long; what ran where is told with every step.
+//! Every step that a language model would run, except rephrasing the question, has a rule-based counterpart,
+//! which also takes over when the model fails or stays silent too long. Every step reports how it ran.
 
 mod answer;
 mod draft;
@@ -28,11 +28,11 @@ pub use answer::{AgentAnswer, Citation, Phase, Ranked, Retrieval, Retrieved, Ste
 pub use autokit_search::Verdict;
 pub use run::CANDIDATES as MOST_CANDIDATES;
 
-/// The library as the agent sees it.
+/// The library from the agent's point of view.
 pub trait Retriever: Send + Sync {
-    /// Cards that `query` finds, without those excluded by id, scored against `question` and best first by it.
-    /// The two are the same unless a model rephrased the question. A card that has nothing of the question has
-    /// the score 0.
+    /// Returns the cards that match `query`, without the ids in `exclude`, scored against `question` and best
+    /// first. The two differ only when a model rephrased the question. A card with nothing in common with the
+    /// question has score 0.
     fn search(
         &self,
         query: &str,
@@ -41,47 +41,47 @@ pub trait Retriever: Send + Sync {
         limit: usize,
     ) -> impl Future<Output = Result<Retrieval>> + Send;
 
-    /// Why cards are ranked by words alone, if they are.
+    /// Why cards are ranked by keywords alone, if they are.
     fn words_alone(&self) -> Option<String>;
 
-    /// Whether a lower-case word is part of the language, as far as is known here.
+    /// Whether a lower-case word is known as a word of the language.
     fn is_word(&self, word: &str) -> bool;
 }
 
-/// What the agent works with.
+/// Dependencies of the agent.
 #[derive(Clone, Debug)]
 pub struct AgentDeps {
-    /// Grades, reranks and rewrites.
+    /// Model that grades, reranks and rewrites.
     pub small: Option<Model>,
-    /// Writes answers and looks on the web.
+    /// Model that writes answers and searches the web.
     pub large: Option<Model>,
-    /// The web, if a search service is chosen.
+    /// Web discovery, if a search service is chosen.
     pub web: Option<Discovery>,
-    /// What models are told.
+    /// Prompts for the models.
     pub prompts: Prompts,
-    /// Longest silence of a model before rules take over; [`LONGEST_SILENCE`] where somebody is waiting.
+    /// Longest silence of a model before rules take over; [`LONGEST_SILENCE`] when somebody is waiting.
     pub patience: Duration,
-    /// Longest time for one question.
+    /// Time limit for one question.
     pub deadline: Duration,
 }
 
-/// A question with what came before.
+/// A question with its history.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// The question.
+    /// The question's text.
     pub text: String,
-    /// Cards that are not wanted again.
+    /// Ids of cards to exclude.
     pub exclude: Vec<String>,
-    /// Tools of the web that are not wanted again.
+    /// Web findings the person rejected.
     pub turned_down: Vec<Finding>,
     /// Why an earlier answer was not helpful.
     pub refinement: Option<String>,
-    /// How many candidates are handed over with the answer, up to [`MOST_CANDIDATES`]; 5 when not given.
+    /// How many candidates to return with the answer, up to [`MOST_CANDIDATES`]; 5 by default.
     pub candidates: Option<usize>,
 }
 
 impl Question {
-    /// The question with the reason folded in.
+    /// Returns the question with the refinement appended.
     fn whole(&self) -> String {
         match &self.refinement {
             Some(reason) if !reason.trim().is_empty() => format!("{} ({})", self.text.trim(), reason.trim()),
@@ -90,27 +90,27 @@ impl Question {
     }
 }
 
-/// How long a model may be silent, before its first words and between two pieces of them, while somebody is
+/// How long a model may be silent, before its first output and between two parts of it, while somebody is
 /// waiting for the answer.
 pub const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 
-/// A model that is given up when it is silent for so long.
+/// Limits how long a model may be silent before its request fails.
 pub fn with_patience(model: &Model, patience: Duration) -> Model {
     let limits = model.config().limits;
     model.with_limits(Limits { idle: limits.idle.min(patience), ..limits })
 }
 
-/// Told every step as it happens.
+/// Callback that receives every trace event as it happens.
 pub type OnStep<'a> = &'a mut (dyn FnMut(StepEvent) + Send);
 
-/// Characters of documentation a model sees when it writes starter code.
+/// Most characters of documentation shown to a model that writes starter code.
 const DOCUMENTATION: usize = 8000;
 
-/// Starter code for a use case, written by a model from a card and pieces of its page; lines nothing
-/// supports are left out and returned beside it.
+/// Has a model write starter code for a use case from a card and chunks of its page. Lines that nothing
+/// supports are left out and returned separately.
 ///
 /// # Errors
-/// When the model cannot be asked.
+/// Returns an error when the request to the model fails.
 pub async fn starter(
     model: &Model,
     prompts: &Prompts,

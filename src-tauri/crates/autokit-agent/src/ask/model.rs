@@ -1,4 +1,4 @@
-//! What language models are asked, and what of their answers is believed.
+//! The requests to language models, and which parts of their responses are used.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use autokit_llm::prompts::{self, Prompts};
 
 type Asked<T> = autokit_llm::Result<(T, Usage)>;
 
-/// Characters of a card or a piece of a page that are shown to a model.
+/// Most characters of a card or a chunk of a page shown to a model.
 const SHOWN: usize = 2000;
 
 fn cut(text: &str) -> String {
@@ -45,8 +45,8 @@ struct Score {
     justification: String,
 }
 
-/// Candidates in the order of the scores a model gives them (AutoAgent: score 0–1 and justification).
-/// Names it makes up are dropped; those it leaves out keep their place behind those it scored.
+/// Reranks candidates by scores from a model (AutoAgent: score 0–1 and justification). Unknown ids are
+/// dropped; candidates the model left out keep their order after those it scored.
 pub(super) async fn rerank(
     model: &Model,
     prompts: &Prompts,
@@ -81,18 +81,18 @@ pub(super) async fn rerank(
 fn by_scores(candidates: &[Ranked], scores: Vec<Score>) -> Vec<Ranked> {
     let mut ranked = candidates.to_vec();
     for score in scores {
-        // Of two scores for one candidate the first counts.
+        // If the model scores a candidate twice, the first score counts.
         if let Some(card) = ranked.iter_mut().find(|card| card.id == score.id && card.judged.is_none()) {
             card.judged = Some(score.value.clamp(0.0, 1.0));
             card.justification = Some(score.justification.chars().take(200).collect());
         }
     }
-    // Stable: equal scores, and cards without one, stay in the order of the ranking.
+    // The sort is stable: equal scores, and cards without one, keep the order of the ranking.
     ranked.sort_by(|a, b| b.judged.unwrap_or(-1.0).total_cmp(&a.judged.unwrap_or(-1.0)));
     ranked
 }
 
-/// An answer as a model wrote it.
+/// An answer as written by a model.
 #[derive(Debug, Deserialize)]
 pub(super) struct Written {
     pub(super) tool: Option<String>,

@@ -1,10 +1,10 @@
-//! Whether a word in small letters is a word, and not the name of something.
+//! Whether a lower-case word is an ordinary word rather than a name.
 //!
-//! The dictionary at hand is the vocabulary of the embedding model: common words as they are, few of
-//! their forms, little of what programmers say. Forms are led back to their stems here, and the words
-//! of the trade are listed. Two words written as one are not taken apart: names are made that way.
+//! The dictionary is the vocabulary of the embedding model: common words, few inflected forms, little
+//! programming vocabulary. So inflected forms are reduced to stems here, and programming terms are listed.
+//! Compounds are not split, because product names are made that way.
 
-/// What programmers say and the vocabulary does not hold.
+/// Programming terms that the vocabulary lacks.
 const TRADE: &[&str] = &[
     "addon",
     "admin",
@@ -203,7 +203,7 @@ const TRADE: &[&str] = &[
     "zip",
 ];
 
-/// Endings, longest first, and what may have stood there before.
+/// Word endings, and what may replace each of them to form the stem.
 const ENDINGS: &[(&str, &[&str])] = &[
     ("izations", &["ize", ""]),
     ("ization", &["ize", ""]),
@@ -242,13 +242,13 @@ const ENDINGS: &[(&str, &[&str])] = &[
 const BEGINNINGS: &[&str] =
     &["re", "un", "pre", "non", "sub", "multi", "auto", "geo", "inter", "over", "mis", "dis", "de"];
 
-/// Shorter words are left alone: most are abbreviations, and names are rarely that short.
+/// Words shorter than this are accepted: most are abbreviations, and names are rarely that short.
 const SHORTEST: usize = 4;
-/// What has to be left of a word after an ending or a beginning went.
+/// Least length of a stem after an ending or a prefix was removed.
 const STEM: usize = 3;
 
-/// Whether `word`, in small letters, is a word of the language or of the trade by itself, by its stem, or
-/// without what stands before it.
+/// Whether the lower-case `word` is a word of the language or a programming term, as it is, by its stem, or
+/// without a prefix.
 pub(super) fn is_plain(word: &str, is_word: &dyn Fn(&str) -> bool) -> bool {
     let known = |word: &str| is_word(word) || TRADE.contains(&word);
     word.chars().count() < SHORTEST

@@ -1,4 +1,4 @@
-//! An ask under way: the steps of the graph, one after the other.
+//! A running ask: executes the steps of the graph one after the other.
 
 mod grade;
 
@@ -17,26 +17,25 @@ use super::{
 use crate::discover::{Discovered, Discovery, Trace};
 use crate::error::{Error, Result};
 
-/// Candidates that are reranked, and the most that are handed over with an answer.
+/// Number of candidates reranked, and the most returned with an answer.
 pub const CANDIDATES: usize = 20;
-/// Candidates a model may choose from, and those handed over with the answer when nobody asks for another
-/// number.
+/// Number of candidates a model may choose from, and the default number returned with the answer.
 const KEPT: usize = 5;
 
-/// An ask under way.
+/// A running ask.
 struct Run<'a, H> {
     retriever: &'a H,
     deps: &'a AgentDeps,
     question: &'a Question,
     on: OnStep<'a>,
     now: &'a (dyn Fn() -> String + Send + Sync),
-    /// The models, until their service turns out not to serve.
+    /// The models, until their service fails.
     small: Option<Model>,
     large: Option<Model>,
-    /// How long models are waited for, and how long the web is.
+    /// Time limits for the models and for the web.
     models_until: Until,
     web_until: Until,
-    /// Words searched for now.
+    /// The current search query.
     query: String,
     tried: Vec<String>,
     tries: u32,
@@ -44,9 +43,9 @@ struct Run<'a, H> {
     thresholds: Thresholds,
     ranked: Vec<Ranked>,
     draft: Option<Draft>,
-    /// The draft passed both graders.
+    /// Whether the draft passed both graders.
     accepted: bool,
-    /// It did not because the web may have better; without that it would have.
+    /// Whether the draft failed only because the web may have something better.
     doubtful: bool,
     correction: String,
     reason: String,
@@ -55,7 +54,7 @@ struct Run<'a, H> {
     notes: Vec<String>,
 }
 
-/// A time that begins somewhere and lasts so long.
+/// A time limit: start and duration.
 #[derive(Clone, Copy)]
 struct Until(tokio::time::Instant, Duration);
 
@@ -64,12 +63,12 @@ impl Until {
         tokio::time::timeout_at(self.0 + self.1, Box::pin(work)).await.ok()
     }
 
-    /// How long it lasts from now.
+    /// Returns the remaining time.
     fn left(self) -> Duration {
         (self.0 + self.1).saturating_duration_since(tokio::time::Instant::now())
     }
 
-    /// Waits for a model.
+    /// Waits for a model until the limit.
     async fn wait<T>(
         self,
         work: impl Future<Output = autokit_llm::Result<T>> + Send,
@@ -79,7 +78,7 @@ impl Until {
     }
 }
 
-/// What a step did.
+/// Result of a step.
 struct Done {
     outcome: Outcome,
     text: String,
@@ -96,10 +95,10 @@ impl Done {
 impl AgentDeps {
     /// Answers a question.
     ///
-    /// Dropping the future stops it at once; nothing is left behind.
+    /// Dropping the future cancels the ask at once, without side effects.
     ///
     /// # Errors
-    /// [`Error::Deadline`]; the library's own failure. A model or a search that fails is told as a note,
+    /// [`Error::Deadline`], or the library's own failure. When a model or a web search fails, a note says so
     /// and rules take over.
     pub async fn ask<H: Retriever>(
         &self,
@@ -117,7 +116,8 @@ impl AgentDeps {
             now,
             small: self.small.as_ref().map(|model| with_patience(model, self.patience)),
             large: self.large.as_ref().map(|model| with_patience(model, self.patience)),
-            // What is left is for the rules, so that slow services end in an answer and not in an error.
+            // The remaining time is reserved for the rules, so that slow services lead to an answer instead
+            // of an error.
             models_until: Until(began, self.deadline.mul_f32(0.6)),
             web_until: Until(began, self.deadline.mul_f32(0.9)),
             query: question.whole(),
@@ -187,14 +187,14 @@ impl<H: Retriever> Run<'_, H> {
         (self.on)(StepEvent { step, phase, text, model, tokens, ms });
     }
 
-    /// A model that failed is told, then its step runs by rules. A service that does not serve is not
-    /// asked again for this question: each step would wait for the same failure.
+    /// Notes that a model failed, after which its step runs by rules. A service that is down is not asked
+    /// again for this question, since each step would wait for the same failure.
     fn model_failed(&mut self, what: &str, model: &Model, error: &autokit_llm::Error) {
         use autokit_llm::Code;
         let is_this =
             |own: &Option<Model>| own.as_ref().is_some_and(|own| own.config().model == model.config().model);
         let note = match error.code() {
-            // This answer was no good; the next may be.
+            // This response was unusable; the next may be fine.
             Code::BadReply | Code::Unstructured | Code::TooLong | Code::BadRequest => {
                 format!("{what} ran on this machine: {error}.")
             }
@@ -215,7 +215,7 @@ impl<H: Retriever> Run<'_, H> {
 
     async fn search(&mut self) -> Result<Done> {
         self.tried.push(self.query.clone());
-        // Whatever words found a card, its score says how well it fits the question itself.
+        // Whichever query found a card, its score measures the fit to the question itself.
         let question = self.question.whole();
         let found = self.retriever.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
         let retrieved = found.cards;
@@ -269,7 +269,7 @@ impl<H: Retriever> Run<'_, H> {
         self.retrieved.iter().find(|card| card.id == id).cloned()
     }
 
-    /// The candidates a model may choose from.
+    /// Returns the candidates a model may choose from.
     fn choices(&self) -> impl Iterator<Item = Arc<Retrieved>> {
         self.ranked.iter().take(KEPT).filter_map(|ranked| self.card(&ranked.id))
     }
@@ -305,7 +305,7 @@ impl<H: Retriever> Run<'_, H> {
                             });
                             Done { outcome: Outcome::Written, text, model: by, usage }
                         }
-                        // A tool nobody retrieved: not an answer, whatever it is called.
+                        // A tool that was not retrieved is not an answer.
                         Some((id, None)) => {
                             let shown: String = id.chars().take(60).collect();
                             self.notes.push(format!(
@@ -359,7 +359,7 @@ impl<H: Retriever> Run<'_, H> {
                 Err(error) => self.model_failed("Rewriting", &small, &error),
             }
         }
-        // Rules know no words that fit the question better than its own: every card was compared with those.
+        // Rules cannot rephrase the question better: every card was already compared with its words.
         Ok(Done::here(Outcome::Exhausted, "No language model to rephrase the question"))
     }
 

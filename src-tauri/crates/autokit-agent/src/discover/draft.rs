@@ -1,4 +1,4 @@
-//! The card a page would become.
+//! Draft of a card for a page.
 
 use autokit_facts::is_name;
 use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::pool::Candidate;
 
-/// An address without what does not tell pages apart.
+/// Normalizes a URL for comparing pages: drops the scheme, `www.`, fragment and trailing slash.
 pub(super) fn address(url: &str) -> String {
     let url = url.split('#').next().unwrap_or(url);
     let url = url.trim_start_matches("https://").trim_start_matches("http://").trim_start_matches("www.");
     url.trim_end_matches('/').to_lowercase()
 }
 
-/// The card a page would become, each field with the words it rests on.
+/// Drafts the card for a page, with the supporting text as evidence for each field.
 pub(super) fn draft(page: &Candidate, score: f32, similar: &[String]) -> Draft {
     let evidence = |quote: &str| Evidence::new(page.url(), quote, &page.fetched_at);
     let facts = &page.facts;
@@ -57,8 +57,8 @@ pub(super) fn draft(page: &Candidate, score: f32, similar: &[String]) -> Draft {
     }
 }
 
-/// What the tool of a page is called, with the words that say so: the title where it is a name and no sentence, else
-/// what is imported, else the project it belongs to.
+/// Returns the name of a page's tool, with the text it comes from and a confidence: the title if it is a name
+/// rather than a sentence, else the imported class, else the project's name.
 fn name_of(page: &Candidate) -> (&str, &str, f32) {
     let (facts, title) = (&page.facts, page.document.title.as_str());
     if is_name(&facts.name) {
@@ -69,11 +69,11 @@ fn name_of(page: &Candidate) -> (&str, &str, f32) {
         let full = page.repository.as_ref()?.full_name.as_str();
         Some((full.rsplit('/').next().unwrap_or(full), full, 0.7))
     };
-    // Without either the title is all there is; a reviewer sees how sure that is.
+    // Otherwise only the title is left; its low confidence is visible to the reviewer.
     imported.or_else(project).unwrap_or((&facts.name, title, 0.3))
 }
 
-/// What GitHub says about a project, in a line.
+/// Summarizes what GitHub says about a project, in one line.
 fn facts_of(repository: &Repository) -> String {
     let mut said = vec![format!("{} stars", repository.stars)];
     said.extend(repository.license.clone());

@@ -1,24 +1,24 @@
-//! Whether a page answers a need.
+//! Decides whether a page answers a need.
 
 use autokit_pages::PageMark;
 
 use super::Finding;
 
-/// A first candidate whose words and meaning rank below this is no answer.
+/// Least rank (by words and meaning) of the best candidate to count as an answer.
 ///
-/// What a page is (its address, its code) says which of several pages is the tool's, not whether any
-/// is: 18 of 100 points went to every page of a tool. By the rank alone, of the right pages for 30
-/// needs that name no product nearly all reach 0.34, as do 4 of 35 needs no page answers; from 0.33
-/// to 0.38 neither count moves by more than two.
+/// The page marks (its address, its code) tell which of several pages documents the tool, not whether any
+/// does: they gave 18 of 100 points to every page of a tool. By rank alone, nearly all of the right pages for
+/// 30 needs that name no product reach 0.34, as do pages for 4 of 35 needs that no page answers; between 0.33
+/// and 0.38 neither count changes by more than two.
 const GOOD: f32 = 0.34;
-/// Others beside a good first one may rank this much lower.
+/// How much lower candidates after a good best one may rank.
 const SLACK: f32 = 0.1;
 /// As [`GOOD`] when the need names the product and the page is about it.
 const GOOD_NAMED: f32 = 0.2;
-/// Candidates this much behind the first are other things.
+/// Candidates whose score is this far behind the best are about something else.
 const MARGIN: f32 = 0.2;
 
-/// How many of the findings, best first, are handed on.
+/// Returns how many of the findings, which are sorted best first, are good enough to return.
 pub(super) fn good_enough(findings: &[Finding]) -> usize {
     let good = |finding: &Finding, slack: f32| {
         let marks = &finding.marks;

@@ -1,9 +1,9 @@
-//! Finding a tool on the web for a need (FUEL, web fallback; Elyra, chained research).
+//! Finds tools on the web for a need (FUEL, web fallback; Elyra, chained research).
 //!
-//! Without a language model: several queries, the pages they find read and cut into pieces, a second
-//! round asked in the words of the best of them, everything ranked as the library ranks its cards,
-//! and a judgement whether the best really documents a tool for this need. What is found becomes a
-//! draft of a card whose every field carries the words of the page it rests on.
+//! Without a language model: run several queries, read and chunk the pages they find, run a second round of
+//! queries built from the titles of the closest pages, rank everything as the library ranks its cards, and
+//! decide whether the best page really documents a tool for this need. Each finding becomes a draft card
+//! whose every field carries the supporting text of the page.
 
 mod draft;
 mod judge;
@@ -31,31 +31,31 @@ use pool::{Candidate, Pool};
 pub use queries::Vocabulary;
 pub use react::Looked;
 
-/// Projects taken from GitHub.
+/// Projects taken from GitHub per search.
 const REPOSITORIES: usize = 5;
-/// Pages read for one need at most.
+/// Most pages read for one need.
 const PAGES: usize = 32;
-/// Characters of a page searched by keyword.
+/// Characters of a page that are indexed for keyword search.
 const BODY: usize = 3000;
-/// Candidates handed on at most.
+/// Most findings returned.
 const CANDIDATES: usize = 5;
 
-/// What discovery needs.
+/// Web discovery and its dependencies.
 #[derive(Clone, Debug)]
 pub struct Discovery {
-    /// Search services, preferred first.
+    /// Search services, preferred one first.
     pub providers: Vec<Provider>,
-    /// Facts about repositories, if it is to be asked.
+    /// GitHub client, if GitHub is to be searched.
     pub github: Option<GitHub>,
     /// Reads pages.
     pub reader: PageReader,
-    /// Words about tools, with vectors of the same model.
+    /// Words about tools, with vectors of the same embedding model.
     pub vocabulary: Arc<Vocabulary>,
-    /// Cards of the library: what is known already, and what common words are worth.
+    /// Cards of the library: they show what is known already and provide term statistics.
     pub known: Arc<Vec<Known>>,
-    /// Words that lead to the source looked at first, e.g. `LangChain`.
+    /// Query words that favour a preferred source, e.g. `LangChain`.
     pub preferred: Option<String>,
-    /// Tools the person turned down: not handed on again.
+    /// Findings the person rejected; they are not returned again.
     pub turned_down: Vec<Finding>,
 }
 
@@ -64,7 +64,7 @@ pub struct Discovery {
 pub struct Known {
     /// Its text.
     pub text: ToolText,
-    /// Its documentation page, if it names one.
+    /// Its documentation page, if it has one.
     pub documentation: Option<String>,
 }
 
@@ -131,8 +131,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether it is the same tool: the same page, or another address of a page with the same name that
-    /// shows the same import. The name alone says little: one service has tools for several languages.
+    /// Whether both are the same tool: the same page, or another URL of a page with the same name and the
+    /// same import. The name alone is not enough, since one service has tools for several languages.
     fn is_same(&self, other: &Finding) -> bool {
         let import = |finding: &Finding| {
             let value =
@@ -156,7 +156,7 @@ pub struct Discovered {
 }
 
 impl Discovered {
-    /// In a line, for the trace.
+    /// Summarizes the result in one line, for the trace.
     pub fn summary(&self) -> String {
         match self.findings.first() {
             Some(best) => format!("{}: {}", best.name, best.url),
@@ -166,10 +166,10 @@ impl Discovered {
 }
 
 impl Discovery {
-    /// Looks for tools for a need.
+    /// Searches for tools for a need.
     ///
     /// # Errors
-    /// [`Error::NoSearch`]; a search that fails at every service, with the reason of the first.
+    /// [`Error::NoSearch`]; when every service fails, the error of the first.
     pub async fn run(
         &self,
         need: &str,
@@ -227,7 +227,7 @@ impl Discovery {
             .map_err(Error::Embedding)
     }
 
-    /// Asks every service every query and adds what they find to the pool.
+    /// Sends every query to every service and adds the results to the pool.
     async fn search(
         &self,
         queries: &[String],
@@ -263,8 +263,8 @@ impl Discovery {
         }
     }
 
-    /// Asks GitHub for projects, if it is to be asked. It is one source of several: without it the search
-    /// goes on.
+    /// Searches GitHub for projects, if configured. GitHub is one source of several, so discovery goes on if
+    /// it fails.
     async fn search_github(&self, need: &str, pool: &mut Pool, on: &mut (dyn FnMut(Trace) + Send)) {
         let Some(github) = &self.github else { return };
         let query = queries::content(need);
@@ -283,7 +283,7 @@ impl Discovery {
         if !github.searches_code() {
             return;
         }
-        // What a README shows is documentation too, and often the only one a small tool has.
+        // A README is documentation too, and often the only one a small tool has.
         let query = format!("{query} filename:README.md");
         on(Trace::action(format!("Search code on GitHub for {query:?}")));
         match github.code(&query, REPOSITORIES).await {
@@ -333,7 +333,7 @@ impl Discovery {
                     continue;
                 }
                 Err(error) => {
-                    // A rule of the person's own, who can change it; the others are the site's affair.
+                    // The user can change this rule and is told how; other failures are up to the site.
                     let remedy = match error.code() {
                         autokit_web::Code::PrivateAddress => format!(". {}", error.remedy()),
                         _ => String::new(),
@@ -343,7 +343,7 @@ impl Discovery {
                 }
             };
             read += 1;
-            // Two addresses of one page are one page.
+            // Two URLs that lead to the same page count once.
             if pool.has(&fetched.url) || fresh.iter().any(|page| page.url == fetched.url) {
                 continue;
             }
@@ -360,7 +360,7 @@ impl Discovery {
         Ok(())
     }
 
-    /// All pages read, best first, as findings.
+    /// Ranks all pages read and returns them as findings, best first.
     fn weigh(&self, need: &Need, vector: Option<&[f32]>, pool: &Pool) -> Result<Discovered> {
         let bodies: Vec<String> = pool.pages.iter().map(|page| opening(&page.document, BODY)).collect();
         let mut index = SearchIndex::new();
@@ -407,7 +407,7 @@ impl Discovery {
             }
         }
         findings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
-        // What the library has is no discovery; it is shown last.
+        // Tools the library already has are not discoveries and come last.
         findings.sort_by_key(|finding| finding.marks.has(PageMark::Known));
         let read = pool.pages.len() as u32;
         Ok(Discovered { findings, dismissed: Vec::new(), read })
@@ -415,7 +415,7 @@ impl Discovery {
 
     fn finding(&self, page: &Candidate, marks: PageMarks, chunk: Option<u32>) -> Finding {
         let similar = self.similar(page);
-        // What the search service says of the page is not a quotation from it.
+        // The search service's snippet is not a quotation from the page.
         let best = chunk.and_then(|at| page.pieces().get(at as usize)).or(page.pieces().first());
         let excerpt: String = best.map_or("", String::as_str).chars().take(300).collect();
         let score = marks.score_for_need();
@@ -431,13 +431,13 @@ impl Discovery {
         }
     }
 
-    /// Whether a card of the library names this very page.
+    /// Whether a card of the library names this page as its documentation.
     fn documents(&self, page: &Candidate) -> bool {
         let same = |url: &str| address(url) == address(page.url()) || address(url) == address(&page.hit.url);
         self.known.iter().any(|card| card.documentation.as_deref().is_some_and(same))
     }
 
-    /// Cards that may be the same tool: by page, by name, by what is imported.
+    /// Returns the ids of cards that may be the same tool, by page, name or imported class.
     fn similar(&self, page: &Candidate) -> Vec<String> {
         let name = distinctive(&page.facts.name);
         let class = page.facts.import.as_ref().map(|import| import.value.1.as_str());

@@ -1,4 +1,4 @@
-//! What was found so far: hits of the search services, the pages that were read.
+//! What discovery has found so far: search hits and the pages read.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use autokit_search::dot;
 use autokit_toolcard::is_web_address;
 use autokit_web::search::{Hit, Repository};
 
-/// Pages whose titles make the query of the second round.
+/// Number of pages whose titles make up the query of the second round.
 const LEADERS: usize = 3;
 
-/// A page that was read, with how it was found.
+/// A page that was read, and the hit that led to it.
 pub(super) struct Candidate {
     pub(super) page: Arc<Page>,
     pub(super) hit: Hit,
     pub(super) fetched_at: String,
-    /// What GitHub says about the project, where the page was found there.
+    /// The GitHub repository, if the page was found there.
     pub(super) repository: Option<Repository>,
 }
 
@@ -29,30 +29,30 @@ impl std::ops::Deref for Candidate {
 }
 
 impl Candidate {
-    /// Where the page was found, after redirects.
+    /// URL of the page, after redirects.
     pub(super) fn url(&self) -> &str {
         &self.page.fetched.url
     }
 }
 
-/// What was found so far.
+/// What discovery has found so far.
 #[derive(Default)]
 pub(super) struct Pool {
     pub(super) found: FoundPages,
-    /// Addresses that were asked for.
+    /// URLs already requested.
     pub(super) asked: HashSet<String>,
     pub(super) pages: Vec<Candidate>,
-    /// Projects by the address their pages were looked for at.
+    /// Repositories by the URL at which their page is read.
     repositories: HashMap<String, Repository>,
 }
 
 impl Pool {
-    /// Nothing read yet of what was found.
+    /// Creates a pool of hits with no page read yet.
     pub(super) fn of(found: FoundPages) -> Pool {
         Pool { found, ..Pool::default() }
     }
 
-    /// Takes projects in, best first: their own site where they have one, else their page at GitHub.
+    /// Adds repositories, best first: each at its homepage if it has one, else at its GitHub page.
     pub(super) fn add_repositories(&mut self, found: Vec<Repository>) {
         let mut hits = Vec::new();
         for repository in found.into_iter().filter(|repository| !repository.archived) {
@@ -68,7 +68,7 @@ impl Pool {
         self.found.add(hits);
     }
 
-    /// Takes a page in that was read, unless it is here already.
+    /// Adds a page that was read, unless it is already in the pool.
     pub(super) fn put(&mut self, hit: Hit, fetched_at: String, page: Arc<Page>) {
         self.asked.insert(hit.url.clone());
         if !self.has(&page.fetched.url) {
@@ -77,18 +77,18 @@ impl Pool {
         }
     }
 
-    /// Whether the page at an address, after redirects, was read.
+    /// Whether the page at a URL, after redirects, was read.
     pub(super) fn has(&self, url: &str) -> bool {
         self.pages.iter().any(|page| page.url() == url)
     }
 
-    /// Hits not asked for yet, those that more queries agree on first.
+    /// Returns hits not requested yet; those that more queries agree on come first.
     pub(super) fn waiting(&self, most: usize) -> Vec<Hit> {
         let waiting = self.found.best().into_iter().filter(|hit| !self.asked.contains(&hit.url));
         waiting.take(most.saturating_sub(self.asked.len())).cloned().collect()
     }
 
-    /// Names of the pages with a piece closest to the need.
+    /// Returns the names of the pages with the chunks closest to the need.
     pub(super) fn leaders(&self, need: &[f32]) -> Vec<&str> {
         let closest = |page: &Candidate| {
             page.piece_vectors().iter().map(|v| dot(v, need)).fold(f32::NEG_INFINITY, f32::max)

@@ -1,19 +1,18 @@
-//! What is asked of a search service for a need.
+//! Builds the search queries for a need.
 
 use autokit_search::is_stop_word;
 
 use autokit_search::dot;
 
-/// Related words added to a query.
+/// Number of related words added as a query.
 const RELATED: usize = 12;
 
-/// Words about tools with their vectors: what a need is put into when its own words find little.
+/// Words about tools with their vectors, for expanding a need whose own words find little.
 ///
-/// Why: the words of a need ("will it rain") are often not those of the page ("weather"). On 165
-/// everyday questions over a site of 596 pages the right page is among the first ten for 58 % of
-/// questions as they stand, for 81 % with a second query made of the twelve nearest words of the
-/// starter cards and a third made of the titles found. The same with the 20,000 words of the model's
-/// vocabulary: 78 %.
+/// The words of a need ("will it rain") are often not those of the page ("weather"). On 165 everyday
+/// questions over a site of 596 pages, the right page is among the first ten for 58 % of the questions as
+/// they are, and for 81 % with a second query of the twelve nearest words of the starter cards and a third of
+/// the titles found. With the 20,000 words of the model's vocabulary instead: 78 %.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     words: Vec<String>,
@@ -21,7 +20,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The distinct words of some texts, four letters and more, in order.
+    /// Returns the distinct words of some texts that have four letters or more, sorted.
     pub fn words_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
         let mut words: Vec<String> = texts
             .into_iter()
@@ -35,13 +34,13 @@ impl Vocabulary {
         words
     }
 
-    /// Words with their vectors, one each.
+    /// Creates a vocabulary from words and their vectors, one per word.
     pub fn new(words: Vec<String>, vectors: Vec<Vec<f32>>) -> Vocabulary {
         debug_assert_eq!(words.len(), vectors.len());
         Vocabulary { words, vectors }
     }
 
-    /// The words closest to a need.
+    /// Returns the words closest to a need.
     pub fn near(&self, need: &[f32]) -> Vec<&str> {
         let mut by: Vec<(f32, &str)> =
             self.vectors.iter().zip(&self.words).map(|(v, word)| (dot(v, need), word.as_str())).collect();
@@ -50,7 +49,7 @@ impl Vocabulary {
     }
 }
 
-/// The words of a need that carry information, in order.
+/// Returns the content words of a need, in order.
 pub(crate) fn content(need: &str) -> String {
     let words: Vec<&str> = need
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '?' | '!' | '(' | ')' | '"'))
@@ -60,8 +59,8 @@ pub(crate) fn content(need: &str) -> String {
     words.join(" ")
 }
 
-/// The queries of the first round: the need as it stands, its content words with those of the
-/// preferred source, the names in it, and related words.
+/// Builds the queries of the first round: the need as it is, its content words with those of the preferred
+/// source, the names in it, and related words.
 pub(crate) fn first_round(
     need: &str,
     names: &[Vec<String>],

@@ -1,7 +1,7 @@
-//! Finding a tool with a language model that searches and reads (ReAct).
+//! Finds a tool with a language model that searches and reads pages (ReAct).
 //!
-//! The model leads; what it hands in is judged by the same rules as without it: only pages it opened,
-//! only with a quote that stands there.
+//! The model leads, but its findings are checked by the same rules as without it: only pages it opened count,
+//! and only with a quote that occurs there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::outlier::OUTLIER;
 use autokit_llm::prompts::{self, Prompts};
 
-/// What the model may do.
+/// The tools available to the model.
 struct Web<'a> {
     discovery: &'a Discovery,
     web: WebTools<'a>,
@@ -91,33 +91,33 @@ impl Web<'_> {
     }
 }
 
-/// What came of letting a model look.
+/// Result of a model-led search.
 #[derive(Debug)]
 pub(super) struct Led {
-    /// What was found, by the model or after it.
+    /// What was found, by the model or by the rules that took over.
     found: Discovered,
     /// Tokens used.
     usage: Usage,
-    /// What the model did, for people, when the rules had to go on without it.
+    /// Why the model gave up, for people, if the rules took over.
     gave_up: Option<&'static str>,
 }
 
-/// What a look at the web gave.
+/// Result of a web search for a need.
 #[derive(Debug)]
 pub struct Looked {
     /// What was found.
     pub found: Discovered,
-    /// The model that led; none when it went by rules.
+    /// The model that led the search; `None` if it was rule-based.
     pub model: Option<String>,
     /// Tokens used.
     pub usage: Usage,
-    /// Why it went by rules though there is a model.
+    /// Why the search was rule-based although there is a model.
     pub note: Option<String>,
 }
 
 impl Discovery {
-    /// Looks for tools for a need: led by a model for at most `patience` if there is one, else, and after
-    /// a model that fails, by rules.
+    /// Searches for tools for a need: led by a model for at most `patience` if there is one; by rules if
+    /// there is none or it fails.
     ///
     /// # Errors
     /// As [`Discovery::run`].
@@ -153,11 +153,10 @@ impl Discovery {
         Ok(Looked { found, model: None, usage: Usage::default(), note })
     }
 
-    /// Lets a model look for tools for a need. When it does not manage to, the rules go on with what it
-    /// found.
+    /// Lets a model search for tools for a need. If it gives up, the rules search instead.
     ///
     /// # Errors
-    /// [`Error::Llm`] when the model cannot be asked; else as [`Discovery::run`].
+    /// [`Error::Llm`] when the request to the model fails; otherwise as [`Discovery::run`].
     async fn react(
         &self,
         model: &Model,
@@ -228,7 +227,7 @@ impl Discovery {
         }
         let pages: Vec<_> = pool.pages.iter().map(|page| Arc::clone(&page.page)).collect();
         self.reader.embed(&pages, Part::Pieces).await?;
-        // Believed: pages it opened, with words that stand there.
+        // Only pages the model opened count, with a quote that occurs there.
         let mut chosen: Vec<String> = Vec::new();
         for pick in picked {
             let is_picked = |one: &&Opened| one.asked == pick.url || one.page.fetched.url == pick.url;
@@ -255,7 +254,7 @@ impl Discovery {
         let mut findings = Vec::new();
         for url in &chosen {
             let Some(at) = all.findings.iter().position(|finding| finding.url == *url) else {
-                // Weighing leaves out nothing else; the same page handed in twice is here already.
+                // `weigh` drops only rejected findings; a page handed in twice is already in `findings`.
                 if !findings.iter().any(|finding: &Finding| finding.url == *url) {
                     on(Trace::failure(format!("{url} was turned down; left out.")));
                 }
@@ -266,7 +265,7 @@ impl Discovery {
                 on(Trace::failure(format!("{url} is about another product than the one asked for.")));
                 all.dismissed.insert(0, finding);
             } else if finding.marks.get(PageMark::Rank) < OUTLIER * best {
-                // A page it was talked into, or took for another: it read better ones.
+                // The model was talked into this page or mistook it: it read better ones.
                 on(Trace::failure(format!("{url} is far from the request; left out.")));
                 all.dismissed.insert(0, finding);
             } else {

@@ -1,4 +1,4 @@
-//! What is believed and what is not.
+//! Tests of what counts as supported.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn a_sentence_about_another_tool_is_not_about_this_one() {
     assert!(sources.is_about("Gives weather forecasts for a place."));
     assert!(sources.is_about("It forecasts."), "too little to tell");
     assert!(!sources.is_about("Sends messages to the phones of customers."));
-    // What was asked does not make it so.
+    // The question does not count as a source here.
     assert!(!sources.with_question("send messages to phones").is_about("Sends messages to phones."));
 }
 

@@ -1,4 +1,4 @@
-//! The two graders: is everything in an answer supported, and does it answer the question?
+//! The two graders: whether everything in an answer is supported, and whether it answers the question.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::ask::{Retrieved, Retriever, model};
 use crate::error::Result;
 
 impl<H: Retriever> Run<'_, H> {
-    /// What supports claims about a card: itself and its page, not its neighbours.
+    /// Returns the sources for claims about a card: the card and its page, not other cards.
     pub(super) fn sources(&self, card: &Retrieved) -> Sources {
         let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
         Sources::new([card.body.as_str()].into_iter().chain(stub))
@@ -24,7 +24,7 @@ impl<H: Retriever> Run<'_, H> {
         sources.supports_sentence(sentence, &|word| self.retriever.is_word(word))
     }
 
-    /// Rules decide: a model that lies would call its own answer grounded.
+    /// Grades by rules, because a model that invents claims would call its own answer grounded.
     pub(super) fn grade_grounded(&mut self) -> Done {
         let Some(mut draft) = self.draft.take() else {
             return Done::here(Outcome::Exhausted, "No answer to check");
@@ -39,7 +39,7 @@ impl<H: Retriever> Run<'_, H> {
         if !self.supports(&sources, &draft.sentence) {
             problems.push(format!("the sentence {:?} names things that were not read", draft.sentence));
         }
-        // Without the names of fields, which are the same on every card.
+        // Field names are left out, because they are the same on every card.
         let texts = Sources::new([card.name.as_str(), card.description.as_str()])
             .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()));
         if !texts.is_about(&draft.sentence) {
@@ -61,8 +61,8 @@ impl<H: Retriever> Run<'_, H> {
                 };
             }
         }
-        // The reranker and the model see texts strangers wrote: a far worse match than the best one is
-        // more likely talked up than right.
+        // The reranker and the model read third-party text: a far worse match than the best one was more
+        // likely promoted by its text than right.
         let best = self.retrieved.iter().map(|card| card.score).fold(0.0, f32::max);
         let outlier = local::is_outlier(card.score, best);
         if outlier {
@@ -83,7 +83,7 @@ impl<H: Retriever> Run<'_, H> {
             self.tries += 1;
             return Done::here(Outcome::Ungrounded, text);
         }
-        // No more tries: what is not supported does not reach the person; the card speaks for itself.
+        // No tries are left: unsupported text is replaced by the card's own.
         if outlier {
             self.draft = self.by_rules();
         } else {
@@ -114,7 +114,7 @@ impl<H: Retriever> Run<'_, H> {
             match self.models_until.wait(asked).await {
                 Ok((answers, reason, usage)) => {
                     if !answers {
-                        // It may end up in the answer, so it may say no more than an answer may.
+                        // The reason may become part of the answer, so the same rules apply to it.
                         let sources = Sources::new([draft.card.body.as_str(), &question]);
                         let said = Some(&reason).filter(|reason| self.supports(&sources, reason));
                         self.reason = said.map_or_else(
@@ -135,8 +135,8 @@ impl<H: Retriever> Run<'_, H> {
             }
         }
         let score = draft.card.score;
-        // A card that is more likely wrong than right is not the last word where the web can be asked, and where
-        // it cannot the answer says so.
+        // A card that is more likely wrong than right is not accepted yet: the web is searched first, and if
+        // that finds nothing, the card is returned as an unsure answer.
         self.accepted = score >= self.thresholds.doubtful;
         self.doubtful = !self.accepted && score >= self.thresholds.nothing;
         Ok(if self.accepted {
