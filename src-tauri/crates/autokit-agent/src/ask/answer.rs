@@ -29,16 +29,16 @@ pub struct Retrieved {
     pub cited: Option<Citation>,
 }
 
-/// Where a statement stands.
+/// A passage that supports a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Citation {
-    /// Id of the card whose page it is.
+    /// Id of the card whose page is cited.
     pub card: String,
-    /// Headings down to the piece.
+    /// Headings above the passage.
     pub title: String,
-    /// The page, with the place in it where it has one.
+    /// The page's URL, with a fragment where there is an anchor.
     pub url: String,
-    /// The piece.
+    /// Text of the passage.
     pub text: String,
 }
 
@@ -49,15 +49,15 @@ pub struct Ranked {
     pub id: String,
     /// Tool name.
     pub name: String,
-    /// What it does, shortened.
+    /// Description, shortened.
     pub description: String,
-    /// Score of the ranking, 0 to 1.
+    /// Ranking score, 0 to 1.
     pub score: f32,
-    /// What that score is made of.
+    /// Components of that score.
     pub parts: ScoreParts,
-    /// What the reranker gave it, 0 to 1.
+    /// Score given by the reranker, 0 to 1.
     pub judged: Option<f32>,
-    /// Why, in the reranker's words.
+    /// The reranker's justification.
     pub justification: Option<String>,
 }
 
@@ -70,64 +70,64 @@ pub struct Retrieval {
     pub thresholds: Thresholds,
 }
 
-/// An answer. Name, sentence, code and citations are those of one card.
+/// An answer. Name, sentence, code and citations all come from the same card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct AgentAnswer {
-    /// How sure it is.
+    /// How certain the answer is.
     pub verdict: Verdict,
     /// Id of the recommended card.
     pub tool: Option<String>,
     /// Its name.
     pub name: Option<String>,
-    /// One sentence on what it is.
+    /// One sentence that describes the tool.
     pub sentence: String,
-    /// Why it serves the question.
+    /// Why it answers the question.
     pub why: String,
-    /// Import-and-call lines.
+    /// Import-and-call code.
     pub stub: Option<Stub>,
-    /// Lines a model wrote that nothing supports; not part of the stub.
+    /// Code lines written by a model that no source supports; they are not part of the stub.
     pub removed: Vec<String>,
-    /// What the answer rests on.
+    /// Passages that support the answer.
     pub citations: Vec<Citation>,
-    /// The candidates: the recommended one first, then best first.
+    /// The candidates: the recommended one first, then by rank.
     pub candidates: Vec<Ranked>,
     /// Tools found on the web.
     pub findings: Vec<Finding>,
-    /// What ran and what did not, in words for the person.
+    /// What ran and what did not, as messages for the person.
     pub notes: Vec<String>,
 }
 
-/// A piece of the trace.
+/// An event of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct StepEvent {
     /// The step.
     pub step: Step,
-    /// What happens.
+    /// What happened in the step.
     pub phase: Phase,
-    /// In words.
+    /// A description for people.
     pub text: String,
-    /// The model that did it; none when it ran on this machine by rules.
+    /// The model that ran the step; `None` if it was rule-based.
     pub model: Option<String>,
-    /// Tokens read and written by the model.
+    /// Input and output tokens of the model.
     pub tokens: (u32, u32),
-    /// Milliseconds the step took, at its end.
+    /// Duration of the step in milliseconds, at its end.
     pub ms: u32,
 }
 
-/// What an event tells.
+/// What an event reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Phase {
-    /// The step begins.
+    /// The step started.
     Start,
     /// The step ended.
     Result {
-        /// How.
+        /// How it ended.
         outcome: Outcome,
     },
-    /// News from within the step.
+    /// Progress within the step.
     Trace {
-        /// What.
+        /// The progress.
         trace: Trace,
     },
 }

@@ -6,60 +6,60 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What the agent does.
+/// A step of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Rank the library's cards.
     Search,
-    /// Write an answer from what was found.
+    /// Write an answer from the retrieved cards.
     Generate,
-    /// Is every claim and code line supported by what was found?
+    /// Check that every claim and code line is supported by what was retrieved.
     GradeGrounded,
-    /// Does it answer the question?
+    /// Check that the answer answers the question.
     GradeAnswers,
-    /// Say the question in other words.
+    /// Rephrase the question.
     Rewrite,
-    /// Look on the web.
+    /// Search the web.
     Web,
-    /// Hand the answer over.
+    /// Deliver the answer.
     Finalize,
-    /// The person says yes or no.
+    /// The person gives feedback.
     Feedback,
-    /// A tool found on the web becomes a proposed card.
+    /// Propose a card for a tool found on the web.
     Add,
 }
 
-/// How a step ended.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Cards were found.
     Found,
-    /// Nothing was.
+    /// Nothing was found.
     Nothing,
-    /// An answer is written.
+    /// An answer was written.
     Written,
-    /// All of it is supported.
+    /// All claims are supported.
     Grounded,
-    /// Some of it is not.
+    /// Some claims are not supported.
     Ungrounded,
     /// It answers the question.
     Answers,
-    /// It does not.
+    /// It does not answer the question.
     Misses,
-    /// There are other words.
+    /// The question was rephrased.
     Rewritten,
-    /// No tries are left, or no other words.
+    /// No tries are left, or no new phrasing was found.
     Exhausted,
-    /// The answer was handed over.
+    /// The answer was delivered.
     #[serde(alias = "told")]
     Delivered,
-    /// The person finds it helpful.
+    /// The person found the answer helpful.
     Helpful,
-    /// The person does not.
+    /// The person did not find it helpful.
     Unhelpful,
-    /// The person wants a tool that was found on the web.
+    /// The person wants a card for a tool found on the web.
     Wanted,
     /// A card was proposed.
     Proposed,

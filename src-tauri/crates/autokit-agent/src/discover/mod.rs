@@ -68,25 +68,25 @@ pub struct Known {
     pub documentation: Option<String>,
 }
 
-/// What happens while discovery runs, as it happens.
+/// Progress of discovery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Trace {
-    /// What is thought.
+    /// A thought.
     Thought {
-        /// In words.
+        /// The thought.
         text: String,
     },
-    /// What is done.
+    /// An action.
     Action {
-        /// In words.
+        /// The action.
         text: String,
     },
-    /// What came of it.
+    /// The result of an action.
     Observation {
-        /// In words.
+        /// The result.
         text: String,
-        /// It failed.
+        /// Whether the action failed.
         failed: bool,
     },
 }
@@ -109,24 +109,24 @@ impl Trace {
     }
 }
 
-/// A tool that was found.
+/// A tool found on the web.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Finding {
     /// Its documentation page, after redirects.
     pub url: String,
-    /// What it is called there.
+    /// Its name on the page.
     pub name: String,
-    /// What it does, from the page.
+    /// Its description on the page.
     pub description: String,
-    /// How sure it is that this is a tool for the need, 0 to 1.
+    /// Confidence that this is a tool for the need, 0 to 1.
     pub score: f32,
-    /// What speaks for it.
+    /// The page marks behind the score.
     pub marks: PageMarks,
-    /// Words of the page that match the need best.
+    /// The passage of the page that matches the need best.
     pub excerpt: String,
     /// Ids of library cards that may be the same tool.
     pub similar: Vec<String>,
-    /// The card it would become, with evidence.
+    /// The draft card, with evidence.
     pub draft: Draft,
 }
 
@@ -144,14 +144,14 @@ impl Finding {
     }
 }
 
-/// What a search for a tool found.
+/// Result of a discovery.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Discovered {
-    /// Best first; empty for "nothing suitable".
+    /// Findings, best first; empty if nothing is suitable.
     pub findings: Vec<Finding>,
-    /// The best of what was not good enough, for a person who wants to see it.
+    /// The best of the findings that were not good enough, for a person who wants to see them.
     pub dismissed: Vec<Finding>,
-    /// Pages read.
+    /// Number of pages read.
     pub read: u32,
 }
 
