@@ -115,7 +115,7 @@ fn addresses_are_read_however_they_are_written() -> Result<()> {
     {
         told(&place, address, "is on this machine or a private network", "autokit providers allow HOST")?;
     }
-    told(&place, "ftp://example.org/x", "Ftp addresses cannot be read.", "Give an address with https")
+    told(&place, "ftp://example.org/x", "Ftp URLs aren't supported.", "Use an https URL")
 }
 
 #[test]

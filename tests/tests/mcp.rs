@@ -79,7 +79,7 @@ fn servers_of_a_programs_settings_are_added_and_wait() -> Result<()> {
     let file = file.display().to_string();
     // Nobody is there to say yes.
     let (_, refused) = place.failure(&["servers", "import", &file])?;
-    ensure!(refused.to_string().contains("nobody is there"), "{refused}");
+    ensure!(refused.to_string().contains("confirmation needs a terminal"), "{refused}");
     let added = place.json(&["servers", "import", &file, "--yes"])?;
     ensure!(added.as_array().map(Vec::len) == Some(1), "{added}");
     ensure!(added[0]["name"] == "fixture" && added[0]["tools"] == 0 && added[0]["waiting"] == 10, "{added}");

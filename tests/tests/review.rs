@@ -264,7 +264,7 @@ async fn one_person_is_one_reviewer_however_the_name_is_typed() -> Result<()> {
     ensure!(long.code == ErrorCode::Invalid && long.message.contains("101 characters"), "{long:?}");
     drop(node);
     let shown = place.run(&["review", "show", "1"])?;
-    ensure!(String::from_utf8_lossy(&shown.stdout).contains("1 of 2 said yes: "), "{shown:?}");
+    ensure!(String::from_utf8_lossy(&shown.stdout).contains("1 of 2 approvals: "), "{shown:?}");
     // Escapes in a name do not reach the terminal.
     let policy = place.run(&["review", "policy", "--reviewer", "a\u{1b}[31mb"])?;
     let policy = String::from_utf8(policy.stdout)?;

@@ -75,7 +75,7 @@ describe("the window", () => {
     await press("?");
     await wait(200);
     const dialog = screen.getByRole("dialog", { name: "Keyboard shortcuts" });
-    expect(screen.getByRole("region", { name: "Review" }).textContent).toContain("Accept the ticked fields");
+    expect(screen.getByRole("region", { name: "Review" }).textContent).toContain("Accept selected fields");
     await press("ArrowLeft", { altKey: true });
     expect(dialog.isConnected).toBe(true);
     expect(current()).toBe("Library");

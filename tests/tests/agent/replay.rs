@@ -120,7 +120,7 @@ async fn the_calendar_session_in_the_terminal() -> Result<()> {
     // For people the same in words, with what was left out.
     let shown = tokio::task::block_in_place(|| place.run(&["sessions", session_id(&session)?]))?;
     let text = String::from_utf8(shown.stdout)?;
-    assert!(text.contains(IMPORT) && text.contains("left out, because nothing supports it"), "{text}");
+    assert!(text.contains(IMPORT) && text.contains("removed, unsupported"), "{text}");
     Ok(())
 }
 

@@ -32,7 +32,7 @@ async fn export_in_view(window: &Window, path: &std::path::Path) -> Result<()> {
     window.wait_for_text(".dialog-content button.primary", "Export 3 cards").await?;
     window.screenshot("60-export").await?;
     window.click(".dialog-content button.primary", "Export 3 cards").await?;
-    window.wait_for_text("[role=status]", "3 cards written to").await?;
+    window.wait_for_text("[role=status]", "Exported 3 cards to").await?;
     Ok(())
 }
 
@@ -41,7 +41,7 @@ async fn look_at(window: &Window, path: &std::path::Path) -> Result<()> {
     window.answer_dialogs(path).await?;
     window.click("main button", "Import").await?;
     window.click(".dialog-content button.primary", "Choose a file").await?;
-    window.wait_for("[aria-label='Show only']").await?;
+    window.wait_for("[aria-label='Filter']").await?;
     Ok(())
 }
 
@@ -74,24 +74,24 @@ async fn a_filtered_set_is_taken_in_with_two_conflicts_and_taken_back() -> Resul
 
     let window = Window::open(&bob, NO_MODEL).await?;
     look_at(&window, &bundle).await?;
-    let counts = "[...document.querySelectorAll('[aria-label=\"Show only\"] button')].map((b) => b.textContent.replace(/\\s+/g, ' ').trim()).join()";
+    let counts = "[...document.querySelectorAll('[aria-label=\"Filter\"] button')].map((b) => b.textContent.replace(/\\s+/g, ' ').trim()).join()";
     let told = window.run(&format!("return {counts}")).await?;
-    let expected = "3 All,0 New,1 Changed,2 Conflicting,0 Perhaps the same,0 Identical,0 Invalid";
+    let expected = "3 All,0 New,1 Changed,2 Conflicting,0 Possible duplicate,0 Identical,0 Invalid";
     ensure!(told == expected, "{told}");
     // The third one, by keys.
     window.wait_until("document.querySelectorAll('.dialog-content [data-place]').length === 3").await?;
     window.press("jj").await?;
     window.press(Key::Enter.value().to_string()).await?;
     window.wait_until("document.querySelector('.dialog-content [role=radiogroup]')").await?;
-    let theirs = "[...document.querySelectorAll('.dialog-content .choices label')].find((label) => label.textContent.includes('Take theirs')).click()";
+    let theirs = "[...document.querySelectorAll('.dialog-content .choices label')].find((label) => label.textContent.includes('Use theirs')).click()";
     window.run(theirs).await?;
     window
-        .wait_until("document.querySelector('.dialog-content dl')?.textContent.includes('is taken')")
+        .wait_until("document.querySelector('.dialog-content dl .badge')?.textContent.includes('used')")
         .await?;
     window.screenshot("61-import-conflict").await?;
-    window.click(".dialog-content label", "Take over at once").await?;
-    window.click(".dialog-content button.primary", "Take over 3 cards").await?;
-    window.wait_for_text("footer .job", "1 to decide in Review").await?;
+    window.click(".dialog-content label", "Import directly").await?;
+    window.click(".dialog-content button.primary", "Import 3 cards").await?;
+    window.wait_for_text("footer .job", "1 pending review").await?;
     let toaster = fields("Toaster")?;
     ensure!(toaster["description"] == "Toasts on both sides." && toaster["pricing"] == "paid", "{toaster}");
     ensure!(fields("Egg Timer")?["class"] == "EggWatch", "what nobody decided stays");
@@ -105,7 +105,7 @@ async fn a_filtered_set_is_taken_in_with_two_conflicts_and_taken_back() -> Resul
     window.press("t").await?;
     window.wait_for_text("button.primary", "Accept").await?;
     window.press("a").await?;
-    window.wait_for_text("[role=status]", "Egg Timer was accepted").await?;
+    window.wait_for_text("[role=status]", "Accepted Breakfast / Egg Timer").await?;
     ensure!(fields("Egg Timer")?["class"] == "EggClock");
 
     // All of it is one step: what was decided about it goes with it.
@@ -113,8 +113,8 @@ async fn a_filtered_set_is_taken_in_with_two_conflicts_and_taken_back() -> Resul
     window.click("main button", "Bundles").await?;
     window.click(".dialog-content [aria-label=Imports] button", "Undo").await?;
     window.screenshot("63-undo-import").await?;
-    window.click(".dialog-content button", "Take it back").await?;
-    window.wait_for_text(".dialog-content [aria-label=Imports]", "taken back").await?;
+    window.click(".dialog-content button", "Undo import").await?;
+    window.wait_for_text(".dialog-content [aria-label=Imports]", "undone").await?;
     window.close().await?;
     let toaster = fields("Toaster")?;
     ensure!(toaster["description"] == "Toasts slices." && toaster["pricing"] == "free", "{toaster}");
@@ -172,7 +172,7 @@ async fn markup_and_hidden_characters_stay_text_in_every_field() -> Result<()> {
     window.wait_for_text(".dialog-content", "more <img").await?;
     nothing_hides(&window, "64-hostile-preview").await?;
     window.click(".dialog-content button.primary", "Propose 1 card").await?;
-    window.wait_for_text("footer .job", "1 to decide in Review").await?;
+    window.wait_for_text("footer .job", "1 pending review").await?;
     window.click("footer .job button", "Show in Review").await?;
     window.wait_for_text("#proposal-title", "name").await?;
     nothing_hides(&window, "65-hostile-review").await?;
@@ -181,7 +181,7 @@ async fn markup_and_hidden_characters_stay_text_in_every_field() -> Result<()> {
     window.wait_for_text("[role=alertdialog], [role=dialog]", "Accept anyway").await?;
     nothing_hides(&window, "66-hostile-asked").await?;
     window.click("[role=alertdialog] button, [role=dialog] button", "Accept anyway").await?;
-    window.wait_for_text("[role=status]", "was accepted").await?;
+    window.wait_for_text("[role=status]", "Accepted").await?;
     nothing_hides(&window, "66-hostile-accepted").await?;
     window.click("nav button", "Ask").await?;
     window.fill("#ask-box", "evil description").await?;

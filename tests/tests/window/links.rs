@@ -55,7 +55,7 @@ async fn a_link_shows_a_preview_in_the_window_that_is_there() -> Result<()> {
     ensure!(ended.success(), "{ended}");
     // What is looked at is not taken away by it: the person says when.
     window.wait_until(&shows("Waffle Iron")).await?;
-    window.click(".dialog-content button", "Look at that").await?;
+    window.click(".dialog-content button", "Switch to it").await?;
     window.wait_until(&shows("Whisk")).await?;
     window.screenshot("72-link-offered").await?;
 

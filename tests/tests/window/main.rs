@@ -76,7 +76,7 @@ async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
     let file = place.cards_file("cards.json", &made_up_cards(10_000))?;
     place.command(&["--no-model", "import", &file.display().to_string()])?.status()?;
     let window = Window::open(&place, NO_MODEL).await?;
-    window.wait_for_text("header .badge", "Words only").await?;
+    window.wait_for_text("header .badge", "Keyword search only").await?;
     window.fill("#ask-box", "compress photos").await?;
     window.wait_for("#answer-name").await?;
     window.screenshot("11-words-only").await?;
@@ -131,8 +131,8 @@ async fn the_calendar_session() -> Result<()> {
     // The turn before gives way to this one while it is looked for.
     window.wait_until("document.querySelector('article h3')?.textContent === 'CalendarToolkit'").await?;
     window.screenshot("21-refined").await?;
-    window.click("article button", "Propose as a card").await?;
-    window.click("article button", "Proposed, waits in Review").await?;
+    window.click("article button", "Propose as card").await?;
+    window.click("article button", "Proposed, pending review").await?;
 
     window.wait_for_text("#proposal-title", "CalendarToolkit").await?;
     window.screenshot("22-review").await?;
@@ -146,7 +146,7 @@ async fn the_calendar_session() -> Result<()> {
     window.wait_for_text("article pre", IMPORT).await?;
     window.click("button", "Yes, this helps").await?;
     window.fill("#said", USE_CASE).await?;
-    window.click("button.primary", "Write starter code").await?;
+    window.click("button.primary", "Generate starter code").await?;
     window.wait_for_text("section pre", "print(toolkit.get_tools())").await?;
     window.screenshot("23-starter-code").await?;
     window.close().await
@@ -170,7 +170,7 @@ async fn twenty_proposals_are_cleared_by_keyboard() -> Result<()> {
     let window = Window::open(&place, NO_MODEL).await?;
     let waiting = |count: usize| {
         format!(
-            "document.querySelector('aside[aria-label=Queue] [role=status]')?.textContent.trim() === '{count} waiting'"
+            "document.querySelector('aside[aria-label=Queue] [role=status]')?.textContent.trim() === '{count} pending'"
         )
     };
     let opened =
@@ -288,7 +288,7 @@ async fn the_review_looks_right_with_a_thousand_and_with_none() -> Result<()> {
     window.press(Key::Enter.value().to_string()).await?;
     window.wait_until("document.querySelector('#proposal-title')?.textContent === 'Toolkit 002'").await?;
     window.run("const box = document.querySelector('#review-filter'); box.value = ''; box.dispatchEvent(new Event('input'))").await?;
-    window.wait_until("document.querySelector('aside[aria-label=Queue] [role=status]').textContent.trim() === '1,000 waiting'").await?;
+    window.wait_until("document.querySelector('aside[aria-label=Queue] [role=status]').textContent.trim() === '1,000 pending'").await?;
     for (name, theme, layout, width, height) in [
         ("40-review-light", "light", "Unified", 1280, 820),
         ("41-review-light-split", "light", "Side by side", 1280, 820),
@@ -315,7 +315,7 @@ async fn the_review_looks_right_with_a_thousand_and_with_none() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let window = Window::open(&place, NO_MODEL).await?;
     window.click("nav button", "Review").await?;
-    window.wait_for_text("h1", "Nothing waits for you").await?;
+    window.wait_for_text("h1", "Nothing to review").await?;
     window.screenshot("46-review-empty").await?;
     window.close().await
 }

@@ -103,34 +103,32 @@ describe("activity", () => {
   });
 
   it("names the figures and what belongs to them", () => {
-    expect(figure(BUSY, "Sessions")).toEqual({ name: "Sessions", value: "12", about: "of 2 programs" });
+    expect(figure(BUSY, "Sessions")).toEqual({ name: "Sessions", value: "12", about: "from 2 clients" });
     expect(figure(BUSY, "Searches")).toMatchObject({
       value: "1,234",
-      about: "5 found nothing, 2 found the same again",
+      about: "5 found nothing, 2 repeated earlier results",
     });
-    expect(figure({ ...BUSY, empty_searches: 0, repeated_searches: 0 }, "Searches")?.about).toBe(
-      "each found something new",
-    );
+    expect(figure({ ...BUSY, empty_searches: 0, repeated_searches: 0 }, "Searches")?.about).toBe("all found new tools");
     expect(figure(BUSY, "Calls")).toMatchObject({ value: "30", about: "4 failed" });
     expect(figure({ ...BUSY, failed_calls: 0 }, "Calls")?.about).toBe("none failed");
     expect(figure(BUSY, "Tools loaded")).toMatchObject({ value: "40", about: "7 evicted" });
     expect([0, 2].map((loops) => figure({ ...BUSY, loops }, "Loops stopped")?.about)).toEqual([
       "none",
-      "same calls again and again",
+      "identical repeated calls",
     ]);
     expect(figure(BUSY, "Discovery accuracy")?.value).toBe("26%");
     expect(figure(NOTHING, "Discovery accuracy")?.value).toBe("–");
   });
 
   it("tells what is saved, also where nothing is", () => {
-    expect(figure(BUSY, "Tokens saved")).toMatchObject({ value: "95%", about: "19,000 a session" });
+    expect(figure(BUSY, "Tokens saved")).toMatchObject({ value: "95%", about: "19,000 per session" });
     expect(figure({ ...BUSY, static_tokens: 500 }, "Tokens saved")?.value).toBe("none");
     expect([savedShare(NOTHING), savedShare({ ...BUSY, static_tokens: 500 })]).toEqual([null, -1]);
     expect(tokensSaid(BUSY)).toBe(
-      "Every tool at once would cost a session 20,000 tokens; with AutoKit it costs 1,000 tokens, 95% less.",
+      "Listing every tool would cost 20,000 tokens per session; AutoKit uses 1,000 tokens, 95% less.",
     );
-    expect(tokensSaid({ ...BUSY, static_tokens: 500 })).toMatch(/it costs 1,000 tokens\.$/);
-    expect(tokensSaid(NOTHING)).toBe("A session costs 600 tokens; no tool can be called yet.");
+    expect(tokensSaid({ ...BUSY, static_tokens: 500 })).toMatch(/AutoKit uses 1,000 tokens\.$/);
+    expect(tokensSaid(NOTHING)).toBe("A session costs 600 tokens; no tools can be called yet.");
   });
 
   it("says times as short as they are", () => {
@@ -143,12 +141,12 @@ describe("activity", () => {
       "1.3 s",
     ]);
     expect([tierName("library"), tierName("of \u202etomorrow")]).toEqual(["Library", "of ‹U+202E›tomorrow"]);
-    expect(tiersSaid(BUSY)).toContain("Library: 12 ms in the median, 1.3 s at the 95th percentile");
+    expect(tiersSaid(BUSY)).toContain("Library: median 12 ms, p95 1.3 s");
   });
 
   it("puts the programs with most sessions first", () => {
     expect(programsOf({ ...NOTHING, clients: { b: 1, "": 2, a: 1 } }).map(({ name }) => name)).toEqual([
-      "Without a name",
+      "Unnamed",
       "a",
       "b",
     ]);
@@ -224,13 +222,13 @@ describe("activity", () => {
 
   it("tells the days in a sentence", () => {
     expect(useSaid(DAYS)).toBe(
-      "On 3 of 5 days: 9 searches and 10 calls, 4 failed. Most on Mar 2: 8 searches and 10 calls, 4 failed.",
+      "Active on 3 of 5 days: 9 searches and 10 calls, 4 failed. Busiest: Mar 2, with 8 searches and 10 calls, 4 failed.",
     );
-    expect([useSaid([]), useSaid([day(1)])]).toEqual(["Nothing on 0 days.", "Nothing on 1 day."]);
+    expect([useSaid([]), useSaid([day(1)])]).toEqual(["No activity on 0 days.", "No activity on 1 day."]);
     expect(timesSaid(DAYS)).toBe(
-      "Slowest on Mar 2: 12 ms in the median, 240 ms at the 95th percentile; last on Mar 5: 3.0 ms in the median, 3.0 ms at the 95th percentile.",
+      "Slowest on Mar 2: median 12 ms, p95 240 ms; most recent on Mar 5: median 3.0 ms, p95 3.0 ms.",
     );
-    expect(timesSaid(DAYS.slice(0, 3))).toBe("Mar 2: 12 ms in the median, 240 ms at the 95th percentile.");
+    expect(timesSaid(DAYS.slice(0, 3))).toBe("Mar 2: median 12 ms, p95 240 ms.");
     expect(timesSaid([day(1)])).toBe("No searches.");
   });
 });

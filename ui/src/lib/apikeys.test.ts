@@ -55,13 +55,13 @@ describe("keys for web APIs", () => {
 
   it("say what is missing", () => {
     const wrong: [Partial<KeyDraft>, RegExp][] = [
-      [{ origin: "api.example.org" }, /the address of the API/],
-      [{ scheme: " " }, /the name/],
-      [{ sort: "key" }, /Give the key/],
-      [{ sort: "token" }, /Give the token/],
-      [{ sort: "basic", password: "x" }, /Give the user/],
-      [{ sort: "client", id: "a", secret: "b" }, /fetched from/],
-      [{ sort: "client", id: "a", token_url: "https://x.org" }, /and its secret/],
+      [{ origin: "api.example.org" }, /the API's URL/],
+      [{ scheme: " " }, /the security scheme's name/],
+      [{ sort: "key" }, /Enter the API key/],
+      [{ sort: "token" }, /Enter the token\./],
+      [{ sort: "basic", password: "x" }, /Enter the username/],
+      [{ sort: "client", id: "a", secret: "b" }, /Enter the token URL/],
+      [{ sort: "client", id: "a", token_url: "https://x.org" }, /client ID and secret/],
     ];
     for (const [more, said] of wrong) expect(missingOf(typed(more))).toMatch(said);
     expect(missingOf(typed({ sort: "basic", user: "key-as-user" }))).toBeNull();

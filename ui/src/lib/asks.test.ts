@@ -60,15 +60,15 @@ describe("calls that wait for a person", () => {
     const bound = (profile: string) => [askerOf(ask("a", { profile })), whomOf(profile)];
     expect(bound("")).toEqual(["test agent", "all agents"]);
     expect(bound("/shop")).toEqual(["test agent (profile shop)", "all agents"]);
-    expect(bound("shop/night")).toEqual(["test agent (profile shop and night)", "all agents of the profile shop"]);
+    expect(bound("shop/night")).toEqual(["test agent (profile shop and night)", "all agents with profile shop"]);
   });
 
   it("are told in a sentence that cannot pretend", () => {
-    expect(askSaid(ask("a", { profile: "shop" }))).toBe(
-      "test agent (profile shop) wants to call code_exec of AutoKit and needs your approval to run code in python. Press F6 to answer.",
+    expect(askSaid(ask("a", { profile: "shop" }), "F6")).toBe(
+      "test agent (profile shop) wants to call code_exec from AutoKit and needs your approval to run code in python. Press F6 to respond.",
     );
-    expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }))).toMatch(
-      /^A program without a name wants to call x‹U\+202E›y and/,
+    expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }), "F6")).toMatch(
+      /^Unnamed client wants to call x‹U\+202E›y and/,
     );
   });
 

@@ -49,13 +49,14 @@ export function whomOf(profile: string): string {
   return own ? texts.agentsOf(visibleLine(own)) : texts.allAgents;
 }
 
-/** A call in a sentence, for who does not see the card. */
-export function askSaid(ask: AgentAsk): string {
+/** A call in a sentence, for screen readers; the shortcut goes to the card. */
+export function askSaid(ask: AgentAsk, shortcut: string): string {
   return texts.said(
     askerOf(ask),
     visibleLine(ask.name),
     ask.provider ? visibleLine(ask.provider) : "",
     texts.and(ask.words.map(visibleLine)),
+    shortcut,
   );
 }
 

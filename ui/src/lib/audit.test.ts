@@ -20,7 +20,7 @@ const entry = (outcome: CallOutcome): AuditEntry => ({
 
 describe("calls that were made", () => {
   it("can be narrowed to any outcome there is", () => {
-    expect(OUTCOMES.map(({ name }) => name)).toEqual(["All", "Done", "Failed", "Refused", "Cancelled"]);
+    expect(OUTCOMES.map(({ name }) => name)).toEqual(["All", "Succeeded", "Failed", "Denied", "Cancelled"]);
   });
 
   it("are filtered by what came of them, and counted", () => {

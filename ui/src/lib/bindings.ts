@@ -2238,6 +2238,10 @@ unchanged: number,
  */
 rejected: number, 
 /**
+ * Proposals left to decide in Review.
+ */
+proposed: number, 
+/**
  * Of the cards added, those that may be there already under another name.
  */
 similar: number, 

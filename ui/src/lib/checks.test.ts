@@ -65,9 +65,9 @@ const report = (more: Partial<Report> = {}): Report => ({
 describe("the badge of a card", () => {
   it("says when the card is another by now", () => {
     const shown = badgeOf(card({ health: "verified", checked_at: TWO_DAYS_AGO, changed: true }), NOW);
-    expect(shown.word).toBe("Changed since its check");
+    expect(shown.word).toBe("Changed since check");
     expect(shown.kind).toBe("");
-    expect(shown.title).toContain("as it was then: verified");
+    expect(shown.title).toContain("before later edits: verified");
   });
 
   it("tells what the newest check found and when", () => {
@@ -78,14 +78,14 @@ describe("the badge of a card", () => {
       "Verified 2 days ago",
       "Page differs, checked 2 days ago",
       "Page is gone, checked 2 days ago",
-      "Page not reached, tried 2 days ago",
+      "Page unreachable, tried 2 days ago",
     ]);
     const without = badgeOf(card({ health: "broken", checked_at: TWO_DAYS_AGO, documentation: null }), NOW);
     expect(without.word).toBe("No page, checked 2 days ago");
   });
 
   it("falls back on what the card says, which proves nothing", () => {
-    expect(badgeOf(card({ verified: true }))).toMatchObject({ word: "Verified, says the card", kind: "" });
+    expect(badgeOf(card({ verified: true }))).toMatchObject({ word: "Marked verified", kind: "" });
     expect(badgeOf(card({}))).toMatchObject({ word: "Not verified yet", kind: "" });
   });
 });
@@ -93,14 +93,14 @@ describe("the badge of a card", () => {
 describe("a report", () => {
   it("comes down to a sentence", () => {
     const stale = report({ state: "stale", claims: [claim("module", "contradicted"), claim("class", "supported")] });
-    expect(verdictOf(stale)).toContain("says otherwise about 1 field.");
-    expect(verdictOf(report({ state: "stale" }))).toContain("does not say enough");
-    expect(verdictOf(report({ state: "broken" }))).toContain("does not document this tool");
+    expect(verdictOf(stale)).toContain("contradicts 1 field.");
+    expect(verdictOf(report({ state: "stale" }))).toContain("doesn't support enough");
+    expect(verdictOf(report({ state: "broken" }))).toContain("doesn't document this tool");
     expect(verdictOf(report({ state: "broken", link: link({ state: "no_page" }) }))).toBe(
-      "There is no page at its address.",
+      "The linked page doesn't exist.",
     );
     expect(verdictOf(report({ state: "broken", link: link({ state: "missing", url: null }) }))).toContain(
-      "names no documentation page",
+      "has no documentation link",
     );
   });
 
@@ -124,23 +124,25 @@ describe("a report", () => {
         .map(({ field }) => field)
         .join(""),
     ).toBe("cdba");
-    expect(tallyOf(claims)).toBe("1 contradicted, 1 not on the card, 1 supported, 1 not found");
+    expect(tallyOf(claims)).toBe("1 contradicted, 1 missing from card, 1 supported, 1 not mentioned");
     expect(tallyOf([])).toBe("");
   });
 
   it("tells what the search came to", () => {
     expect(soughtOf(report())).toBeNull();
     expect(soughtOf(report({ search: { kind: "gone" } }))?.kind).toBe("bad");
-    expect(soughtOf(report({ search: { kind: "unsure" } }))?.word).toBe("Some pages may be it, none clearly");
+    expect(soughtOf(report({ search: { kind: "unsure" } }))?.word).toBe("Several possible pages, none certain");
     const marks = {} as never;
     const page = { url: "https://a.b", title: "A", score: 0.87, marks, why: "" };
-    expect(soughtOf(report({ search: { kind: "found", page } }))?.word).toBe("Another page documents it, 87% sure");
+    expect(soughtOf(report({ search: { kind: "found", page } }))?.word).toBe(
+      "Another page documents it (87% confidence)",
+    );
   });
 
   it("tells when a page is tried again", () => {
     expect(nextTry(null, 1, NOW)).toBe("");
-    expect(nextTry("2026-01-10T18:00:00Z", 1, NOW)).toBe("Tried again in 6 hours.");
-    expect(nextTry("2026-01-10T11:00:00Z", 2, NOW)).toBe("Failed 2 times in a row. Tried again soon; it is due.");
+    expect(nextTry("2026-01-10T18:00:00Z", 1, NOW)).toBe("Next attempt in 6 hours.");
+    expect(nextTry("2026-01-10T11:00:00Z", 2, NOW)).toBe("Failed 2 times in a row. Next attempt soon.");
   });
 });
 
@@ -169,10 +171,10 @@ describe("what could not be judged", () => {
     const page = { about: false, condition: "empty" as const, why: "", quote: "", score: 0, marks };
     const empty = report({ state: "unreachable", page });
     expect(isEmpty(empty)).toBe(true);
-    expect(verdictOf(empty)).toBe("The page has next to no text without a browser's help; it was not judged.");
+    expect(verdictOf(empty)).toBe("The page has almost no text without JavaScript, so the card wasn't judged.");
     expect(soughtOf(report({ search: { kind: "no_search" } }))?.kind).toBe("warn");
     expect(soughtOf(report({ search: { kind: "search_failed", why: "it broke" } }))?.word).toContain(
-      "searching failed",
+      "the search failed",
     );
   });
 });

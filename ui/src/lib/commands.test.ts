@@ -73,18 +73,18 @@ describe("the commands", () => {
 
   it("are offered by the palette where they mean something", () => {
     const titles = (words: string) => paletteCommands(words).map(({ title }) => title);
-    expect(titles("LIGHT dark")).toEqual(["Switch between light and dark"]);
-    expect(titles("answer an agent")).toEqual([]);
+    expect(titles("LIGHT dark")).toEqual(["Toggle light and dark theme"]);
+    expect(titles("pending approval")).toEqual([]);
     // Nobody shows a proposal here.
     expect(titles("reject")).toEqual([]);
-    expect(titles("")).toContain("Add a card");
+    expect(titles("")).toContain("Add card");
   });
 
   it("are listed with their shortcuts by where they mean something", () => {
     const [first] = shortcutList();
-    expect(first?.name).toBe("Everywhere");
+    expect(first?.name).toBe("Global");
     expect(first?.commands).toContainEqual({ title: "Go back", keys: "Alt ←" });
-    expect(hint("Add a card", "card.add")).toBe("Add a card (n)");
+    expect(hint("Add card", "card.add")).toBe("Add card (n)");
     expect(hint("Export", "export")).toBe("Export");
   });
 });

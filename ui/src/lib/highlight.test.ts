@@ -45,6 +45,6 @@ describe("matched", () => {
       { word: "video", field: "name", term: "video" },
       { word: "korean", field: "known", term: "korean" },
     ] as const;
-    expect(matched([...terms])).toEqual(["video", "korean → known of its name"]);
+    expect(matched([...terms])).toEqual(["video", "korean → general knowledge of the name"]);
   });
 });

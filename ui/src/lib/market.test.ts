@@ -38,6 +38,6 @@ describe("offers", () => {
     expect(sourceLabel({ id: "a", kind: "registry", url: "https://registry.example.org/" })).toBe(
       "registry.example.org",
     );
-    expect(sourceLabel(undefined)).toBe("a source that was removed");
+    expect(sourceLabel(undefined)).toBe("a removed registry");
   });
 });

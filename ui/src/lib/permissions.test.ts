@@ -38,12 +38,12 @@ describe("rules", () => {
 
   it("say what cannot be in one", () => {
     const wrong: [Scope, string, RegExp][] = [
-      ["hosts", "", /Name the host/],
-      ["hosts", "exa*mple.org", /Give a host/],
-      ["hosts", "a b", /Give a host/],
-      ["files", "shop", /in full/],
+      ["hosts", "", /Enter the host/],
+      ["hosts", "exa*mple.org", /Enter a host/],
+      ["hosts", "a b", /Enter a host/],
+      ["files", "shop", /absolute path/],
       ["secrets", "api.example.org", /an origin/],
-      ["code", "ruby", /python, javascript or shell/],
+      ["code", "ruby", /python, javascript, shell/],
     ];
     for (const [scope, of, said] of wrong) expect(ruleProblem(scope, of, [])).toMatch(said);
     expect(ruleProblem("hosts", "a.org", [{ of: "a.org", permission: "ask", overridable: false }])).toMatch(/already/);
@@ -83,9 +83,9 @@ describe("rules", () => {
     };
     const own = (otherwise: Rules["otherwise"]): Rules => ({ ...none, otherwise });
     expect(saidOf(tools, "", none, undefined)).toBe(tools.said[BUILT_IN.tools]);
-    expect(saidOf(tools, "shop", none, everybody("ask"))).toBe(`Like everybody. ${tools.said.ask}`);
-    expect(saidOf(tools, "shop", own("allow"), everybody("deny"))).toMatch(/no profile can change/);
-    expect(saidOf(tools, "shop", own("allow"), everybody("ask"))).toMatch(/may not change/);
+    expect(saidOf(tools, "shop", none, everybody("ask"))).toBe(`Same as Everyone. ${tools.said.ask}`);
+    expect(saidOf(tools, "shop", own("allow"), everybody("deny"))).toMatch(/^Denied for everyone.*can't override/);
+    expect(saidOf(tools, "shop", own("allow"), everybody("ask"))).toMatch(/^Set to Ask for everyone.*can't override/);
     expect(saidOf(tools, "shop", own("allow"), everybody("ask", true))).toBe(tools.said.allow);
     expect(saidOf(tools, "shop", own("deny"), everybody("ask"))).toBe(tools.said.deny);
     expect([choicesOf("")[0]?.name, choicesOf("shop")[0]?.name]).toEqual(["Default", "Inherit"]);
@@ -104,7 +104,7 @@ describe("rules", () => {
 describe("profiles", () => {
   it("say what cannot be a name", () => {
     for (const name of ["", "a b", "ä", "x".repeat(41)]) expect(profileProblem(name, [])).not.toBeNull();
-    expect(profileProblem("shop", ["", "shop"])).toMatch(/called shop already/);
+    expect(profileProblem("shop", ["", "shop"])).toMatch(/named shop already/);
     expect(profileProblem(" shop-2 ", ["shop"])).toBeNull();
   });
 

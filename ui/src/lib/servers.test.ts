@@ -34,7 +34,7 @@ describe("servers", () => {
       trusted: true,
     });
     expect(draft.secrets).toMatchObject([{ name: "TOKEN", value: "" }]);
-    expect(missingOf(draft, [])).toBe("Give the value of TOKEN, or remove it.");
+    expect(missingOf(draft, [])).toBe("Enter a value for TOKEN or remove it.");
     const again = requestOf({ ...draft, secrets: [row("TOKEN", "s3cret")] });
     expect(again).toEqual({ name: "files", reach: SERVER.reach, secrets: { TOKEN: "s3cret" }, trusted: true });
     expect(requestOf({ ...draft, secrets: [] }).secrets).toEqual({});
@@ -57,13 +57,13 @@ describe("servers", () => {
 
   it("says what is missing", () => {
     const wrong: [Partial<ServerDraft>, RegExp][] = [
-      [{ name: " " }, /a name/],
+      [{ name: " " }, /a server name/],
       [{ name: "a/b" }, /letters, digits/],
-      [{ name: "taken" }, /called taken already/],
-      [{ command: "" }, /the program/],
+      [{ name: "taken" }, /named taken already/],
+      [{ command: "" }, /the command/],
       [{ transport: "http", url: "ftp://x" }, /http:\/\//],
-      [{ secrets: [row("", "x")] }, /each variable a name/],
-      [{ transport: "http", url: "http://x", secrets: [row("A", "x"), row("A ", "y")] }, /header A is there twice/],
+      [{ secrets: [row("", "x")] }, /a name for each variable/],
+      [{ transport: "http", url: "http://x", secrets: [row("A", "x"), row("A ", "y")] }, /header A is listed twice/],
     ];
     for (const [more, said] of wrong) expect(missingOf(typed(more), ["taken"])).toMatch(said);
     expect(missingOf(typed({ secrets: [secretRow()] }), ["taken"])).toBeNull();
@@ -92,7 +92,7 @@ describe("servers", () => {
       ["PORT", "", "", true, false],
       ["EXTRA", "1", "", false, true],
     ]);
-    expect(missingOf(draft, [])).toBe("Give the value of KEY, or remove it.");
+    expect(missingOf(draft, [])).toBe("Enter a value for KEY or remove it.");
     const given = {
       ...draft,
       secrets: draft.secrets.map((one) => (one.name === "KEY" ? { ...one, value: "s" } : one)),

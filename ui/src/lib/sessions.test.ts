@@ -45,15 +45,15 @@ describe("sessions", () => {
     }
     const programs = (...rows: [string, string][]) =>
       sessionProblem({ ...draftOf(DEFAULTS), budgets: rows.map(([name, tokens]) => budgetRow(name, tokens)) });
-    expect(programs(["", "8000"])).toMatch(/Name each program/);
-    expect(programs(["a", "1"], ["A", "2"])).toMatch(/there twice/);
+    expect(programs(["", "8000"])).toMatch(/a name for each client/);
+    expect(programs(["a", "1"], ["A", "2"])).toMatch(/listed twice/);
     expect(programs(["a", "many"])).toMatch(/whole number/);
   });
 
   it("tell the defaults as they are typed", () => {
     const told = FIELDS.map((field) => `${field.name} ${defaultOf(field)}`);
-    expect(told).toContain("Minutes until an unused tool goes 30");
+    expect(told).toContain("Evict unused tools after (minutes) 30");
     expect(told).toContain("Minimum match score 0.2");
-    expect(told).toContain("Tokens a model can read 128,000");
+    expect(told).toContain("Context window (tokens) 128,000");
   });
 });

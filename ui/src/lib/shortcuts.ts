@@ -3,6 +3,9 @@
 
 import { commands as texts } from "../texts/commands";
 
+/** Sends what is typed where Enter alone makes a line. */
+export const SUBMIT = "Mod+Enter";
+
 export const MAC = typeof navigator !== "undefined" && /mac/i.test(navigator.platform);
 
 const SHOWN: Record<string, string> = {

@@ -48,7 +48,7 @@ describe("an answer while one types", () => {
     await type("send mail");
     expect(screen.getByRole("heading", { level: 1, name: "send mail one" })).toBeTruthy();
     expect(screen.getByText("import one")).toBeTruthy();
-    expect(screen.getByRole("button", { name: "Copy the code" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Copy code" })).toBeTruthy();
     expect(screen.getByRole("region", { name: "Other candidates" }).textContent).toContain("send mail two");
     expect(screen.getByRole("status").textContent).toBe("Best match: send mail one");
     expect(screen.getByText("Ranked by words alone")).toBeTruthy();
@@ -73,7 +73,7 @@ describe("an answer while one types", () => {
     // Too short to be a question: nothing stands there that was not asked.
     await type("qu");
     expect(screen.queryByRole("heading", { level: 1 })).toBeNull();
-    expect(screen.getByRole("heading", { name: "For example" })).toBeTruthy();
+    expect(screen.getByRole("heading", { name: "Try" })).toBeTruthy();
   });
 
   it("says that nothing fits, and why it failed", async () => {
@@ -114,8 +114,8 @@ describe("an answer while one types", () => {
     await fireEvent.submit(screen.getByRole("search"));
     await wait();
     expect(asked(calls, "sessions_ask")).toEqual([{ question: "send mail" }]);
-    expect(screen.getByText("First look, by ranking alone:")).toBeTruthy();
-    expect(screen.getAllByRole("status")[0]?.textContent).toBe("The agent is at work");
+    expect(screen.getByText("Preliminary result from search:")).toBeTruthy();
+    expect(screen.getAllByRole("status")[0]?.textContent).toBe("The agent is working");
     // It was asked while typing, and is not asked again.
     expect(asked(calls, "answers_get").length).toBe(1);
   });

@@ -70,7 +70,7 @@ describe("a proposal in review", () => {
     open();
     await wait();
     expect([title(), navigation.proposal]).toEqual(["Kit 1", 1]);
-    expect(screen.getByText("3 waiting")).toBeTruthy();
+    expect(screen.getByText("3 pending")).toBeTruthy();
     expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "Description" }).checked).toBe(true);
     expect(screen.getByRole("list", { name: "Fields" }).textContent).toContain("Counts things.");
     expect(screen.getByRole("button", { name: "Accept" }).title).toBe("Accept (a)");
@@ -85,8 +85,8 @@ describe("a proposal in review", () => {
     await press("a");
     await wait();
     expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 1, fields: ["name"] }]);
-    expect([title(), screen.getByText("2 waiting").textContent?.trim()]).toEqual(["Kit 2", "2 waiting"]);
-    expect(engine.toasts.map(({ text }) => text)).toEqual(["1 field of Kit 1 accepted"]);
+    expect([title(), screen.getByText("2 pending").textContent?.trim()]).toEqual(["Kit 2", "2 pending"]);
+    expect(engine.toasts.map(({ text }) => text)).toEqual(["Accepted 1 field of Kit 1"]);
   });
 
   it("gets the keys that were pressed for it while it was being read", async () => {
@@ -107,7 +107,7 @@ describe("a proposal in review", () => {
     await wait();
     await press("r");
     await wait(50);
-    const box = screen.getByLabelText("Why (optional)");
+    const box = screen.getByLabelText("Reason (optional)");
     await fireEvent.input(box, { target: { value: "we have one" } });
     await fireEvent.keyDown(box, { key: "a" });
     await fireEvent.submit(box);

@@ -98,7 +98,7 @@ describe("settings", () => {
     await wait(1000);
     expect(screen.queryAllByRole("alert").map((alert) => alert.textContent)).toEqual([]);
     expect(engine.toasts).toEqual([]);
-    expect(screen.queryAllByText("Reading…")).toEqual([]);
+    expect(screen.queryAllByText("Loading…")).toEqual([]);
     const names = [...new Set(calls.map(({ name }) => name))].filter(
       (name) => name !== "servers_list" && name !== "api_keys_list",
     );
@@ -114,7 +114,7 @@ describe("settings", () => {
     const { kept } = open();
     await wait(1000);
     const days = section("Checks").getByLabelText<HTMLInputElement>("Check cards every");
-    const reviewer = section("Review policy").getByLabelText<HTMLInputElement>("Your name as a reviewer");
+    const reviewer = section("Review policy").getByLabelText<HTMLInputElement>("Your reviewer name");
     expect([days.value, reviewer.value]).toEqual(["30", ""]);
     kept.checks = { every_days: 7, new_cards: true };
     await changed("checks");
@@ -129,12 +129,12 @@ describe("settings", () => {
     const { calls } = open();
     await wait(1000);
     const policy = section("Review policy");
-    await fireEvent.input(policy.getByLabelText("Reviewers who have to accept a proposal"), { target: { value: "2" } });
-    expect(policy.getByText("Not saved yet")).toBeTruthy();
+    await fireEvent.input(policy.getByLabelText("Required approvals"), { target: { value: "2" } });
+    expect(policy.getByText("Unsaved changes")).toBeTruthy();
     await fireEvent.submit(policy.getByRole("button", { name: "Save" }).closest("form")!);
     await wait();
     expect(asked(calls, "review_policy_set")).toEqual([{ approvals: 2, reviewer: "" }]);
-    expect(policy.getByText("Saved, in use from now on")).toBeTruthy();
+    expect(policy.getByText("Saved and applied")).toBeTruthy();
     const days = section("Checks").getByLabelText<HTMLInputElement>("Check cards every");
     for (const value of ["9", "90"]) await fireEvent.input(days, { target: { value } });
     await wait(1000);
@@ -146,7 +146,7 @@ describe("settings", () => {
     await wait(1000);
     const permissions = section("Permissions");
     await fireEvent.click(permissions.getByRole("radio", { name: /^shop/ }));
-    const hosts = () => permissions.getByRole("radiogroup", { name: "Hosts that no rule names" });
+    const hosts = () => permissions.getByRole("radiogroup", { name: "Default for hosts" });
     await fireEvent.click(within(hosts()).getByText("Deny"));
     expect(within(hosts()).getByRole("radio", { name: "Deny" }).getAttribute("aria-checked")).toBe("true");
     await changed("profiles");
@@ -159,7 +159,7 @@ describe("settings", () => {
   it("show the lines for the profile that is chosen", async () => {
     const { calls } = open();
     await wait(1000);
-    const address = within(screen.getByRole("group", { name: /^For programs/ }));
+    const address = within(screen.getByRole("group", { name: /^Connect over HTTP/ }));
     await fireEvent.click(within(address.getByRole("radiogroup", { name: "Token for" })).getByText("shop"));
     await wait();
     expect(asked(calls, "mcp_http_get").map(({ profile }) => profile)).toEqual(["", "shop"]);
@@ -172,8 +172,8 @@ describe("settings", () => {
     navigation.settings("servers");
     await wait();
     expect(document.activeElement?.textContent).toBe("MCP servers");
-    await fireEvent.click(screen.getByRole("button", { name: "Marketplace" }));
-    expect(document.activeElement?.textContent).toBe("Marketplace");
+    await fireEvent.click(screen.getByRole("button", { name: "Registries" }));
+    expect(document.activeElement?.textContent).toBe("Registries");
     navigation.back();
     await wait();
     expect(document.activeElement?.textContent).toBe("MCP servers");

@@ -28,7 +28,7 @@ function open() {
 }
 
 async function type(text: string) {
-  await fireEvent.input(screen.getByPlaceholderText("A command or a card"), { target: { value: text } });
+  await fireEvent.input(screen.getByPlaceholderText("Search commands and cards"), { target: { value: text } });
   await wait(200);
 }
 
@@ -39,7 +39,7 @@ describe("the command palette", () => {
     open();
     await wait();
     expect(screen.getByRole("dialog", { name: "Command palette" })).toBeTruthy();
-    expect(items()).toContain("Open the library Ctrl 4");
+    expect(items()).toContain("Open library Ctrl 4");
     expect(items()).toContain("Settings: MCP servers");
   });
 
@@ -47,17 +47,17 @@ describe("the command palette", () => {
     const calls = open();
     await wait();
     for (const text of ["l", "li", "lig", "light d"]) {
-      await fireEvent.input(screen.getByPlaceholderText("A command or a card"), { target: { value: text } });
+      await fireEvent.input(screen.getByPlaceholderText("Search commands and cards"), { target: { value: text } });
     }
     await wait(200);
-    expect(items()).toEqual(["Switch between light and dark", "light d tool vendor · Class"]);
+    expect(items()).toEqual(["Toggle light and dark theme", "light d tool vendor · Class"]);
     expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual(["l", "light d"]);
   });
 
   it("carries a command out and closes", async () => {
     open();
-    await type("open the library");
-    await fireEvent.click(screen.getByText("Open the library"));
+    await type("open library");
+    await fireEvent.click(screen.getByText("Open library"));
     await wait(200);
     expect([overlays.palette, navigation.pane]).toEqual([false, "library"]);
   });
@@ -75,6 +75,6 @@ describe("the command palette", () => {
     overlays.palette = true;
     render(CommandPalette);
     await type("zzz");
-    expect(screen.getByText("Nothing found")).toBeTruthy();
+    expect(screen.getByText("No results")).toBeTruthy();
   });
 });

@@ -4,22 +4,22 @@ import { count, percent } from "../lib/format";
 
 export const ask = {
   // The question
-  atWork: "The agent is at work",
+  atWork: "The agent is working",
   noSuitableTool: "No suitable tool",
   question: "What should the tool do?",
   clear: "Clear the question",
   clearHint: "Clear (Esc)",
-  askHint: "The full agent: checks what it says, rewrites, looks on the web (Enter)",
+  askHint: "Ask the agent: checks its answer, rewrites the query, searches the web (Enter)",
   ask: "Ask",
   empty: "This library is empty",
-  emptyAbout: "Load the cards AutoKit comes with, import a file of your own, or drop one here.",
-  loadStarter: "Load the starter cards",
-  forExample: "For example",
+  emptyAbout: "Load the starter cards, import a file, or drop one here.",
+  loadStarter: "Load starter cards",
+  forExample: "Try",
   tour: {
     about:
-      "New here? Ask in your own words; the answer names the tool, its documentation and the lines to import it. Everything stays on this machine until you choose a service in Settings.",
-    palette: "reaches every command,",
-    shortcuts: "shows the shortcuts.",
+      "New here? Ask in your own words. The answer names a tool, links its documentation and shows how to import it. Nothing leaves this machine until you choose a service in Settings.",
+    palette: "opens the command palette,",
+    shortcuts: "lists all shortcuts.",
   },
   samples: [
     "I want a tool that can integrate with my google calendar",
@@ -30,15 +30,15 @@ export const ask = {
   recommends: (name: string) => `The agent recommends ${name}`,
   bestMatch: (name: string) => `Best match: ${name}`,
   before: (name: string, unhelpful: string | null) =>
-    `${name ? `Before: ${name}` : "Before"}${unhelpful === null ? "" : `, which did not help${unhelpful ? `: “${unhelpful}”` : ""}`}`,
+    `${name ? `Previously: ${name}` : "Previously"}${unhelpful === null ? "" : `, marked unhelpful${unhelpful ? `: “${unhelpful}”` : ""}`}`,
   enterAsks: (web: boolean) =>
-    `asks the agent: it checks its answer${web ? " and looks on the web when nothing fits" : ""}.`,
+    `asks the agent, which checks its answer${web ? " and searches the web when nothing fits" : ""}.`,
   backTo: (question: string) => `Back to “${question}”`,
 
   // An answer by ranking
   otherCandidates: "Other candidates",
   closestMatches: "Closest matches",
-  searched: (n: number) => `${count(n, "card")} searched. Say it in other words, or look elsewhere.`,
+  searched: (n: number) => `Searched ${count(n, "card")}. Rephrase the question, or look elsewhere.`,
   took: (cards: number, ms: number) => `${count(cards, "card")} in ${ms.toFixed(0)} ms`,
 
   // Nothing fits
@@ -46,44 +46,44 @@ export const ask = {
 
   // Answer card
   matched: "Matched",
-  knownOfName: "known of its name",
+  knownOfName: "general knowledge of the name",
 
   // Answer head
-  unsure: "This may not be what you mean; look at the others too.",
+  unsure: "Low confidence. Check the other candidates too.",
 
   // Candidates
-  judgedHint: "Given by the language model that ranked the candidates",
-  judged: "Judged",
-  judgedAt: (share: number) => `Judged ${percent(share)}`,
+  judgedHint: "Relevance score from the language model",
+  judged: "Relevance",
+  judgedAt: (share: number) => `Relevance ${percent(share)}`,
 
   // Score bars
   score: (value: string, parts: string) => `Score ${value}: ${parts}`,
-  scores: { name: "name", words: "words", meaning: "meaning", feedback: "feedback", reranking: "reranking" },
+  scores: { name: "name", words: "keywords", meaning: "semantic", feedback: "feedback", reranking: "reranking" },
 
   // What an answer rests on
-  restsOn: "What this rests on",
+  restsOn: "Sources",
   fromTheDocumentation: "From the documentation",
 
   // Removed lines
-  removedLines: (n: number) => `${count(n, "line")} left out because nothing supports ${n === 1 ? "it" : "them"}`,
+  removedLines: (n: number) => `${count(n, "unsupported line")} removed`,
 
   // Code block
-  theCode: "the code",
+  theCode: "code",
 
   // A turn
   foundOnTheWeb: "Found on the web",
-  propose: "Propose as a card",
+  propose: "Propose as card",
   closestInLibrary: "Closest matches in the library",
-  firstLook: "First look, by ranking alone:",
-  byRanking: "What ranking alone says:",
-  without: (why: string) => `Without the tool before: “${why}”`,
+  firstLook: "Preliminary result from search:",
+  byRanking: "Search result:",
+  without: (why: string) => `Excluding the previous tool: “${why}”`,
 
   // What the agent did
   onThisMachine: "on this machine",
-  trace: "What the agent did",
+  trace: "Agent steps",
   starting: "Starting",
   traceSteps: "Steps",
-  stepAtWork: "at work",
+  stepAtWork: "running",
   stepStopped: "stopped",
   failed: "Failed",
   failedAfter: (steps: number) => `Failed after ${count(steps, "step")}`,
@@ -94,53 +94,53 @@ export const ask = {
   // Steps
   steps: {
     search: "Search the library",
-    generate: "Write an answer",
-    grade_grounded: "Check what supports it",
-    grade_answers: "Check that it answers",
-    rewrite: "Say it in other words",
-    web: "Look on the web",
-    finalize: "Hand the answer over",
-    feedback: "Your word on it",
+    generate: "Draft an answer",
+    grade_grounded: "Check it against sources",
+    grade_answers: "Check it answers the question",
+    rewrite: "Rewrite the query",
+    web: "Search the web",
+    finalize: "Finish",
+    feedback: "Feedback",
     add: "Propose a card",
   },
   outcomes: {
     found: "found",
     nothing: "nothing found",
-    written: "written",
+    written: "drafted",
     grounded: "supported",
     ungrounded: "not supported",
-    answers: "answers",
-    misses: "misses",
+    answers: "answers the question",
+    misses: "misses the question",
     rewritten: "rewritten",
-    exhausted: "no more tries",
-    delivered: "ready",
-    helpful: "helps",
-    unhelpful: "does not help",
-    wanted: "wanted",
+    exhausted: "retry limit reached",
+    delivered: "done",
+    helpful: "helpful",
+    unhelpful: "not helpful",
+    wanted: "requested",
     proposed: "proposed",
   },
 
   // What people say to an answer
-  yourWord: "Your word on this answer",
+  yourWord: "Feedback on this answer",
   starterCode: "Starter code",
-  saveFile: "Save as a file",
-  starterByRules: "Made from the card, on this machine",
-  starterTooLittle: "The card holds too little for starter code.",
+  saveFile: "Save to file",
+  starterByRules: "Generated from the card on this machine",
+  starterTooLittle: "The card doesn't have enough detail for starter code.",
   doesHelp: "Does this help?",
   helps: "Yes, this helps",
   notInMyLibrary: "Not in my library",
   use: "What will you use it for?",
-  wrong: "What is wrong with it?",
-  useHint: "e.g. put the team's deadlines into a shared calendar",
-  wrongHint: "e.g. it has to work without an account",
-  writeStarter: "Write starter code",
+  wrong: "What's wrong with it?",
+  useHint: "e.g. add team deadlines to a shared calendar",
+  wrongHint: "e.g. it must work without an account",
+  writeStarter: "Generate starter code",
   searchAgain: "Search again without it",
-  writing: "Writing…",
+  writing: "Generating…",
   searching: "Searching…",
-  savedAs: (place: string) => `Saved as ${place}`,
-  helpsSaid: (said: string) => `This helps${said ? `: ${said}` : ""}`,
-  writtenBy: (model: string) => `Written by ${model}`,
+  savedAs: (place: string) => `Saved to ${place}`,
+  helpsSaid: (said: string) => `Marked helpful${said ? `: ${said}` : ""}`,
+  writtenBy: (model: string) => `Generated by ${model}`,
 
   // Asked before
-  askedBefore: "Asked before",
+  askedBefore: "Previous questions",
 } as const;

@@ -5,16 +5,16 @@ import { count, percent } from "../lib/format";
 export const common = {
   // Buttons
   showAll: "Show all",
-  lookOnTheWeb: "Look on the web",
+  lookOnTheWeb: "Search the web",
   undo: "Undo",
   change: "Change",
-  openTheCard: "Open the card",
+  openTheCard: "Open card",
   edit: "Edit",
   cancel: "Cancel",
   showFewer: "Show fewer",
   close: "Close",
   importAsk: "Import…",
-  addACard: "Add a card",
+  addACard: "Add card",
   stop: "Stop",
   no: "No",
   showAllOf: (n: number) => `Show all ${n}`,
@@ -29,17 +29,17 @@ export const common = {
   installAsk: "Install…",
   show: (n: number) => `Show ${n}`,
   removeAsk: "Remove…",
-  lookAgain: "Look again",
+  lookAgain: "Refresh",
   tryAgain: "Try again",
 
   // States and names
-  sure: (share: number) => `${percent(share)} sure`,
+  sure: (share: number) => `${percent(share)} confidence`,
   nothing: "nothing",
   counting: "Counting…",
   newCard: "New card",
-  notGiven: "Not given",
+  notGiven: "Not provided",
   saving: "Saving…",
-  reading: "Reading…",
+  reading: "Loading…",
   name: "Name",
   settings: "Settings",
   saved: "Saved",
@@ -47,13 +47,12 @@ export const common = {
 
   // Keys
   enter: "Enter",
-  ctrlEnter: "Ctrl Enter",
 
   // Counts
   fields: (n: number) => count(n, "field"),
   cards: (n: number) => count(n, "card"),
   tokens: (n: number) => count(n, "token"),
-  pieces: (n: number) => count(n, "piece"),
+  pieces: (n: number) => count(n, "passage"),
   redirects: (n: number) => count(n, "redirect"),
   candidates: (n: number) => count(n, "candidate"),
   calls: (n: number) => count(n, "call"),

@@ -4,33 +4,33 @@ import { count } from "../lib/format";
 
 export const discover = {
   // Looking
-  where: { web: "On the web", market: "In your sources" },
-  need: "What tool is missing?",
-  searchSources: "Search the sources",
-  whereToLook: "Where to look",
-  looking: "Looking on the web",
-  nothingFound: "Nothing suitable was found",
-  noSearch: "No search service is chosen",
+  where: { web: "Web", market: "Registries" },
+  need: "What tool do you need?",
+  searchSources: "Search registries",
+  whereToLook: "Search in",
+  looking: "Searching the web",
+  nothingFound: "No suitable tool found",
+  noSearch: "No search service configured",
   noSearchAbout:
-    "Looking on the web needs one. DuckDuckGo works without a key; Tavily, Brave and a SearXNG of your own are there too. Nothing leaves this machine before you choose.",
+    "Web search needs a service. DuckDuckGo works without an API key; Tavily, Brave and your own SearXNG instance are supported too. Nothing leaves this machine until you choose one.",
   chooseSearch: "Choose a search service",
   candidates: "Candidates",
-  notGoodEnough: "Not good enough",
+  notGoodEnough: "Rejected candidates",
   about:
-    "What is found comes with the sentences it rests on. Adding one makes a proposal in Review; nothing goes straight into the library.",
+    "Each result quotes the sentences that support it. Adding one creates a proposal in Review; nothing goes straight into your library.",
   found: (n: number) => `${count(n, "tool")} found`,
   searchesWith: (search: string, llm: string | null | undefined) =>
-    `Searches with ${search}; ${llm ? `${llm} reads and decides` : "no language model: pages are judged by rules on this machine"}.`,
+    `Searches with ${search}. ${llm ? `${llm} reads and ranks the pages` : "Without a language model, pages are judged by local rules"}.`,
   fromPages: (n: number) => `from ${count(n, "page")} read`,
   nothingFoundAbout: (n: number) =>
-    `${count(n, "page")} read. Name the product or what it is built with, or add a card by hand.`,
-  dismissed: (n: number) => `Not good enough, shown for completeness (${n})`,
+    `${count(n, "page")} read. Try naming the product or its technology, or add a card by hand.`,
+  dismissed: (n: number) => `Rejected candidates (${n})`,
 
   // What was found
-  sureHint: "How sure it is that this is a tool for the need",
-  proposed: "Proposed, waits in Review",
-  accepted: "Accepted as a card",
-  turnedDown: "Turned down in Review",
+  sureHint: "Confidence that this tool fits your request",
+  proposed: "Proposed, pending review",
+  accepted: "Added to the library",
+  turnedDown: "Rejected in Review",
   looksLike: "Looks like",
-  waits: (name: string) => `${name} waits in Review`,
+  waits: (name: string) => `${name} is pending review`,
 } as const;

@@ -4,16 +4,16 @@ import { count } from "../lib/format";
 
 export const exporting = {
   // An export
-  folderTitle: "Folder to write the cards into",
+  folderTitle: "Export to folder",
   file: "File",
   title: "Export cards",
-  as: "As",
+  as: "Format",
   format: "Format",
-  secretsHint: "There are secrets in it",
+  secretsHint: "Contains secrets",
   nothingToExport: "Nothing to export",
-  exportedAs: (cards: number, name: string) => `${count(cards, "card")} exported as ${name}`,
+  exportedAs: (cards: number, name: string) => `Exported ${count(cards, "card")} to ${name}`,
   writtenTo: (cards: number, path: string, fingerprint: string | null) =>
-    `${count(cards, "card")} written to ${path}${fingerprint ? `, signed with your key ${fingerprint}` : ""}`,
+    `Exported ${count(cards, "card")} to ${path}${fingerprint ? `, signed with your key ${fingerprint}` : ""}`,
   folderHere: "Folder on this machine",
   fileHere: "File on this machine",
   pathHint: (name: string) => `/home/me/${name}`,
@@ -22,12 +22,12 @@ export const exporting = {
 
   // Formats
   formats: {
-    bundle: { name: "Bundle", about: "One file others can import, review and undo" },
-    folder: { name: "Folder", about: "A bundle for version control: one file a card" },
-    json: { name: "JSON", about: "Every field, as cards hold them" },
+    bundle: { name: "Bundle", about: "A single file others can import, review and undo" },
+    folder: { name: "Folder", about: "A bundle for version control, one file per card" },
+    json: { name: "JSON", about: "Every field of every card" },
     csv: { name: "CSV", about: "A table for spreadsheets" },
-    markdown: { name: "Markdown", about: "A catalogue to read" },
-    html: { name: "HTML page", about: "One page to search, offline" },
+    markdown: { name: "Markdown", about: "A readable catalog" },
+    html: { name: "HTML page", about: "A searchable offline page" },
   },
 
   // Which cards
@@ -35,46 +35,46 @@ export const exporting = {
   allCards: "All cards",
   which: "Cards to export",
   kind: "Kind",
-  anyKind: "Cards of every kind",
-  onlyVerified: "Only verified",
+  anyKind: "All kinds",
+  onlyVerified: "Verified only",
   selectedCards: (n: number) => count(n, "selected card"),
 
   // What a bundle says
   nameHint: "Our team's tools",
-  licence: "Licence of cards that name none",
+  licence: "Default license",
   licenceHint: "MIT, CC-BY-4.0, …",
   note: "Note",
   noteHint: "What readers should know (optional)",
   withHistory: "With history",
-  withHistoryAbout: "every earlier revision leaves too",
-  withVectors: "With vectors",
-  withVectorsAbout: "readers with the same model import faster",
+  withHistoryAbout: "includes every earlier revision",
+  withVectors: "With embeddings",
+  withVectorsAbout: "imports faster where the same model is used",
   signed: "Signed",
   withYourKey: "with your key",
-  noKeyYet: "you have no key yet; one is made",
-  keysUnread: (why: string) => `your keys cannot be read: ${why}`,
+  noKeyYet: "a key will be created",
+  keysUnread: (why: string) => `your keys can't be read: ${why}`,
 
   // What would leave
-  whatWouldLeave: "What would leave",
-  leftOut: "Left out:",
-  takeBack: "take back",
+  whatWouldLeave: "Summary",
+  leftOut: "Excluded:",
+  takeBack: "include",
   earlierRevisions: (n: number) => count(n, "earlier revision"),
-  vectorsOf: (n: number) => `vectors of ${count(n, "card")}`,
+  vectorsOf: (n: number) => `embeddings of ${count(n, "card")}`,
   aboutBytes: (size: string) => `about ${size}`,
   andMore: (n: number) => `and ${n.toLocaleString("en")} more`,
-  takeCardBack: (name: string) => `Take ${name} back`,
+  takeCardBack: (name: string) => `Include ${name}`,
 
   // Secrets
   openCard: "Open card",
-  leaveCardOut: "Leave this card out",
-  leaveHistoryOut: "Leave the history out",
+  leaveCardOut: "Exclude this card",
+  leaveHistoryOut: "Exclude the history",
   secretsIn: (secrets: number, cards: number) =>
-    `${count(secrets, "secret")} found in ${count(cards, "card")}: nothing leaves while they are in it`,
+    `${count(secrets, "secret")} found in ${count(cards, "card")}: export is blocked until ${secrets === 1 ? "it is" : "they are"} removed`,
   takeThemOut: (past: boolean) =>
-    `Take them out of the cards, or leave those cards out.${past ? " What is in earlier revisions leaves only with the history: it can be left out as well." : ""}`,
+    `Remove the secrets or exclude those cards.${past ? " Secrets in earlier revisions are only exported with the history, which you can exclude." : ""}`,
   secretAt: (field: string, kind: string, past: boolean) =>
     `${field}: ${kind}${past ? ", in an earlier revision" : ""}`,
   open: (name: string) => `Open ${name}`,
-  leaveOut: (name: string) => `Leave ${name} out`,
-  leaveAllOut: (n: number) => `Leave all ${n.toLocaleString("en")} out`,
+  leaveOut: (name: string) => `Exclude ${name}`,
+  leaveAllOut: (n: number) => `Exclude all ${n.toLocaleString("en")}`,
 } as const;

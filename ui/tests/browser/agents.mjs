@@ -87,12 +87,12 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
   return {
     async "tells how to connect an agent where none was at work"(page) {
       await page.keyboard.press("Control+5");
-      await page.getByRole("heading", { name: "No agent reached AutoKit in the last 30 days" }).waitFor();
+      await page.getByRole("heading", { name: "No agent activity in the last 30 days" }).waitFor();
       await page.getByText("7 days", { exact: true }).click();
-      await page.getByRole("heading", { name: "No agent reached AutoKit in the last 7 days" }).waitFor();
+      await page.getByRole("heading", { name: "No agent activity in the last 7 days" }).waitFor();
       await show(page, "50-browser-activity-empty.png");
-      await page.getByRole("button", { name: "Connect an agent" }).click();
-      await page.getByRole("list", { name: "Programs" }).waitFor();
+      await page.getByRole("button", { name: "Connect a client" }).click();
+      await page.getByRole("list", { name: "Clients" }).waitFor();
       assert.equal(await page.evaluate(() => document.activeElement?.id), "agents");
     },
 
@@ -102,9 +102,9 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       for (const made of [folder, hurt]) mkdirSync(made, { recursive: true });
       writeFileSync(file, before);
       writeFileSync(join(hurt, "mcp_config.json"), "{ mine");
-      const programs = page.getByRole("list", { name: "Programs" });
+      const programs = page.getByRole("list", { name: "Clients" });
       const section = page.locator("section[aria-labelledby=agents]");
-      await section.getByRole("button", { name: "Look again" }).click();
+      await section.getByRole("button", { name: "Refresh" }).click();
       const cursor = programs.getByRole("listitem").filter({ hasText: "Cursor" });
       await cursor.getByText("not connected").waitFor();
       await show(page, "51-browser-agents.png");
@@ -114,22 +114,22 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       const dialog = page.getByRole("dialog", { name: "Connect Cursor" });
       await dialog.getByText(file, { exact: true }).waitFor();
       await dialog.locator("ins", { hasText: '"autokit": {' }).waitFor();
-      await dialog.getByText("A copy of it as it is now is kept beside it").waitFor();
+      await dialog.getByText("A backup copy is saved next to it").waitFor();
       await show(page, "52-browser-connect.png");
       await as(page, "dark", SMALL, () => show(page, "52-browser-connect-dark.png"));
       // Looking is not writing, and what somebody else wrote meanwhile is not written over.
       assert.equal(readFileSync(file, "utf8"), before);
       const meanwhile = before.replace('"x"', '"y"');
       writeFileSync(file, meanwhile);
-      await dialog.getByRole("button", { name: "Change the file" }).click();
+      await dialog.getByRole("button", { name: "Update file" }).click();
       await dialog.getByRole("alert").getByText("changed since it was looked at").waitFor();
       assert.equal(readFileSync(file, "utf8"), meanwhile);
       await dialog.getByRole("button", { name: "Try again" }).click();
       await dialog.getByText('"command": "y"').first().waitFor();
-      await dialog.getByRole("button", { name: "Change the file" }).click();
-      const done = page.getByRole("dialog", { name: "Cursor is connected" });
+      await dialog.getByRole("button", { name: "Update file" }).click();
+      const done = page.getByRole("dialog", { name: "Connected Cursor" });
       // The file is written once this stands there, and not before.
-      await done.getByText("The file as it was is kept in").waitFor();
+      await done.getByText("The previous version was saved to").waitFor();
       const backup = readdirSync(folder).find((name) => name.includes("before-autokit"));
       await done.getByText(join(folder, backup)).waitFor();
       await show(page, "53-browser-connected.png");
@@ -143,11 +143,11 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       assert.equal(await cursor.getByRole("button", { name: "Connect Cursor", exact: true }).count(), 0);
 
       // What cannot be changed without losing something is left to the person.
-      await programs.getByRole("button", { name: "Show the lines for Windsurf" }).click();
+      await programs.getByRole("button", { name: "Show manual setup for Windsurf" }).click();
       const byHand = page.getByRole("dialog", { name: "Connect Windsurf" });
       await byHand.getByText("it is no JSON").waitFor();
       await byHand.getByText('"mcpServers"').waitFor();
-      assert.equal(await byHand.getByRole("button", { name: "Change the file" }).count(), 0);
+      assert.equal(await byHand.getByRole("button", { name: "Update file" }).count(), 0);
       await show(page, "54-browser-by-hand.png");
       await byHand.getByRole("button", { name: "Close", exact: true }).last().click();
       await byHand.waitFor({ state: "detached" });
@@ -158,10 +158,10 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       const before = readFileSync(file, "utf8");
       const copies = () => readdirSync(dirname(file)).filter((name) => name.includes("before-autokit"));
       const had = copies();
-      const cursor = page.getByRole("list", { name: "Programs" }).getByRole("listitem").filter({ hasText: "Cursor" });
+      const cursor = page.getByRole("list", { name: "Clients" }).getByRole("listitem").filter({ hasText: "Cursor" });
       await cursor.getByRole("button", { name: "Disconnect Cursor" }).click();
       const dialog = page.getByRole("dialog", { name: "Disconnect Cursor" });
-      await dialog.getByText("AutoKit is taken out of its MCP servers").waitFor();
+      await dialog.getByText("AutoKit will be removed from its MCP servers").waitFor();
       await dialog.locator("del", { hasText: '"autokit": {' }).waitFor();
       await show(page, "61-browser-disconnect.png");
       await as(page, "dark", SMALL, () => show(page, "61-browser-disconnect-dark.png"));
@@ -171,9 +171,9 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       assert.equal(readFileSync(file, "utf8"), before);
 
       await cursor.getByRole("button", { name: "Disconnect Cursor" }).click();
-      await dialog.getByRole("button", { name: "Change the file" }).click();
-      const done = page.getByRole("dialog", { name: "Cursor is disconnected" });
-      await done.getByText("The file as it was is kept in").waitFor();
+      await dialog.getByRole("button", { name: "Update file" }).click();
+      const done = page.getByRole("dialog", { name: "Disconnected Cursor" });
+      await done.getByText("The previous version was saved to").waitFor();
       const backup = copies().find((name) => !had.includes(name));
       await done.getByText(join(dirname(file), backup)).waitFor();
       assert.equal(readFileSync(join(dirname(file), backup), "utf8"), before);
@@ -185,17 +185,17 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
 
     async "opens an address for programs that cannot start AutoKit"(page) {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-      const part = page.getByRole("group", { name: "For programs that cannot start AutoKit" });
+      const part = page.getByRole("group", { name: "Connect over HTTP" });
       const [port, save] = [part.getByLabel("Port", { exact: true }), part.getByRole("button", { name: "Save" })];
       const copied = async (what) => {
-        await part.getByRole("button", { name: `Copy the ${what} for programs` }).click();
-        await part.getByRole("button", { name: `Copied the ${what} for programs` }).waitFor();
+        await part.getByRole("button", { name: `Copy the ${what} for HTTP clients` }).click();
+        await part.getByRole("button", { name: `Copied the ${what} for HTTP clients` }).waitFor();
         return page.evaluate(() => navigator.clipboard.readText());
       };
       await port.fill("80");
-      await part.getByLabel("Answer at this port").check();
+      await part.getByLabel("Enable the HTTP server").check();
       await save.click();
-      await part.getByText("A port is a number from 1024 to 65535").waitFor();
+      await part.getByText("Enter a port from 1024 to 65535").waitFor();
 
       // A port another program has is told, and nothing is open then.
       const other = await anyPort();
@@ -204,34 +204,34 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await part.getByRole("alert").getByText(`Another program has port ${other.port}`).waitFor();
       await part.scrollIntoViewIfNeeded();
       await show(page, "62-browser-address-taken.png");
-      assert.equal(await part.getByText("open", { exact: true }).count(), 0);
+      assert.equal(await part.getByText("listening", { exact: true }).count(), 0);
       await other.close();
       await save.click();
-      await part.getByText("open", { exact: true }).waitFor();
+      await part.getByText("listening", { exact: true }).waitFor();
       const url = await part.getByText(/^http:\/\/127\.0\.0\.1:/).innerText();
       assert(url.includes(`:${other.port}/`), url);
 
       // The token leaves by the clipboard alone.
       const token = await copied("token");
-      const lines = JSON.parse(await copied("lines")).mcpServers.autokit;
+      const lines = JSON.parse(await copied("configuration")).mcpServers.autokit;
       assert.deepEqual([lines.url, lines.headers.Authorization], [url, `Bearer ${token}`]);
-      assert.match(await part.getByLabel("Lines for the settings of a program").innerText(), /Bearer •+"/);
+      assert.match(await part.getByLabel("Client configuration").innerText(), /Bearer •+"/);
       assert.equal(await page.evaluate((token) => document.documentElement.outerHTML.includes(token), token), false);
       assert.deepEqual([await admits(url, token), await admits(url, "wrong")], [true, false]);
       await part.scrollIntoViewIfNeeded();
       await show(page, "63-browser-address.png");
       await as(page, "dark", SMALL, () => show(page, "63-browser-address-dark.png"));
 
-      await part.getByRole("button", { name: "Make a new token…" }).click();
-      const asked = page.getByRole("dialog", { name: "Make a new token?" });
+      await part.getByRole("button", { name: "Replace token…" }).click();
+      const asked = page.getByRole("dialog", { name: "Replace the token?" });
       await asked.getByText("will be rejected").waitFor();
       await show(page, "64-browser-address-renew.png");
-      await asked.getByRole("button", { name: "Make a new token" }).click();
-      await page.getByText("There is a new token").first().waitFor();
+      await asked.getByRole("button", { name: "Replace token" }).click();
+      await page.getByText("Token replaced").first().waitFor();
       const renewed = await copied("token");
       assert.deepEqual([await admits(url, token), await admits(url, renewed)], [false, true]);
 
-      await part.getByLabel("Answer at this port").uncheck();
+      await part.getByLabel("Enable the HTTP server").uncheck();
       await save.click();
       await part.getByText(url, { exact: true }).waitFor({ state: "detached" });
       await assert.rejects(admits(url, renewed));
@@ -239,20 +239,20 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
 
     async "adds an MCP server, tells why it fails, and changes it"(page) {
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("A command or a card").fill("mcp servers");
+      await page.getByPlaceholder("Search commands and cards").fill("mcp servers");
       await page.keyboard.press("Enter");
-      await servers(page).getByText("There is no MCP server yet").waitFor();
-      await servers(page).getByRole("button", { name: "Add a server…" }).click();
-      const form = page.getByRole("form", { name: "Add an MCP server" });
+      await servers(page).getByText("No MCP servers yet").waitFor();
+      await servers(page).getByRole("button", { name: "Add server…" }).click();
+      const form = page.getByRole("form", { name: "Add MCP server" });
       await form.getByLabel("Name", { exact: true }).fill("Fixture");
       await form.getByRole("button", { name: "Add", exact: true }).click();
-      await form.getByRole("alert").getByText("Give the program").waitFor();
+      await form.getByRole("alert").getByText("Enter the command").waitFor();
       await form
-        .getByLabel("Program", { exact: true })
+        .getByLabel("Command", { exact: true })
         .last()
         .fill(join(dirname(bin), "tools-server"));
-      await form.getByLabel("Folder it is started in").fill(home);
-      await form.getByLabel("Arguments, one to a line").fill("--fail");
+      await form.getByLabel("Working directory").fill(home);
+      await form.getByLabel("Arguments, one per line").fill("--fail");
       await form.getByRole("button", { name: "Add a variable" }).click();
       await form.getByLabel("Name of variable 1").fill("FIXTURE_TOKEN");
       await form.getByLabel("Value of FIXTURE_TOKEN").fill(SECRET);
@@ -268,25 +268,25 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
         .click();
 
       // Its keys are not read back: each is given again.
-      await entry(page, "Fixture").getByRole("button", { name: "Change Fixture" }).click();
-      const change = page.getByRole("form", { name: "Change Fixture" });
+      await entry(page, "Fixture").getByRole("button", { name: "Edit Fixture" }).click();
+      const change = page.getByRole("form", { name: "Edit Fixture" });
       assert.equal(await change.getByLabel("Value of FIXTURE_TOKEN").inputValue(), "");
-      await change.getByLabel("Arguments, one to a line").fill("--many\n90");
+      await change.getByLabel("Arguments, one per line").fill("--many\n90");
       await change.getByRole("button", { name: "Save" }).click();
-      await change.getByRole("alert").getByText("Give the value of FIXTURE_TOKEN, or remove it.").waitFor();
+      await change.getByRole("alert").getByText("Enter a value for FIXTURE_TOKEN or remove it.").waitFor();
       await change.getByLabel("Value of FIXTURE_TOKEN").fill(SECRET);
       await change.getByRole("button", { name: "Save" }).click();
       await entry(page, "Fixture")
-        .getByText(/^\d+ tools wait in Review$/)
+        .getByText(/^\d+ tools pending review$/)
         .waitFor();
-      await entry(page, "Fixture").getByRole("button", { name: "See in Review which of its tools wait" }).waitFor();
+      await entry(page, "Fixture").getByRole("button", { name: "Show pending tools in Review" }).waitFor();
       await entry(page, "Fixture").getByText("running", { exact: true }).waitFor();
       assert.equal(await page.evaluate((secret) => document.documentElement.outerHTML.includes(secret), SECRET), false);
     },
 
     async "takes the tools of a trusted server over and looks at them again"(page) {
-      await entry(page, "Fixture").getByRole("button", { name: "Change Fixture" }).click();
-      const change = page.getByRole("form", { name: "Change Fixture" });
+      await entry(page, "Fixture").getByRole("button", { name: "Edit Fixture" }).click();
+      const change = page.getByRole("form", { name: "Edit Fixture" });
       await change.getByRole("button", { name: "Remove FIXTURE_TOKEN" }).click();
       await change.getByLabel("Trust this server").check();
       await change.getByText("without review, now and whenever they change").waitFor();
@@ -297,10 +297,10 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await show(page, "56-browser-servers.png");
       await as(page, "dark", SMALL, () => show(page, "56-browser-servers-dark.png"));
       const asked = page.waitForResponse((answer) => answer.url().endsWith("/servers_refresh"));
-      await entry(page, "Fixture").getByRole("button", { name: "Look again at Fixture" }).click();
+      await entry(page, "Fixture").getByRole("button", { name: "Refresh Fixture" }).click();
       assert((await (await asked).json()).job, "a look is a job");
       await page.locator("footer .job", { hasText: "Looking at the tools of Fixture: 100 unchanged" }).waitFor();
-      await entry(page, "Fixture").getByRole("button", { name: "Look again at Fixture" }).waitFor();
+      await entry(page, "Fixture").getByRole("button", { name: "Refresh Fixture" }).waitFor();
     },
 
     async "shows what agents did, in figures, charts and tables"(page) {
@@ -316,7 +316,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await one.leave();
 
       await page.keyboard.press("Control+5");
-      const figures = page.getByRole("region", { name: "In figures" });
+      const figures = page.getByRole("region", { name: "Summary" });
       const figure = (name) =>
         figures
           .locator("div", { has: page.getByText(name, { exact: true }) })
@@ -324,35 +324,35 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
           .locator("dd");
       await figures.waitFor();
       await page.getByText("30 days", { exact: true }).click();
-      assert.deepEqual(await figure("Sessions").allInnerTexts(), ["1", "of 1 program"]);
+      assert.deepEqual(await figure("Sessions").allInnerTexts(), ["1", "from 1 client"]);
       assert.equal(await figure("Searches").first().innerText(), "3");
       assert.deepEqual(await figure("Calls").allInnerTexts(), ["3", "1 failed"]);
-      const tools = page.getByRole("region", { name: "Tools called most" });
+      const tools = page.getByRole("region", { name: "Most used tools" });
       assert.match(await tools.getByRole("img").getAttribute("aria-label"), /echo: 2 calls.*wrong: 1 call, 1 failed/);
       const row = tools.getByRole("row", { name: /wrong/ });
       assert.deepEqual((await row.getByRole("cell").allInnerTexts()).slice(0, 2), ["1", "1"]);
       const days = page.getByRole("region", { name: "Day by day" });
       await days
-        .getByRole("img", { name: /^Searches and calls\. On 1 of 31 days: 3 searches and 3 calls, 1 failed/ })
+        .getByRole("img", { name: /^Searches and calls\. Active on 1 of 31 days: 3 searches and 3 calls, 1 failed/ })
         .waitFor();
-      await days.getByRole("img", { name: /^Time of a search\. .* in the median/ }).waitFor();
+      await days.getByRole("img", { name: /^Search latency\. .*: median .*, p95 / }).waitFor();
       // Days without anything are folded.
       assert.equal(await days.locator("tbody tr").count(), 1);
       assert.deepEqual((await days.locator("tbody td").allInnerTexts()).slice(0, 4), ["3", "3", "1", "0"]);
       await days.getByRole("button", { name: "Show all 31 days" }).click();
       await days.locator("tbody tr").nth(30).waitFor();
-      await days.getByRole("button", { name: "Leave out 30 days without anything" }).click();
+      await days.getByRole("button", { name: "Hide 30 days without activity" }).click();
       await days.locator("tbody tr").nth(1).waitFor({ state: "detached" });
       await page
-        .getByRole("region", { name: "Time of a search" })
+        .getByRole("region", { name: "Search latency" })
         .getByRole("row", { name: /^Library/ })
         .waitFor();
       await page
-        .getByRole("region", { name: "Tokens of a session" })
-        .getByRole("row", { name: /^A session with AutoKit/ })
+        .getByRole("region", { name: "Tokens per session" })
+        .getByRole("row", { name: /^Session with AutoKit/ })
         .waitFor();
       await page
-        .getByRole("region", { name: "Programs" })
+        .getByRole("region", { name: "Clients" })
         .getByRole("row", { name: "test agent 1", exact: true })
         .waitFor();
       const whole = { width: 1180, height: 1240 };
@@ -362,7 +362,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
     },
 
     async "counts anew when one comes back, and when asked to"(page) {
-      const sessions = page.getByRole("region", { name: "In figures" }).locator("dd").first();
+      const sessions = page.getByRole("region", { name: "Summary" }).locator("dd").first();
       const again = async () => {
         const one = await agent(bin, options, env);
         await one.search("gives back what it is given");
@@ -396,22 +396,22 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
         permissions: { ...rules.permissions, tools: { otherwise: "ask", overridable: false, rules: [] } },
       });
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("A command or a card").fill("echo");
+      await page.getByPlaceholder("Search commands and cards").fill("echo");
       await page.locator(".palette-item", { hasText: "echo" }).first().click();
       await page.getByRole("tab", { name: "Call" }).click();
       const box = page.getByLabel("Arguments");
       await page.waitForFunction(() => document.querySelector("textarea[id$=arguments]")?.value.startsWith("{"));
       await box.fill('{ "text": ');
       await page.getByRole("button", { name: "Call echo" }).click();
-      await page.getByText("This is not JSON").waitFor();
+      await page.getByText("Invalid JSON").waitFor();
       await box.fill('{ "text": "tea" }');
       await box.press("Control+Enter");
       const asks = page.getByRole("group", { name: "Needs your approval" });
       await asks.getByText("to call echo of Fixture").waitFor();
       await show(page, "59-browser-call-asks.png");
       await asks.getByRole("button", { name: "Allow once and call" }).click();
-      const answer = page.getByRole("region", { name: "What it answered" });
-      await answer.getByText("answered in").waitFor();
+      const answer = page.getByRole("region", { name: "Response" });
+      await answer.getByText("succeeded in").waitFor();
       await answer.getByText('"text": "tea"').waitFor();
       await as(page, "light", { width: 1180, height: 780 }, () => show(page, "59-browser-call-light.png"));
       await as(page, "dark", { width: 900, height: 600 }, () => show(page, "59-browser-call-dark.png"));
@@ -424,10 +424,10 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await page.keyboard.press("Control+6");
       await entry(page, "Fixture").getByRole("button", { name: "Remove Fixture" }).click();
       const asked = page.getByRole("dialog", { name: "Remove this server?" });
-      await asked.getByText("nobody can call them").waitFor();
+      await asked.getByText("can't be called").waitFor();
       await as(page, "light", SMALL, () => show(page, "60-browser-server-remove.png"));
       await asked.getByRole("button", { name: "Remove" }).click();
-      await servers(page).getByText("There is no MCP server yet").waitFor();
+      await servers(page).getByText("No MCP servers yet").waitFor();
     },
   };
 };

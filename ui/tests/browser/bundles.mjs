@@ -17,14 +17,15 @@ function alice(folder, words, who = "Alice", keys = "alice") {
 async function look(page, place) {
   await page.keyboard.press("Control+4");
   await page.getByRole("button", { name: "Import…" }).click();
-  await page.getByLabel("Address or path").fill(place);
-  await page.getByRole("button", { name: "Look", exact: true }).click();
-  await page.getByRole("group", { name: "Show only" }).waitFor();
+  const source = page.locator("form", { has: page.getByLabel("URL or path") });
+  await source.getByLabel("URL or path").fill(place);
+  await source.getByRole("button", { name: "Preview" }).click();
+  await page.getByRole("group", { name: "Filter", exact: true }).waitFor();
 }
 
 const counts = (page) =>
   page
-    .getByRole("group", { name: "Show only" })
+    .getByRole("group", { name: "Filter", exact: true })
     .getByRole("button")
     .allInnerTexts()
     .then((all) => all.map((text) => text.replace(/\s+/g, " ").trim()));
@@ -32,8 +33,8 @@ const counts = (page) =>
 /** Closes the preview; choices are given up. */
 async function leave(page, chosen = false) {
   await page.keyboard.press("Escape");
-  if (chosen) await page.getByRole("button", { name: "Discard the choices" }).click();
-  await page.getByRole("group", { name: "Show only" }).waitFor({ state: "detached" });
+  if (chosen) await page.getByRole("button", { name: "Discard choices" }).click();
+  await page.getByRole("group", { name: "Filter", exact: true }).waitFor({ state: "detached" });
 }
 
 export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
@@ -77,21 +78,21 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await page.getByRole("heading", { name: "Import “Breakfast”" }).waitFor();
       // What does not show is named, and nothing is taken for granted about who signed.
       await page.getByText("Tested ‹U+202E›every‹U+202C› morning").waitFor();
-      await page.getByText("Signed by a key never seen here").waitFor();
-      await page.getByText("Compare the fingerprint").waitFor();
+      await page.getByText("Signed by a new key").waitFor();
+      await page.getByText("Verify the fingerprint").waitFor();
       assert.deepEqual(await counts(page), [
         "3 All",
         "3 New",
         "0 Changed",
         "0 Conflicting",
-        "0 Perhaps the same",
+        "0 Possible duplicate",
         "0 Identical",
         "0 Invalid",
       ]);
       await page.getByRole("button", { name: "Propose 3 cards" }).waitFor();
-      await page.getByText("Take over at once").click();
+      await page.getByText("Import directly").click();
       await show(page, "40-browser-bundle.png");
-      await page.getByRole("button", { name: "Take over 3 cards" }).click();
+      await page.getByRole("button", { name: "Import 3 cards" }).click();
       await page.locator("footer .job", { hasText: "Importing Breakfast: 3 added" }).waitFor();
       assert.equal(field("Toaster", "pricing"), "free");
     },
@@ -127,7 +128,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
         "1 New",
         "0 Changed",
         "2 Conflicting",
-        "1 Perhaps the same",
+        "1 Possible duplicate",
         "1 Identical",
         "0 Invalid",
       ]);
@@ -136,22 +137,22 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await page.keyboard.press("f");
       await page.keyboard.press("f");
       await page.getByText("Both libraries changed the same field").waitFor();
-      const toaster = page.getByRole("checkbox", { name: "Take Toaster", exact: true });
+      const toaster = page.getByRole("checkbox", { name: "Import Toaster", exact: true });
       await toaster.waitFor();
       await page.keyboard.press("j");
       await page.keyboard.press("Space");
-      await page.getByRole("checkbox", { name: "Take Toaster", exact: true, checked: false }).waitFor();
+      await page.getByRole("checkbox", { name: "Import Toaster", exact: true, checked: false }).waitFor();
       await page.getByRole("button", { name: "Propose 3 cards" }).waitFor();
       await page.keyboard.press("Space");
-      await page.getByRole("checkbox", { name: "Take Toaster", exact: true, checked: true }).waitFor();
+      await page.getByRole("checkbox", { name: "Import Toaster", exact: true, checked: true }).waitFor();
       await page.keyboard.press("Enter");
       const words = page.getByRole("radiogroup", { name: "Description" });
       const price = page.getByRole("radiogroup", { name: "Pricing" });
-      await words.getByText("Take theirs").click();
+      await words.getByText("Use theirs").click();
       // One field decided: the other still waits for Review, until it is decided too.
       assert(await price.getByLabel("Decide in Review").isChecked());
       await price.getByText("Keep mine").click();
-      await page.getByText("Before both").first().waitFor();
+      await page.getByText("Base", { exact: true }).first().waitFor();
       await show(page, "41-browser-conflict.png");
       // The class, which only she changed, is not wanted; the new name of one of ours is told.
       await page.getByRole("checkbox", { name: "Class" }).uncheck();
@@ -161,11 +162,11 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
 
       // Closing asks, for there is something to lose.
       await page.keyboard.press("Escape");
-      await page.getByText("You chose something for 2 cards").waitFor();
+      await page.getByText("You made choices for 2 cards").waitFor();
       await page.keyboard.press("Escape");
-      await page.getByText("Take over at once").click();
-      await page.getByRole("button", { name: "Take over 4 cards" }).click();
-      await page.locator("footer .job", { hasText: "to decide in Review" }).waitFor();
+      await page.getByText("Import directly").click();
+      await page.getByRole("button", { name: "Import 4 cards" }).click();
+      await page.locator("footer .job", { hasText: /Importing Breakfast: .*pending review/ }).waitFor();
       assert.deepEqual(
         ["description", "pricing", "class"].map((key) => field("Toaster", key)),
         ["Toasts bread on both sides.", "subscription", "Toaster"],
@@ -176,13 +177,13 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
 
     async "takes theirs in Review with one key"(page) {
       await page
-        .locator("footer .job", { hasText: "to decide in Review" })
+        .locator("footer .job", { hasText: /Importing Breakfast: .*pending review/ })
         .getByRole("button", { name: "Show in Review" })
         .click();
       await page.getByRole("list", { name: "Proposals" }).getByText("Egg Timer").click();
       await page.locator("#proposal-title", { hasText: "Egg Timer" }).waitFor();
       await page.getByText("From Alice’s library").waitFor();
-      const dispute = page.getByRole("group", { name: "Class: two values" });
+      const dispute = page.getByRole("group", { name: "Class: conflicting values" });
       await dispute.getByText("EggWatch").waitFor();
       await dispute.getByText("EggClock").waitFor();
       await page.getByRole("button", { name: /^Accept 0 of/ }).waitFor();
@@ -193,7 +194,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await page.keyboard.press("t");
       await show(page, "42-browser-dispute.png");
       await page.keyboard.press("a");
-      await page.getByText("Egg Timer was accepted").waitFor();
+      await page.getByText("Accepted Breakfast / Egg Timer").waitFor();
       assert.equal(field("Egg Timer", "class"), "EggClock");
     },
 
@@ -203,10 +204,10 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       const list = page.getByRole("list", { name: "Imports" });
       await list.getByText("Breakfast").first().waitFor();
       await page.getByRole("button", { name: "Undo the import of Breakfast" }).first().click();
-      await page.getByText("cards changed by hand later stay").waitFor();
+      await page.getByText("Cards edited by hand since are kept.").waitFor();
       await show(page, "43-browser-imports.png");
-      await page.getByRole("button", { name: "Take it back" }).click();
-      await page.getByText("Breakfast was taken back").waitFor();
+      await page.getByRole("button", { name: "Undo import" }).click();
+      await page.getByText("Undid the import of Breakfast").waitFor();
       assert.equal(field("Egg Timer", "class"), "EggWatch");
       assert.equal(field("Toaster", "description"), "Toasts slices.");
       assert.equal(autokit("cards", "list", "--text", "Waffle").rows.length, 0);
@@ -216,21 +217,21 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     async "warns of a bundle whose signature is missing or another one"(page) {
       alice(folder, ["bundle", "export", at("stripped.toolcards"), "--name", "Breakfast"]);
       await look(page, at("stripped.toolcards"));
-      await page.getByRole("alert").getByText("The signature is missing").waitFor();
-      assert(await page.getByRole("radio", { name: /Take over at once/ }).isDisabled());
+      await page.getByRole("alert").getByText("Signature missing").waitFor();
+      assert(await page.getByRole("radio", { name: /Import directly/ }).isDisabled());
       await leave(page);
       alice(folder, ["providers", "keys", "--keep", "file"], "Alice", "mallory");
       alice(folder, ["import", at("alice.json")], "Alice", "mallory");
       alice(folder, ["bundle", "export", at("other.toolcards"), "--sign", "--name", "Breakfast"], "Alice", "mallory");
       await look(page, at("other.toolcards"));
-      await page.getByRole("alert").getByText("Signed by another key than before").waitFor();
-      assert(await page.getByRole("radio", { name: /Take over at once/ }).isDisabled());
+      await page.getByRole("alert").getByText("Signed by a different key").waitFor();
+      assert(await page.getByRole("radio", { name: /Import directly/ }).isDisabled());
       await show(page, "44-browser-other-key.png");
       await leave(page);
       // A person who compared it says so; it can be taken back in Settings.
       await look(page, at("two.toolcards"));
       await page.getByRole("button", { name: "Trust this key…" }).click();
-      await page.getByRole("button", { name: "I compared it: trust this key" }).click();
+      await page.getByRole("button", { name: "I verified it, trust this key" }).click();
       await page.getByText("Signed by a key you trust").waitFor();
       await leave(page);
       await page.keyboard.press("Control+6");
@@ -254,7 +255,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       );
       await page.getByRole("button", { name: "Propose 1 card" }).click();
       await page.getByRole("alert").getByText("is not the one that was looked at any more").waitFor();
-      await page.getByRole("button", { name: "Look again" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Refresh" }).click();
       await page.getByRole("button", { name: "Propose 2 cards" }).waitFor();
       await leave(page);
     },
@@ -272,7 +273,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await judge(page, await page.evaluate(frames, 4000));
       await page.waitForFunction(() => !document.querySelector("[role=dialog] .blank"));
       await page.keyboard.press("End");
-      await page.getByRole("checkbox", { name: "Take many 15999", exact: true }).uncheck();
+      await page.getByRole("checkbox", { name: "Import many 15999", exact: true }).uncheck();
       await page.getByRole("button", { name: "Propose 15,999 cards" }).waitFor();
       await show(page, "45-browser-bundle-16000.png");
       await leave(page, true);
@@ -303,14 +304,14 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       assert(await button.isDisabled());
       assert.equal(await page.getByRole("dialog").getByText(key).count(), 0);
       await show(page, "46-browser-secrets.png");
-      await page.getByRole("button", { name: "Leave Leaky out" }).click();
+      await page.getByRole("button", { name: "Exclude Leaky" }).click();
       await page.getByRole("button", { name: "Export 3 cards" }).click();
-      await page.getByText(/3 cards written to .*signed with your key/).waitFor();
+      await page.getByText(/Exported 3 cards to .*signed with your key/).waitFor();
       assert(existsSync(at("out.toolcards")));
 
       await page.getByRole("button", { name: "Export…" }).click();
       await page.getByText("A table for spreadsheets").click();
-      await page.getByRole("button", { name: "Leave Leaky out" }).click();
+      await page.getByRole("button", { name: "Exclude Leaky" }).click();
       const file = page.waitForEvent("download");
       await page.getByRole("button", { name: "Export 3 cards" }).click();
       assert.equal((await file).suggestedFilename(), "toolcards.csv");
@@ -320,9 +321,9 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     async "follows a bundle, says what failed, and lets it go"(page) {
       await page.getByRole("button", { name: "Bundles…" }).click();
       await page.getByText("Subscriptions", { exact: true }).click();
-      await page.getByText("No bundle is followed.").waitFor();
+      await page.getByText("No subscriptions yet").waitFor();
       await page.getByRole("button", { name: "Subscribe to a bundle…" }).click();
-      await page.getByLabel("Address, file or folder").fill(at("gone.toolcards"));
+      await page.getByLabel("URL, file or folder").fill(at("gone.toolcards"));
       await page.getByRole("button", { name: "Subscribe", exact: true }).click();
       const list = page.getByRole("list", { name: "Subscriptions" });
       await list.getByText("No such file").waitFor();
@@ -331,7 +332,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await page.getByRole("button", { name: "Check now" }).waitFor();
       await list.getByRole("button", { name: /^Remove/ }).click();
       await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
-      await page.getByText("No bundle is followed.").waitFor();
+      await page.getByText("No subscriptions yet").waitFor();
       await page.keyboard.press("Escape");
     },
   };

@@ -34,18 +34,18 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     await section.getByRole("button", { name: "Details" }).click();
     await section.getByText("1 redirect").waitFor();
     await section.getByText("not encrypted").waitFor();
-    await section.getByText("About this tool", { exact: true }).waitFor();
+    await section.getByText("Documents this tool", { exact: true }).waitFor();
     await section.getByText("from kettle_tools import KettleToolkit").first().waitFor();
     await page.screenshot({ path: join(artifacts, "28-browser-check.png") });
 
     await page.locator(".row .name", { hasText: "Lost Kettle Toolkit" }).click();
     await section.getByRole("button", { name: "Check now" }).click();
-    await section.getByText("No such page", { exact: true }).waitFor();
+    await section.getByText("Page not found", { exact: true }).waitFor();
     await section.getByText(/Another page documents it/).waitFor();
     // The list knows it too, without being asked.
     const lost = page.locator(".row", { hasText: "Lost Kettle Toolkit" });
     await lost.getByText("Broken", { exact: true }).waitFor();
-    await section.getByRole("button", { name: "A proposal for this card waits in Review" }).click();
+    await section.getByRole("button", { name: "A proposal for this card is pending review" }).click();
     await page.getByRole("heading", { name: "Lost Kettle Toolkit" }).first().waitFor();
     assert.equal(autokit("cards", "list", "--health", "broken").rows[0].name, "Lost Kettle Toolkit");
   },
@@ -78,19 +78,19 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     autokit("import", file);
     await page.getByLabel("Filter by name, provider or description").fill("pantry");
     await page.getByText(/^12 cards of/).waitFor();
-    await page.getByRole("button", { name: "Check these" }).click();
+    await page.getByRole("button", { name: "Check shown" }).click();
     // Something has to be under way that the pause waits for.
     await begun;
     await page.getByRole("button", { name: "Pause: Checking cards" }).click();
     await page.getByRole("button", { name: "Pausing: Checking cards" }).waitFor();
     release();
-    await page.getByRole("button", { name: "Go on: Checking cards" }).click();
+    await page.getByRole("button", { name: "Resume: Checking cards" }).click();
     await page.locator("footer .job", { hasText: "12 broken" }).waitFor();
   },
 
   async "keeps when cards are checked as soon as it is chosen"(page) {
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("A command or a card").fill("when cards are checked");
+    await page.getByPlaceholder("Search commands and cards").fill("scheduled checks");
     await page.keyboard.press("Enter");
     const checks = page.locator("section[aria-labelledby=checks]");
     await checks.getByLabel("Check cards every").fill("14");
@@ -100,7 +100,7 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     await checks.getByLabel("Check new cards").check();
     await kept;
     await checks.getByLabel("Check cards every").fill("often");
-    await checks.getByText("Give whole days").waitFor();
+    await checks.getByText("Enter whole days").waitFor();
     assert.deepEqual(autokit("checks", "show"), { every_days: 14, new_cards: true });
   },
 });

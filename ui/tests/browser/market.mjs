@@ -82,7 +82,7 @@ export const market = ({ bin, call, home, artifacts }) => {
   const SMALL = { width: 900, height: 600 };
   const SECRET = "loft-key-of-this-test-3c77";
   const section = (page) => page.locator("section[aria-labelledby=market]");
-  const results = (page) => page.getByRole("list", { name: "Results from your sources" });
+  const results = (page) => page.getByRole("list", { name: "Registry results" });
   const offer = (page, name) => results(page).getByRole("article", { name, exact: true });
   let web;
 
@@ -100,14 +100,14 @@ export const market = ({ bin, call, home, artifacts }) => {
       await call("providers_set", { ...settings, network: { ...settings.network, allowed_hosts: hosts } });
 
       await page.keyboard.press("Control+2");
-      await page.getByText("In your sources").click();
-      await page.getByRole("button", { name: "Add a source" }).click();
+      await page.getByRole("radiogroup", { name: "Search in" }).getByText("Registries").click();
+      await page.getByRole("button", { name: "Add a registry" }).click();
       await section(page).getByText("nothing is sent anywhere").waitFor();
       const add = async (address) => {
-        await section(page).getByRole("button", { name: "Add a source…" }).click();
-        const form = page.getByRole("form", { name: "Add a source of tools" });
+        await section(page).getByRole("button", { name: "Add registry…" }).click();
+        const form = page.getByRole("form", { name: "Add a registry" });
         await form.getByText("sees what you and your agents search for").waitFor();
-        await form.getByLabel("Address of a registry").fill(address);
+        await form.getByLabel("URL of a registry").fill(address);
         await form.getByRole("button", { name: "Add", exact: true }).click();
         return form;
       };
@@ -116,8 +116,8 @@ export const market = ({ bin, call, home, artifacts }) => {
       await again.getByText("is a source already").waitFor();
       await again.getByRole("button", { name: "Cancel" }).click();
       await (await add(`${web.url}/loft.toolcards`)).waitFor({ state: "detached" });
-      const list = section(page).getByRole("list", { name: "Sources of tools" });
-      await list.getByText("Registry of MCP servers").waitFor();
+      const list = section(page).getByRole("list", { name: "Registries" });
+      await list.getByText("MCP registry").waitFor();
       await list.getByText("Published bundle").waitFor();
       await page.evaluate(() => document.getElementById("market").scrollIntoView({ block: "start" }));
       await portraits(page, 70, "market-sources");
@@ -126,8 +126,8 @@ export const market = ({ bin, call, home, artifacts }) => {
     },
 
     async "searches the sources of tools"(page) {
-      await section(page).getByRole("button", { name: "Search the sources" }).click();
-      await page.getByLabel("What tool is missing?").fill("pigeon");
+      await section(page).getByRole("button", { name: "Search registries" }).click();
+      await page.getByLabel("What tool do you need?").fill("pigeon");
       await page.keyboard.press("Enter");
       const post = offer(page, "Pigeon Post");
       await post.getByText("not installed", { exact: true }).waitFor();
@@ -136,8 +136,8 @@ export const market = ({ bin, call, home, artifacts }) => {
       }
       await offer(page, "pigeon-old").getByText("deprecated", { exact: true }).waitFor();
       const spy = offer(page, "pigeon-spy");
-      await spy.getByText("suspect", { exact: true }).waitFor();
-      await spy.getByText("Its texts are not to be trusted.").waitFor();
+      await spy.getByText("flagged", { exact: true }).waitFor();
+      await spy.getByText("Its descriptions contain flagged text.").waitFor();
       await offer(page, "Pigeon Counter").waitFor();
       assert.equal(await offer(page, "Weather Vane").count(), 0);
       const words = web.asked
@@ -151,7 +151,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await page.getByRole("button", { name: "Install pigeon-spy" }).click();
       const spy = page.getByRole("dialog", { name: "Install pigeon-spy" });
       await spy
-        .getByRole("list", { name: "What to know first" })
+        .getByRole("list", { name: "Before you install" })
         .getByText("hide something or give orders to a model")
         .waitFor();
       await spy.getByRole("form").getByRole("button", { name: "Cancel" }).click();
@@ -159,10 +159,10 @@ export const market = ({ bin, call, home, artifacts }) => {
 
       await page.getByRole("button", { name: "Install Pigeon Post" }).click();
       const dialog = page.getByRole("dialog", { name: "Install Pigeon Post" });
-      const form = dialog.getByRole("form", { name: "Add an MCP server" });
+      const form = dialog.getByRole("form", { name: "Add MCP server" });
       assert.equal(await form.getByLabel("Name", { exact: true }).inputValue(), "pigeon-post");
-      assert.equal(await form.getByRole("textbox", { name: "Program" }).inputValue(), "npx");
-      assert.equal(await form.getByLabel("Arguments, one to a line").inputValue(), "-y\n@acme/pigeon-post@1.2.0");
+      assert.equal(await form.getByRole("textbox", { name: "Command" }).inputValue(), "npx");
+      assert.equal(await form.getByLabel("Arguments, one per line").inputValue(), "-y\n@acme/pigeon-post@1.2.0");
       assert.equal(await form.getByLabel("Trust this server").isChecked(), false);
       await dialog
         .getByText(/npx.*on this machine/)
@@ -175,7 +175,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       const host = form.getByLabel("Value of PIGEON_HOST");
       assert.deepEqual([await host.getAttribute("type"), await host.inputValue()], ["text", "loft.example.org"]);
       await form.getByRole("button", { name: "Add", exact: true }).click();
-      await form.getByRole("alert").getByText("Give the value of PIGEON_KEY, or remove it.").waitFor();
+      await form.getByRole("alert").getByText("Enter a value for PIGEON_KEY or remove it.").waitFor();
       await portraits(page, 72, "market-install");
       assert.deepEqual(
         await call("servers_list", {}).then((all) => all.filter(({ name }) => name === "pigeon-post")),
@@ -184,19 +184,19 @@ export const market = ({ bin, call, home, artifacts }) => {
 
       // A program of this test in place of one that would be fetched from the web.
       await key.fill(SECRET);
-      await form.getByRole("textbox", { name: "Program" }).fill(join(bin, "..", "tools-server"));
-      await form.getByLabel("Arguments, one to a line").fill("");
-      await form.getByLabel("Folder it is started in").fill(home);
+      await form.getByRole("textbox", { name: "Command" }).fill(join(bin, "..", "tools-server"));
+      await form.getByLabel("Arguments, one per line").fill("");
+      await form.getByLabel("Working directory").fill(home);
       await form.getByRole("button", { name: "Add", exact: true }).click();
       await dialog.waitFor({ state: "detached" });
       const post = offer(page, "Pigeon Post");
       await post.getByText("Added as pigeon-post").waitFor();
-      await post.getByRole("button", { name: "wait in Review" }).waitFor();
+      await post.getByRole("button", { name: "are pending review" }).waitFor();
       await show(page, "73-browser-market-added.png");
       const kept = await call("servers_list", {}).then((all) => all.find(({ name }) => name === "pigeon-post"));
       assert.deepEqual([kept.trusted, kept.secrets], [false, ["PIGEON_HOST", "PIGEON_KEY"]]);
       assert.equal(await page.evaluate((secret) => document.documentElement.outerHTML.includes(secret), SECRET), false);
-      await post.getByRole("button", { name: "wait in Review" }).click();
+      await post.getByRole("button", { name: "are pending review" }).click();
       await page.getByRole("list", { name: "Proposals" }).getByText("pigeon-post").first().waitFor();
     },
 
@@ -204,12 +204,12 @@ export const market = ({ bin, call, home, artifacts }) => {
       await page.keyboard.press("Control+2");
       await page.getByRole("button", { name: "Install Pigeon Counter" }).click();
       await page.getByRole("button", { name: "Propose 1 card" }).waitFor();
-      assert(await page.getByRole("checkbox", { name: "Take Pigeon Counter", exact: true }).isChecked());
-      assert.equal(await page.getByRole("checkbox", { name: "Take Weather Vane", exact: true }).isChecked(), false);
+      assert(await page.getByRole("checkbox", { name: "Import Pigeon Counter", exact: true }).isChecked());
+      assert.equal(await page.getByRole("checkbox", { name: "Import Weather Vane", exact: true }).isChecked(), false);
       await show(page, "74-browser-market-card.png");
       await page.getByRole("button", { name: "Propose 1 card" }).click();
       await page
-        .locator("footer .job", { hasText: "1 to decide in Review" })
+        .locator("footer .job", { hasText: "1 pending review" })
         .getByRole("button", { name: "Show in Review" })
         .click();
       await page.getByRole("list", { name: "Proposals" }).getByText("Pigeon Counter").waitFor();
@@ -217,17 +217,17 @@ export const market = ({ bin, call, home, artifacts }) => {
 
     async "removes a source of tools"(page) {
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("A command or a card").fill("marketplace");
+      await page.getByPlaceholder("Search commands and cards").fill("settings: registries");
       await page.keyboard.press("Enter");
-      const list = section(page).getByRole("list", { name: "Sources of tools" });
+      const list = section(page).getByRole("list", { name: "Registries" });
       await list.getByRole("button", { name: /^Remove .*loft\.toolcards$/ }).click();
-      await page.getByText("What was installed from it stays").waitFor();
+      await page.getByText("Tools installed from it stay.").waitFor();
       await page.getByRole("button", { name: "Remove", exact: true }).click();
       await list.getByText("loft.toolcards").first().waitFor({ state: "detached" });
       assert.equal((await call("market_sources_list", {})).length, 1);
       await list.getByRole("button", { name: /^Remove / }).click();
       await page.getByRole("button", { name: "Remove", exact: true }).click();
-      await section(page).getByText("There is no source yet").waitFor();
+      await section(page).getByText("No registries yet").waitFor();
       web.close();
     },
 
@@ -262,11 +262,11 @@ export const market = ({ bin, call, home, artifacts }) => {
       await page.getByText("Unified", { exact: true }).click();
       const row = page
         .getByRole("list", { name: "Proposals" })
-        .getByRole("button", { name: /^Suspect: hides text or gives orders to a model\. .*Letter Opener/ });
+        .getByRole("button", { name: /^Flagged: contains hidden text or instructions to a model\. .*Letter Opener/ });
       await row.click();
       await page.locator("#proposal-title", { hasText: "Letter Opener" }).waitFor();
-      const warning = page.getByRole("region", { name: /not all of this is meant for you/ });
-      await warning.getByText("orders to a language model").first().waitFor();
+      const warning = page.getByRole("region", { name: /this text may target agents/ });
+      await warning.getByText("instructions to a language model").first().waitFor();
       const entries = warning.getByRole("listitem");
       assert((await entries.count()) >= 4);
       await warning.getByText("‹U+200B›‹U+200C›‹U+200B›").waitFor();
@@ -276,7 +276,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       const field = page.getByRole("list", { name: "Fields" }).locator("#field-description");
       await field.locator("mark", { hasText: "Ignore all previous instructions" }).first().waitFor();
       await field.locator("mark", { hasText: "‹U+200B›‹U+200C›‹U+200B›" }).waitFor();
-      const number = field.getByRole("button", { name: /^Place \d+: invisible$/ });
+      const number = field.getByRole("button", { name: /^Finding \d+: invisible$/ });
       const why = await number.getAttribute("aria-describedby");
       assert.match(await page.locator(`#${why}`).textContent(), /no width/);
       await page.locator("#field-parameters mark", { hasText: "read ~/.ssh/id_rsa" }).first().waitFor();
@@ -305,20 +305,20 @@ export const market = ({ bin, call, home, artifacts }) => {
 
       // Accepting is a step of its own, and keys do not reach what lies below it.
       await page.keyboard.press("a");
-      const question = page.getByRole("dialog", { name: "Accept suspect text?" });
+      const question = page.getByRole("dialog", { name: "Accept flagged text?" });
       await question.getByText("Description:").first().waitFor();
       await portraits(page, 77, "review-suspect-question");
       await page.keyboard.press("a");
       await page.keyboard.press("r");
       await question.getByRole("button", { name: "Cancel" }).click();
       await page.getByRole("button", { name: "Accept", exact: true }).waitFor();
-      assert.equal(await page.getByLabel("Why (optional)").count(), 0);
+      assert.equal(await page.getByLabel("Reason (optional)").count(), 0);
 
       // Without the fields in question nothing is asked.
       for (const name of ["Description", "Parameters"])
         await page.getByRole("checkbox", { name, exact: true }).uncheck();
       await page.getByRole("button", { name: /^Accept \d of \d fields$/ }).click();
-      await page.getByText(/fields? of .*Letter Opener accepted/).waitFor();
+      await page.getByText(/^Accepted \d+ fields? of .*Letter Opener$/).waitFor();
       assert.equal(await question.count(), 0);
       const found = await call("cards", { text: "Letter Opener", limit: 5 }).catch(() => null);
       if (found) assert(!JSON.stringify(found).includes("Ignore all previous"));
@@ -327,7 +327,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       for (const name of ["Description", "Parameters"]) await page.getByRole("checkbox", { name, exact: true }).check();
       await page.getByRole("button", { name: "Accept", exact: true }).click();
       await question.getByRole("button", { name: "Accept anyway" }).click();
-      await page.getByText(/Letter Opener was accepted/).waitFor();
+      await page.getByText(/^Accepted (?!\d).*Letter Opener$/).waitFor();
       await page.getByLabel("Filter proposals").fill("");
     },
   };

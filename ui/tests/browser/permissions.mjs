@@ -45,57 +45,61 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
   return {
     async "keeps a profile of agents with its rules"(page) {
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("A command or a card").fill("permissions of agents");
+      await page.getByPlaceholder("Search commands and cards").fill("settings: permissions");
       await page.keyboard.press("Enter");
       const permissions = section(page, "permissions");
-      await scope(page, "Everybody", "Code").getByText("You see the code and are asked before it runs").waitFor();
-      await permissions.getByRole("button", { name: "Add a profile…" }).click();
-      const form = page.getByRole("form", { name: "Add a profile" });
+      await scope(page, "Everyone", "Code").getByText("You see and approve code before it runs").waitFor();
+      await permissions.getByRole("button", { name: "Add profile…" }).click();
+      const form = page.getByRole("form", { name: "Add profile" });
       await form.getByLabel("Name").fill("the shop");
       await form.getByRole("button", { name: "Add", exact: true }).click();
-      await form.getByRole("alert").getByText("Use up to 40 letters").waitFor();
+      await form.getByRole("alert").getByText("Profile names can have up to 40 letters").waitFor();
       await form.getByLabel("Name").fill("shop");
-      await form.getByLabel("What it is for").fill("agents that work on the shop");
+      await form.getByLabel("Description").fill("agents that work on the shop");
       await form.getByRole("button", { name: "Add", exact: true }).click();
       await profile(page, "shop").getByText("autokit mcp --profile shop").waitFor();
 
       const hosts = scope(page, "shop", "Hosts");
       await saves(page, "profiles_set", () => hosts.getByText("Deny", { exact: true }).first().click());
-      await hosts.getByText("Tools reach the hosts that a rule names, and no other.").waitFor();
-      await hosts.getByLabel("Host the rule is for").fill("https://API.example.org/v1?x=1");
+      await hosts.getByText("Tools can reach only hosts that a rule allows.").waitFor();
+      await hosts.getByLabel("Host", { exact: true }).fill("https://API.example.org/v1?x=1");
       await saves(page, "profiles_set", () => hosts.getByRole("button", { name: "Add" }).click());
-      await hosts.getByLabel("Host the rule is for").fill("api.example.org");
+      await hosts.getByLabel("Host", { exact: true }).fill("api.example.org");
       await hosts.getByRole("button", { name: "Add" }).click();
-      await hosts.getByRole("alert").getByText("There is a rule for api.example.org already").waitFor();
-      await hosts.getByLabel("Host the rule is for").fill("*.example.org");
+      await hosts.getByRole("alert").getByText("A rule for api.example.org already exists").waitFor();
+      await hosts.getByLabel("Host", { exact: true }).fill("*.example.org");
       await saves(page, "profiles_set", () => hosts.getByRole("button", { name: "Add" }).click());
-      await saves(page, "profiles_set", () => hosts.getByLabel("Word on *.example.org").selectOption("ask"));
+      await saves(page, "profiles_set", () => hosts.getByLabel("Permission for *.example.org").selectOption("ask"));
 
       const files = scope(page, "shop", "Folders");
-      await files.getByLabel("Folder the rule is for").fill("project");
+      await files.getByLabel("Folder", { exact: true }).fill("project");
       await files.getByRole("button", { name: "Add" }).click();
-      await files.getByRole("alert").getByText("Give the folder in full").waitFor();
-      await files.getByLabel("Folder the rule is for").fill("/srv/shop/");
+      await files.getByRole("alert").getByText("Enter an absolute path").waitFor();
+      await files.getByLabel("Folder", { exact: true }).fill("/srv/shop/");
       await saves(page, "profiles_set", () => files.getByRole("button", { name: "Add" }).click());
 
       // Tools by name, never by an id that nobody knows.
       const tools = scope(page, "shop", "Tools");
-      const box = tools.getByRole("combobox", { name: "Tool the rule is for" });
+      const box = tools.getByRole("combobox", { name: "Tool", exact: true });
       await box.fill("thing number 4711");
       await tools.getByRole("option", { name: "tool 004711" }).waitFor();
       await saves(page, "profiles_set", () => page.keyboard.press("Enter"));
       await box.fill("code exec");
-      await tools.getByRole("option", { name: "All tools of AutoKit" }).waitFor();
+      await tools.getByRole("option", { name: "All tools from AutoKit" }).waitFor();
       await saves(page, "profiles_set", () => tools.getByRole("option", { name: "code_exec AutoKit" }).click());
-      await saves(page, "profiles_set", () => tools.getByLabel(/^Word on autokit:code_exec/).selectOption("allow"));
+      await saves(page, "profiles_set", () =>
+        tools.getByLabel(/^Permission for autokit:code_exec/).selectOption("allow"),
+      );
 
-      const first = profile(page, "shop").getByRole("region", { name: "Found first" });
+      const first = profile(page, "shop").getByRole("region", { name: "Pinned tools" });
       await first.getByRole("combobox").fill("thing number 4713");
       await saves(page, "profiles_set", () => first.getByRole("option", { name: "tool 004713" }).click());
-      const only = profile(page, "shop").getByRole("region", { name: "Found at all" });
-      await saves(page, "profiles_set", () => only.getByLabel("Only what is named here").check());
+      const only = profile(page, "shop").getByRole("region", { name: "Search scope" });
+      await saves(page, "profiles_set", () =>
+        only.getByLabel("Limit searches to selected tools and providers").check(),
+      );
       await only.getByRole("combobox").fill("thing number 4711");
-      await saves(page, "profiles_set", () => only.getByRole("option", { name: "All tools of vendor 11" }).click());
+      await saves(page, "profiles_set", () => only.getByRole("option", { name: "All tools from vendor 11" }).click());
 
       const { about, cards, only: found, permissions: may } = await stored("shop");
       assert.equal(about, "agents that work on the shop");
@@ -128,7 +132,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await page.route("**/v1/call/profiles_set", (route) => route.fulfill({ status: 507, json: wrong }));
       await code.getByText("Allow", { exact: true }).first().click();
       await code.getByRole("alert").getByText("There is no room left").waitFor();
-      await code.getByText("You see the code and are asked before it runs").waitFor();
+      await code.getByText("You see and approve code before it runs").waitFor();
       assert.equal(await code.getByRole("radio", { name: "Inherit" }).isChecked(), true);
       await page.unroute("**/v1/call/profiles_set");
       await saves(page, "profiles_set", () => code.getByText("Deny", { exact: true }).first().click());
@@ -141,38 +145,38 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     },
 
     async "removes a profile once that was confirmed"(page) {
-      await profile(page, "shop").getByRole("button", { name: "Remove the profile shop" }).click();
+      await profile(page, "shop").getByRole("button", { name: "Remove profile shop" }).click();
       const asked = page.getByRole("dialog", { name: "Remove this profile?" });
-      await asked.getByText("are refused from then on").waitFor();
+      await asked.getByText("will be rejected").waitFor();
       await asked.getByRole("button", { name: "Remove" }).click();
-      await profile(page, "Everybody").waitFor();
+      await profile(page, "Everyone").waitFor();
       assert.equal(await stored("shop"), undefined);
     },
 
     async "keeps how sessions are kept, and puts the defaults back"(page) {
       const sessions = section(page, "sessions");
-      const results = sessions.getByLabel("Results of a search");
+      const results = sessions.getByLabel("Results per search");
       assert.equal(await results.inputValue(), "5");
       await results.fill("0");
       await sessions.getByRole("button", { name: "Save" }).click();
-      await sessions.getByRole("alert").getByText("Results of a search: give a number from 1 to 50.").waitFor();
+      await sessions.getByRole("alert").getByText("Results per search: enter a number from 1 to 50.").waitFor();
       await results.fill("7");
-      await sessions.getByLabel("Minutes until an unused tool goes").fill("45");
-      await sessions.getByRole("button", { name: "Add a program" }).click();
-      await sessions.getByLabel("Program 1", { exact: true }).fill("claude");
-      await sessions.getByLabel("Tokens of claude", { exact: true }).fill("300");
+      await sessions.getByLabel("Evict unused tools after (minutes)").fill("45");
+      await sessions.getByRole("button", { name: "Add client" }).click();
+      await sessions.getByLabel("Client 1", { exact: true }).fill("claude");
+      await sessions.getByLabel("Tokens for claude", { exact: true }).fill("300");
       await sessions.getByRole("button", { name: "Save" }).click();
       await sessions
         .getByRole("alert")
         .getByText("tools have to be allowed 500 tokens at least", { exact: false })
         .waitFor();
-      await sessions.getByLabel("Tokens of claude", { exact: true }).fill("8000");
+      await sessions.getByLabel("Tokens for claude", { exact: true }).fill("8000");
       await sessions.getByRole("button", { name: "Save" }).click();
-      await sessions.getByText("in use from now on").waitFor();
+      await sessions.getByText("Saved and applied").waitFor();
       await portraits(page, 62, "sessions", "sessions");
       const kept = (await call("profiles_list", {})).sessions;
       assert.deepEqual([kept.session.results, kept.session.ttl_secs, kept.budgets], [7, 2700, { claude: 8000 }]);
-      await sessions.getByRole("button", { name: "Put the defaults back" }).click();
+      await sessions.getByRole("button", { name: "Reset to defaults" }).click();
       assert.equal(await results.inputValue(), "5");
       await saves(page, "agent_sessions_set", () => sessions.getByRole("button", { name: "Save" }).click());
       const back = (await call("profiles_list", {})).sessions;
@@ -181,29 +185,29 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
 
     async "keeps a key for a web API, and removes it"(page) {
       const keys = section(page, "api-keys");
-      await keys.getByText("No operation in the library wants a key.").waitFor();
-      await keys.getByRole("button", { name: "Add a key…" }).click();
-      const form = page.getByRole("form", { name: "Add a key" });
-      await form.getByLabel("Address of the API").fill("https://API.example.org/v1/things");
-      await form.getByLabel("Name in the API's description").fill("apiKey");
-      await form.getByLabel("Where it is sent").fill("header X-Key");
+      await keys.getByText("No operation in the library needs an API key.").waitFor();
+      await keys.getByRole("button", { name: "Add API key…" }).click();
+      const form = page.getByRole("form", { name: "Add API key" });
+      await form.getByLabel("API URL").fill("https://API.example.org/v1/things");
+      await form.getByLabel("Security scheme").fill("apiKey");
+      await form.getByLabel("Sent in", { exact: true }).fill("header X-Key");
       await form.getByRole("button", { name: "Save key" }).click();
-      await form.getByRole("alert").getByText("Give the key.").waitFor();
-      await form.getByLabel("Key", { exact: true }).last().fill(SECRET);
-      await form.getByText("It is sent to https://api.example.org and nowhere else").waitFor();
+      await form.getByRole("alert").getByText("Enter the API key.").waitFor();
+      await form.getByLabel("API key", { exact: true }).last().fill(SECRET);
+      await form.getByText("Sent only to https://api.example.org, whatever a card says.").waitFor();
       await portraits(page, 63, "api-key", "api-keys");
       await form.getByRole("button", { name: "Save key" }).click();
-      const entry = keys.getByRole("list", { name: "Keys for web APIs" }).getByRole("listitem");
+      const entry = keys.getByRole("list", { name: "Web API keys" }).getByRole("listitem");
       await entry.getByText("Saved", { exact: true }).waitFor();
       await entry.getByText("https://api.example.org", { exact: true }).waitFor();
       // As user and password, it takes the place of the one before.
       await entry.getByRole("button", { name: "Replace apiKey for https://api.example.org" }).click();
-      const again = page.getByRole("form", { name: "Give the key apiKey for https://api.example.org" });
-      await again.getByLabel("User and password").check();
-      await again.getByLabel("User", { exact: true }).fill("me");
+      const again = page.getByRole("form", { name: "Enter apiKey for https://api.example.org" });
+      await again.getByLabel("Username and password").check();
+      await again.getByLabel("Username", { exact: true }).fill("me");
       await again.getByLabel("Password", { exact: true }).fill(SECRET);
       await again.getByRole("button", { name: "Save key" }).click();
-      await entry.getByText("User and password").waitFor();
+      await entry.getByText("Username and password").waitFor();
       await portraits(page, 64, "api-keys", "api-keys");
       const held = await page.evaluate((secret) => {
         const boxes = [...document.querySelectorAll("input, textarea")].map((box) => box.value);
@@ -211,8 +215,8 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       }, SECRET);
       assert.equal(held, false, "the key stands in the page");
       await entry.getByRole("button", { name: "Remove apiKey for https://api.example.org" }).click();
-      await page.getByRole("dialog", { name: "Remove this key?" }).getByRole("button", { name: "Remove" }).click();
-      await keys.getByText("No operation in the library wants a key.").waitFor();
+      await page.getByRole("dialog", { name: "Remove this API key?" }).getByRole("button", { name: "Remove" }).click();
+      await keys.getByText("No operation in the library needs an API key.").waitFor();
       assert.deepEqual(await call("api_keys_list", {}), []);
     },
 
@@ -233,7 +237,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await card(page).getByText('"code": "print(6*7)"').waitFor();
       await page
         .getByText(
-          /^test agent.* wants to call code_exec of AutoKit and needs your approval to run code in python. Press F6 to answer.$/,
+          /^test agent.* wants to call code_exec from AutoKit and needs your approval to run code in python. Press F6 to respond.$/,
         )
         .waitFor({ state: "attached" });
       await page.keyboard.type("12");
@@ -272,7 +276,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await as(page, "dark", SMALL, () => show(page, "66-browser-ask-queue-dark.png"));
       // By keys alone: to the card, to its buttons, and back.
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("A command or a card").fill("answer an agent");
+      await page.getByPlaceholder("Search commands and cards").fill("pending approval");
       await page.keyboard.press("Enter");
       await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "alertdialog");
       const deny = card(page).getByRole("button", { name: "Deny" });
@@ -318,8 +322,8 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       // Not asked again: the rules say so.
       assert.match(said(await one.call(...code("print(5)"))), /It is not permitted to run code in python/);
       await page.keyboard.press("Control+6");
-      const rules = scope(page, "Everybody", "Code");
-      assert.equal(await rules.getByLabel("Word on python").inputValue(), "deny");
+      const rules = scope(page, "Everyone", "Code");
+      assert.equal(await rules.getByLabel("Permission for python").inputValue(), "deny");
       await saves(page, "profiles_set", () =>
         rules.getByRole("button", { name: "Remove the rule for python" }).click(),
       );
@@ -329,20 +333,20 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     async "shows every call, who let it, and what came of it"(page) {
       await page.keyboard.press("Control+5");
       const calls = page.getByRole("region", { name: "Calls", exact: true });
-      const done = calls.getByRole("row", { name: /code_exec AutoKit A person Done/ });
+      const done = calls.getByRole("row", { name: /code_exec AutoKit Person Succeeded/ });
       await done.waitFor();
-      assert.equal(await calls.getByRole("row", { name: /code_exec AutoKit A person Refused/ }).count(), 3);
-      await calls.getByRole("row", { name: /code_exec AutoKit The rules Refused/ }).waitFor();
+      assert.equal(await calls.getByRole("row", { name: /code_exec AutoKit Person Denied/ }).count(), 3);
+      await calls.getByRole("row", { name: /code_exec AutoKit Rules Denied/ }).waitFor();
       // Agents of tests before this one called other tools as well.
       const { entries, total } = await call("audit_list", { days: 30, limit: 200 });
       const refused = entries.filter(({ outcome }) => outcome === "refused").length;
       await calls.getByText(`${total} calls`, { exact: true }).waitFor();
-      await calls.getByText("Refused", { exact: true }).first().click();
+      await calls.getByText("Denied", { exact: true }).first().click();
       await calls.getByText(`${refused} of ${total} calls`).waitFor();
       assert.equal(await done.count(), 0);
       await calls.getByText("All", { exact: true }).click();
       await done.getByRole("button").click();
-      await calls.getByText("It needed to run code in python.").waitFor();
+      await calls.getByText("Needed permission to run code in python.").waitFor();
       await calls.getByText('"code": "print(6*7)"').waitFor();
       const whole = { width: 1180, height: 1240 };
       const place = () => calls.evaluate((section) => section.scrollIntoView({ block: "start" }));

@@ -271,17 +271,20 @@ const tests = {
       },
     ]);
     await page.getByLabel("Pasted text").fill(text);
-    await page.getByRole("button", { name: "Preview" }).click();
+    await page
+      .locator("form", { has: page.getByLabel("Pasted text") })
+      .getByRole("button", { name: "Preview" })
+      .click();
     await page.getByText("`name`").or(page.getByText("Name is empty")).first().waitFor();
     await page.screenshot({ path: join(artifacts, "21-browser-import.png") });
-    await page.getByText("Take over at once").click();
+    await page.getByText("Import directly").click();
     // What gives orders to a model is not taken over unseen.
-    await page.getByText("1 card with suspect text: it waits in Review.").waitFor();
+    await page.getByText("1 card with flagged text goes to Review.").waitFor();
     await page.screenshot({ path: join(artifacts, "21-browser-import-suspect.png") });
-    await page.getByLabel("Take sly tool").uncheck();
-    await page.getByText("1 card with suspect text").waitFor({ state: "detached" });
-    await page.getByLabel("Cards you have already").selectOption("replace");
-    await page.getByRole("button", { name: "Take over 2 cards" }).click();
+    await page.getByLabel("Import sly tool").uncheck();
+    await page.getByText("1 card with flagged text").waitFor({ state: "detached" });
+    await page.getByLabel("Existing cards").selectOption("replace");
+    await page.getByRole("button", { name: "Import 2 cards" }).click();
     await page.locator("footer .job", { hasText: "1 added, 1 changed, 1 unchanged, 1 rejected" }).waitFor();
     await page
       .getByText(`${(ROWS + 1).toLocaleString("en")} cards`)
@@ -296,13 +299,13 @@ const tests = {
 
   async "reaches commands and cards from the palette"(page) {
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("A command or a card").fill("tool 000042");
+    await page.getByPlaceholder("Search commands and cards").fill("tool 000042");
     await page.locator(".palette-item", { hasText: "tool 000042" }).waitFor();
     await page.screenshot({ path: join(artifacts, "22-browser-palette.png") });
     await page.locator(".palette-item", { hasText: "tool 000042" }).click();
     await page.locator("aside h1", { hasText: "tool 000042" }).waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("A command or a card").fill("light and dark");
+    await page.getByPlaceholder("Search commands and cards").fill("light and dark");
     await page.keyboard.press("Enter");
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   },
@@ -311,23 +314,23 @@ const tests = {
     await page.keyboard.press("Control+1");
     await page.getByText("Offline", { exact: true }).waitFor();
     await page.keyboard.press("Control+2");
-    await page.getByLabel("What tool is missing?").fill("boil water in a kettle");
-    assert(await page.getByRole("button", { name: "Look on the web", exact: true }).last().isDisabled());
+    await page.getByLabel("What tool do you need?").fill("boil water in a kettle");
+    assert(await page.getByRole("button", { name: "Search the web", exact: true }).last().isDisabled());
     await page.getByRole("button", { name: "Choose a search service" }).click();
     await page.getByRole("heading", { name: "Web search" }).waitFor();
   },
 
   async "chooses services, which hold at once"(page) {
-    await page.getByLabel("Allowed hosts, one to a line").fill(web.base);
+    await page.getByLabel("Allowed hosts, one per line").fill(web.base);
     const network = page.locator("section[aria-labelledby=network]");
     await network.getByRole("button", { name: "Save" }).click();
-    await network.getByText("in use from now on").waitFor();
+    await network.getByText("Saved and applied").waitFor();
     const search = page.locator("section[aria-labelledby=search]");
     await search.getByLabel("SearXNG").check();
-    await search.getByLabel("Address").fill("http://127.0.0.1:9");
+    await search.getByLabel("URL", { exact: true }).fill("http://127.0.0.1:9");
     await search.getByRole("button", { name: "Save and test" }).click();
     await search.getByRole("alert").waitFor();
-    await search.getByLabel("Address").fill(web.base);
+    await search.getByLabel("URL", { exact: true }).fill(web.base);
     await search.getByRole("button", { name: "Save and test" }).click();
     await search.getByText("SearXNG answers with 2 results").waitFor();
     await page.getByRole("button", { name: "Search: SearXNG" }).waitFor();
@@ -339,7 +342,7 @@ const tests = {
     page.on("request", (request) => request.postData()?.includes(SECRET) && sent.push(request.url()));
     const llm = page.locator("section[aria-labelledby=llm]");
     await llm.getByLabel("OpenAI-compatible").check();
-    await llm.getByLabel("Address").fill(`${web.base}/v1`);
+    await llm.getByLabel("URL", { exact: true }).fill(`${web.base}/v1`);
     await llm.getByLabel("Model", { exact: true }).fill("tea");
     await llm.locator("#key-openai").fill(SECRET);
     await llm.getByRole("button", { name: "Save key" }).click();
@@ -375,15 +378,15 @@ const tests = {
     await page.keyboard.press("Control+1");
     await page.getByLabel("What should the tool do?").fill("thing number 4711");
     await page.keyboard.press("Enter");
-    const trace = page.getByLabel("What the agent did");
-    await trace.getByText("at work").waitFor();
+    const trace = page.getByLabel("Agent steps");
+    await trace.getByText("running").waitFor();
     await trace.getByText("Search the library").waitFor();
     seen();
     await page.screenshot({ path: join(artifacts, "25-browser-agent.png") });
     await trace.getByText("Done after").waitFor();
     await page.getByRole("heading", { name: "tool 004711" }).waitFor();
     // A line the model made up is told, not shown as code.
-    await page.getByText("1 line left out because nothing supports it").waitFor();
+    await page.getByText("1 unsupported line removed").waitFor();
     await page.getByText("Number 2 of those shown.").waitFor();
     await trace.getByRole("button", { name: "Done after" }).click();
     await trace.getByText("not supported").first().waitFor();
@@ -393,7 +396,7 @@ const tests = {
     await page.getByRole("button", { name: "Yes, this helps" }).click();
     await page.getByLabel("What will you use it for?").fill("count things");
     await page.keyboard.press("Enter");
-    await page.getByText("This helps: count things").waitFor();
+    await page.getByText("Marked helpful: count things").waitFor();
 
     web.pause = 20_000;
     await page.getByLabel("What should the tool do?").fill("thing number 4712");
@@ -406,19 +409,19 @@ const tests = {
   async "asks again without a tool that does not help, and reopens what was asked"(page) {
     await page.getByRole("button", { name: "Clear the question" }).click();
     await page.getByRole("button", { name: "thing number 4711" }).click();
-    await page.getByText("This helps: count things").waitFor();
+    await page.getByText("Marked helpful: count things").waitFor();
     await page.getByLabel("What should the tool do?").fill("thing number 4713");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "No", exact: true }).click();
-    await page.getByLabel("What is wrong with it?").fill("other account");
+    await page.getByLabel("What's wrong with it?").fill("other account");
     await page.keyboard.press("Enter");
-    await page.getByText("Before: tool 004713, which did not help").waitFor();
+    await page.getByText("Previously: tool 004713, marked unhelpful").waitFor();
     await page
       .getByRole("heading", { name: /^tool / })
       .first()
       .waitFor();
     assert.equal(await page.locator("#answer-name", { hasText: "tool 004713" }).count(), 0);
-    await page.getByText("Before: tool 004713").click();
+    await page.getByText("Previously: tool 004713").click();
     await page.locator("#answer-name", { hasText: "tool 004713" }).waitFor();
   },
 
@@ -426,9 +429,9 @@ const tests = {
     await page.getByLabel("What should the tool do?").fill("boil water in a networked kettle");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "No suitable tool in this library" }).waitFor();
-    await page.getByRole("button", { name: "Propose as a card: Kettle Toolkit" }).waitFor();
+    await page.getByRole("button", { name: "Propose as card: Kettle Toolkit" }).waitFor();
     // One page was gone: told as failed, in words.
-    const trace = page.getByLabel("What the agent did");
+    const trace = page.getByLabel("Agent steps");
     await trace.getByRole("button", { name: "Done after" }).click();
     await trace.getByText("Failed", { exact: true }).waitFor();
   },
@@ -437,14 +440,14 @@ const tests = {
     await page.getByLabel("What should the tool do?").fill("thing number 4714");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Not in my library" }).click();
-    assert.equal(await page.getByLabel("What tool is missing?").inputValue(), "thing number 4714");
-    await page.getByLabel("What tool is missing?").fill("boil water in a networked kettle");
+    assert.equal(await page.getByLabel("What tool do you need?").inputValue(), "thing number 4714");
+    await page.getByLabel("What tool do you need?").fill("boil water in a networked kettle");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Add: Kettle Toolkit" }).click();
-    await page.getByRole("button", { name: "Proposed, waits in Review" }).waitFor();
-    await page.getByRole("button", { name: /^Review\W+1 waiting$/ }).waitFor();
+    await page.getByRole("button", { name: "Proposed, pending review" }).waitFor();
+    await page.getByRole("button", { name: /^Review\W+1 pending$/ }).waitFor();
     await page.screenshot({ path: join(artifacts, "26-browser-discover.png") });
-    await page.getByRole("button", { name: "Proposed, waits in Review" }).click();
+    await page.getByRole("button", { name: "Proposed, pending review" }).click();
     await page.getByRole("heading", { name: "Kettle Toolkit" }).waitFor();
     await page
       .getByText("The toolkit needs the address of the kettle.")
@@ -472,11 +475,11 @@ const tests = {
       .or(page.getByRole("button", { name: /^Accept \d/ }))
       .waitFor();
     await page.keyboard.press("r");
-    await page.getByLabel("Why (optional)").fill("we have no kettle");
+    await page.getByLabel("Reason (optional)").fill("we have no kettle");
     await page.keyboard.press("Enter");
     await page.getByText("“we have no kettle”").waitFor();
     await page
-      .getByRole("navigation", { name: "Panes" })
+      .getByRole("navigation", { name: "Main navigation" })
       .getByRole("button", { name: "Review", exact: true })
       .waitFor();
   },
@@ -487,7 +490,7 @@ const tests = {
     const llm = page.locator("section[aria-labelledby=llm]");
     await llm.getByLabel("None").check();
     await llm.getByRole("button", { name: "Save", exact: true }).click();
-    await llm.getByText("in use from now on").waitFor();
+    await llm.getByText("Saved and applied").waitFor();
     for (let n = 0; n < 1000; n += 10) {
       await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -498,7 +501,7 @@ const tests = {
       );
     }
     await page.keyboard.press("Control+3");
-    await page.getByText("1,000 waiting").first().waitFor();
+    await page.getByText("1,000 pending").first().waitFor();
     await page
       .getByRole("button", { name: /Made Up Kit/ })
       .first()
@@ -516,7 +519,7 @@ const tests = {
   async "filters and orders the queue, and remembers how changes are shown"(page) {
     await page.keyboard.press("/");
     await page.keyboard.type("kit 77");
-    await page.getByText("19 of 1,000 waiting").waitFor();
+    await page.getByText("19 of 1,000 pending").waitFor();
     await page.keyboard.press("Enter");
     await page.keyboard.press("j");
     await page.getByText("Risk", { exact: true }).click();
@@ -530,7 +533,7 @@ const tests = {
     await page.screenshot({ path: join(artifacts, "29-browser-side-by-side.png") });
     // New cards always want a look: none of them is accepted unseen.
     await page.keyboard.press("A");
-    await page.getByText("can be accepted without a closer look").waitFor();
+    await page.getByText("proposals in view need a closer look").waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("c");
     await page.keyboard.type("who made this?");
@@ -540,7 +543,7 @@ const tests = {
   },
 
   async "shows the health of the library as a chart and as a table"(page) {
-    const health = page.getByRole("banner").or(page.locator("[aria-label='Health of the library']")).last();
+    const health = page.getByRole("banner").or(page.locator("[aria-label='Library health']")).last();
     await health.getByText("never checked", { exact: false }).first().waitFor();
     await page.getByRole("button", { name: /^Trend/ }).click();
     await page.getByRole("rowheader", { name: "Today" }).waitFor();
@@ -551,13 +554,13 @@ const tests = {
   async "asks two reviewers where the policy says so"(page) {
     await page.keyboard.press("Control+6");
     const policy = page.locator("section[aria-labelledby=review]");
-    await policy.getByLabel("Reviewers who have to accept").fill("2");
-    await policy.getByLabel("Your name as a reviewer").fill("Ann");
+    await policy.getByLabel("Required approvals").fill("2");
+    await policy.getByLabel("Your reviewer name").fill("Ann");
     await policy.getByRole("button", { name: "Save" }).click();
-    await policy.getByText("in use from now on").waitFor();
+    await policy.getByText("Saved and applied").waitFor();
     await page.keyboard.press("Control+3");
     await page.keyboard.press("a");
-    await page.getByText("1 of 2 said yes").waitFor();
+    await page.getByText("1 of 2 approvals", { exact: true }).waitFor();
     await policy.waitFor({ state: "detached" });
     await call("review_policy_set", { approvals: 1, reviewer: "" });
   },

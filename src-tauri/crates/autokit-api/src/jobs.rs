@@ -51,6 +51,9 @@ pub struct JobTally {
     pub unchanged: u32,
     /// Cards refused.
     pub rejected: u32,
+    /// Proposals left to decide in Review.
+    #[serde(default)]
+    pub proposed: u32,
     /// Of the cards added, those that may be there already under another name.
     #[serde(default)]
     pub similar: u32,

@@ -35,17 +35,17 @@ pub(crate) enum YesNo {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PagesCommand {
-    /// Read documentation pages, so that answers can cite them.
+    /// Read documentation pages so that answers can cite them.
     Fetch {
-        /// Cards by name or id; all when none is given.
+        /// Card names or IDs; defaults to all cards.
         cards: Vec<String>,
-        /// Also those read lately.
+        /// Include pages read recently.
         #[arg(long)]
         again: bool,
     },
-    /// The page of a card as last read.
+    /// Show a card's page as last read.
     Show {
-        /// The card, by name or id.
+        /// Card name or ID.
         card: String,
     },
 }
@@ -127,14 +127,14 @@ pub(crate) fn write_after(
     read_only: Option<&str>,
 ) -> io::Result<()> {
     for line in &told.removed {
-        writeln!(out, "{} {}", "left out, because nothing supports it:".yellow(), printable(line))?;
+        writeln!(out, "{} {}", "removed, unsupported:".yellow(), printable(line))?;
     }
     if !told.findings.is_empty() {
         writeln!(out, "\n{}", "Found on the web".bold())?;
         write_findings(out, &told.findings)?;
     }
     if let Some(reason) = read_only {
-        return writeln!(out, "{} {reason}", "This session was not saved:".yellow());
+        return writeln!(out, "{} {reason}", "This session wasn't saved:".yellow());
     }
     if !told.findings.is_empty() {
         let hint = "Propose one as a card: autokit discover --add N | autokit feedback no \"why not\"";
@@ -144,7 +144,7 @@ pub(crate) fn write_after(
         writeln!(
             out,
             "{}",
-            "Does it help? autokit feedback yes \"what for\" | autokit feedback no \"why not\"".dimmed()
+            "Does this help? autokit feedback yes \"what for\" | autokit feedback no \"why not\"".dimmed()
         )?;
     }
     Ok(())
@@ -155,7 +155,7 @@ fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
         let again = if finding.similar.is_empty() {
             String::new()
         } else {
-            format!("  looks like {}", printable(&finding.similar.join(", "))).yellow().to_string()
+            format!("  possible duplicate of {}", printable(&finding.similar.join(", "))).yellow().to_string()
         };
         writeln!(
             out,
@@ -188,15 +188,15 @@ pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Optio
         return propose(node, out, &session, number).await;
     }
     let Some(found) = session.turns.last().and_then(|turn| turn.discovered.as_ref()) else {
-        return Err(ApiError::internal("the search gave no result").into());
+        return Err(ApiError::internal("the search returned no result").into());
     };
     out.show(found, |text| {
         if found.findings.is_empty() {
-            writeln!(text, "{}", "Nothing suitable was found.".bold())?;
+            writeln!(text, "{}", "No suitable tool found.".bold())?;
             if let Some(near) = found.dismissed.first() {
                 writeln!(
                     text,
-                    "  The nearest page is {} ({}).",
+                    "  The closest page is {} ({}).",
                     printable(&near.name),
                     printable(&near.url)
                 )?;
@@ -248,8 +248,8 @@ async fn propose(node: &Node, out: &Output, session: &Session, number: usize) ->
     let finding = number.checked_sub(1).and_then(|at| found.get(at)).ok_or_else(|| {
         ApiError::new(
             ErrorCode::NotFound,
-            format!("there is no candidate {number}; {} were found", found.len()),
-            "Look without --add first.",
+            format!("no candidate {number}; {} found", found.len()),
+            "Run it without --add first.",
         )
     })?;
     let request = AddFinding { session: session.id.clone(), url: finding.url.clone() };
@@ -264,9 +264,10 @@ async fn propose(node: &Node, out: &Output, session: &Session, number: usize) ->
 
 async fn newest(node: &Node) -> Result<String> {
     let sessions = node.call::<ListSessions>(Nothing {}).await?;
-    let newest = sessions.into_iter().next().ok_or_else(|| {
-        ApiError::new(ErrorCode::NotFound, "there is no session yet", "Ask something first.")
-    })?;
+    let newest = sessions
+        .into_iter()
+        .next()
+        .ok_or_else(|| ApiError::new(ErrorCode::NotFound, "no sessions yet", "Ask something first."))?;
     Ok(newest.id)
 }
 
@@ -300,7 +301,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
     let kind = match turn.kind {
         TurnKind::Ask => "Asked",
         TurnKind::Refine => "Not that:",
-        TurnKind::Discover => "Looked on the web for",
+        TurnKind::Discover => "Searched the web for",
     };
     writeln!(out, "{} {}", kind.dimmed(), printable(&turn.asked).bold())?;
     if let Some(told) = &turn.answer {
@@ -337,16 +338,11 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
                 writeln!(out)?;
                 printable(&starter.code).lines().try_for_each(|line| writeln!(out, "    {line}"))?;
                 for line in &starter.removed {
-                    writeln!(
-                        out,
-                        "{} {}",
-                        "left out, because nothing supports it:".yellow(),
-                        printable(line)
-                    )?;
+                    writeln!(out, "{} {}", "removed, unsupported:".yellow(), printable(line))?;
                 }
             }
             None if said.helpful => {
-                writeln!(out, "{}", "The card holds too little for starter code.".dimmed())?;
+                writeln!(out, "{}", "The card doesn't have enough detail for starter code.".dimmed())?;
             }
             None => {}
         }
@@ -360,7 +356,7 @@ pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<String>) -> R
         let sessions = node.call::<ListSessions>(Nothing {}).await?;
         out.show(&sessions, |text| {
             if sessions.is_empty() {
-                writeln!(text, "Nothing was asked yet.")?;
+                writeln!(text, "No sessions yet.")?;
             }
             sessions.iter().try_for_each(|session| {
                 writeln!(
@@ -396,7 +392,7 @@ pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> R
         PagesCommand::Show { card } => {
             let page = node.call::<GetPage>(CardRef { card }).await?;
             out.show(&page, |text| match &page.page {
-                None => writeln!(text, "No page of it was read yet. Read it with `autokit pages fetch`."),
+                None => writeln!(text, "Its page hasn't been read yet. Read it with `autokit pages fetch`."),
                 Some(page) => {
                     writeln!(text, "{}  {}", printable(&page.title).bold(), printable(&page.url).cyan())?;
                     writeln!(text, "{}", format!("read {}", moment(&page.fetched_at)).dimmed())?;

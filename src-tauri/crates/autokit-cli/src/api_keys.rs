@@ -13,36 +13,36 @@ use crate::output::{Output, count, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApiKeysCommand {
-    /// The keys that are kept, and those that operations in the library want.
+    /// List saved keys and keys that operations in the library need.
     List,
-    /// Keep a key, read from standard input so that it stands in no history. It is sent to this origin and
-    /// nowhere else.
+    /// Save a key, read from standard input to keep it out of shell history. It is sent only to
+    /// this origin.
     Set {
-        /// Where it is sent: `https://api.example.org`.
+        /// API origin: `https://api.example.org`.
         origin: String,
-        /// What the API's description calls it, as listed.
+        /// Security scheme name, as listed.
         scheme: String,
-        /// Where in a request it is sent, as listed; only needed where operations differ.
+        /// Where in the request it is sent, as listed; needed only if operations differ.
         #[arg(long, default_value = "")]
         place: String,
-        /// The key is a token, sent as `Authorization: Bearer`.
+        /// Send as a bearer token.
         #[arg(long, conflicts_with_all = ["user", "client"])]
         token: bool,
-        /// The key is the password of this user.
+        /// Send as the password of this user (HTTP Basic).
         #[arg(long, value_name = "NAME")]
         user: Option<String>,
-        /// The key is the secret of this client (OAuth 2.0, client credentials).
+        /// Use as the secret of this client ID (OAuth 2.0 client credentials).
         #[arg(long, value_name = "ID", requires = "token_url", conflicts_with = "user")]
         client: Option<String>,
-        /// Where tokens are fetched with the client's secret.
+        /// Token URL.
         #[arg(long, value_name = "URL", requires = "client")]
         token_url: Option<String>,
     },
-    /// Forget a key.
+    /// Remove a key.
     Remove {
-        /// Where it is sent.
+        /// API origin.
         origin: String,
-        /// What the API's description calls it.
+        /// Security scheme name.
         scheme: String,
     },
 }
@@ -78,7 +78,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> R
             write(text, key)?;
         }
         if keys.is_empty() {
-            writeln!(text, "No operation in the library takes a key.")?;
+            writeln!(text, "No operation in the library needs a key.")?;
             writeln!(text, "Import an API with `autokit import openapi.yaml`")?;
         }
         Ok(())

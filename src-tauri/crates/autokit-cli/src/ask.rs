@@ -23,11 +23,11 @@ use crate::places::in_terminal;
 /// Which ranking to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Ranking {
-    /// Words and meaning fused.
+    /// Keyword and semantic search combined.
     Hybrid,
-    /// Words alone.
+    /// Keyword search only.
     Keyword,
-    /// Meaning alone.
+    /// Semantic search only.
     Vector,
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn ask(
     let started = node.call::<StartAsk>(request).await?;
     let session = agent::follow(node, out, &started.session).await?;
     let Some((told, turn)) = session.turns.last().and_then(|turn| Some((turn.answer.as_ref()?, turn))) else {
-        return Err(ApiError::internal("the agent gave no answer").into());
+        return Err(ApiError::internal("the agent returned no answer").into());
     };
     let status = node.call::<GetStatus>(Nothing {}).await?;
     let answer = Answer {
@@ -82,7 +82,7 @@ async fn candidates(node: &Node, told: &AgentAnswer) -> Result<Vec<Candidate>> {
             // Removed since it was found.
             Err(error) if error.code == ErrorCode::NotFound && !recommended => continue,
             Err(error) if error.code == ErrorCode::NotFound => {
-                let message = format!("the card of {} was removed in the meantime", ranked.name);
+                let message = format!("the card for {} was removed in the meantime", ranked.name);
                 return Err(Failure::Api(ApiError::new(ErrorCode::Conflict, message, "Ask again.")));
             }
             Err(error) => return Err(error.into()),
@@ -124,15 +124,15 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &AgentAnswer) -> io:
             if answer.searched == 0 {
                 writeln!(
                     out,
-                    "  It is empty. Fill it with `autokit import FILE`, or look on the web with `autokit discover`."
+                    "  It is empty. Add cards with `autokit import FILE`, or search the web with `autokit discover`."
                 )?;
             }
             if let Some(closest) = answer.candidates.first() {
                 let name = printable(&closest.card.name);
-                writeln!(out, "  The closest match is {name}, which does not fit well.")?;
+                writeln!(out, "  The closest match is {name}, but it doesn't fit well.")?;
             }
             if told.findings.is_empty() && answer.searched > 0 {
-                writeln!(out, "  Look on the web with `autokit discover`.")?;
+                writeln!(out, "  Search the web with `autokit discover`.")?;
             }
         }
         (verdict, Some((best, others))) => {
@@ -181,7 +181,7 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &Ag
         writeln!(out, "\n{}", printable(&best.sentence))?;
     }
     if verdict == Verdict::Unsure {
-        writeln!(out, "{}", "This may not be what you mean; see the other candidates.".yellow())?;
+        writeln!(out, "{}", "Low confidence. Check the other candidates too.".yellow())?;
     }
     writeln!(out, "\n  {} {:.0}%: {}", "Why ".cyan(), best.score * 100.0, why(&best.parts))?;
     if let Some(url) = &card.documentation {
@@ -209,11 +209,11 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &Ag
 fn why(parts: &ScoreParts) -> String {
     let mut reasons = Vec::new();
     if parts.name > 0.0 {
-        reasons.push(format!("its name {:.2}", parts.name));
+        reasons.push(format!("name {:.2}", parts.name));
     }
-    reasons.push(format!("words {:.2}", parts.keyword));
+    reasons.push(format!("keywords {:.2}", parts.keyword));
     if let Some(cosine) = parts.cosine {
-        reasons.push(format!("meaning {:.2} (cosine {cosine:.2})", parts.vector));
+        reasons.push(format!("semantic {:.2} (cosine {cosine:.2})", parts.vector));
     }
     if parts.feedback.abs() >= 0.005 {
         reasons.push(format!("feedback {:+.2}", parts.feedback));
@@ -236,7 +236,7 @@ fn why(parts: &ScoreParts) -> String {
         reasons.push(format!("matched {}", printable(&list(words))));
     }
     if !known.is_empty() {
-        reasons.push(format!("{} → known of its name", printable(&list(known))));
+        reasons.push(format!("{} → general knowledge of the name", printable(&list(known))));
     }
     for (meaning, words) in meanings {
         reasons.push(format!("{} → {meaning}", printable(&list(words))));
@@ -246,7 +246,7 @@ fn why(parts: &ScoreParts) -> String {
 
 fn write_results(out: &mut dyn Write, response: &SearchResponse) -> io::Result<()> {
     if response.results.is_empty() {
-        return writeln!(out, "Nothing found.");
+        return writeln!(out, "No results.");
     }
     for (rank, hit) in response.results.iter().enumerate() {
         let provider =
@@ -264,7 +264,7 @@ fn write_results(out: &mut dyn Write, response: &SearchResponse) -> io::Result<(
     }
     if !response.also_named.is_empty() {
         let names: Vec<_> = response.also_named.iter().map(|name| printable(name)).collect();
-        writeln!(out, "     Also named: {}", names.join(", "))?;
+        writeln!(out, "     Also named in the query: {}", names.join(", "))?;
     }
     writeln!(
         out,

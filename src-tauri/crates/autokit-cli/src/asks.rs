@@ -31,15 +31,15 @@ pub(crate) enum ReplyChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AsksCommand {
-    /// The calls that wait. An agent's call only waits while somebody watches.
+    /// List pending calls. Calls wait only while someone is watching.
     List,
-    /// Wait for calls and ask here about each, until interrupted.
+    /// Prompt for each call until interrupted.
     Watch,
-    /// Answer a call that waits.
+    /// Answer a pending call.
     Answer {
-        /// Its id, as listed.
+        /// Call ID, as listed.
         id: String,
-        /// The word.
+        /// The decision.
         #[arg(value_enum)]
         reply: ReplyChoice,
     },
@@ -74,7 +74,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: AsksCommand) -> Resu
             write(text, ask)?;
         }
         if asks.asks.is_empty() {
-            writeln!(text, "No call of an agent waits.")?;
+            writeln!(text, "No pending calls.")?;
         }
         Ok(())
     })?;
@@ -97,7 +97,7 @@ fn typed() -> mpsc::UnboundedReceiver<String> {
 }
 
 async fn watch(node: &Node) -> Result<()> {
-    writeln!(anstream::stderr(), "Waiting for calls of agents; Ctrl-C ends it.")?;
+    writeln!(anstream::stderr(), "Waiting for agent calls. Press Ctrl-C to stop.")?;
     let mut typed = typed();
     let mut after = 0;
     loop {
@@ -142,7 +142,7 @@ async fn watch(node: &Node) -> Result<()> {
 fn left(until: &str) -> String {
     match until.parse::<Timestamp>() {
         Ok(until) => {
-            format!("in {} s if nobody answers", until.duration_since(Timestamp::now()).as_secs().max(0))
+            format!("in {} s if no one responds", until.duration_since(Timestamp::now()).as_secs().max(0))
         }
         Err(_) => format!("after {}", printable(until)),
     }
@@ -151,10 +151,10 @@ fn left(until: &str) -> String {
 fn write(text: &mut dyn std::io::Write, ask: &AgentAsk) -> std::io::Result<()> {
     let client = if ask.client.is_empty() { "An agent" } else { &ask.client };
     let of =
-        if ask.provider.is_empty() { String::new() } else { format!(" of {}", printable(&ask.provider)) };
+        if ask.provider.is_empty() { String::new() } else { format!(" from {}", printable(&ask.provider)) };
     writeln!(
         text,
-        "{} wants to call {}{of}, and needs {}",
+        "{} wants to call {}{of} and needs {}",
         printable(client).bold(),
         printable(&ask.name).bold(),
         printable(&ask.words.join(" and "))
@@ -162,7 +162,7 @@ fn write(text: &mut dyn std::io::Write, ask: &AgentAsk) -> std::io::Result<()> {
     let profile = if ask.profile.is_empty() { "everybody" } else { &ask.profile };
     writeln!(
         text,
-        "  id {}, profile {}, tool {}, refused {}",
+        "  id {}, profile {}, tool {}, denied {}",
         printable(&ask.id),
         printable(profile),
         printable(&ask.tool),

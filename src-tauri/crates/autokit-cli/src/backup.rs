@@ -13,18 +13,18 @@ use crate::output::{Output, count, moment, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BackupCommand {
-    /// Make a backup now. One is made each day there are changes; seven are kept.
+    /// Create a backup now. One is created daily when there are changes; seven are kept.
     Create,
     /// List the backups, newest first.
     List,
-    /// Load a backup into memory and compare everything in it with its log of changes.
+    /// Load a backup into memory and verify it against its change log.
     Verify {
-        /// Name of the backup; the newest one when not given.
+        /// Backup name; defaults to the newest.
         name: Option<String>,
     },
-    /// Put a backup in the place of the library. The library as it is now is kept beside the backups.
+    /// Restore a backup. The current library is kept next to the backups.
     Restore {
-        /// Name of the backup.
+        /// Backup name.
         name: String,
     },
 }
@@ -53,7 +53,7 @@ fn list(data_dir: &Path, out: &Output) -> Result<End> {
     let backups = backups::list(data_dir);
     out.show(&backups, |text| {
         if backups.is_empty() {
-            return writeln!(text, "No backups yet. Make one with `autokit backup create`.");
+            return writeln!(text, "No backups yet. Create one with `autokit backup create`.");
         }
         for backup in &backups {
             writeln!(text, "{}", line(backup))?;
@@ -90,7 +90,7 @@ async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<End> {
     let restored = backups::restore(data_dir, name).await?;
     out.show(&restored, |text| {
         writeln!(text, "Restored backup {}", line(&backups::shown(restored.backup.clone())))?;
-        writeln!(text, "The library as it was is in {}", printable(&restored.replaced.display().to_string()))
+        writeln!(text, "The previous library is in {}", printable(&restored.replaced.display().to_string()))
     })?;
     Ok(End::Done)
 }

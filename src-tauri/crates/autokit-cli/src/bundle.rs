@@ -28,102 +28,102 @@ use crate::transfer::{preview_all, source_of, write_item};
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one, and it is read once")]
 pub(crate) enum BundleCommand {
-    /// Write cards as a bundle: one file, or a folder for version control.
+    /// Export cards as a bundle: a single file, or a folder for version control.
     Export {
-        /// `cards.toolcards`, or a folder.
+        /// Output path: `cards.toolcards` or a folder.
         to: PathBuf,
         #[command(flatten)]
         what: Leaving,
         #[command(flatten)]
         filter: Filter,
     },
-    /// What a bundle is, and what importing it would do.
+    /// Show a bundle and preview its import.
     Inspect {
-        /// A file, a folder or an address.
+        /// File, folder or URL.
         from: String,
-        /// Every card, not only counts.
+        /// List every card, not only counts.
         #[arg(long)]
         all: bool,
     },
-    /// Whether a bundle is whole, and who signed it; exit code 4 when it is not.
+    /// Verify a bundle's integrity and signature; exits with 4 if it is damaged.
     Verify {
-        /// A file, a folder or an address.
+        /// File, folder or URL.
         from: String,
     },
-    /// Bring cards in: as proposals in Review, or at once from whom you trust.
+    /// Import a bundle as proposals, or directly with --trust.
     Import {
-        /// A file, a folder or an address.
+        /// File, folder or URL.
         from: String,
-        /// Take over at once what nobody disputes; what is in conflict waits in Review all the same.
+        /// Apply non-conflicting changes directly; conflicts still go to review.
         #[arg(long)]
         trust: bool,
-        /// Only say what would happen.
+        /// Preview without importing.
         #[arg(long, conflicts_with = "trust")]
         preview: bool,
     },
-    /// What a bundle has otherwise than the library, field by field.
+    /// Compare a bundle with the library, field by field.
     Diff {
-        /// A file, a folder or an address.
+        /// File, folder or URL.
         from: String,
     },
-    /// Sign a bundle with your key: it is written anew, signed.
+    /// Sign a bundle with your key, rewriting it.
     Sign {
-        /// `cards.toolcards`, or a folder.
+        /// Output path: `cards.toolcards` or a folder.
         bundle: PathBuf,
     },
-    /// Imports that were made; with `--undo` one is taken back, and what was decided about it since.
+    /// List past imports; --undo reverts one and later decisions about it.
     Imports {
-        /// The import to take back.
+        /// Import to revert.
         #[arg(long, value_name = "ID")]
         undo: Option<String>,
     },
-    /// Look at a bundle for a newer version now and then, while AutoKit runs; without one, list those that
-    /// are looked at.
+    /// Subscribe to a bundle's new versions while AutoKit runs; without a bundle, list
+    /// subscriptions.
     Subscribe {
-        /// A file, a folder or an address.
+        /// File, folder or URL.
         from: Option<String>,
-        /// Hours between two looks.
+        /// Hours between checks.
         #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8_760))]
         every: u32,
-        /// Take over at once what nobody disputes; what is in conflict waits in Review all the same.
+        /// Apply non-conflicting changes directly; conflicts still go to review.
         #[arg(long)]
         trust: bool,
-        /// Look at all of them now.
+        /// Check all subscriptions now.
         #[arg(long, conflicts_with = "from")]
         now: bool,
     },
-    /// Look at a bundle no longer; its cards stay.
+    /// Unsubscribe from a bundle, keeping its cards.
     Unsubscribe {
-        /// Its id, as `autokit bundle subscribe` lists it.
+        /// Subscription ID from `autokit bundle subscribe`.
         id: String,
     },
-    /// Keys that sign bundles: yours, and those that were seen.
+    /// Manage signing keys: yours and other people's.
     #[command(subcommand)]
     Keys(KeysCommand),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// All of them.
+    /// List keys.
     List,
-    /// Make a key of your own, if you have none.
+    /// Create your signing key if you have none.
     Make,
-    /// Trust somebody's key: compare its fingerprint with them first.
+    /// Trust someone's key. Verify its fingerprint with them first.
     Trust {
-        /// The public key, as its owner shows it.
+        /// Public key.
         key: String,
-        /// Whose it is.
+        /// Owner's name.
         #[arg(long, default_value = "")]
         name: String,
     },
-    /// Trust it no longer; it stays known.
+    /// Stop trusting a key; it stays known.
     Distrust {
-        /// The public key.
+        /// Public key.
         key: String,
     },
-    /// Forget a key that was seen.
+    /// Forget a key.
     Forget {
-        /// The public key.
+        /// Public key.
         key: String,
     },
 }
@@ -132,31 +132,31 @@ pub(crate) enum KeysCommand {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct Leaving {
-    /// What it is called; the file's name when not given.
+    /// Bundle name; defaults to the file name.
     #[arg(long)]
     name: Option<String>,
-    /// The licence of cards that name none.
+    /// License for cards that don't specify one.
     #[arg(long)]
     licence: Option<String>,
-    /// What else there is to say.
+    /// Note for readers.
     #[arg(long, default_value = "")]
     note: String,
-    /// With the history of cards.
+    /// Include card history.
     #[arg(long)]
     history: bool,
-    /// With the vectors of the model in use.
+    /// Include embeddings of the current model.
     #[arg(long)]
     vectors: bool,
-    /// Signed with your key.
+    /// Sign with your key.
     #[arg(long)]
     sign: bool,
-    /// Leave this card out; can be given several times.
+    /// Exclude this card; can be repeated.
     #[arg(long, value_name = "ID")]
     without: Vec<String>,
-    /// Write a folder for version control, whatever it is called.
+    /// Write a folder for version control, whatever the output path.
     #[arg(long)]
     folder: bool,
-    /// Only say what would leave.
+    /// Preview without writing.
     #[arg(long)]
     preview: bool,
 }
@@ -214,7 +214,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
             let counts = [
                 (preview.cards, "card"),
                 (preview.revisions, "earlier revision"),
-                (preview.vectors, "card with vectors"),
+                (preview.vectors, "card with embeddings"),
             ];
             for (number, what) in counts.into_iter().filter(|(number, _)| *number > 0) {
                 writeln!(text, "{}", count(number, what))?;
@@ -222,7 +222,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
             for secret in &preview.secrets {
                 let past = if secret.in_history { ", in an earlier revision" } else { "" };
                 let place = format!("`{}` looks like {}{past}", printable(&secret.field), secret.kind);
-                writeln!(text, "{} {}: {place}", "refused  ".red(), printable(&secret.name))?;
+                writeln!(text, "{} {}: {place}", "blocked  ".red(), printable(&secret.name))?;
                 if !secret.card.as_str().is_empty() {
                     writeln!(text, "          {} --without {}", "→".cyan(), secret.card)?;
                 }
@@ -234,7 +234,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
     let outcome = node.call::<Export>(request).await?;
     out.show(&outcome, |text| {
         let path = outcome.path.as_deref().unwrap_or("-");
-        writeln!(text, "{} written to {}", count(outcome.cards, "card"), printable(path))?;
+        writeln!(text, "Exported {} to {}", count(outcome.cards, "card"), printable(path))?;
         if !outcome.fingerprint.is_empty() {
             writeln!(text, "Signed with your key {}", outcome.fingerprint.bold())?;
         }
@@ -261,18 +261,18 @@ pub(crate) fn counts(preview: &ImportPreview) -> String {
         (preview.new, "new"),
         (preview.changed, "changed"),
         (preview.conflicting, "conflicting"),
-        (preview.similar, "perhaps there under another name"),
+        (preview.similar, "possible duplicate"),
         (preview.identical, "identical"),
         (preview.invalid, "invalid"),
     ];
     let told: Vec<String> =
         all.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let told = if told.is_empty() { "No cards".to_owned() } else { told.join(", ") };
-    if preview.suspect == 0 { told } else { format!("{told}; {} with suspect text", preview.suspect) }
+    if preview.suspect == 0 { told } else { format!("{told}; {} with flagged text", preview.suspect) }
 }
 
 fn about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {
-    let name = if about.name.is_empty() { "A file of cards" } else { &about.name };
+    let name = if about.name.is_empty() { "Card file" } else { &about.name };
     write!(out, "{}", printable(name).bold())?;
     if !about.author.is_empty() {
         write!(out, " by {}", printable(&about.author))?;
@@ -289,7 +289,7 @@ fn about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {
         told.push("with history".to_owned());
     }
     if let Some(vectors) = &about.vectors {
-        told.push(format!("with vectors of {}", printable(&vectors.model)));
+        told.push(format!("with {} embeddings", printable(&vectors.model)));
     }
     if !told.is_empty() {
         writeln!(out, "{}", told.join(", ").dimmed())?;
@@ -307,15 +307,19 @@ fn signature(about: &SourceInfo) -> (String, bool) {
     let by = format!("{} ({})", printable(&view.signer), view.fingerprint);
     match view.trust {
         Trust::Unsigned => ("Not signed".to_owned(), false),
-        Trust::Stripped => {
-            ("Not signed, although earlier bundles of this author were: ask them".to_owned(), false)
-        }
-        Trust::Trusted => (format!("Signed by {by}, whom you trust"), true),
-        Trust::Known => (format!("Signed by {by}, seen before"), true),
-        Trust::New => (format!("Signed by {by}, a key never seen here"), false),
-        Trust::OtherKey => {
-            (format!("Signed by {by}, another key than earlier bundles of this author: ask them"), false)
-        }
+        Trust::Stripped => (
+            "Not signed, although earlier bundles from this author were. Check with the author".to_owned(),
+            false,
+        ),
+        Trust::Trusted => (format!("Signed by {by} (trusted)"), true),
+        Trust::Known => (format!("Signed by {by} (seen before)"), true),
+        Trust::New => (format!("Signed by {by} (new key)"), false),
+        Trust::OtherKey => (
+            format!(
+                "Signed by {by}, a different key than earlier bundles from this author. Check with the author"
+            ),
+            false,
+        ),
     }
 }
 
@@ -327,8 +331,8 @@ async fn verify(node: &Node, out: &Output, from: &str) -> Result<End> {
         about(text, &preview.about)?;
         preview.items.iter().try_for_each(|item| write_item(text, item))?;
         let cards = preview.new + preview.changed + preview.conflicting + preview.similar + preview.identical;
-        let whole = if cards == 1 { "card is" } else { "cards are" };
-        writeln!(text, "{cards} {whole} whole, {} cannot be taken", preview.invalid)
+        let whole = if cards == 1 { "card" } else { "cards" };
+        writeln!(text, "{cards} {whole} valid, {} invalid", preview.invalid)
     })?;
     Ok(if suspicious || preview.invalid > 0 { End::Refused } else { End::Done })
 }
@@ -345,7 +349,7 @@ async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<En
     let preview = preview_all(node, &source, Some(ItemStatus::Invalid)).await?;
     if trust && preview.about.signature.trust.is_suspicious() {
         let (told, _) = signature(&preview.about);
-        let remedy = "Ask the author. Without --trust it goes through Review.";
+        let remedy = "Check with the author. Without --trust it goes to review.";
         return Err(ApiError::new(ErrorCode::Invalid, told, remedy).into());
     }
     let request = ImportRequest {
@@ -360,7 +364,7 @@ async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<En
     out.show(&done, |text| {
         writeln!(text, "{}: {}", printable(&done.from), done.job.summary.as_deref().unwrap_or("done"))?;
         done.rejected.iter().try_for_each(|item| write_item(text, item))?;
-        if done.job.summary.as_deref().is_some_and(|summary| summary.contains("Review")) {
+        if done.job.tally.as_ref().is_some_and(|tally| tally.proposed > 0) {
             writeln!(text, "{} autokit review list", "→".cyan())?;
         }
         Ok(())
@@ -385,7 +389,7 @@ async fn sign(node: &Node, out: &Output, bundle: &Path) -> Result<End> {
     let signed = node.call::<SignBundle>(BundlePath { path: absolute(bundle) }).await?;
     out.show(&signed, |text| {
         let bundle = printable(&bundle.display().to_string());
-        writeln!(text, "{bundle} is signed with your key {}", signed.fingerprint.bold())
+        writeln!(text, "Signed {bundle} with your key {}", signed.fingerprint.bold())
     })?;
     Ok(End::Done)
 }
@@ -397,7 +401,7 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
             let cards = count(undone.cards.len() as u64, "card");
             writeln!(text, "Undone: {} ({cards})", printable(&undone.reason))?;
             for kept in &undone.kept {
-                writeln!(text, "{} {kept} was changed since and stays as it is", "→".cyan())?;
+                writeln!(text, "{} kept {kept}, which changed since", "→".cyan())?;
             }
             Ok(())
         })?;
@@ -417,7 +421,7 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
                 printable(name)
             )?;
         }
-        if made.is_empty() { writeln!(text, "Nothing was imported yet") } else { Ok(()) }
+        if made.is_empty() { writeln!(text, "No imports yet") } else { Ok(()) }
     })?;
     Ok(if made.is_empty() { End::Nothing } else { End::Done })
 }
@@ -455,12 +459,12 @@ fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Re
         };
         let name = if one.name.is_empty() { place.clone() } else { printable(&one.name) };
         let landing = match one.landing {
-            Landing::Review => "into Review",
-            Landing::Library => "into the library",
+            Landing::Review => "to review",
+            Landing::Library => "imported directly",
         };
         let seen = match one.checked_at.as_deref().and_then(|at| at.get(..10)) {
-            Some(day) => format!("looked at {day}"),
-            None => "not looked at yet".to_owned(),
+            Some(day) => format!("checked {day}"),
+            None => "not checked yet".to_owned(),
         };
         writeln!(out, "{}  {}  every {} h, {landing}, {seen}", one.id, name.bold(), one.every_hours)?;
         writeln!(out, "          {}", place.dimmed())?;
@@ -468,7 +472,7 @@ fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Re
             writeln!(out, "          {} {}", "→".yellow(), printable(failed))?;
         }
     }
-    if all.is_empty() { writeln!(out, "No bundle is looked at") } else { Ok(()) }
+    if all.is_empty() { writeln!(out, "No subscriptions") } else { Ok(()) }
 }
 
 async fn keys(node: &Node, out: &Output, command: KeysCommand) -> Result<End> {
@@ -487,7 +491,7 @@ async fn keys(node: &Node, out: &Output, command: KeysCommand) -> Result<End> {
 fn write_keys(out: &mut dyn Write, keys: &SigningKeys) -> std::io::Result<()> {
     match (&keys.own, &keys.own_fingerprint) {
         (Some(key), Some(fingerprint)) => writeln!(out, "Yours     {}\n          {key}", fingerprint.bold())?,
-        _ => writeln!(out, "You have no key yet: `autokit bundle keys make`")?,
+        _ => writeln!(out, "You have no key yet. Create one with `autokit bundle keys make`")?,
     }
     for known in &keys.known {
         let trust =

@@ -27,48 +27,48 @@ pub(crate) enum CardsCommand {
     List {
         #[command(flatten)]
         filter: Filter,
-        /// How many rows; all when not given.
+        /// Maximum number of rows; defaults to all.
         #[arg(short, long)]
         limit: Option<u32>,
     },
     /// Show a card.
     Show {
-        /// Id or name.
+        /// Card ID or name.
         card: String,
     },
-    /// Add a card from `--set`, from a file, or from standard input (`-`).
+    /// Add a card from `--set` options, a file or standard input (`-`).
     Add {
-        /// File with one card as JSON, `-` for standard input.
+        /// JSON file with one card; `-` reads standard input.
         file: Option<PathBuf>,
         #[command(flatten)]
         change: FieldChanges,
     },
-    /// Change fields of a card; without `--set` or `--unset`, opens `$EDITOR`.
+    /// Edit a card; without `--set` or `--unset`, opens `$EDITOR`.
     Edit {
-        /// Id or name.
+        /// Card ID or name.
         card: String,
         #[command(flatten)]
         change: FieldChanges,
     },
-    /// Remove cards; their history stays.
+    /// Remove cards, keeping their history.
     Rm {
-        /// Ids or names.
+        /// Card IDs or names.
         #[arg(required = true)]
         cards: Vec<String>,
-        /// Why.
+        /// Reason, saved in the history.
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Show the revisions of a card with what each changed.
+    /// Show a card's revisions and their changes.
     History {
-        /// Id or name.
+        /// Card ID or name.
         card: String,
     },
-    /// Bring a revision of a card back.
+    /// Restore a revision of a card.
     Restore {
-        /// Id or name.
+        /// Card ID or name.
         card: String,
-        /// Number of the revision.
+        /// Revision number.
         revision: u32,
     },
 }
@@ -76,16 +76,16 @@ pub(crate) enum CardsCommand {
 /// Fields to set and to remove.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FieldChanges {
-    /// Set a field: `name=Value`; a value that is JSON is taken as JSON.
+    /// Set a field: `name=Value`. JSON values are parsed as JSON.
     #[arg(long, value_name = "FIELD=VALUE")]
     pub(crate) set: Vec<String>,
     /// Remove a field.
     #[arg(long, value_name = "FIELD")]
     pub(crate) unset: Vec<String>,
-    /// Save it although texts in it are flagged: hidden text, orders to a model, code in the place of a name.
+    /// Save even if the card contains flagged text: hidden text, instructions to a model, code in place of a name.
     #[arg(long)]
     pub(crate) flagged: bool,
-    /// Why.
+    /// Reason, saved in the history.
     #[arg(long, default_value = "")]
     pub(crate) reason: String,
 }
@@ -108,7 +108,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
             };
             apply(&mut fields, &change)?;
             if fields.is_empty() {
-                return Err(usage("no fields were given", "Use --set name=… or give a file.").into());
+                return Err(usage("no fields given", "Use --set name=… or pass a file.").into());
             }
             let detail = node
                 .call::<CreateCard>(CardCreate { fields, reason: change.reason, flagged_too: change.flagged })
@@ -125,7 +125,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
             out.show(&change, |text| {
                 writeln!(
                     text,
-                    "Removed {}; `autokit undo` brings them back",
+                    "Removed {}. Undo with `autokit undo`",
                     count(change.cards.len() as u64, "card")
                 )
             })?;
@@ -143,7 +143,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
             out.show(&detail, |text| {
                 writeln!(
                     text,
-                    "{} is as in revision {revision} again (now revision {})",
+                    "Restored {} to revision {revision} (now revision {})",
                     printable(&detail.summary.name).bold(),
                     detail.summary.number
                 )
@@ -159,7 +159,7 @@ pub(crate) fn query_of(filter: Filter) -> Result<CardsQuery> {
         None => None,
         Some(text) => Some(Kind::parse(&text).ok_or_else(|| {
             usage(
-                &format!("there is no kind {text:?}"),
+                &format!("unknown kind {text:?}"),
                 "Use one of: class, rest_operation, mcp_tool, cli, other.",
             )
         })?),
@@ -219,8 +219,8 @@ async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> 
 /// What a check found, in the words that are used everywhere.
 fn health(found: HealthFilter) -> &'static str {
     match found {
-        HealthFilter::Unreachable => "not reached",
-        HealthFilter::Changed => "changed since",
+        HealthFilter::Unreachable => "unreachable",
+        HealthFilter::Changed => "changed since check",
         HealthFilter::Never => "never checked",
         other => other.as_str(),
     }
@@ -244,7 +244,7 @@ async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> 
         apply(&mut fields, &change)?;
     }
     if fields == before.fields {
-        out.show(&before, |text| writeln!(text, "Nothing changed"))?;
+        out.show(&before, |text| writeln!(text, "No changes"))?;
         return Ok(End::Done);
     }
     let request = CardUpdate {
@@ -268,9 +268,7 @@ fn usage(message: &str, remedy: &str) -> ApiError {
 fn apply(fields: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
     for assignment in &change.set {
         let Some((field, text)) = assignment.split_once('=') else {
-            return Err(
-                usage(&format!("{assignment:?} is not FIELD=VALUE"), "Write --set name=Value.").into()
-            );
+            return Err(usage(&format!("{assignment:?} is not FIELD=VALUE"), "Use --set name=Value.").into());
         };
         // `true`, `null`, numbers, lists and objects are JSON; everything else is text.
         let value = match serde_json::from_str::<Value>(text) {
@@ -294,7 +292,7 @@ fn read_object(path: &Path) -> Result<Map<String, Value>> {
         ApiError::new(
             ErrorCode::UnreadableFile,
             format!("{}: {reason}", path.display()),
-            "Give a file with one card as a JSON object.",
+            "Pass a file with one card as a JSON object.",
         )
     };
     let mut text = String::new();
@@ -313,9 +311,9 @@ pub(crate) fn in_editor(fields: &Map<String, Value>) -> Result<Map<String, Value
         .ok()
         .filter(|_| io::stdin().is_terminal());
     let Some(editor) = editor else {
-        return Err(usage("there is no terminal and $EDITOR to edit in", "Use --set FIELD=VALUE.").into());
+        return Err(usage("no terminal or $EDITOR available", "Use --set FIELD=VALUE.").into());
     };
-    let failed = |error: io::Error| ApiError::internal(format!("the editor could not be used: {error}"));
+    let failed = |error: io::Error| ApiError::internal(format!("couldn't run the editor: {error}"));
     let path: PathBuf = std::env::temp_dir().join(format!("autokit-{}.json", std::process::id()));
     let text = serde_json::to_string_pretty(fields).map_err(io::Error::from).map_err(failed)?;
     std::fs::write(&path, text).map_err(failed)?;
@@ -327,7 +325,11 @@ pub(crate) fn in_editor(fields: &Map<String, Value>) -> Result<Map<String, Value
     let _ = std::fs::remove_file(&path);
     let text = edited?;
     Ok(serde_json::from_str(&text).map_err(|error| {
-        ApiError::new(ErrorCode::Invalid, format!("the edited card is not JSON: {error}"), "Edit it again.")
+        ApiError::new(
+            ErrorCode::Invalid,
+            format!("the edited card isn't valid JSON: {error}"),
+            "Edit it again.",
+        )
     })?)
 }
 

@@ -12,15 +12,15 @@ use crate::output::Output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChecksCommand {
-    /// Show when cards are checked.
+    /// Show the check schedule.
     Show,
-    /// Change when cards are checked.
+    /// Change the check schedule.
     #[command(group = ArgGroup::new("what").required(true).multiple(true).args(["every", "new_cards"]))]
     Set {
-        /// Check cards again after this many days; 0 for never.
+        /// Check each card every N days; 0 turns scheduled checks off.
         #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(..=3_650))]
         every: Option<u32>,
-        /// Check cards soon after they were added, imported or accepted: yes or no.
+        /// Whether to check new cards soon after they are added, imported or accepted.
         #[arg(long, value_name = "YES|NO", hide_possible_values = true, value_parser = BoolishValueParser::new())]
         new_cards: Option<bool>,
     },
@@ -29,18 +29,18 @@ pub(crate) enum ChecksCommand {
 /// What the newest check of a card found.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Health {
-    /// Its page says what it says.
+    /// The page supports the card.
     Verified,
-    /// Its page says something else.
+    /// The page contradicts the card.
     Stale,
-    /// Its link leads nowhere.
+    /// The documentation link is broken.
     Broken,
-    /// Its page could not be asked for.
-    #[value(alias = "unreachable")]
-    NotReached,
-    /// It was changed since its check.
+    /// The page couldn't be reached.
+    #[value(alias = "not-reached")]
+    Unreachable,
+    /// The card changed since its check.
     Changed,
-    /// It was never checked.
+    /// Never checked.
     Never,
 }
 
@@ -50,7 +50,7 @@ impl From<Health> for HealthFilter {
             Health::Verified => HealthFilter::Verified,
             Health::Stale => HealthFilter::Stale,
             Health::Broken => HealthFilter::Broken,
-            Health::NotReached => HealthFilter::Unreachable,
+            Health::Unreachable => HealthFilter::Unreachable,
             Health::Changed => HealthFilter::Changed,
             Health::Never => HealthFilter::Never,
         }
@@ -68,11 +68,11 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ChecksCommand) -> Re
     }
     out.show(&settings, |text| {
         match settings.every_days {
-            0 => writeln!(text, "Cards are checked when you ask for it")?,
+            0 => writeln!(text, "Cards are checked only when you start a check")?,
             1 => writeln!(text, "Cards are checked every day")?,
             days => writeln!(text, "Cards are checked every {days} days")?,
         }
-        let soon = if settings.new_cards { "soon after they come" } else { "like all others" };
+        let soon = if settings.new_cards { "soon after they are added" } else { "on the same schedule" };
         writeln!(text, "New cards are checked {soon}")
     })?;
     Ok(End::Done)

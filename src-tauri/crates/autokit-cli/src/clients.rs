@@ -14,26 +14,26 @@ use crate::output::{Output, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClientsCommand {
-    /// The programs AutoKit knows, and which of them reach it.
+    /// List supported MCP clients and whether they are connected.
     List,
-    /// What connecting a program, or disconnecting one that is connected, would change in its settings.
+    /// Preview the settings change for connecting or disconnecting a client.
     Show {
-        /// The program, e.g. cursor.
+        /// Client, e.g. cursor.
         program: String,
     },
-    /// Put AutoKit among the MCP servers of a program; its file as it was is kept beside.
+    /// Add AutoKit to a client's MCP servers; its settings file is backed up.
     Connect {
-        /// The program, e.g. cursor.
+        /// Client, e.g. cursor.
         program: String,
-        /// Do not ask.
+        /// Skip confirmation.
         #[arg(long)]
         yes: bool,
     },
-    /// Take AutoKit out of the MCP servers of a program; its file as it was is kept beside.
+    /// Remove AutoKit from a client's MCP servers; its settings file is backed up.
     Disconnect {
-        /// The program, e.g. cursor.
+        /// Client, e.g. cursor.
         program: String,
-        /// Do not ask.
+        /// Skip confirmation.
         #[arg(long)]
         yes: bool,
     },
@@ -63,7 +63,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
     let client = found.ok_or_else(|| {
         ApiError::new(
             ErrorCode::NotFound,
-            format!("{program:?} is no program AutoKit knows"),
+            format!("unknown client {program:?}"),
             "See which there are in the list of programs.",
         )
     })?;
@@ -92,9 +92,9 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
     out.show(&connected, |text| {
         line(text, &connected.client)?;
         if let Some(backup) = &connected.backup {
-            writeln!(text, "  as it was: {}", printable(backup))?;
+            writeln!(text, "  backup: {}", printable(backup))?;
         }
-        writeln!(text, "  Start {} again for it to see that", printable(&connected.client.name))
+        writeln!(text, "  Restart {} to apply the change", printable(&connected.client.name))
     })?;
     Ok(End::Done)
 }
@@ -104,21 +104,21 @@ fn confirmed(client: &AgentClient, wish: Wish) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
-            "nobody is there to say yes",
-            "See what would change with `autokit clients show`, then give --yes.",
+            "confirmation needs a terminal",
+            "Preview the change with `autokit clients show`, then pass --yes.",
         )
         .into());
     }
     let mut err = anstream::stderr();
     preview(&mut err, client, wish)?;
-    crate::output::confirmed("Write this?")
+    crate::output::confirmed("Update this file?")
 }
 
 fn line(text: &mut dyn std::io::Write, client: &AgentClient) -> std::io::Result<()> {
     let state = match (client.connected, client.here) {
         (true, _) => "connected",
         (false, true) => "not connected",
-        (false, false) => "not on this machine",
+        (false, false) => "not installed",
     };
     writeln!(text, "{}: {state}", client.name)?;
     writeln!(text, "  {}", printable(&client.file))
@@ -131,7 +131,7 @@ fn preview(text: &mut dyn std::io::Write, client: &AgentClient, wish: Wish) -> s
     }
     let Some(change) = &client.change else {
         writeln!(text, "{}", printable(client.problem.as_deref().unwrap_or_default()))?;
-        writeln!(text, "Paste these lines by hand:\n")?;
+        writeln!(text, "Add these lines yourself:\n")?;
         return write!(text, "{}", printable(&client.lines));
     };
     lines(text, change)

@@ -15,35 +15,35 @@ use crate::output::{Output, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvalCommand {
-    /// NDCG, recall and MRR of keyword, vector and hybrid ranking over data sets.
+    /// NDCG, recall and MRR of keyword, vector and hybrid ranking.
     Retrieval {
         /// Folders with tools.jsonl and queries.jsonl.
         #[arg(required = true)]
         dirs: Vec<PathBuf>,
     },
-    /// hit@1/3/5 of everyday questions over cards, and what is made of questions that no card answers.
+    /// hit@1/3/5 of everyday questions, and refusals of questions that no card answers.
     Ask {
         /// Cards: AutoKit JSON, or an object with `cards[].card`. Without it, the starter cards.
         #[arg(long)]
         cards: Option<PathBuf>,
         /// Questions, one JSON object a line: `q` and the acceptable names in `gold` (none: no card answers it).
-        /// Can be given several times.
+        /// Can be repeated.
         #[arg(long, required = true)]
         questions: Vec<PathBuf>,
-        /// A site to read the cards' documentation pages from, so that they count in the ranking.
+        /// Site to read the cards' documentation pages from, so that ranking uses them.
         #[arg(long, value_name = "URL")]
         site: Option<String>,
         /// List the questions whose first answer is wrong.
         #[arg(long)]
         misses: bool,
     },
-    /// What the scores of first hits say: thresholds for each depth, and how reliable the scores are.
+    /// Calibrate thresholds per depth and report the reliability of scores.
     Calibrate {
         /// Cards: AutoKit JSON, or an object with `cards[].card`. Without it, the starter cards.
         #[arg(long)]
         cards: Option<PathBuf>,
         /// Questions, one JSON object a line: `q` and the acceptable names in `gold` (none: no card answers it).
-        /// Can be given several times.
+        /// Can be repeated.
         #[arg(long, required = true)]
         questions: Vec<PathBuf>,
         /// Write the thresholds to this file; AutoKit's own are in `autokit-search/src/thresholds.json`.
@@ -119,7 +119,7 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
                     ApiError::new(
                         ErrorCode::BadRequest,
                         format!("{} cannot be written: {error}", file.display()),
-                        "Name a file in a folder that is there.",
+                        "Pass a file in an existing folder.",
                     )
                 })?;
             }

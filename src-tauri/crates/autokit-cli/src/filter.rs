@@ -23,10 +23,10 @@ pub(crate) struct Filter {
     /// Only verified cards.
     #[arg(long, conflicts_with = "unverified")]
     pub(crate) verified: bool,
-    /// Only cards not verified.
+    /// Only unverified cards.
     #[arg(long)]
     pub(crate) unverified: bool,
-    /// Only cards whose newest check found this.
+    /// Only cards with this latest check result.
     #[arg(long, value_enum)]
     pub(crate) health: Option<crate::checks::Health>,
 }

@@ -12,19 +12,19 @@ pub(crate) struct Global {
     /// Print JSON instead of text.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Keep the library in this folder (a new folder is an empty library).
+    /// Library folder (a new folder starts empty).
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Load the starter cards if the library is new; without --data-dir they are loaded anyway.
+    /// Load the starter cards into a new library; the default without --data-dir.
     #[arg(long, global = true)]
     pub(crate) starter: bool,
-    /// Use the default model from this folder instead of the store of models.
+    /// Load the default model from this folder.
     #[arg(long, global = true, value_name = "DIR", env = "AUTOKIT_MODEL_FOLDER")]
     pub(crate) model_folder: Option<PathBuf>,
-    /// Search by keywords alone.
+    /// Keyword search only, without an embedding model.
     #[arg(long, global = true)]
     pub(crate) no_model: bool,
-    /// Use the deterministic stand-in of tests instead of a model, with vectors of this length.
+    /// Use the deterministic test embedder with vectors of this length.
     #[arg(long, global = true, hide = true, value_name = "N")]
     pub(crate) stand_in: Option<usize>,
 }

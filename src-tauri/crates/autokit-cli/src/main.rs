@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            return report(cli.global.json, &ApiError::internal(format!("no threads to run on: {error}")));
+            return report(cli.global.json, &ApiError::internal(format!("couldn't start threads: {error}")));
         }
     };
     let json = cli.global.json;
@@ -207,7 +207,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         // A reader of stderr that is gone is no reason not to do what was asked.
         let _ = output::warn(
             &format!("This library is damaged: {damage}"),
-            "Run `autokit doctor`, which compares everything and names the newest good backup.",
+            "Run `autokit doctor` to verify it and find the newest good backup.",
         );
     }
     match command {
@@ -245,7 +245,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
                     output::count(undone.cards.len() as u64, "card")
                 )?;
                 for id in &undone.kept {
-                    writeln!(text, "  kept as it is, because it changed again: {}", printable(id))?;
+                    writeln!(text, "  kept, because it changed since: {}", printable(id))?;
                 }
                 Ok(())
             })?;

@@ -24,42 +24,42 @@ use crate::output::{Output, confirmed, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MarketCommand {
-    /// Where tools are looked for. Nothing is asked while there is no source.
+    /// List registries. Nothing is sent anywhere while there are none.
     List,
-    /// Look there too: a registry of MCP servers (e.g. <https://registry.modelcontextprotocol.io>), or a
-    /// published bundle. The words that are searched for are sent there, also those of agents where the
-    /// library has too little.
+    /// Add an MCP registry (e.g. <https://registry.modelcontextprotocol.io>) or a
+    /// published bundle. Searches are sent to registries, including agents' searches when the
+    /// library has too few matches.
     Add {
-        /// Its address.
+        /// URL.
         url: String,
-        /// It is a bundle, whatever its name ends with.
+        /// Treat it as a bundle, whatever its extension.
         #[arg(long)]
         bundle: bool,
     },
-    /// Look there no more; what was installed from it stays.
+    /// Remove a registry, keeping tools installed from it.
     Remove {
-        /// Its id.
+        /// Registry ID.
         id: String,
     },
-    /// What the sources have.
+    /// Search the registries.
     Search {
-        /// What the tool should do, or a part of its name.
+        /// What the tool should do, or part of its name.
         #[arg(required = true, num_args = 1..)]
         query: Vec<String>,
-        /// Results at most.
+        /// Maximum number of results.
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
-    /// Put something from a source behind AutoKit, after showing what that starts. Its tools wait in Review.
+    /// Install a tool from a registry after showing what it runs. Its tools go to review.
     Install {
-        /// The source.
+        /// Registry ID.
         source: String,
-        /// What names it there.
+        /// ID in the registry.
         id: String,
-        /// A variable the program is given, or a header of each request. Kept like a key.
+        /// Environment variable or request header, stored like an API key.
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         secret: Vec<(String, String)>,
-        /// Do it without asking.
+        /// Skip confirmation.
         #[arg(long)]
         yes: bool,
     },
@@ -107,12 +107,12 @@ async fn confirm(
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 format!("the server needs {}", input.name),
-                format!("Give it with --secret {}=VALUE.", input.name),
+                format!("Pass it with --secret {}=VALUE.", input.name),
             )
             .into());
         }
     }
-    if !yes && !confirmed("Go on?")? {
+    if !yes && !confirmed("Continue?")? {
         return Err(ApiError::cancelled().into());
     }
     match install {
@@ -139,17 +139,13 @@ fn show_done(out: &Output, value: &impl Serialize, summary: Option<&str>) -> Res
 fn write_install(text: &mut dyn Write, install: &MarketInstall) -> io::Result<()> {
     let notes = match install {
         MarketInstall::Server { add, inputs, notes, .. } => {
-            writeln!(
-                text,
-                "{} is put behind AutoKit; its tools wait in Review.",
-                printable(&add.name).bold()
-            )?;
+            writeln!(text, "Installs {}; its tools go to review.", printable(&add.name).bold())?;
             match &add.reach {
                 ServerReach::Stdio { command, args, .. } => {
                     let words: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
-                    writeln!(text, "  starts   {}", printable(&words.join(" ")))?;
+                    writeln!(text, "  runs     {}", printable(&words.join(" ")))?;
                 }
-                ServerReach::Http { url } => writeln!(text, "  reaches  {}", printable(url))?,
+                ServerReach::Http { url } => writeln!(text, "  connects to {}", printable(url))?,
             }
             for input in inputs {
                 let needed = if input.required { "needs" } else { "takes" };
@@ -160,7 +156,7 @@ fn write_install(text: &mut dyn Write, install: &MarketInstall) -> io::Result<()
         }
         MarketInstall::Card { import, notes } => {
             let others = import.choices.len();
-            writeln!(text, "One card is imported into Review; {others} others stay where they are.")?;
+            writeln!(text, "Sends one card to review; {others} others are not imported.")?;
             notes
         }
     };
@@ -184,13 +180,13 @@ fn write_found(text: &mut dyn Write, found: &MarketFound) -> io::Result<()> {
             }
         }
         if let Some(why) = &offer.suspect {
-            writeln!(text, "  {} {}", "suspect text:".red(), printable(why))?;
+            writeln!(text, "  {} {}", "flagged text:".red(), printable(why))?;
         }
         let line = format!("autokit market install {} {}", offer.source, offer.id);
         writeln!(text, "  {}", printable(&line).cyan())?;
     }
     if found.offers.is_empty() {
-        writeln!(text, "The sources have nothing like that.")?;
+        writeln!(text, "No results in your registries.")?;
     }
     found.notes.iter().try_for_each(|note| writeln!(text, "{} {}", "→".yellow(), printable(note)))
 }
@@ -204,7 +200,7 @@ fn write_sources(text: &mut dyn Write, sources: &[MarketSource]) -> io::Result<(
         writeln!(text, "{}  {kind:<8}  {}", source.id, printable(&source.url))?;
     }
     if sources.is_empty() {
-        writeln!(text, "No source is set up, and nothing is asked.")?;
+        writeln!(text, "No registries configured.")?;
         writeln!(text, "Add one with `autokit market add URL`")?;
     }
     Ok(())

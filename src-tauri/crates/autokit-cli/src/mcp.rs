@@ -19,48 +19,48 @@ use crate::serve::interrupted;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServersCommand {
-    /// The MCP servers whose tools agents can call.
+    /// List MCP servers.
     List,
-    /// Add an MCP server, or change one; its tools wait in `autokit review` unless it is trusted.
+    /// Add or change an MCP server; its tools go to `autokit review` unless it is trusted.
     #[command(group = ArgGroup::new("where").required(true).args(["url", "command"]))]
     Add {
-        /// What it is called here.
+        /// Server name.
         name: String,
-        /// Address of its Streamable HTTP endpoint.
+        /// URL of its Streamable HTTP endpoint.
         #[arg(long)]
         url: Option<String>,
-        /// A variable the program is given, or a header of each request. Kept like a key.
+        /// Environment variable or request header, stored like an API key.
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         secret: Vec<(String, String)>,
-        /// Folder the program is started in; the home folder when not given.
+        /// Working directory; defaults to the home folder.
         #[arg(long, value_name = "DIR", requires = "command")]
         folder: Option<String>,
-        /// Take its tools over without review, now and when they change.
+        /// Add its tools without review, now and when they change.
         #[arg(long)]
         trust: bool,
-        /// The program that is started, with its arguments, after `--`.
+        /// Command and arguments, after `--`.
         #[arg(last = true)]
         command: Vec<String>,
     },
-    /// Add the MCP servers in the settings of Claude, Cursor, VS Code and others, with their keys.
+    /// Import MCP servers from the settings of Claude, Cursor, VS Code and others, with their keys.
     Import {
-        /// The file: `mcp.json`, `claude_desktop_config.json`, `settings.json`.
+        /// Settings file: `mcp.json`, `claude_desktop_config.json`, `settings.json`.
         file: PathBuf,
-        /// Only these, by the names they have there.
+        /// Only these servers, by name.
         #[arg(long)]
         only: Vec<String>,
-        /// Without asking.
+        /// Skip confirmation.
         #[arg(long)]
         yes: bool,
     },
-    /// Look again at the tools of a server.
+    /// Rescan a server's tools.
     Refresh {
-        /// What it is called here.
+        /// Server name.
         name: String,
     },
-    /// Stop a server and forget it and its keys; the cards of its tools stay.
+    /// Remove a server and its keys, keeping its tools' cards.
     Remove {
-        /// What it is called here.
+        /// Server name.
         name: String,
     },
 }
@@ -69,7 +69,7 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         // The value may be a key: it is not repeated.
-        _ => Err("write it as NAME=VALUE".to_owned()),
+        _ => Err("use NAME=VALUE".to_owned()),
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
             write(text, server)?;
         }
         if servers.is_empty() {
-            writeln!(text, "No MCP server is behind AutoKit.")?;
+            writeln!(text, "No MCP servers yet.")?;
             writeln!(text, "Add one with `autokit servers add NAME -- PROGRAM ARGUMENTS`")?;
         }
         Ok(())
@@ -125,7 +125,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
 /// Adds the servers of a program's settings, one after the other, as far as a person says yes to them.
 async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bool) -> Result<End> {
     let text = std::fs::read_to_string(file).map_err(|error| {
-        let message = format!("{} cannot be read: {error}", file.display());
+        let message = format!("can't read {}: {error}", file.display());
         ApiError::new(ErrorCode::BadRequest, message, "Check the file's name.")
     })?;
     let mut read = node.call::<ReadServers>(ServersText { text }).await?;
@@ -134,10 +134,10 @@ async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bo
     let mut err: Box<dyn std::io::Write> =
         if out.json() { Box::new(std::io::sink()) } else { Box::new(anstream::stderr()) };
     for problem in &read.problems {
-        writeln!(err, "left out: {}", printable(problem))?;
+        writeln!(err, "skipped: {}", printable(problem))?;
     }
     for server in &read.servers {
-        let known = if read.taken.contains(&server.name) { ", in place of the one that is here" } else { "" };
+        let known = if read.taken.contains(&server.name) { ", replacing the existing one" } else { "" };
         writeln!(err, "{}: {}{known}", printable(&server.name), printable(&reached(&server.reach)))?;
         if !server.secrets.is_empty() {
             let names: Vec<&str> = server.secrets.keys().map(String::as_str).collect();
@@ -145,10 +145,10 @@ async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bo
         }
     }
     if read.servers.is_empty() {
-        writeln!(err, "There is no server to add.")?;
+        writeln!(err, "No servers to add.")?;
         return Ok(End::Nothing);
     }
-    if !yes && !agreed("Add them? Programs are started to see their tools, which wait in Review.")? {
+    if !yes && !agreed("Add them? Their commands are run to list their tools, which go to review.")? {
         return Ok(End::Nothing);
     }
     for server in read.servers {
@@ -166,8 +166,8 @@ fn agreed(question: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
-            "nobody is there to say yes",
-            "Look at what would be added, then give --yes.",
+            "confirmation needs a terminal",
+            "Check what would be added, then pass --yes.",
         )
         .into());
     }
@@ -190,7 +190,7 @@ pub(crate) async fn looked(node: &Node, out: &Output, name: &str, job: &str) -> 
     if job.state == JobState::Failed {
         return Err(job
             .error
-            .unwrap_or_else(|| ApiError::internal("the look failed without saying why"))
+            .unwrap_or_else(|| ApiError::internal("the scan failed without a reason"))
             .into());
     }
     let servers = node.call::<ListServers>(Nothing {}).await?;
@@ -215,18 +215,18 @@ fn write(text: &mut dyn std::io::Write, server: &Server) -> std::io::Result<()> 
     writeln!(text, "{}: {}{runs}{trusted}", printable(&server.name), count(server.tools, "tool"))?;
     writeln!(text, "  {}", printable(&reach))?;
     if server.waiting > 0 {
-        writeln!(text, "  {} to decide with `autokit review list`", server.waiting)?;
+        writeln!(text, "  {} pending in `autokit review list`", server.waiting)?;
     }
     if !server.secrets.is_empty() {
         writeln!(text, "  with {}", printable(&server.secrets.join(", ")))?;
     }
     for skipped in &server.skipped {
-        writeln!(text, "  left out: {}", printable(skipped))?;
+        writeln!(text, "  skipped: {}", printable(skipped))?;
     }
     if let Some(failed) = &server.failed {
         writeln!(text, "  {}", printable(failed))?;
     } else if let Some(at) = &server.checked_at {
-        writeln!(text, "  looked at {}", moment(at))?;
+        writeln!(text, "  scanned {}", moment(at))?;
     }
     Ok(())
 }

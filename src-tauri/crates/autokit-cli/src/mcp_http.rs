@@ -10,23 +10,23 @@ use crate::output::{Output, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpHttpCommand {
-    /// Open it, on this machine alone.
+    /// Enable it, on this machine only.
     On {
-        /// Its port; the one it had, or 8427.
+        /// Port; defaults to the previous one, or 8427.
         #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
         port: Option<u16>,
     },
-    /// Close it.
+    /// Disable it.
     Off,
-    /// The lines for a program's settings, with the token of a profile.
+    /// Show the client configuration with a profile's token.
     Show {
-        /// The profile whose rules hold for programs with these lines; everybody's when not given.
+        /// Profile whose rules apply to clients with this token; defaults to the rules for everyone.
         #[arg(long, default_value = "")]
         profile: String,
     },
-    /// Replace the token of a profile; programs with the one before are refused from then on.
+    /// Replace a profile's token; clients using the previous one are rejected.
     Renew {
-        /// The profile; everybody's when not given.
+        /// Profile; defaults to the rules for everyone.
         #[arg(long, default_value = "")]
         profile: String,
     },
@@ -46,15 +46,18 @@ pub(crate) async fn run(node: &Node, out: &Output, command: McpHttpCommand) -> R
 
 fn write(text: &mut dyn std::io::Write, address: &AgentsHttp) -> std::io::Result<()> {
     if !address.enabled {
-        writeln!(text, "Off; open it with `autokit mcp-http on`")?;
+        writeln!(text, "Off. Enable it with `autokit mcp-http on`")?;
         return Ok(());
     }
     writeln!(text, "{}", address.url)?;
     if let Some(problem) = &address.problem {
         writeln!(text, "  {}", printable(problem))?;
     }
-    writeln!(text, "  answers while a window, `autokit serve` or `autokit mcp` is open")?;
+    writeln!(text, "  available while the window, `autokit serve` or `autokit mcp` is running")?;
     let whose = if address.profile.is_empty() { "everybody" } else { &address.profile };
-    writeln!(text, "  with this token the rules for {whose} hold; `--profile NAME` shows another profile's")?;
+    writeln!(
+        text,
+        "  clients with this token follow the rules for {whose}; use `--profile NAME` for another profile"
+    )?;
     writeln!(text, "\n{}", printable(&address.lines))
 }

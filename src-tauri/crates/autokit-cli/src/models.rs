@@ -14,18 +14,18 @@ use crate::output::Output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// List the models on offer.
+    /// List available models.
     List,
-    /// Fetch a model's files.
+    /// Download a model.
     Pull {
-        /// Name; the default model when not given.
+        /// Model name; defaults to the default model.
         name: Option<String>,
     },
     /// Switch this library to a model.
     Use {
         /// Name.
         name: String,
-        /// Folder with the model's files, instead of downloading.
+        /// Folder with the model's files, instead of downloading them.
         #[arg(long)]
         folder: Option<PathBuf>,
     },
@@ -40,10 +40,10 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Re
                     let model = &entry.model;
                     let state = match (entry.current, model.installed, model.folder_only) {
                         (true, true, _) => "in use".green().to_string(),
-                        (true, false, _) => "chosen, not on this machine".yellow().to_string(),
-                        (false, true, _) => "on this machine".to_owned(),
-                        (false, false, true) => "from a folder only".dimmed().to_string(),
-                        (false, false, false) => "can be pulled".dimmed().to_string(),
+                        (true, false, _) => "selected, not downloaded".yellow().to_string(),
+                        (false, true, _) => "downloaded".to_owned(),
+                        (false, false, true) => "from a local folder only".dimmed().to_string(),
+                        (false, false, false) => "not downloaded".dimmed().to_string(),
                     };
                     writeln!(text, "{}  {state}", model.name.bold())?;
                     // Models without checksums have no size either.
@@ -51,9 +51,9 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Re
                         0 => String::new(),
                         bytes => format!(" · {:.0} MB", bytes as f64 / 1e6),
                     };
-                    writeln!(text, "  {} · {} numbers{size} · {}", model.title, model.dim, model.licence)?;
+                    writeln!(text, "  {} · {} dimensions{size} · {}", model.title, model.dim, model.licence)?;
                 }
-                writeln!(text, "{}", format!("Kept in {}", models.store).dimmed())
+                writeln!(text, "{}", format!("Stored in {}", models.store).dimmed())
             })?;
         }
         ModelsCommand::Pull { name } => {

@@ -35,8 +35,8 @@ impl From<std::io::Error> for Failure {
             std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
             _ => Failure::Api(ApiError::new(
                 ErrorCode::Internal,
-                format!("the output cannot be written: {error}"),
-                "See that there is room where it goes.",
+                format!("can't write the output: {error}"),
+                "Check that there is free space.",
             )),
         }
     }

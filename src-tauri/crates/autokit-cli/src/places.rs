@@ -26,7 +26,7 @@ const PLACES: &[(&str, &str)] = &[
         "with `autokit profiles add`, or leave the profile out",
     ),
     ("See which there are in Settings, Permissions", "See which there are with `autokit api-keys list`"),
-    ("in Settings, Keys for web APIs", "with `autokit api-keys set ORIGIN SCHEME`"),
+    ("in Settings, Web API keys", "with `autokit api-keys set ORIGIN SCHEME`"),
     ("in Settings, Permissions", "with `autokit profiles`"),
     ("in Settings, Web search", "with `autokit providers search`"),
     ("in Settings, Network", "with `autokit providers allow HOST`"),

@@ -15,29 +15,29 @@ use owo_colors::OwoColorize as _;
 use crate::outcome::{End, Result};
 use crate::output::{Output, printable, warn};
 
-/// What is spoken of.
+/// Permission type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeChoice {
-    /// To call a tool: its name or id, as `autokit tools list` has it, or `Provider/*`.
+    /// A tool: name or ID from `autokit tools list`, or `Provider/*`.
     Tool,
-    /// To reach a host: `api.example.org`, `*.example.org`, `localhost:8080`.
+    /// A host: `api.example.org`, `*.example.org`, `localhost:8080`.
     Host,
-    /// To read files below a folder.
+    /// A folder and its subfolders.
     Folder,
-    /// To send a key: the origin it is for, or `mcp:SERVER`.
+    /// An API key: the origin it is for, or `mcp:SERVER`.
     Key,
-    /// To run code: `python`, `javascript`, `shell`.
+    /// Code execution: `python`, `javascript`, `shell`.
     Code,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Word {
-    /// What is spoken of.
+    /// Permission type.
     #[arg(value_enum)]
     scope: ScopeChoice,
-    /// The thing itself; everything no rule names when not given.
+    /// Target of the rule; defaults to everything not covered by another rule.
     of: Option<String>,
-    /// The profile; everybody's when not given.
+    /// Profile; defaults to the rules for everyone.
     #[arg(long, default_value = "")]
     profile: String,
 }
@@ -46,62 +46,62 @@ pub(crate) struct Word {
 pub(crate) struct Question {
     #[command(flatten)]
     word: Word,
-    /// Let profiles allow it without asking; only for everybody.
+    /// Let profiles override this rule (only in the rules for everyone).
     #[arg(long)]
     overridable: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfilesCommand {
-    /// The profiles and what agents of each may do.
+    /// List profiles and their rules.
     List,
-    /// Add a profile; an agent names it with `autokit mcp --profile NAME`.
+    /// Add a profile, used with `autokit mcp --profile NAME`.
     Add {
-        /// What an agent calls it.
+        /// Profile name.
         #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
         name: String,
-        /// What it is for.
+        /// Description.
         #[arg(long, default_value = "")]
         about: String,
     },
-    /// Remove a profile; agents that name it are refused.
+    /// Remove a profile; agents using it are rejected.
     Remove {
-        /// What an agent calls it.
+        /// Profile name.
         name: String,
     },
-    /// Let it be done without asking.
+    /// Allow without approval.
     Allow(Word),
-    /// Have a person asked each time.
+    /// Require approval each time.
     Ask(Question),
-    /// Never let it be done. For everybody this is final: no profile can loosen it.
+    /// Deny. In the rules for everyone this is final: no profile can override it.
     Deny(Word),
-    /// Remove a rule; what everybody may do, or AutoKit's default, holds again.
+    /// Remove a rule; the rule for everyone or the default applies again.
     Forget(Word),
-    /// Have cards found before all others.
+    /// Pin cards to the top of search results.
     Assign {
-        /// Names or ids of cards; none takes all back.
+        /// Card names or IDs; none unpins all.
         cards: Vec<String>,
-        /// The profile; everybody's when not given.
+        /// Profile; defaults to the rules for everyone.
         #[arg(long, default_value = "")]
         profile: String,
     },
-    /// Have only these cards found; without any, all are again.
+    /// Limit searches to these cards; without any, searches cover the whole library.
     Only {
-        /// All cards of a provider.
+        /// Include all cards from a provider.
         #[arg(long)]
         provider: Vec<String>,
-        /// A card by name or id.
+        /// Include a card, by name or ID.
         #[arg(long)]
         card: Vec<String>,
-        /// The profile; everybody's when not given.
+        /// Profile; defaults to the rules for everyone.
         #[arg(long, default_value = "")]
         profile: String,
     },
-    /// Have tools there from the start of each session.
+    /// Load tools at the start of each session.
     Always {
-        /// Names or ids of cards, or of AutoKit's own tools; none takes all back.
+        /// Names or IDs of cards or built-in tools; none clears the list.
         tools: Vec<String>,
-        /// The profile; everybody's when not given.
+        /// Profile; defaults to the rules for everyone.
         #[arg(long, default_value = "")]
         profile: String,
     },
@@ -159,7 +159,7 @@ fn full_path(folder: &str) -> Result<PathBuf> {
     }
     path.canonicalize().map_err(|error| {
         let message = format!("{folder}: {}", file_problem(&error));
-        ApiError::new(ErrorCode::BadRequest, message, "Name a folder that is there.").into()
+        ApiError::new(ErrorCode::BadRequest, message, "Pass an existing folder.").into()
     })
 }
 
@@ -169,7 +169,7 @@ async fn profile(node: &Node, name: &str) -> Result<Profile> {
     Ok(found.ok_or_else(|| {
         ApiError::new(
             ErrorCode::NotFound,
-            format!("there is no profile {name:?}"),
+            format!("no profile named {name:?}"),
             "Add it with `autokit profiles add NAME`.",
         )
     })?)
@@ -189,7 +189,7 @@ async fn change(node: &Node, name: &str, make: impl Fn(&mut Profile) -> Result<(
             outcome => return Ok(outcome?),
         }
     }
-    let busy = "it is changed by others all the time";
+    let busy = "the profile keeps being changed by others";
     Err(ApiError::new(ErrorCode::Conflict, busy, "Try again later.").into())
 }
 
@@ -217,8 +217,8 @@ async fn say(
                 let all = rules.rules.len();
                 rules.rules.retain(|rule| rule.of != named && rule.of != *of);
                 if rules.rules.len() == all {
-                    let none = format!("there is no rule for {of:?}");
-                    let remedy = "See which there are with `autokit profiles list`.";
+                    let none = format!("no rule for {of:?}");
+                    let remedy = "List rules with `autokit profiles list`.";
                     return Err(ApiError::new(ErrorCode::NotFound, none, remedy).into());
                 }
             }
@@ -242,7 +242,7 @@ async fn warn_of_deny(node: &Node, profiles: &mut Profiles, word: &Word) -> Resu
     if said.or(rules.otherwise) == Some(Permission::Deny) {
         // The rule is kept, whoever reads this.
         let _ = warn(
-            "It stays denied: what is denied to everybody no profile can allow.",
+            "It stays denied: profiles can't allow what is denied for everyone.",
             "Remove that rule with `autokit profiles forget`, or see it with `autokit profiles list`.",
         );
     }
@@ -357,9 +357,9 @@ fn write(text: &mut dyn std::io::Write, profile: &Profile, names: &Names) -> std
         let otherwise = match rules.otherwise {
             Some(permission) => word(permission),
             None if profile.name.is_empty() => format!("{} {}", word(built_in), "by default".dimmed()),
-            None => "as for everybody".dimmed().to_string(),
+            None => "same as everyone".dimmed().to_string(),
         };
-        let mark = |overridable| if overridable { "  profiles may loosen this" } else { "" };
+        let mark = |overridable| if overridable { "  profiles may override" } else { "" };
         writeln!(text, "  {scope:<8} {otherwise}{}", mark(rules.overridable).dimmed())?;
         for rule in &rules.rules {
             let (word, mark) = (word(rule.permission), mark(rule.overridable));

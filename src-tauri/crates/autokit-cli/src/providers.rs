@@ -18,73 +18,73 @@ use crate::places::in_terminal;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProvidersCommand {
-    /// What is chosen, and which keys are kept.
+    /// Show the configuration and which API keys are saved.
     Show,
-    /// Choose a language model.
+    /// Configure the language model.
     Llm {
-        /// Which protocol.
+        /// Protocol.
         #[arg(value_enum)]
         kind: LlmChoice,
-        /// Address of the service; the service's own when not given.
+        /// Service URL; defaults to the provider's own.
         #[arg(long)]
         url: Option<String>,
-        /// The model that writes.
+        /// Model for writing answers.
         #[arg(long)]
         model: Option<String>,
-        /// The model that grades, reranks and rewrites.
+        /// Model for grading, reranking and rewriting.
         #[arg(long)]
         small: Option<String>,
-        /// US dollars for a million tokens read; the list price of known models if never given, `list` goes
-        /// back to it.
+        /// Input price in US dollars per 1M tokens; defaults to the list price of known models, which
+        /// `list` restores.
         #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
         price_in: Option<Dollars>,
-        /// US dollars for a million tokens written, likewise.
+        /// Output price in US dollars per 1M tokens, likewise.
         #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
         price_out: Option<Dollars>,
-        /// US dollars after which nothing is asked any more; `none` for no limit.
+        /// Spending limit in US dollars; `none` removes it.
         #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
         cap: Option<Dollars>,
-        /// The model cannot call tools as such.
+        /// The model doesn't support tool calls.
         #[arg(long)]
         no_tools: bool,
     },
-    /// Begin the count of what language models cost anew; the spending limit starts from zero.
+    /// Reset recorded spending to zero.
     ResetSpending,
-    /// Choose a search service.
+    /// Configure the web search service.
     Search {
-        /// Which.
+        /// Service.
         #[arg(value_enum)]
         kind: SearchChoice,
-        /// Its address; needed for SearXNG.
+        /// Service URL; required for SearXNG.
         #[arg(long)]
         url: Option<String>,
-        /// The source looked at first, in words.
+        /// Preferred source, e.g. LangChain.
         #[arg(long)]
         preferred: Option<String>,
-        /// Ask GitHub for facts about repositories too.
+        /// Look up repository details on GitHub.
         #[arg(long)]
         github: bool,
     },
-    /// Hosts on this machine or a private network whose pages may be read.
+    /// Allow reading pages from hosts on this machine or a private network.
     Allow {
-        /// `host` or `host:port`; none takes all back.
+        /// `host` or `host:port`; none clears the list.
         hosts: Vec<String>,
     },
-    /// Keep a key, read from standard input so that it stands in no history; an empty one takes it away.
+    /// Save an API key, read from standard input to keep it out of shell history; empty removes it.
     Key {
-        /// What it is for.
+        /// Service.
         #[arg(value_enum)]
         name: KeyChoice,
     },
-    /// Where keys are kept.
+    /// Choose where keys are stored.
     Keys {
-        /// The system's keychain, or an encrypted file.
+        /// System keychain or encrypted file.
         #[arg(long, value_enum)]
         keep: KeyStorageChoice,
     },
-    /// Try a connection with one real request.
+    /// Test a connection with one real request.
     Test {
-        /// Which.
+        /// Service.
         #[arg(value_enum)]
         what: TestChoice,
     },
@@ -131,7 +131,7 @@ pub(crate) enum KeyChoice {
     Github,
 }
 
-/// Where keys are kept.
+/// Choose where keys are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyStorageChoice {
     /// The system's keychain.
@@ -143,7 +143,7 @@ pub(crate) enum KeyStorageChoice {
 /// Which connection to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TestChoice {
-    /// The model that writes.
+    /// Model for writing answers.
     Llm,
     /// The model that grades.
     Small,
@@ -163,7 +163,7 @@ fn dollars(text: &str) -> Result<Dollars, String> {
     }
     match text.trim_start_matches('$').parse::<f64>() {
         Ok(amount) if (0.0..=1e6).contains(&amount) => Ok(Dollars(Some(amount))),
-        _ => Err("give an amount such as 2.50".to_owned()),
+        _ => Err("enter an amount such as 2.50".to_owned()),
     }
 }
 
@@ -205,7 +205,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             };
             if io::stdin().is_terminal() {
                 let mut err = anstream::stderr();
-                writeln!(err, "Type or paste the key, then press Enter (empty takes it away):")?;
+                writeln!(err, "Type or paste the key, then press Enter (empty removes it):")?;
             }
             let mut value = String::new();
             io::stdin().lock().read_line(&mut value)?;
@@ -309,32 +309,29 @@ fn check(settings: &ProviderSettings) -> Result<()> {
     for base in [&llm.base, &search.base] {
         if !base.is_empty() && !is_web_address(base) {
             return wrong(
-                format!("{base:?} is not the address of a service"),
-                "Write it whole: --url http://HOST:PORT/PATH",
+                format!("{base:?} isn't a service URL"),
+                "Use a full URL: --url http://HOST:PORT/PATH",
             );
         }
     }
     if llm.kind != LlmKind::None && llm.large.trim().is_empty() {
-        return wrong("no language model is named".to_owned(), "Name it: --model NAME");
+        return wrong("no model specified".to_owned(), "Use --model NAME");
     }
     if search.kind == SearchKind::Searxng && search.base.is_empty() {
-        return wrong(
-            "SearXNG has no address of its own".to_owned(),
-            "Name the instance: --url https://HOST",
-        );
+        return wrong("SearXNG needs a URL".to_owned(), "Use --url https://HOST");
     }
     Ok(())
 }
 
 fn or_own(text: &str) -> String {
-    if text.is_empty() { "its own address".to_owned() } else { printable(text) }
+    if text.is_empty() { "default URL".to_owned() } else { printable(text) }
 }
 
 fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()> {
     let settings = &providers.settings;
     let llm = &settings.llm;
     let model = match llm.kind {
-        LlmKind::None => "none: rules on this machine".to_owned(),
+        LlmKind::None => "none (local rules only)".to_owned(),
         kind => {
             let small = if llm.small.is_empty() { &llm.large } else { &llm.small };
             let by = if kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI-compatible" };
@@ -349,31 +346,31 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
     writeln!(out, "{}  {model}", "Language model".bold())?;
     if llm.kind != LlmKind::None {
         let price = match providers.price {
-            Some((0.0, 0.0)) => "costs nothing".to_owned(),
-            Some((input, output)) => format!("${input} read, ${output} written, per 1M tokens"),
-            None => "price not known: give --price-in and --price-out".to_owned(),
+            Some((0.0, 0.0)) => "free".to_owned(),
+            Some((input, output)) => format!("${input} input, ${output} output per 1M tokens"),
+            None => "price unknown: set --price-in and --price-out".to_owned(),
         };
         writeln!(out, "  {}", price.dimmed())?;
     }
     if llm.kind != LlmKind::None || providers.tokens != (0, 0) {
         let (read, written) = providers.tokens;
-        let spent = format!("{read} tokens read, {written} written, ${:.4} spent", providers.spent);
+        let spent = format!("{read} input tokens, {written} output tokens, ${:.4} spent", providers.spent);
         match llm.cap {
             None => writeln!(out, "  {}", format!("{spent}, no spending limit").dimmed())?,
             Some(cap) if providers.spent >= cap => {
                 let why = "raise it with --cap, or `autokit providers reset-spending`";
-                writeln!(out, "  {}", format!("{spent}; the limit of ${cap} is reached: {why}").yellow())?;
+                writeln!(out, "  {}", format!("{spent}; spending limit of ${cap} reached: {why}").yellow())?;
             }
             Some(cap) => writeln!(out, "  {}", format!("{spent} of ${cap}").dimmed())?,
         }
     }
     let search = match settings.search.kind {
-        SearchKind::None => "none: the library alone".to_owned(),
+        SearchKind::None => "none (library only)".to_owned(),
         kind => format!("{}, {}", title(kind), or_own(&settings.search.base)),
     };
     writeln!(out, "{}  {search}", "Web search".bold())?;
     if !settings.search.preferred.is_empty() {
-        writeln!(out, "  {}", format!("looks at {} first", printable(&settings.search.preferred)).dimmed())?;
+        writeln!(out, "  {}", format!("prefers {}", printable(&settings.search.preferred)).dimmed())?;
     }
     if !settings.network.allowed_hosts.is_empty() {
         writeln!(

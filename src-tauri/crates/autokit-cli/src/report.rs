@@ -16,24 +16,24 @@ use crate::output::{Output, moment, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
-    /// Sessions, searches and calls of agents, how long they took and what they cost.
+    /// Report agent sessions, searches and calls with latency and token cost.
     Activity {
-        /// How far back.
+        /// Days to include.
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=92))]
         days: u32,
     },
-    /// What agents called, who let them, and what came of it; newest first.
+    /// Show the call log, newest first.
     Audit {
-        /// How far back.
+        /// Days to include.
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=92))]
         days: u32,
-        /// Calls at most.
+        /// Maximum number of calls.
         #[arg(long, default_value_t = 50)]
         limit: u32,
     },
-    /// What tools cost in tokens: all at once, against search, over tools of published APIs.
+    /// Benchmark the token cost of listing all tools against search, on published APIs.
     Tokens {
-        /// How many tools; 10,000 are embedded in a few minutes.
+        /// Number of tools; embedding 10,000 takes a few minutes.
         #[arg(long, value_delimiter = ',', default_values_t = [10, 25, 50, 100, 200, 1_000, 10_000])]
         sizes: Vec<usize>,
     },
@@ -101,8 +101,8 @@ fn write_tokens(text: &mut dyn std::io::Write, report: &TokensReport) -> std::io
     }
     writeln!(text, "{shown}")?;
     let how = report.words_alone.as_ref().map_or_else(
-        || "by words and meaning".to_owned(),
-        |why| format!("by words alone: {}", printable(why)),
+        || "with hybrid search".to_owned(),
+        |why| format!("with keyword search: {}", printable(why)),
     );
     writeln!(text, "\nTokens are characters / 4, as medians of {} searches.", report.searches)?;
     writeln!(
@@ -177,7 +177,7 @@ pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> R
             writeln!(text, "{shown} of {} calls; --limit shows more", log.total)?;
         }
         if log.total == 0 {
-            writeln!(text, "No agent called anything.")?;
+            writeln!(text, "No calls.")?;
         }
         Ok(())
     })?;
@@ -187,10 +187,10 @@ pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> R
 fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Result<()> {
     let days = if report.days == 1 { "day".to_owned() } else { format!("{} days", report.days) };
     if report.sessions == 0 {
-        writeln!(text, "No agent reached AutoKit within the last {days}.")?;
-        return writeln!(text, "Connect one with `autokit clients connect PROGRAM`");
+        writeln!(text, "No agent activity in the last {days}.")?;
+        return writeln!(text, "Connect a client with `autokit clients connect CLIENT`");
     }
-    writeln!(text, "Within the last {days}")?;
+    writeln!(text, "Last {days}")?;
     let mut row = |name: &str, value: String| writeln!(text, "  {name:<18} {value}");
     row("sessions", report.sessions.to_string())?;
     row(
@@ -200,10 +200,7 @@ fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Res
             report.searches, report.empty_searches, report.repeated_searches
         ),
     )?;
-    row(
-        "search",
-        format!("{:.1} ms in the median, {:.1} ms at p95", report.search.p50_ms, report.search.p95_ms),
-    )?;
+    row("search", format!("median {:.1} ms, p95 {:.1} ms", report.search.p50_ms, report.search.p95_ms))?;
     for tier in &report.tiers {
         let latency = format!("{:.1} / {:.1} ms", tier.latency.p50_ms, tier.latency.p95_ms);
         row(&format!("  {}", tier.tier), latency)?;
@@ -212,21 +209,24 @@ fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Res
         "tools loaded",
         format!("{}, {} evicted, {} loops stopped", report.bound, report.evicted, report.loops),
     )?;
-    row("calls", format!("{} ({} gave an error)", report.calls, report.failed_calls))?;
+    row("calls", format!("{} ({} failed)", report.calls, report.failed_calls))?;
     if let Some(accuracy) = report.accuracy {
-        row("used of found", format!("{:.0}%", accuracy * 100.0))?;
+        row("used of loaded", format!("{:.0}%", accuracy * 100.0))?;
     }
     let dynamic = report.own_tokens + report.search_tokens;
     row(
         "tokens",
         format!(
-            "{dynamic} a session: {} for its own tools, {} found",
+            "{dynamic} per session: {} built-in tools, {} loaded tools",
             report.own_tokens, report.search_tokens
         ),
     )?;
     if report.static_tokens > dynamic {
         let saved = 100.0 * (1.0 - dynamic as f64 / report.static_tokens as f64);
-        row("instead of", format!("{} for all tools at once: {saved:.0}% saved", report.static_tokens))?;
+        row(
+            "without AutoKit",
+            format!("{} for all tools up front: {saved:.0}% saved", report.static_tokens),
+        )?;
     }
     if !report.tools.is_empty() {
         writeln!(text, "Tools")?;

@@ -26,7 +26,7 @@ pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<En
     };
     out.show(&serving, |text| {
         writeln!(text, "Serving {} from {}", count(status.cards, "card"), status.data_dir)?;
-        writeln!(text, "Ctrl-C ends it.")
+        writeln!(text, "Press Ctrl-C to stop.")
     })?;
     interrupted().await?;
     Ok(End::Done)

@@ -22,34 +22,34 @@ const WINDOW: u32 = 1_000;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// The tools that can be called from here: AutoKit's own, those of MCP servers, operations of web APIs.
+    /// List callable tools: built-in, from MCP servers and web APIs.
     List {
-        /// Only those whose name, provider or description has these words.
+        /// Filter by words in the name, provider or description.
         text: Vec<String>,
-        /// As agents of this profile have them.
+        /// As seen with this profile.
         #[arg(long, default_value = "")]
         profile: String,
     },
-    /// A tool with the arguments it takes.
+    /// Show a tool and its arguments.
     Show {
-        /// Its id or name.
+        /// Tool ID or name.
         tool: String,
-        /// As agents of this profile have it.
+        /// As seen with this profile.
         #[arg(long, default_value = "")]
         profile: String,
     },
-    /// Call a tool and print what it answers. What it needs is asked for here, by the rules agents are bound by
-    /// as well.
+    /// Call a tool and print its response. The same rules apply as for agents, and approvals are
+    /// prompted for here.
     Call {
-        /// Its id or name.
+        /// Tool ID or name.
         tool: String,
-        /// The arguments as a JSON object; `-` reads them from standard input.
+        /// Arguments as a JSON object; `-` reads standard input.
         #[arg(default_value = "{}")]
         arguments: String,
-        /// By the rules of this profile.
+        /// Profile whose rules apply.
         #[arg(long, default_value = "")]
         profile: String,
-        /// Allow what the call needs without being asked.
+        /// Approve what the call needs without a prompt.
         #[arg(long, short)]
         yes: bool,
     },
@@ -98,8 +98,8 @@ async fn list(node: &Node, text: &str, profile: &str) -> Result<ToolList> {
 
 fn source(source: ToolSource) -> &'static str {
     match source {
-        ToolSource::Session => "in every session of an agent",
-        ToolSource::Builtin => "built in",
+        ToolSource::Session => "always loaded",
+        ToolSource::Builtin => "built-in",
         ToolSource::Server => "MCP server",
         ToolSource::Api => "web API",
     }
@@ -117,7 +117,7 @@ fn write_list(out: &mut dyn Write, list: &ToolList) -> io::Result<()> {
         writeln!(out, "  {}", printable(&tool.line))?;
     }
     match list.total {
-        0 => writeln!(out, "No tool fits."),
+        0 => writeln!(out, "No tools match."),
         1 => writeln!(out, "1 tool"),
         all => writeln!(out, "{all} tools"),
     }
@@ -164,8 +164,8 @@ fn arguments_of(given: &str) -> Result<Map<String, Value>> {
     serde_json::from_str(&text).map_err(|error| {
         ApiError::new(
             ErrorCode::BadRequest,
-            format!("the arguments are no JSON object: {error}"),
-            "Write them as '{\"name\": \"value\"}'; `autokit tools show` tells what a tool takes.",
+            format!("the arguments aren't a JSON object: {error}"),
+            "Use '{\"name\": \"value\"}'; see `autokit tools show` for a tool's arguments.",
         )
         .into()
     })
@@ -178,7 +178,7 @@ async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<
             ToolRunStart::Asks { needs, words } => {
                 let question = || {
                     format!(
-                        "{} needs {}. Go on?",
+                        "{} needs {}. Continue?",
                         printable(&run.tool).bold(),
                         printable(&words.join(" and "))
                     )
@@ -187,8 +187,8 @@ async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<
                 if !granted {
                     return Err(ApiError::new(
                         ErrorCode::Refused,
-                        format!("`{}` was not called: it needs {}", run.tool, words.join(" and ")),
-                        "Allow it with --yes, or for good with `autokit profiles allow`.",
+                        format!("`{}` wasn't called: it needs {}", run.tool, words.join(" and ")),
+                        "Approve it with --yes, or permanently with `autokit profiles allow`.",
                     )
                     .into());
                 }
@@ -216,8 +216,12 @@ fn write_outcome(out: &mut dyn Write, outcome: &ToolOutcome) -> io::Result<()> {
                 writeln!(
                     out,
                     "{}",
-                    format!("A picture ({}, {} bytes); --json has it.", printable(mime), data.len() / 4 * 3)
-                        .dimmed()
+                    format!(
+                        "Image ({}, {} bytes); use --json to get it.",
+                        printable(mime),
+                        data.len() / 4 * 3
+                    )
+                    .dimmed()
                 )?;
             }
             ToolBlock::Other { value } => writeln!(out, "{}", json(value))?,

@@ -81,8 +81,8 @@ pub(crate) fn source_of(file: &Path) -> Result<ImportSource> {
     match scheme.as_deref() {
         Some("https" | "http") => return Ok(ImportSource::Url(text.into_owned())),
         Some(scheme) if scheme.chars().all(|c| c.is_ascii_alphanumeric()) && !file.exists() => {
-            let message = format!("{scheme} addresses cannot be read");
-            let remedy = "Give an address with https, or the path of a file or a folder.";
+            let message = format!("{scheme} URLs aren't supported");
+            let remedy = "Use an https URL, or the path of a file or folder.";
             return Err(ApiError::new(ErrorCode::BadRequest, message, remedy).into());
         }
         _ => {}
@@ -148,20 +148,20 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
         writeln!(out, "          {} {field} {}", "→".cyan(), printable(&problem.reason))?;
     }
     for (id, name) in &item.similar {
-        writeln!(out, "          {} perhaps {} ({id})", "→".cyan(), printable(name))?;
+        writeln!(out, "          {} possible duplicate of {} ({id})", "→".cyan(), printable(name))?;
     }
     if item.behind {
-        writeln!(out, "          {} the library's card is newer", "→".cyan())?;
+        writeln!(out, "          {} the library's version is newer", "→".cyan())?;
     }
     if item.suspect {
         writeln!(
             out,
-            "          {} a text hides something or gives orders to a model: it will wait in Review",
+            "          {} contains hidden text or instructions to a model: goes to review",
             "→".cyan()
         )?;
     }
     for conflict in &item.conflicts {
-        writeln!(out, "          {} both changed `{}`", "→".cyan(), printable(&conflict.field))?;
+        writeln!(out, "          {} conflict: both changed `{}`", "→".cyan(), printable(&conflict.field))?;
     }
     // Of a card the library does not have all would be told.
     let told = if item.card.is_some() { item.diff.as_slice() } else { &[] };
@@ -171,13 +171,13 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
 /// Formats cards are written in, beside bundles.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum OutFormat {
-    /// An array of cards, with everything they say.
+    /// JSON array of cards with all fields.
     Json,
-    /// A table: one row a card.
+    /// Table, one row per card.
     Csv,
-    /// A catalogue to read.
+    /// Readable catalogue.
     Markdown,
-    /// A page to search, in one file.
+    /// Searchable page in a single file.
     Html,
 }
 
@@ -191,13 +191,13 @@ impl OutFormat {
             Some("md" | "markdown") => OutFormat::Markdown,
             Some("html" | "htm") => OutFormat::Html,
             Some("toolcards") => {
-                let told = format!("{} is the name of a bundle", path.display());
-                let remedy = "Write it with `autokit bundle export`, or give the format with --format.";
+                let told = format!("{} is a bundle file name", path.display());
+                let remedy = "Use `autokit bundle export`, or set --format.";
                 return Err(ApiError::new(ErrorCode::BadRequest, told, remedy).into());
             }
             Some(other) => {
-                let remedy = "Give it with --format, or end the name with json, csv, md or html.";
-                let told = format!("`.{other}` does not say in which format to write");
+                let remedy = "Set --format, or use the extension json, csv, md or html.";
+                let told = format!("unknown output format `.{other}`");
                 return Err(ApiError::new(ErrorCode::BadRequest, told, remedy).into());
             }
         })
@@ -238,7 +238,7 @@ pub(crate) async fn export(
         Some(text) => Output::raw(text.as_bytes())?,
         None => out.show(&outcome, |text| {
             let path = printable(outcome.path.as_deref().unwrap_or("-"));
-            writeln!(text, "{} written to {path}", count(outcome.cards, "card"))
+            writeln!(text, "Exported {} to {path}", count(outcome.cards, "card"))
         })?,
     }
     Ok(End::Done)

@@ -61,7 +61,7 @@ pub(crate) async fn run(
             writeln!(text, "{}", printable(note).dimmed())?;
         }
         writeln!(text, "{}", printable(summary).bold())?;
-        if summary.contains("Review") {
+        if job.tally.as_ref().is_some_and(|tally| tally.proposed > 0) {
             writeln!(text, "{}", "See them with `autokit review list`.".dimmed())?;
         }
         Ok(())
@@ -79,7 +79,7 @@ fn state(state: CardState) -> String {
         CardState::Verified => "verified".green().to_string(),
         CardState::Stale => "stale".yellow().to_string(),
         CardState::Broken => "broken".red().to_string(),
-        CardState::Unreachable => "not reached".yellow().to_string(),
+        CardState::Unreachable => "unreachable".yellow().to_string(),
     }
 }
 
@@ -87,7 +87,7 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
     let report = &checked.report;
     writeln!(out, "{}  {}", printable(card).bold(), state(checked.state))?;
     if checked.changed {
-        writeln!(out, "  {}", "the card was changed since".yellow())?;
+        writeln!(out, "  {}", "the card has changed since".yellow())?;
     }
     let link = &report.link;
     let url = link.url.as_deref().unwrap_or("no documentation page");
@@ -120,15 +120,15 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
             printable(&page.url).cyan(),
             format!("{:.0}%: {}", page.score * 100.0, page.why).dimmed()
         )?,
-        Some(Sought::Gone) => writeln!(out, "  {}", "no page documents this tool any more".red())?,
-        Some(Sought::Unsure) => writeln!(out, "  {}", "pages that may be it, none clearly:".yellow())?,
+        Some(Sought::Gone) => writeln!(out, "  {}", "no page documents this tool anymore".red())?,
+        Some(Sought::Unsure) => writeln!(out, "  {}", "several possible pages, none certain:".yellow())?,
         Some(Sought::NoSearch) => writeln!(
             out,
             "  {}",
-            "other pages were not looked for: no search service is chosen (see `autokit providers search --help`)".yellow()
+            "didn't search for another page: no search service configured (see `autokit providers search --help`)".yellow()
         )?,
         Some(Sought::SearchFailed { why }) => {
-            writeln!(out, "  {} {}", "other pages could not be looked for:".yellow(), printable(why))?;
+            writeln!(out, "  {} {}", "couldn't search for another page:".yellow(), printable(why))?;
         }
         Some(Sought::NothingFound) => writeln!(out, "  {}", "nothing found".red())?,
         None => {}
@@ -146,13 +146,13 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
         }
     }
     if report.cut {
-        writeln!(out, "  {}", "the page shows more code than is read; its end was not looked at".yellow())?;
+        writeln!(out, "  {}", "the page has more code than is read; the rest was skipped".yellow())?;
     }
     for claim in &report.claims {
         write_claim(out, claim)?;
     }
     if let Some(next) = &checked.next_at {
-        writeln!(out, "  {}", format!("tried again after {}", moment(next)).dimmed())?;
+        writeln!(out, "  {}", format!("next attempt after {}", moment(next)).dimmed())?;
     }
     Ok(())
 }

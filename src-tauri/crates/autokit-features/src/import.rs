@@ -25,7 +25,7 @@ use autokit_api::{
     JobKind, JobRef, JobTally, Landing, Nothing, Trust,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{Intake, TakenIn};
+use autokit_library::Intake;
 use autokit_toolcard::{Author, CardKey, Kind, MatchKey};
 use autokit_workspace::background::in_background;
 use autokit_workspace::jobs::{Outcome, Progress};
@@ -151,10 +151,11 @@ impl Imports {
             changed: taken.changed.len() as u32,
             unchanged: work.unchanged,
             rejected,
+            proposed: taken.proposed,
             similar: similar.len() as u32,
             change: taken.import.clone(),
         };
-        Ok(Outcome { summary: summary(&tally, &taken, &similar), tally: Some(tally) })
+        Ok(Outcome { summary: summary(&tally, &similar), tally: Some(tally) })
     }
 
     /// Returns the new cards that may already be in the library under another name, each with that card.
@@ -201,11 +202,11 @@ impl Imports {
 /// Most cards named in a summary as possible duplicates.
 const NAMED: usize = 3;
 
-fn summary(tally: &JobTally, taken: &TakenIn, similar: &[(String, String)]) -> String {
+fn summary(tally: &JobTally, similar: &[(String, String)]) -> String {
     let parts: Vec<String> = [
         (tally.added, "added"),
         (tally.changed, "changed"),
-        (taken.proposed, "to decide in Review"),
+        (tally.proposed, "pending review"),
         (tally.unchanged, "unchanged"),
         (tally.rejected, "rejected"),
     ]

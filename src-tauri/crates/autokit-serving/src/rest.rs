@@ -46,9 +46,9 @@ impl RestCalls {
         match self.rest.call(&fetcher, operation, arguments, keys, cancel).await {
             Ok(answer) => Ok(result(&answer)),
             Err(RestError::Cancelled) => Err(Refusal::Cancelled),
-            Err(error @ RestError::Call(openapi::CallError::MissingCredentials { .. })) => Err(
-                Refusal::NotMade(format!("{error}. A person can give it in Settings, Keys for web APIs.")),
-            ),
+            Err(error @ RestError::Call(openapi::CallError::MissingCredentials { .. })) => {
+                Err(Refusal::NotMade(format!("{error}. A person can give it in Settings, Web API keys.")))
+            }
             Err(error) if error.is_passing() => Err(Refusal::Failed(error.to_string())),
             Err(error) => Err(Refusal::NotMade(error.to_string())),
         }

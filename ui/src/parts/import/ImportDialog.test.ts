@@ -64,7 +64,7 @@ async function press(key: string) {
 
 const boxes = () =>
   screen
-    .getAllByRole<HTMLInputElement>("checkbox", { name: /^Take / })
+    .getAllByRole<HTMLInputElement>("checkbox", { name: /^Import / })
     .map((box) => `${box.getAttribute("aria-label")} ${box.checked}`);
 
 beforeEach(() => addEventListener("keydown", handleKey));
@@ -78,17 +78,17 @@ describe("the preview of an import", () => {
   it("is gone through by keys: take, open, filter", async () => {
     await open();
     expect(screen.getByRole("dialog", { name: "Import “Breakfast”" })).toBeTruthy();
-    expect(boxes()).toEqual(["Take Toaster true", "Take Juicer true", "Take Whisk true"]);
+    expect(boxes()).toEqual(["Import Toaster true", "Import Juicer true", "Import Whisk true"]);
     await press("j");
     await press("j");
     await press(" ");
-    expect(boxes()[2]).toBe("Take Whisk false");
+    expect(boxes()[2]).toBe("Import Whisk false");
     expect(screen.getByRole("button", { name: "Propose 2 cards" })).toBeTruthy();
     await press("k");
     await press("Enter");
     expect(screen.getByRole("radiogroup", { name: "Description" })).toBeTruthy();
     await press("f");
-    expect(boxes()).toEqual(["Take Toaster true", "Take Whisk false"]);
+    expect(boxes()).toEqual(["Import Toaster true", "Import Whisk false"]);
     await press("F");
     expect(boxes().length).toBe(3);
   });
@@ -99,9 +99,9 @@ describe("the preview of an import", () => {
     await press("Enter");
     const words = within(screen.getByRole("radiogroup", { name: "Description" }));
     expect(words.getByRole("radio", { name: "Decide in Review" }).getAttribute("aria-checked")).toBe("true");
-    await fireEvent.click(words.getByText("Take theirs"));
-    await fireEvent.click(screen.getByText("Take over at once"));
-    await fireEvent.click(screen.getByRole("button", { name: "Take over 3 cards" }));
+    await fireEvent.click(words.getByText("Use theirs"));
+    await fireEvent.click(screen.getByText("Import directly"));
+    await fireEvent.click(screen.getByRole("button", { name: "Import 3 cards" }));
     await wait();
     expect(asked(calls, "imports_start")).toMatchObject([
       { landing: "library", digest: "d", choices: [{ position: 1, take: true, fields: ["description"] }] },

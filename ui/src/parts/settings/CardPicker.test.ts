@@ -19,8 +19,8 @@ function stage(props: { providers?: boolean; own?: boolean } = {}) {
   engine.use({ desktop: false, call } as unknown as Host);
   const sent = vi.fn();
   addEventListener("submit", sent);
-  render(CardPicker, { label: "Tool the rule is for", own: false, pick: picked, ...props });
-  return { asked, box: screen.getByRole<HTMLInputElement>("combobox", { name: "Tool the rule is for" }) };
+  render(CardPicker, { label: "Tool", own: false, pick: picked, ...props });
+  return { asked, box: screen.getByRole<HTMLInputElement>("combobox", { name: "Tool" }) };
 }
 
 /** Types a text at once, as a test of the window does, and waits for what it finds. */
@@ -62,11 +62,11 @@ describe("picking a tool by its name", () => {
     const { box } = stage({ providers: true });
     await fill(box, "ma");
     await fill(box, "mail");
-    expect(options()).toEqual(["mail one vendor", "two vendor", "All tools of vendor"]);
+    expect(options()).toEqual(["mail one vendor", "two vendor", "All tools from vendor"]);
     await fireEvent.keyDown(box, { key: "ArrowDown" });
     await fireEvent.keyDown(box, { key: "ArrowDown" });
     const active = box.getAttribute("aria-activedescendant");
-    expect(document.getElementById(active ?? "")?.textContent?.trim()).toBe("All tools of vendor");
+    expect(document.getElementById(active ?? "")?.textContent?.trim()).toBe("All tools from vendor");
     await fireEvent.keyDown(box, { key: "Enter" });
     expect(picked.mock.calls[0]?.[0]).toMatchObject({ id: "vendor/*", whole: true });
   });
@@ -90,7 +90,7 @@ describe("picking a tool by its name", () => {
     await vi.advanceTimersByTimeAsync(100);
     expect([options(), heard.mock.calls.length]).toEqual([[], 0]);
     await fill(box, "none");
-    expect(screen.getByRole("status").textContent).toBe("No other tool is found by that");
+    expect(screen.getByRole("status").textContent).toBe("No other tools found");
   });
 
   it("asks AutoKit's own tools only where they can be picked", async () => {

@@ -21,7 +21,7 @@ const checked = () =>
 
 describe("a group of choices", () => {
   const options = [
-    { value: "", name: "Everybody" },
+    { value: "", name: "Everyone" },
     { value: "shop", name: "shop", about: "agents of the shop" },
     { value: "x", name: "Not now", disabled: true },
   ];
@@ -29,7 +29,7 @@ describe("a group of choices", () => {
   it("names itself and its choices, and shows which one holds", () => {
     render(RadioGroup, { label: "Profile", options, value: "" });
     expect(screen.getByRole("radiogroup", { name: "Profile" })).toBeTruthy();
-    expect(screen.getByRole("radio", { name: "Everybody" }).getAttribute("aria-checked")).toBe("true");
+    expect(screen.getByRole("radio", { name: "Everyone" }).getAttribute("aria-checked")).toBe("true");
     expect(screen.getByRole("radio", { name: "shop agents of the shop" })).toBeTruthy();
     expect((screen.getByRole("radio", { name: "Not now" }) as HTMLButtonElement).disabled).toBe(true);
   });
@@ -42,7 +42,7 @@ describe("a group of choices", () => {
     shop.focus();
     await fireEvent.keyDown(shop, { key: "ArrowUp" });
     expect(checked()).toEqual(["0"]);
-    await fireEvent.keyDown(screen.getByRole("radio", { name: "Everybody" }), { key: "ArrowRight" });
+    await fireEvent.keyDown(screen.getByRole("radio", { name: "Everyone" }), { key: "ArrowRight" });
     expect(checked()).toEqual(["1"]);
     // What is barred is passed over.
     await fireEvent.keyDown(shop, { key: "ArrowDown" });
@@ -51,7 +51,7 @@ describe("a group of choices", () => {
 
   it("takes values that are no text", async () => {
     const days = [7, 30].map((value) => ({ value, name: `${value} days` }));
-    render(RadioGroup, { label: "How far back", look: "segments", options: days, value: 30 });
+    render(RadioGroup, { label: "Period", look: "segments", options: days, value: 30 });
     await fireEvent.click(screen.getByText("7 days"));
     expect(checked()).toEqual(["0"]);
   });
@@ -65,8 +65,8 @@ describe("tabs", () => {
   const children = createRawSnippet((value: () => string) => ({ render: () => `<p>what is in ${value()}</p>` }));
 
   it("lead to their panels, by a click and by keys", async () => {
-    render(Tabs, { label: "Parts of the card", tabs, value: "fields", children });
-    expect(screen.getByRole("tablist", { name: "Parts of the card" })).toBeTruthy();
+    render(Tabs, { label: "Card sections", tabs, value: "fields", children });
+    expect(screen.getByRole("tablist", { name: "Card sections" })).toBeTruthy();
     const shown = () => screen.getAllByRole("tabpanel").map((panel) => panel.textContent?.trim());
     expect(shown()).toEqual(["what is in fields"]);
     const history = screen.getByRole("tab", { name: "History (3)" });
@@ -106,7 +106,7 @@ describe("a button that copies", () => {
     render(CopyButton, { text: "x" });
     await fireEvent.click(screen.getByRole("button", { name: "Copy" }));
     await vi.advanceTimersByTimeAsync(0);
-    expect(engine.toasts.map(({ text }) => text)).toEqual(["The text could not be copied: Error: no permission"]);
+    expect(engine.toasts.map(({ text }) => text)).toEqual(["Couldn't copy the text: Error: no permission"]);
   });
 });
 

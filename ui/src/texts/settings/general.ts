@@ -2,7 +2,7 @@
 
 export const general = {
   // Sections
-  themes: { system: "As the system", light: "Light", dark: "Dark" },
+  themes: { system: "System", light: "Light", dark: "Dark" },
   sections: {
     llm: "Language model",
     search: "Web search",
@@ -11,10 +11,10 @@ export const general = {
     prompts: "Prompts",
     agents: "Agents",
     servers: "MCP servers",
-    market: "Marketplace",
+    market: "Registries",
     permissions: "Permissions",
     sessions: "Sessions",
-    apiKeys: "Keys for web APIs",
+    apiKeys: "Web API keys",
     pages: "Documentation pages",
     checks: "Checks",
     review: "Review policy",
@@ -25,46 +25,46 @@ export const general = {
   },
 
   // Saving
-  notSavedYet: "Not saved yet",
-  savedNow: "Saved, in use from now on",
+  notSavedYet: "Unsaved changes",
+  savedNow: "Saved and applied",
 
   // Documentation pages
   pagesAbout:
-    "Pages of cards are read so that answers can cite them and are found by what stands there. Only the addresses on your cards are asked; how far it is stands at the bottom of the window.",
+    "AutoKit reads the documentation pages linked from your cards so that search can use them and answers can cite them. Only URLs on your cards are fetched. Progress is shown at the bottom of the window.",
   readPages: "Read documentation pages",
-  alsoRecent: "Also those read within a day",
+  alsoRecent: "Include pages read in the last day",
 
   // Checks
-  checkedOnAsking: "Cards are checked only when you ask for it.",
+  checkedOnAsking: "Cards are checked only when you start a check.",
   checksAbout:
-    "A check reads a card's page and compares what it says with the card. Nothing changes by itself: what should change waits in Review.",
+    "A check compares a card with its documentation page. Nothing changes automatically: suggested changes go to Review.",
   checkCardsEvery: "Check cards every",
   daysOrNever: "days (0 for never)",
-  giveDays: "Give whole days, 0 to 3650.",
-  checkNewCards: "Check new cards soon after they were added, imported or accepted",
+  giveDays: "Enter whole days from 0 to 3650.",
+  checkNewCards: "Check new cards soon after they're added, imported or accepted",
   checkedEvery: (days: number) =>
-    `A card is checked again ${days === 1 ? "a day" : `${days} days`} after its last check.`,
+    `Each card is checked again ${days === 1 ? "a day" : `${days} days`} after its last check.`,
 
   // Review policy
   policyAbout:
-    "Nothing changes a card unless a reviewer accepts it. Where two have to agree, the second one needs another name.",
-  reviewers: "Reviewers who have to accept a proposal",
-  yourName: "Your name as a reviewer",
-  yourNameHint: "Your name on this machine",
+    "Changes to cards need a reviewer's approval. If two approvals are required, they must come from different people.",
+  reviewers: "Required approvals",
+  yourName: "Your reviewer name",
+  yourNameHint: "Defaults to your user name",
 
   // Diagnostics
-  goOnWithout: "Go on without what is missing",
+  goOnWithout: "Continue without the missing data",
   checking: "Checking…",
   verifying: "Verifying…",
   verify: "Verify the library",
-  noTelemetry: "No telemetry: nothing leaves this machine but what you ask of the services chosen here.",
+  noTelemetry: "No telemetry. Data leaves this machine only for the services you configure here.",
 
   // Backups
   backups: "Backups",
-  backupsAbout: "One is made each day there are changes; the newest seven are kept.",
-  restoreCommand: "the command that restores it",
+  backupsAbout: "Created once a day when there are changes. The newest seven are kept.",
+  restoreCommand: "restore command",
   restoreAbout:
-    "To restore one, close AutoKit and run its command in a terminal. The library as it is now is kept beside the backups.",
+    "To restore a backup, close AutoKit and run its command in a terminal. The current library is kept next to the backups.",
   noBackupsYet: "No backups yet.",
   backingUp: "Backing up…",
   backUpNow: "Back up now",

@@ -29,102 +29,102 @@ pub(crate) use show::write_detail;
 /// What `autokit review` can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReviewCommand {
-    /// What waits, or everything.
+    /// List pending proposals, or all.
     List {
-        /// Decided ones too.
+        /// Include decided proposals.
         #[arg(long)]
         all: bool,
-        /// Only those of this risk.
+        /// Only proposals with this risk.
         #[arg(long, value_enum)]
         risk: Option<RiskChoice>,
-        /// The riskiest first.
+        /// Sort by risk, highest first.
         #[arg(long)]
         by_risk: bool,
     },
-    /// A proposal with its fields, before and after, and what supports them.
+    /// Show a proposal: fields before and after, with evidence.
     Show {
-        /// Its number.
+        /// Proposal number.
         #[arg(value_parser = proposal)]
         id: u32,
     },
-    /// Take proposals over, one of them also in part.
+    /// Accept proposals, or some fields of one.
     Accept {
-        /// Their numbers.
+        /// Proposal numbers.
         #[arg(required = true, value_parser = proposal)]
         ids: Vec<u32>,
         #[command(flatten)]
         choice: FieldChoice,
-        /// Another value for a field: `name=value`, the value as JSON or as text.
+        /// Override a field: `name=value`, as JSON or text.
         #[arg(long = "set", value_name = "FIELD=VALUE")]
         edits: Vec<String>,
-        /// Why.
+        /// Reason, saved in the history.
         #[arg(long, default_value = "")]
         reason: String,
         #[command(flatten)]
         reviewer: Reviewer,
     },
-    /// Take over all that wait, have a low risk and no conflict.
+    /// Accept all pending proposals with low risk and no conflict.
     AcceptSafe {
-        /// Show what would change and change nothing.
+        /// Preview the changes without applying them.
         #[arg(long)]
         preview: bool,
         #[command(flatten)]
         reviewer: Reviewer,
     },
-    /// Put your own values in place of proposed ones and take them over; without `--set`, in `$EDITOR`,
-    /// where fields you take out are left out.
+    /// Accept a proposal with edited values; without `--set`, opens `$EDITOR`,
+    /// where deleted fields are not accepted.
     Edit {
-        /// Its number.
+        /// Proposal number.
         #[arg(value_parser = proposal)]
         id: u32,
         #[command(flatten)]
         choice: FieldChoice,
-        /// Another value for a field: `name=value`, the value as JSON or as text.
+        /// Override a field: `name=value`, as JSON or text.
         #[arg(long = "set", value_name = "FIELD=VALUE")]
         edits: Vec<String>,
-        /// Show what would change and change nothing.
+        /// Preview the changes without applying them.
         #[arg(long)]
         preview: bool,
-        /// Why.
+        /// Reason, saved in the history.
         #[arg(long, default_value = "")]
         reason: String,
         #[command(flatten)]
         reviewer: Reviewer,
     },
-    /// Turn proposals down. They are not proposed again while their pages stay the same.
+    /// Reject proposals. They aren't proposed again unless their pages change.
     Reject {
-        /// Their numbers.
+        /// Proposal numbers.
         #[arg(required = true, value_parser = proposal)]
         ids: Vec<u32>,
-        /// Why.
+        /// Reason, saved in the history.
         #[arg(long, default_value = "")]
         reason: String,
         #[command(flatten)]
         reviewer: Reviewer,
     },
-    /// Say something about a proposal, which decides nothing.
+    /// Comment on a proposal without deciding.
     Comment {
-        /// Its number.
+        /// Proposal number.
         #[arg(value_parser = proposal)]
         id: u32,
-        /// What.
+        /// Comment text.
         #[arg(required = true, num_args = 1..)]
         words: Vec<String>,
         #[command(flatten)]
         reviewer: Reviewer,
     },
-    /// Take the decision on a proposal back.
+    /// Undo the decision on a proposal.
     Undo {
-        /// Its number.
+        /// Proposal number.
         #[arg(value_parser = proposal)]
         id: u32,
     },
-    /// How this library is reviewed; with options, choose it.
+    /// Show or change the review policy.
     Policy {
-        /// Reviewers who have to accept a proposal, by different names.
+        /// Number of different reviewers who must accept a proposal.
         #[arg(long)]
         approvals: Option<u32>,
-        /// The name decisions are signed with; empty for your name on this machine.
+        /// Your reviewer name; empty for your user name.
         #[arg(long, value_name = "NAME")]
         reviewer: Option<String>,
     },
@@ -136,7 +136,7 @@ pub(crate) struct FieldChoice {
     /// Only these fields.
     #[arg(long = "field", value_name = "FIELD")]
     fields: Vec<String>,
-    /// Turn these fields down; they are remembered as such.
+    /// Reject these fields; the decision is remembered.
     #[arg(long = "reject", value_name = "FIELD")]
     rejected: Vec<String>,
 }
@@ -150,7 +150,7 @@ impl FieldChoice {
 /// Who decides.
 #[derive(Debug, Args)]
 pub(crate) struct Reviewer {
-    /// The reviewer's name.
+    /// Reviewer name.
     #[arg(long, value_name = "NAME", env = "AUTOKIT_AUTHOR", default_value = "", hide_env = true)]
     by: String,
 }
@@ -191,8 +191,8 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
             if ids.len() > 1 && !(choice.is_everything() && edits.is_empty()) {
                 return Err(ApiError::new(
                     ErrorCode::BadRequest,
-                    "fields are those of one proposal",
-                    "Accept several as they are, or one with --field, --reject or --set.",
+                    "--field, --reject and --set apply to a single proposal",
+                    "Accept several proposals unchanged, or one with these options.",
                 )
                 .into());
             }
@@ -280,8 +280,8 @@ async fn accept(
     if !may_come(&detail, comes)? {
         return Err(ApiError::new(
             ErrorCode::Refused,
-            format!("proposal {id} was not accepted"),
-            "Leave the field out with --field or --reject, or mend it with `autokit review edit`.",
+            format!("proposal {id} wasn't accepted"),
+            "Exclude the field with --field or --reject, or fix it with `autokit review edit`.",
         )
         .into());
     }
@@ -303,7 +303,7 @@ fn may_come(detail: &ProposalDetail, comes: impl Fn(&str) -> bool) -> Result<boo
         let proposed = detail.proposal.draft.fields.iter().find(|field| field.field == text.field);
         show::write_suspect(&mut err, text, proposed.and_then(|field| field.value.as_ref()))?;
     }
-    confirmed("It comes into the library as it stands, and agents read it. Accept it?")
+    confirmed("This text would be added to the library, where agents read it. Accept?")
 }
 
 /// The proposed values in the person's editor; what is taken out there is left out.
@@ -350,7 +350,7 @@ async fn policy(node: &Node, out: &Output, approvals: Option<u32>, reviewer: Opt
     let policy = if wanted == now { now } else { node.call::<SetReviewPolicy>(wanted).await? };
     out.show(&policy, |text| {
         writeln!(text, "approvals  {}", policy.approvals)?;
-        let name = if policy.reviewer.is_empty() { "your name on this machine" } else { &policy.reviewer };
+        let name = if policy.reviewer.is_empty() { "your user name" } else { &policy.reviewer };
         writeln!(text, "reviewer   {}", printable(name))
     })?;
     Ok(End::Done)
@@ -358,7 +358,7 @@ async fn policy(node: &Node, out: &Output, approvals: Option<u32>, reviewer: Opt
 
 /// The number of a proposal.
 fn proposal(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "give its number, as `autokit review list` shows it".to_owned())
+    text.parse().map_err(|_| "enter a proposal number from `autokit review list`".to_owned())
 }
 
 pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -> Result<End> {
@@ -372,7 +372,7 @@ pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -
         ApiError::new(
             ErrorCode::UnreadableFile,
             format!("{what}: {}", file_problem(&error)),
-            "Give a text file in UTF-8.",
+            "Pass a UTF-8 text file.",
         )
     })?;
     let detail = node.call::<DescribeCard>(CardDescribe { text }).await?;
@@ -394,7 +394,7 @@ fn edits_of(edits: &[String]) -> Result<Map<String, Value>> {
             ApiError::new(
                 ErrorCode::BadRequest,
                 format!("{edit:?} is not FIELD=VALUE"),
-                "Write --set name=value.",
+                "Use --set name=value.",
             )
         })?;
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));

@@ -38,7 +38,7 @@ pub(super) fn write_list(
     rows: &[&ProposalRow],
 ) -> io::Result<()> {
     if rows.is_empty() {
-        return writeln!(out, "Nothing waits for review.");
+        return writeln!(out, "No pending proposals.");
     }
     for group in &proposals.groups {
         let mut named = false;
@@ -50,7 +50,7 @@ pub(super) fn write_list(
             write_row(out, row)?;
         }
     }
-    writeln!(out, "{}", format!("{} waiting", proposals.waiting).dimmed())
+    writeln!(out, "{}", format!("{} pending", proposals.waiting).dimmed())
 }
 
 fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
@@ -64,13 +64,13 @@ fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
         format!("{:.0}%", row.confidence * 100.0).dimmed()
     )?;
     if row.suspect {
-        write!(out, " · {}", "suspect text".red())?;
+        write!(out, " · {}", "flagged text".red())?;
     }
     if row.conflicts > 0 {
         write!(out, " · {}", "conflicts".red())?;
     }
     if row.approvals > 0 {
-        write!(out, " · {} of {} said yes", row.approvals, row.needed)?;
+        write!(out, " · {} of {} approvals", row.approvals, row.needed)?;
     }
     writeln!(out)?;
     let room = width().saturating_sub(7);
@@ -96,15 +96,15 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
     write_headline(out, detail)?;
     writeln!(out, "{}", printable(&proposal.draft.reason).dimmed())?;
     for (id, name) in &detail.similar {
-        writeln!(out, "{} {} ({})", "looks like".yellow(), printable(name), printable(id))?;
+        writeln!(out, "{} {} ({})", "possible duplicate of".yellow(), printable(name), printable(id))?;
     }
     for proposed in &proposal.draft.fields {
         writeln!(out)?;
         match detail.diff.iter().find(|diff| diff.field == proposed.field) {
             Some(diff) => write_diff(out, diff)?,
-            None => writeln!(out, "  = {} as it is", printable(&proposed.field).cyan())?,
+            None => writeln!(out, "  = {} unchanged", printable(&proposed.field).cyan())?,
         }
-        let sure = format!("{:.0}% sure", proposed.confidence * 100.0);
+        let sure = format!("{:.0}% confidence", proposed.confidence * 100.0);
         match detail.risks.get(&proposed.field) {
             Some(Risk::Low) | None => writeln!(out, "      {}", sure.dimmed())?,
             Some(more) => writeln!(out, "      {} · {}", sure.dimmed(), risk(*more))?,
@@ -126,13 +126,13 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
             }
         }
         if proposal.conflicts.contains(&proposed.field) {
-            writeln!(out, "      {}", "changed in the card since: give your own value with --set".red())?;
+            writeln!(out, "      {}", "changed on the card since; override it with --set".red())?;
         }
         let decision = proposal.decisions.iter().find(|decision| decision.field == proposed.field);
         match decision.map(|decision| decision.verdict) {
-            Some(FieldVerdict::Accepted) => writeln!(out, "      {}", "taken over".green())?,
-            Some(FieldVerdict::Edited) => writeln!(out, "      {}", "taken over with another value".green())?,
-            Some(FieldVerdict::Rejected) => writeln!(out, "      {}", "turned down".red())?,
+            Some(FieldVerdict::Accepted) => writeln!(out, "      {}", "accepted".green())?,
+            Some(FieldVerdict::Edited) => writeln!(out, "      {}", "accepted with edits".green())?,
+            Some(FieldVerdict::Rejected) => writeln!(out, "      {}", "rejected".red())?,
             None => {}
         }
     }
@@ -178,8 +178,8 @@ fn write_history(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()>
     let proposal = &detail.proposal;
     if proposal.state == ProposalState::Pending && detail.needed > 1 {
         let by: Vec<String> = proposal.approvals.iter().map(|approval| printable(&approval.by)).collect();
-        let who = if by.is_empty() { "nobody yet".to_owned() } else { by.join(", ") };
-        writeln!(out, "\n{} of {} said yes: {who}", by.len(), detail.needed)?;
+        let who = if by.is_empty() { "none yet".to_owned() } else { by.join(", ") };
+        writeln!(out, "\n{} of {} approvals: {who}", by.len(), detail.needed)?;
     }
     writeln!(out)?;
     for event in &detail.events {

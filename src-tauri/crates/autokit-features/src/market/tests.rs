@@ -226,7 +226,7 @@ async fn a_card_of_a_published_bundle_is_imported_into_review() {
                 .await
                 .unwrap();
         if job.state != autokit_api::JobState::Running {
-            assert_eq!(job.summary.as_deref(), Some("1 to decide in Review, 1 unchanged"), "{job:?}");
+            assert_eq!(job.summary.as_deref(), Some("1 pending review, 1 unchanged"), "{job:?}");
             break;
         }
         wait.after = job.version;

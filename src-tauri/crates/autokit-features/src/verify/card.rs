@@ -56,7 +56,7 @@ impl Tally {
             (counts.verified, "verified"),
             (counts.stale, "stale"),
             (counts.broken, "broken"),
-            (counts.unreachable, "not reached"),
+            (counts.unreachable, "unreachable"),
         ];
         let parts: Vec<String> = parts
             .iter()
@@ -66,16 +66,17 @@ impl Tally {
         let mut said = if parts.is_empty() { "Nothing to check".to_owned() } else { parts.join(", ") };
         match self.proposed {
             0 => {}
-            1 => said.push_str("; 1 proposal waits in Review"),
+            1 => said.push_str("; 1 proposal pending review"),
             many => {
-                let _ = write!(said, "; {many} proposals wait in Review");
+                // Writing to a string cannot fail.
+                let _ = write!(said, "; {many} proposals pending review");
             }
         }
         match self.withdrawn {
             0 => {}
-            1 => said.push_str("; 1 of an earlier check was withdrawn"),
+            1 => said.push_str("; 1 earlier proposal withdrawn"),
             many => {
-                let _ = write!(said, "; {many} of earlier checks were withdrawn");
+                let _ = write!(said, "; {many} earlier proposals withdrawn");
             }
         }
         said

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autokit_api::{Job, JobKind, JobRef, JobState, Setting, VerifyScope};
+use autokit_api::{Job, JobKind, JobRef, JobState, JobTally, Setting, VerifyScope};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_fuel::{Advisor, Fuel, Visits};
 use autokit_library::{CardRecord, Verification, stamp};
@@ -303,7 +303,8 @@ impl Checking {
                 self.note_health().await?;
             }
         }
-        Ok(Outcome { summary: tally.summary(), tally: None })
+        let left = JobTally { proposed: tally.proposed, ..JobTally::default() };
+        Ok(Outcome { summary: tally.summary(), tally: Some(left) })
     }
 
     /// Returns the newest check of every checked card. Checks dated in the future, written while the clock
