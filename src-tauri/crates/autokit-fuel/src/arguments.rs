@@ -1,4 +1,4 @@
-//! Constructor arguments: those of a card against those its page shows.
+//! Constructor arguments: compares those on a card with those its page shows.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::claims::{Claim, Shown};
 use autokit_pages::Page;
 use autokit_pages::Subject;
 
-/// Arguments: those of the card against those its classes are shown with.
+/// Compares the card's arguments with those its classes are constructed with on the page.
 pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Option<Claim> {
     let code = &page.facts.code;
     let classes: Vec<&str> = match shown {
@@ -34,12 +34,13 @@ pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Op
     let known = |name: &String| shown.contains_key(name) || code.has(name);
     let own = &subject.init_args;
     let supported = own.keys().all(known);
-    // A page need not show how a tool is given its key: that one stays, whatever else is of an earlier version.
+    // A page need not show how credentials are passed: credential arguments are kept even if the others are
+    // outdated.
     let (kept, rest): (Vec<_>, Vec<_>) = own.iter().partition(|(name, _)| is_credential(name));
     let outdated = !rest.is_empty() && !own.keys().any(known);
     let shown = placeholders(&shown);
     if own.is_empty() {
-        // A card without arguments is not wrong; what the page shows makes it better.
+        // A card without arguments is not wrong; those on the page improve it.
         return (!shown.is_empty())
             .then(|| Claim::unsaid(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
     }
@@ -50,7 +51,7 @@ pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Op
         };
         return Some(Claim::supported(fields::INIT_ARGS, quote, 0.8));
     }
-    // None of the card's arguments is on the page, others are: they are those of an earlier version.
+    // The page shows arguments, but none of the card's: the card's are from an earlier version.
     if !shown.is_empty() && outdated {
         let mut repaired: Map<String, Value> =
             kept.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -65,7 +66,8 @@ static CREDENTIAL: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a valid pattern")
 });
 
-/// Whether an argument is one without which a tool mostly cannot be used: `api_key`, `accessToken`.
+/// Whether an argument is a credential, such as `api_key` or `accessToken`, which a tool usually cannot do
+/// without.
 fn is_credential(name: &str) -> bool {
     CREDENTIAL.is_match(name)
 }

@@ -1,4 +1,4 @@
-//! A card's claims, one by one, against the page.
+//! Checks the claims of a card against the page.
 
 use std::collections::HashSet;
 
@@ -85,35 +85,35 @@ impl Claim {
         Claim { field, standing: Standing::NotFound, quote, value: None, confidence: 0.0, by_model: false }
     }
 
-    /// Whether the page says otherwise.
+    /// Whether the page contradicts the claim.
     pub fn is_contradicted(&self) -> bool {
         self.standing == Standing::Contradicted
     }
 
-    /// Whether the page does not say.
+    /// Whether the page says nothing about it.
     pub fn is_not_found(&self) -> bool {
         self.standing == Standing::NotFound
     }
 
-    /// Whether the page says so.
+    /// Whether the page confirms the claim.
     pub fn is_supported(&self) -> bool {
         self.standing == Standing::Supported
     }
 }
 
-/// Cosine from which a page opens with what the description says.
+/// Least cosine at which the opening of a page matches the description in meaning.
 const SAME_MEANING: f32 = 0.55;
-/// Share of a description's words from which a page says the same.
+/// Least share of a description's words that a page must contain to say the same.
 const SAME_WORDS: f32 = 0.6;
-/// An import less like the card's, and less like its name, is another tool's.
+/// An import whose likeness to the card's class, module and name is below this belongs to another tool.
 const LIKE_ENOUGH: f32 = 0.3;
-/// An import this much like the card's can be its successor.
+/// Least likeness of an import that can be the successor of the card's.
 const LIKE_IT: f32 = 0.4;
-/// Imports this close to the best one, of its module and named after the card's class as it is, are meant
-/// as well: one class became several.
+/// Imports this close to the best one, from its module and also named after the card's class, are included:
+/// one class was split into several.
 const AS_GOOD: f32 = 0.15;
 
-/// All claims of a card that is documented by this page.
+/// Checks all claims of a card against its documentation page.
 pub(crate) fn claims(subject: &Subject, marks: &PageMarks, page: &Page) -> Vec<Claim> {
     let mut all = vec![
         Claim::supported(
@@ -142,7 +142,7 @@ fn name(subject: &Subject, marks: &PageMarks, page: &Page) -> Claim {
     }
 }
 
-/// The first sentence or heading that has a name in it.
+/// Returns the first sentence or heading that contains a name.
 fn sentence_with<'a>(page: &'a Page, name: &str) -> Option<&'a str> {
     let name = name.to_lowercase();
     page.document
@@ -159,7 +159,7 @@ fn description(subject: &Subject, marks: &PageMarks, page: &Page) -> Claim {
     {
         return Claim::not_found(fields::DESCRIPTION);
     }
-    // The sentence that has most of its words stands for all of them.
+    // The sentence with the most words in common is the quote.
     let best = page
         .document
         .blocks
@@ -178,7 +178,7 @@ fn description(subject: &Subject, marks: &PageMarks, page: &Page) -> Claim {
     )
 }
 
-/// Language, module and class: what the page's code shows of them.
+/// Checks language, module and class against the page's code.
 fn import(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Vec<Claim> {
     if subject.classes.is_empty() && subject.module.is_none() {
         return Vec::new();
@@ -201,7 +201,7 @@ fn import(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Vec<Claim> {
             let lines = lines_of(imports);
             all.push(match &subject.module {
                 Some(_) => Claim::supported(fields::MODULE, lines.as_str(), 1.0),
-                // A card without a module says nothing a page could support.
+                // A card without a module makes no claim to confirm.
                 None => Claim::unsaid(
                     fields::MODULE,
                     Value::from(imports[0].module.as_str()),
@@ -268,17 +268,17 @@ fn names_of(imports: &[&Import]) -> Value {
     Value::from(imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", "))
 }
 
-/// How a page shows the tool a card is about.
+/// How a page's code shows the card's tool.
 pub(crate) enum Shown<'a> {
-    /// Its classes, from its module.
+    /// All its classes, imported from its module.
     AsWritten(Vec<&'a Import>),
-    /// Its classes, or some of them, from another module.
+    /// Some or all of its classes, imported from another module.
     FromElsewhere(Vec<&'a Import>),
-    /// Other classes that must be meant, with how much they look like it.
+    /// Other classes that must be meant, with their likeness to the card's.
     Others(Vec<&'a Import>, f32),
-    /// A class is called without being imported.
+    /// A class is called without being imported; the line of the call.
     Called(String),
-    /// Nothing of the kind.
+    /// The page shows none of these.
     Nothing,
 }
 
@@ -303,13 +303,13 @@ fn shown<'a>(subject: &Subject, page: &'a Page) -> Shown<'a> {
     let ranked = ranked(subject, page);
     let found = own(None);
     if let Some(first) = found.first() {
-        // Of several modules that have the first class, the one most like the card's.
+        // Of several modules that export the first class, the one most like the card's.
         let likest = code
             .imports_of(&first.name)
             .max_by(|a, b| agreed(module, a).total_cmp(&agreed(module, b)))
             .unwrap_or(first);
-        // A class of the same name that another vendor's package has is another class, and one the page
-        // calls deprecated has a successor: where the page shows either, that is what is meant.
+        // A class of the same name in another vendor's package is a different class, and a class that the
+        // page calls deprecated has a successor: `ranked` leaves both out if the page shows a better import.
         if ranked.iter().any(|(_, import)| std::ptr::eq(*import, likest)) {
             return Shown::FromElsewhere(own(Some(&likest.module)));
         }
@@ -328,7 +328,7 @@ fn shown<'a>(subject: &Subject, page: &'a Page) -> Shown<'a> {
             })
             .map(|(_, import)| *import);
         let mut others: Vec<&Import> = others.collect();
-        // They lie in one list, in the order they stand on the page.
+        // All of them lie in one list, so sorting by memory address restores the order on the page.
         others.sort_by_key(|import| std::ptr::from_ref::<Import>(import).addr());
         return Shown::Others(others, best);
     }
@@ -343,15 +343,15 @@ fn agreed(module: Option<&str>, import: &Import) -> f32 {
     module.map_or(0.0, |module| agreement(&words(module), &words(&import.module)))
 }
 
-/// Whether an import is of the same package or framework as the card's module: `langchain.tools` and
+/// Whether an import is from the same package or framework as the card's module: `langchain.tools` and
 /// `langchain_google` are, `google` is not.
 fn of_one_family(module: Option<&str>, import: &Import) -> bool {
     let first = |module: &str| words(module).into_iter().next();
     module.is_none_or(|module| first(module) == first(&import.module))
 }
 
-/// Whether an import says of itself that it is of the past. It is nobody's successor, and a class of the
-/// card's own name from another package comes before it.
+/// Whether an import's name says that it is obsolete. Such an import is never a successor, and a class with
+/// the card's own name from another package is preferred to it.
 fn is_old(import: &Import) -> bool {
     let says = |text: &str| {
         words(text).iter().any(|word| matches!(word.as_str(), "old" | "legacy" | "deprecated" | "obsolete"))
@@ -359,9 +359,9 @@ fn is_old(import: &Import) -> bool {
     says(&import.name) || says(&import.module)
 }
 
-/// The page's imports by how much each looks like what the card means: like its class and module, like
-/// its name, and like what the page is about. Where one of the card's own family does, those of others
-/// and those of the past are left out.
+/// Ranks the page's imports by likeness to what the card means: to its class and module, to its name, and to
+/// the page's main import. If a current import from the card's own family is like enough, obsolete imports
+/// and those of other families are left out.
 fn ranked<'a>(subject: &Subject, page: &'a Page) -> Vec<(f32, &'a Import)> {
     let main = page.facts.import.as_ref().map(|fact| &fact.value);
     let mut all: Vec<(f32, &Import)> = page
@@ -415,7 +415,7 @@ fn pricing(subject: &Subject, page: &Page) -> Option<Claim> {
         (Some(_), None) => Some(Claim::not_found(fields::PRICING)),
         (Some(written), Some(fact)) => Some(match Price::read(written) {
             Some(price) if price == fact.value => Claim::supported(fields::PRICING, fact.quote.as_str(), 0.8),
-            // "Free" and a page that speaks of a free tier do not contradict each other plainly.
+            // "Free" and a page that mentions a free tier do not clearly contradict each other.
             Some(Price::Free | Price::Commercial) if fact.value != Price::Freemium => {
                 Claim::contradicted(fields::PRICING, Value::from(fact.value.name()), fact.quote.as_str(), 0.5)
             }
@@ -470,7 +470,7 @@ mod tests {
         assert!(class.is_supported(), "{class:?}");
         let module = of(&claims, fields::MODULE).unwrap();
         assert!(matches!(module.value.as_ref().and_then(Value::as_str), Some("a.b" | "c.d")), "{module:?}");
-        // A relative that is not of the past still comes before another package's class.
+        // A current import of the same family is still preferred to another package's class.
         let claims = told(
             card("langchain_community.tools", &json!({})),
             "from widget import WidgetTool\nfrom langchain_widget import WidgetSearchTool",
@@ -488,7 +488,7 @@ mod tests {
         let claims = told(card("langchain_community.tools", &json!({})), code);
         let claim = of(&claims, fields::INIT_ARGS).unwrap();
         assert_eq!((claim.standing, claim.value.as_ref()), (Standing::Unsaid, Some(&shown)));
-        // A card that has some of them is right.
+        // A card with some of the arguments is right.
         let claims = told(card("langchain_community.tools", &json!({ "api_key": "${KEY}" })), code);
         assert!(of(&claims, fields::INIT_ARGS).unwrap().is_supported());
     }
@@ -501,7 +501,7 @@ mod tests {
         let claim = of(&claims, fields::INIT_ARGS).unwrap();
         assert!(claim.is_contradicted(), "{claim:?}");
         assert_eq!(claim.value, Some(json!({ "api_key": "${KEY}", "city": "${CITY}" })));
-        // A key that is not shown contradicts nothing by itself.
+        // A credential that the page does not show contradicts nothing.
         let claims = told(card("langchain_community.tools", &json!({ "api_key": "${KEY}" })), code);
         assert!(of(&claims, fields::INIT_ARGS).unwrap().is_not_found());
     }
@@ -521,7 +521,7 @@ mod tests {
         let page = |imports: usize| {
             let names: Vec<String> =
                 (0..imports).map(|at| format!("from kit{at} import WidgetTool{at}")).collect();
-            // A single block as long as that is data; many of them are not.
+            // A single block of this length would count as data; many blocks do not.
             let blocks: Vec<String> = names.chunks(1_000).map(|lines| lines.join("\n")).collect();
             blocks.join("\n```\n\n```python\n")
         };
@@ -534,10 +534,11 @@ mod tests {
             }
             began.elapsed()
         };
-        // As much text in turns, because a busy machine interrupts what takes longer more often.
+        // The same amount of text in alternation, because a busy machine interrupts long measurements more
+        // often.
         let turns = (0..5).map(|_| (took(&small, 4), took(&large, 1)));
         let (pieces, whole) = turns.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))).expect("turns");
-        // Looking each import up among all of them takes four times as long for the whole.
+        // Looking up each import among all of them would take four times as long for the large page.
         assert!(whole < 3 * pieces, "{whole:?} for four pages in one, {pieces:?} for four pages");
     }
 }

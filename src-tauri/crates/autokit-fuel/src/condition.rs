@@ -1,7 +1,8 @@
-//! Pages that are delivered and are none: "not found" with status 200, parked domains, empty shells.
+//! Detects pages that are delivered without content: "not found" with status 200, parked domains, empty
+//! shells.
 //!
-//! The lists only put a name to what is wrong. That a page does not document the tool is decided by
-//! what it lacks; sites say "nothing here" in more ways than a list can hold.
+//! The patterns only name what is wrong. Whether a page documents the tool is decided by what is missing from
+//! it, since sites say "nothing here" in more ways than a list can hold.
 
 use std::sync::LazyLock;
 
@@ -26,9 +27,9 @@ pub enum Condition {
     Empty,
 }
 
-/// Characters of text below which a page without code has nothing on it.
+/// A page without code and with fewer characters of text than this is empty.
 const NEXT_TO_NOTHING: usize = 80;
-/// Characters of text above which a page is more than a notice.
+/// A page with more characters of text than this is more than a notice.
 const MORE_THAN_A_NOTICE: usize = 2_500;
 
 static NOT_FOUND: LazyLock<Regex> = LazyLock::new(|| {
@@ -47,7 +48,7 @@ fn pattern(pattern: &str) -> Regex {
     Regex::new(&format!("(?i){pattern}")).expect("a valid pattern")
 }
 
-/// What sort of page it is, with the words that say so.
+/// Returns the condition of a page, with a quote that shows it.
 pub(crate) fn condition(page: &Page) -> (Condition, String) {
     let has_code = page.document.code().next().is_some();
     let text: Vec<&str> = page

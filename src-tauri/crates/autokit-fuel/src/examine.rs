@@ -1,4 +1,5 @@
-//! Examining a card: visit, judge, hold every field against the page, seek another page if need be.
+//! Examines a card: visits its page, judges it, checks every field against it, and searches for another page
+//! if necessary.
 
 use std::time::Duration;
 
@@ -13,38 +14,38 @@ use crate::settle::unverified;
 use autokit_pages::{PageMark, Subject};
 use autokit_pages::{Result, aside};
 
-/// A page that is this likely the right one is taken. From 0.5 on the right ones are; up to 0.6 so are
-/// two in five hundred that only look like it.
+/// Least probability at which a page is accepted as the right one. The right ones reach 0.5; up to 0.6, so do
+/// two in five hundred that only look right.
 const SURE: f32 = 0.6;
-/// What it counts for a page that the card names it already, as logarithm of the odds.
+/// Log-odds bonus of a page that the card already names.
 const NAMED_BY_THE_CARD: f32 = 1.5;
-/// What it counts for a page that a model took for the right one. It tips the balance between pages that
-/// could be it, and lifts none that could not.
+/// Log-odds bonus of a page that a model chose. It decides between plausible pages and does not make an
+/// implausible one plausible.
 const CHOSEN_BY_A_MODEL: f32 = 1.0;
-/// A page that may be meant, for a person to look at.
+/// Least probability of a page that is shown to a person as a possibility.
 const POSSIBLE: f32 = 0.15;
-/// An answer this recent shows that there is a network.
+/// A response within this time shows that the network works.
 const LATELY: Duration = Duration::from_mins(5);
-/// Candidates kept in a report.
+/// Most candidates kept in a report.
 const SHOWN: usize = 5;
 
-/// A card to be examined.
+/// A card to examine.
 #[derive(Clone, Debug)]
 pub struct Case<'a> {
     /// Its id.
     pub id: &'a CardId,
-    /// Its revision.
+    /// Its revision number.
     pub revision: u32,
-    /// It.
+    /// The card.
     pub card: &'a Toolcard,
-    /// Failures to reach its page in a row, so far.
+    /// Consecutive failures to reach its page so far.
     pub attempts: u32,
-    /// Another failure counts: the last one is long enough ago. Asking three times in a second does not
-    /// make a page broken.
+    /// Whether another failure counts: the last one must be long enough ago, because three requests in one
+    /// second do not make a page broken.
     pub counts: bool,
-    /// A card that says `verified: false` may be proposed to be verified for nothing but a sound check.
+    /// Whether a card with `verified: false` may be proposed as verified merely because the check was sound.
     pub verifies: bool,
-    /// The time, RFC 3339 in UTC.
+    /// The current time, RFC 3339 in UTC.
     pub now: &'a str,
 }
 
@@ -52,7 +53,7 @@ impl Fuel {
     /// Examines a card.
     ///
     /// # Errors
-    /// When the embedding model fails. What sites do is part of the report.
+    /// Returns an error when the embedding model fails. Failures of sites are part of the report.
     pub async fn examine(&self, case: &Case<'_>) -> Result<Examined> {
         let subject = Subject::of(case.card);
         let vector = self.vector(&subject).await?;
@@ -72,7 +73,7 @@ impl Fuel {
         let mut current: Option<Candidate> = None;
         let mut text: Option<String> = None;
         if let Some(url) = &subject.documentation {
-            // Always asked anew: what it answered a day ago is what is in question.
+            // Always fetched anew: an earlier response cannot tell whether the page still exists.
             let visit = self.reader.visit(url, self.patience).await?;
             report.link = LinkHealth::of(url, &visit);
             if report.link.state == LinkState::Closed {
@@ -80,7 +81,7 @@ impl Fuel {
                 return Ok(Examined { report, draft: None });
             }
             if report.link.is_temporary() {
-                // Without a network no page answers, and that says nothing about any of them.
+                // Without a network no page responds, which says nothing about any of them.
                 if report.link.status.is_none() && !self.online().await {
                     report.state = CardState::Unreachable;
                     report.attempts = case.attempts;
@@ -131,7 +132,7 @@ impl Fuel {
         }
         report.candidates = found.iter().take(SHOWN).map(Candidate::weighed).collect();
         if let Some(best) = sure_of(&found) {
-            // It may well be the card's own page with new names in its code.
+            // It may be the card's own page, with new names in its code.
             let moved = here.as_ref() != Some(&best.page.fetched.url);
             if moved {
                 report.search = Some(Sought::Found { page: best.weighed() });
@@ -147,7 +148,7 @@ impl Fuel {
         }
         let possible = found.first().is_some_and(|best| best.score >= POSSIBLE);
         report.search = Some(match searched.unanswered {
-            // The site's own lists may still show where it went; that nothing else has it they do not.
+            // The site's own lists may still show where the page moved, but not that no other page exists.
             Unanswered::NoService => Sought::NoSearch,
             Unanswered::Failed(why) => Sought::SearchFailed { why },
             Unanswered::No if possible => Sought::Unsure,
@@ -155,7 +156,7 @@ impl Fuel {
             Unanswered::No => Sought::Gone,
         });
         if report.page.as_ref().is_some_and(|page| page.condition == Condition::Empty) {
-            // It may be one that a browser has to put together; that nothing is seen on it proves nothing.
+            // A browser may have to render it; an empty page proves nothing.
             report.state = CardState::Unreachable;
             return Ok(Examined { report, draft: None });
         }
@@ -163,13 +164,13 @@ impl Fuel {
         Ok(Examined { report, draft })
     }
 
-    /// Whether there is a network, asking for a page if nothing answered lately.
+    /// Whether the network works; requests this page if nothing responded recently.
     pub async fn reaches(&self, url: &str) -> bool {
         let answers = async || self.reader.fetcher.get_within(url, self.patience).await.is_ok();
         self.reader.fetcher.answered_within(LATELY) || answers().await || self.searches().await
     }
 
-    /// Whether there is a network: something answered lately, or a search service does now.
+    /// Whether the network works: something responded recently, or a search service does now.
     async fn online(&self) -> bool {
         self.reader.fetcher.answered_within(LATELY) || self.searches().await
     }
@@ -191,7 +192,7 @@ impl Fuel {
 }
 
 impl Candidate {
-    /// Whether this is the page at an address, before or after redirects.
+    /// Whether this is the page at a URL, before or after redirects.
     fn is_at(&self, url: &str) -> bool {
         let fetched = &self.page.fetched;
         fetched.url == url || fetched.hops.iter().any(|hop| hop.url == url)
@@ -208,12 +209,12 @@ impl Candidate {
     }
 }
 
-/// The best of some ranked pages, if it is surely the right one.
+/// Returns the best of the ranked pages if it is certain enough to be the right one.
 fn sure_of(found: &[Candidate]) -> Option<&Candidate> {
     found.first().filter(|best| best.score >= SURE)
 }
 
-/// Whether a page is about the tool of a card, as far as the page alone can tell.
+/// Judges whether a page is about a card's tool, from the page alone.
 fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
     let (condition, quote) = condition(&page.page);
     let shown = page.marks.has(PageMark::Code);
@@ -232,7 +233,7 @@ fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
 }
 
 impl Report {
-    /// What is wrong with the card's page, in a sentence.
+    /// Explains what is wrong with the card's page, in one sentence.
     pub fn why_broken(&self) -> String {
         match &self.page {
             Some(page) if !page.about => page.why.clone(),

@@ -1,4 +1,4 @@
-//! What examining needs.
+//! The verifier's dependencies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,24 +10,24 @@ use tokio::sync::Semaphore;
 use crate::model::Advisor;
 use crate::visits::Visits;
 
-/// What examining needs.
+/// The verifier and its dependencies.
 #[derive(Clone, Debug)]
 pub struct Fuel {
     /// Reads pages.
     pub reader: PageReader,
-    /// Search services; none means that only the site itself is asked for its pages.
+    /// Search services; without any, only the site itself is searched for its pages.
     pub providers: Vec<Provider>,
-    /// Whose turn it is to search: the services let only so many through.
+    /// Limits concurrent searches, because the services are rate-limited.
     pub searching: Arc<Semaphore>,
-    /// Pages visited lately; shared by the cards of one run.
+    /// Recent visits, shared by the cards of one run.
     pub visits: Visits,
-    /// How long a page may take in all.
+    /// Time limit for fetching one page.
     pub patience: Duration,
-    /// Failures in a row after which another page is sought.
+    /// Consecutive failures after which another page is searched for.
     pub attempts: u32,
-    /// A language model, if there is one.
+    /// Language models, if there are any.
     pub advisor: Option<Advisor>,
-    /// Whether better descriptions are proposed as well.
+    /// Whether to propose better descriptions too.
     pub improve: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Richer descriptions (FUEL, toolcard improver): what the page says a tool does, in the page's words.
+//! Improves descriptions (FUEL, toolcard improver): adds what the page says a tool does, in the page's words.
 
 use autokit_facts::sentences;
 use autokit_llm::Request;
@@ -17,33 +17,33 @@ use autokit_pages::Page;
 use autokit_pages::Subject;
 use autokit_pages::content_words;
 
-/// A better description, with the sentences of the page it rests on.
+/// An improved description, with the page's sentences that support it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Improved {
     /// The description.
     pub text: String,
-    /// Sentences of the page, as they stand there, in the order they are used.
+    /// The supporting sentences, verbatim, in the order they are used.
     pub quotes: Vec<String>,
 }
 
-/// Sentences taken from a page.
+/// Most sentences taken from a page.
 const SENTENCES: usize = 2;
-/// A description with this many content words says enough: every word more is one that matches requests
-/// for something else (measured: adding to long ones costs more first places than it wins).
+/// A description with this many content words is long enough: each further word also matches requests for
+/// something else (measured: extending long descriptions loses more first places than it wins).
 const ENOUGH: usize = 16;
-/// Characters of a sentence.
+/// Length of a usable sentence, in characters.
 const LENGTH: std::ops::RangeInclusive<usize> = 30..=320;
-/// Blocks from the start of a page that are looked through.
+/// Blocks from the start of a page that are considered.
 const BLOCKS: usize = 120;
-/// Sentences of a page that are compared with the card.
+/// Most sentences of a page that are compared with the card.
 const COMPARED: usize = 48;
-/// A sentence with fewer new words than this says nothing new.
+/// A sentence with fewer new words than this adds nothing.
 const NEW_WORDS: usize = 3;
-/// A sentence this far from what the card says is about something else.
+/// A sentence less similar to the card than this is about something else.
 const RELATED: f32 = 0.35;
-/// Words at the start of a sentence among which its subject stands.
+/// Words at the start of a sentence that are expected to contain its subject.
 const SUBJECT: usize = 5;
-/// Share of a model's words that the page has to have.
+/// Least share of a model's words that must occur on the page.
 const ON_THE_PAGE: f32 = 0.9;
 
 /// Sentences that guide the reader instead of saying what the tool does.
@@ -54,12 +54,12 @@ static GUIDANCE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-/// What a page calls its tool where it does not name it.
+/// How a page refers to its tool without naming it.
 static KIND_OF_THING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(it|they)\b|\b(this|the|these|its) (\w+ )?(tools?|toolkit|library|package|integration|service|api|wrapper|loader|retriever|plugin|component|server)\b").expect("a valid pattern")
 });
 
-/// Words by which sentences say what something can do.
+/// Verbs with which sentences say what something can do.
 static ABILITY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(can|lets?|allows?|enables?|supports?|provides?|offers?|returns?|gives?|helps?|makes?|performs?|handles?|includes?|works? with|used (for|to)|designed (for|to)|searche?s?|retrieves?|extracts?|generates?|creates?|reads?|writes?|sends?|connects?|integrates?|interacts?|converts?|executes?|access(es)?|quer(y|ies)|automates?|manages?|is an?|are)\b",
@@ -67,11 +67,11 @@ static ABILITY: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-/// What the page adds to a short description, by rules: sentences that say what the tool does and say
-/// something new, taken over word for word. None when the description says enough or the page adds nothing.
+/// Extends a short description by rules: appends sentences of the page, verbatim, that say what the tool does
+/// and add something new. `None` when the description is long enough or the page adds nothing.
 ///
 /// # Errors
-/// What the embedding model said.
+/// Returns the error of the embedding model.
 pub(crate) fn by_rules(
     subject: &Subject,
     page: &Page,
@@ -101,7 +101,7 @@ pub(crate) fn by_rules(
         })
         .take(COMPARED)
         .collect();
-    // All of them speak of the tool; without a model those that share its words come first.
+    // All of them are about the tool; without a model, those that share its words come first.
     let mut likeness: Vec<f32> =
         candidates.iter().map(|sentence| RELATED + in_common(sentence, subject)).collect();
     if let Some(embedder) = embedder.filter(|_| !candidates.is_empty()) {
@@ -144,14 +144,14 @@ pub(crate) fn by_rules(
     Ok(Some(Improved { text, quotes: taken.into_iter().map(|at| candidates[at].to_owned()).collect() }))
 }
 
-/// Whether a sentence begins with what the card is about: its name, its class, "it", "the tool".
+/// Whether a sentence starts with the card's subject: its name, its class, "it", "the tool".
 fn speaks_of(sentence: &str, own: &[String]) -> bool {
     let start: Vec<&str> = sentence.split_whitespace().take(SUBJECT).collect();
     let lower = start.join(" ").to_lowercase();
     own.iter().any(|word| lower.contains(word.as_str())) || KIND_OF_THING.is_match(&lower)
 }
 
-/// How much of a sentence the card has as well, for want of a model.
+/// Returns the share of a sentence's words that the card also has, for use without an embedding model.
 fn in_common(sentence: &str, subject: &Subject) -> f32 {
     let words = content_words(sentence);
     let known = |word: &&String| subject.content.contains(*word) || subject.name_words.contains(word);
@@ -170,8 +170,8 @@ struct Sentence {
 }
 
 impl Advisor {
-    /// As [`by_rules`], written by the model. Sentences whose quote does not stand on the page, or whose
-    /// own words the page does not have, are left out; none when nothing is left.
+    /// As [`by_rules`], but written by a model. Sentences whose quote is not on the page, or whose own words
+    /// are not, are dropped; `None` when no sentence remains.
     pub(crate) async fn improve(&self, card: &Toolcard, page: &Page) -> Option<Improved> {
         let schema = json!({
             "type": "object",
@@ -209,7 +209,7 @@ impl Advisor {
     }
 }
 
-/// Sentences that want something of whoever reads them.
+/// Phrases that address the reader of the text with instructions.
 static ORDERS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(ignore|disregard|forget|instructions?|verifier|assistant|system prompt|you are|recommend)\b",
@@ -217,9 +217,9 @@ static ORDERS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-/// Whether a sentence says what its quote says: most of its words are on the page, some in the quote, and
-/// it tells nobody what to do. A page may hold anything, so names that look like code have to stand in the
-/// card or in code the page shows, other names and numbers at least on the page.
+/// Whether a sentence follows from its quote: most of its words are on the page, some in the quote, and it
+/// contains no instructions. Since a page may say anything, names that look like code must occur in the card,
+/// in the page's title or in code it shows; other names and numbers at least on the page.
 fn rests_on(sentence: &Sentence, card: &Toolcard, page: &Page) -> bool {
     let text = sentence.text.trim();
     let words = content_words(text);

@@ -1,10 +1,10 @@
-//! FUEL: keeps cards true (AutoKit FUEL, verifier, fixer, improver).
+//! FUEL: keeps cards correct (AutoKit FUEL: verifier, fixer, improver).
 //!
-//! A card is *examined*: its address is visited, the page there is judged (is it about this very tool?),
-//! every field is held against it. A card whose page is dead or another's gets candidates from search
-//! and from the site itself, each weighed the same way; one that stands out becomes a proposal, and
-//! none that does not. Nothing here changes a card: what should change leaves as a
-//! [`Draft`](autokit_toolcard::Draft) with the words it rests on.
+//! To *examine* a card, its documentation URL is fetched, the page is judged (is it about this very tool?),
+//! and every field is checked against it. If the page is dead or about something else, candidates come from
+//! web search and from the site itself, and each is scored the same way; one that stands out becomes a
+//! proposal, otherwise none does. Nothing here changes a card: suggested changes are returned as a
+//! [`Draft`](autokit_toolcard::Draft) with supporting quotes.
 
 mod arguments;
 mod claims;

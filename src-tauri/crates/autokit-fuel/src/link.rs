@@ -1,4 +1,4 @@
-//! How an address on a card fares.
+//! Health of a card's documentation link.
 
 use autokit_web::{Code, Error, Hop};
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub struct LinkHealth {
 }
 
 impl LinkHealth {
-    /// A card without an address.
+    /// The health of a card without a link.
     pub(crate) fn missing() -> LinkHealth {
         LinkHealth {
             url: None,
@@ -75,7 +75,7 @@ impl LinkHealth {
         }
     }
 
-    /// What a visit says about an address.
+    /// Derives the health of a link from a visit.
     pub(crate) fn of(url: &str, visit: &Visit) -> LinkHealth {
         let plain = LinkHealth { url: Some(url.to_owned()), ..LinkHealth::missing() };
         match visit {
@@ -116,19 +116,20 @@ impl LinkHealth {
                     Error::Redirects { hops, .. } => hops.clone(),
                     _ => Vec::new(),
                 };
-                // Only a person can open what is closed to programs; what else is wrong is looked into here.
+                // Only a person can open what is closed to programs; all other failures are investigated
+                // here.
                 let remedy = (state == LinkState::Closed).then(|| error.remedy().to_owned());
                 LinkHealth { state, said: error.to_string(), remedy, hops, ..plain }
             }
         }
     }
 
-    /// Whether only time can tell.
+    /// Whether the failure may be temporary.
     pub fn is_temporary(&self) -> bool {
         self.state == LinkState::Failing
     }
 
-    /// Whether it was led away: to the start of the site although a page below it was asked for.
+    /// Whether a request for a page further down was redirected to the site's home page.
     pub(crate) fn led_home(&self) -> bool {
         let depth = |url: &str| {
             let url = url::Url::parse(url).ok()?;

@@ -1,6 +1,6 @@
-//! What a language model adds to the rules: claims the rules could not judge, and pages they did not
-//! find. Nothing it says is believed for being said: a claim needs words that stand on the page and,
-//! where it names a value, a page that shows that value; a page it found is weighed like any other.
+//! What a language model adds to the rules: claims the rules could not judge, and pages they did not find.
+//! Nothing it says is trusted as such: a claim needs a quote that is on the page and, if it names a value, a
+//! page that shows that value; a page it found is scored like any other.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::claims::{Claim, Standing};
 use crate::fuel::Fuel;
 use autokit_pages::Subject;
 
-/// Characters of a page shown to a model.
+/// Most characters of a page shown to a model.
 const SHOWN: usize = 12_000;
-/// How sure a claim is that only a model makes.
+/// Confidence of a claim that only a model makes.
 const CONFIDENCE: f32 = 0.6;
-/// Words a sentence about a price has at least one of.
+/// Words of which a sentence about prices contains at least one.
 const OF_PRICES: &[&str] = &[
     "free",
     "price",
@@ -42,14 +42,14 @@ const OF_PRICES: &[&str] = &[
     "license",
 ];
 
-/// A language model with what it is told.
+/// Language models with their prompts.
 #[derive(Clone, Debug)]
 pub struct Advisor {
-    /// Holds cards against pages.
+    /// Model that checks cards against pages.
     pub small: Model,
-    /// Looks for pages and writes.
+    /// Model that searches for pages and writes.
     pub large: Model,
-    /// What they are told.
+    /// Prompts for both.
     pub prompts: Prompts,
 }
 
@@ -67,19 +67,19 @@ struct Said {
     value: Option<String>,
 }
 
-/// The card as a model is shown it.
+/// Formats a card for a model.
 pub(crate) fn shown_card(card: &Toolcard) -> String {
     serde_json::to_string_pretty(card.object()).unwrap_or_default()
 }
 
-/// The page as a model is shown it.
+/// Formats a page for a model.
 pub(crate) fn shown_page(page: &Page) -> String {
     page.text.chars().take(SHOWN).collect()
 }
 
 impl Advisor {
-    /// Asks the model what the page says about the card, and puts what can be believed where the rules
-    /// found nothing. Gives whether anything was added.
+    /// Asks the model what the page says about the card, and fills in trustworthy claims where the rules
+    /// found nothing. Returns whether any were added.
     pub(crate) async fn add_claims(
         &self,
         card: &Toolcard,
@@ -119,7 +119,7 @@ impl Advisor {
                 return false;
             }
         };
-        // The schema was checked; a standing outside of it cannot come through.
+        // The response was validated against the schema, so other standings cannot occur.
         let said: Vec<Said> =
             serde_json::from_value::<Answer>(answer).map(|answer| answer.claims).unwrap_or_default();
         let mut added = false;
@@ -142,8 +142,7 @@ impl Advisor {
     }
 }
 
-/// Whether a claim of a model can be believed: its quote stands on the page, and the page shows what the
-/// claim needs.
+/// Whether a model's claim can be trusted: its quote is on the page, and the page shows what the claim needs.
 fn believed(said: &Said, subject: &Subject, page: &Page) -> bool {
     if !page.holds(&said.quote) {
         return false;
@@ -155,7 +154,7 @@ fn believed(said: &Said, subject: &Subject, page: &Page) -> bool {
         return false;
     }
     match (said.field.as_str(), contradicted) {
-        // What is imported is seen by the parser or not there.
+        // The parser either finds an import or the page does not have it.
         (fields::CLASS, false) => subject.classes.iter().all(|class| code.has(class)),
         (fields::CLASS, true) => value.is_some_and(|value| code.imports_of(value).next().is_some()),
         (fields::MODULE, _) => {
@@ -185,17 +184,17 @@ fn believed(said: &Said, subject: &Subject, page: &Page) -> bool {
     }
 }
 
-/// What a model that looked for a page came to.
+/// Result of a model's search for a page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Led {
-    /// Pages it opened.
+    /// Pages the model opened.
     pub(crate) opened: Vec<Arc<Page>>,
-    /// The one it holds for right.
+    /// URL of the page the model chose.
     pub(crate) chosen: Option<String>,
 }
 
 impl Fuel {
-    /// Lets the model look for the page of a card.
+    /// Lets the model search for the page of a card.
     pub(crate) async fn led(&self, advisor: &Advisor, card: &Toolcard, problem: &str) -> Led {
         let text = advisor
             .prompts

@@ -1,4 +1,4 @@
-//! What the verifier found out about a card.
+//! Results of examining a card.
 
 use autokit_toolcard::{CardState, Draft};
 use serde::{Deserialize, Serialize};
@@ -93,15 +93,15 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether it says how the card stands. Where the page could not be had, or another could not be
-    /// looked for, what was found out earlier holds.
+    /// Whether the report determines the state of the card. If the page could not be fetched, or no other
+    /// page could be searched for, the earlier result still holds.
     pub fn is_judged(&self) -> bool {
         let sought = !matches!(self.search, Some(Sought::NoSearch | Sought::SearchFailed { .. }));
         !self.offline && self.state != CardState::Unreachable && sought
     }
 
-    /// What was seen at the card's address, as hexadecimal: the same as long as the same is seen there.
-    /// `page` is the hash of the text that was delivered.
+    /// Returns a hexadecimal hash of what was seen at the card's URL: it stays the same as long as that does.
+    /// `page` is the hash of the delivered text.
     pub(crate) fn seen(&self, page: Option<&str>) -> String {
         let link = &self.link;
         let state = format!("{:?} {:?}", link.state, link.status);
@@ -115,11 +115,11 @@ impl Report {
     }
 }
 
-/// A card that was looked at: the report, and what would put it right.
+/// An examined card: the report, and a draft that would correct the card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examined {
-    /// What was found out.
+    /// The report.
     pub report: Report,
-    /// What should change.
+    /// The suggested changes.
     pub draft: Option<Draft>,
 }

@@ -1,4 +1,4 @@
-//! Where the right page of a card may be: search, relatives of the old address, the site's own lists.
+//! Collects pages that may document a card: web search, variants of the old URL, the site's own lists.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::fuel::Fuel;
 use autokit_pages::Subject;
 use autokit_pages::{PageMarks, agreement};
 
-/// Pages read for one card, found by searching.
+/// Most pages found by searching that are read for one card.
 const PAGES: usize = 24;
-/// Pages read for one card, found on the site itself.
+/// Most pages found on the site itself that are read for one card.
 const RELATIVES: usize = 8;
-/// How long the search services may take for one card, all questions together.
+/// Time limit of the search services for one card, all queries together.
 const SEARCHING: Duration = Duration::from_secs(20);
-/// What is said of services that did not answer in that time.
+/// The error when no service responded in that time.
 const TOO_SLOW: &str = "no search service answered in 20 seconds";
-/// Words of a description that make a query.
+/// Most words of a description used in a query.
 const WORDS: usize = 12;
 
 /// A page that may be the right one.
@@ -31,33 +31,33 @@ const WORDS: usize = 12;
 pub(crate) struct Candidate {
     pub(crate) page: Arc<Page>,
     pub(crate) marks: PageMarks,
-    /// Logarithm of the odds that it is the right page, against none being found.
+    /// Log-odds that it is the right page, against no page being right.
     pub(crate) logit: f32,
-    /// How likely it is the right page, 0 to 1: alone, or after [`rank`] among the others.
+    /// Probability that it is the right page, 0 to 1: on its own, or among the others after [`rank`].
     pub(crate) score: f32,
 }
 
-/// What searching came to.
+/// Result of searching.
 #[derive(Debug)]
 pub(crate) struct Searched {
-    /// Pages, those that more queries agree on first.
+    /// URLs of the pages; those that more queries agree on come first.
     pub(crate) urls: Vec<String>,
-    /// Whether no service answered at all.
+    /// Whether, and why, no service responded at all.
     pub(crate) unanswered: Unanswered,
 }
 
-/// Why nothing can be said about what searching did not find.
+/// Why the absence of search results proves nothing.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
-    /// Some service answered: what it did not find is not easily found.
+    /// Some service responded, so what it did not find is hard to find.
     No,
-    /// None is chosen.
+    /// No service is chosen.
     NoService,
-    /// All of them failed; what one said.
+    /// All services failed; the error of one.
     Failed(String),
 }
 
-/// Queries for a card, most telling first.
+/// Builds search queries for a card, most specific first.
 pub(crate) fn queries(subject: &Subject) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut add = |parts: &[&str]| {
@@ -69,7 +69,7 @@ pub(crate) fn queries(subject: &Subject) -> Vec<String> {
     let class = subject.classes.first().map_or("", String::as_str);
     let class_words = words(class).join(" ");
     let module = subject.module.as_deref().unwrap_or("");
-    // The package a module belongs to is mostly what its vendor or framework is called.
+    // The package of a module is usually named after its vendor or framework.
     let package = words(module.split(['.', '/']).find(|part| part.len() > 1).unwrap_or("")).join(" ");
     let leaf = words(module.rsplit(['.', '/']).next().unwrap_or("")).join(" ");
     add(&[&subject.name]);
@@ -87,9 +87,10 @@ pub(crate) fn queries(subject: &Subject) -> Vec<String> {
 }
 
 impl Fuel {
-    /// Pages the search services find for a card, as far as they answer in time.
+    /// Searches for pages for a card; results that do not arrive in time are ignored.
     pub(crate) async fn searched(&self, subject: &Subject) -> Searched {
-        // So that its time is its own, and not spent in the queue behind the searches of other cards.
+        // Waits for a permit first, so that waiting behind other cards' searches does not use up the time
+        // limit.
         let _turn = self.searching.acquire().await;
         let queries = queries(subject);
         let mut asked: FuturesUnordered<_> = queries
@@ -123,7 +124,7 @@ impl Fuel {
         if tokio::time::timeout(SEARCHING, all).await.is_err() {
             tracing::info!("searching took too long; what came in time is looked at");
         }
-        // In the order of the questions, whichever was answered first.
+        // In the order of the queries, whichever response came first.
         answers.sort_by_key(|(at, _)| *at);
         let mut found = FoundPages::default();
         for (_, hits) in answers {
@@ -133,8 +134,8 @@ impl Fuel {
         Searched { urls, unanswered }
     }
 
-    /// Pages the site itself leads to: other spellings of the old address, and entries of its lists
-    /// that sound like the card.
+    /// Finds pages through the site itself: variants of the old URL, and entries of its lists that match the
+    /// card's name.
     pub(crate) async fn relatives(&self, subject: &Subject) -> Result<Vec<String>> {
         let Some(old) = subject.documentation.as_deref().and_then(|url| Url::parse(url).ok()) else {
             return Ok(Vec::new());
@@ -142,7 +143,7 @@ impl Fuel {
         let mut found = respelled(&old);
         let mut lists = Vec::new();
         let mut above = old.clone();
-        // The folder the page was in, and the one above it, list their pages more often than not.
+        // The folder of the page and its parent usually list their pages.
         for _ in 0..2 {
             let Ok(mut parts) = above.path_segments_mut() else { break };
             parts.pop_if_empty().pop();
@@ -172,7 +173,7 @@ impl Fuel {
         Ok(found)
     }
 
-    /// Entries of the site's map that sound like the card.
+    /// Returns the entries of the site's sitemap that match the card's name.
     async fn mapped(&self, subject: &Subject, old: &Url) -> Vec<(f32, String)> {
         let Ok(map) = old.join("/sitemap.xml") else { return Vec::new() };
         let Ok(answer) = self.reader.fetcher.get_within(map.as_str(), self.patience).await else {
@@ -194,8 +195,8 @@ impl Fuel {
             .collect()
     }
 
-    /// Visits pages and weighs them against a card; those that are none are left out, and so is every
-    /// page that was weighed under another address.
+    /// Fetches pages and scores them against a card. Failed fetches are left out, as are pages already scored
+    /// under another URL.
     pub(crate) async fn weigh(
         &self,
         subject: &Subject,
@@ -210,7 +211,7 @@ impl Fuel {
         self.weigh_pages(subject, vector, pages, into).await
     }
 
-    /// As [`Fuel::weigh`], for pages that were read.
+    /// As [`Fuel::weigh`], for pages already read.
     pub(crate) async fn weigh_pages(
         &self,
         subject: &Subject,
@@ -229,7 +230,7 @@ impl Fuel {
 }
 
 impl Candidate {
-    /// Weighs a page. Aside: one with a great many imports takes a while.
+    /// Scores a page. Runs on a blocking thread, because a page with very many imports takes a while.
     pub(crate) async fn of(subject: &Subject, vector: Option<&[f32]>, page: Arc<Page>) -> Result<Candidate> {
         let (subject, vector, read) = (subject.clone(), vector.map(<[f32]>::to_vec), Arc::clone(&page));
         let marks = aside(move || Ok(PageMarks::of_card(&subject, vector.as_deref(), &read))).await?;
@@ -238,8 +239,8 @@ impl Candidate {
     }
 }
 
-/// Sets every score to how likely that page is the right one, against the others and against none of
-/// them being it, and sorts by it. What is like the right page so takes away from being sure of it.
+/// Sets every score to the probability that this page is the right one, given the others and the possibility
+/// that none is, and sorts by it. A page similar to the right one thus lowers the probability of both.
 pub(crate) fn rank(pages: &mut [Candidate]) {
     let highest = pages.iter().map(|page| page.logit).fold(0.0, f32::max);
     let weight = |logit: f32| (logit - highest).exp();
@@ -252,7 +253,7 @@ pub(crate) fn rank(pages: &mut [Candidate]) {
     });
 }
 
-/// How much a link sounds like a card's name.
+/// Returns how well a link matches the card's name, 0 to 1.
 fn sounds_like(subject: &Subject, text: &str, url: &str) -> f32 {
     let path = url.split(['#', '?']).next().unwrap_or(url).trim_end_matches('/');
     let last = words(path.rsplit('/').next().unwrap_or(""));
@@ -260,7 +261,8 @@ fn sounds_like(subject: &Subject, text: &str, url: &str) -> f32 {
         .max(agreement(&subject.name_words, &telling(&last.join(" "))))
 }
 
-/// Other spellings of an address: without its ending, without what stuck to it when it was copied.
+/// Returns variants of a URL: with or without its extension, and without trailing characters that were copied
+/// along.
 fn respelled(old: &Url) -> Vec<String> {
     let path = old.path();
     let mut paths = Vec::new();

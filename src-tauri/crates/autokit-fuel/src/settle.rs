@@ -1,4 +1,4 @@
-//! What follows from a card and its page: how the card stands, and what should change.
+//! Derives the state of a card from its page, and the changes to propose.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::seek::Candidate;
 use autokit_pages::Subject;
 use autokit_pages::{Page, Result, aside, without_fragment};
 
-/// Claims a verified card needs support for, where it makes them.
+/// Claims that need support for a card to count as verified, where the card makes them.
 const ESSENTIAL: [&str; 4] = [fields::NAME, fields::DESCRIPTION, fields::MODULE, fields::CLASS];
 
 impl Fuel {
-    /// Holds the card's fields against its page, or against the page found for it (`moved`).
+    /// Checks the card's fields against its page, or against the page found for it (`moved`).
     ///
     /// # Errors
     /// [`Error::Embedding`].
@@ -40,7 +40,7 @@ impl Fuel {
         }
         let contradicted = report.claims.iter().any(Claim::is_contradicted);
         let supported = |claim: &Claim| !ESSENTIAL.contains(&claim.field.as_str()) || !claim.is_not_found();
-        // What is contradicted is put right by what is proposed.
+        // Contradicted fields are corrected by the draft.
         let sound = report.claims.iter().all(supported);
         report.state = match (moved, contradicted, sound) {
             (true, _, _) => CardState::Broken,
@@ -67,7 +67,7 @@ impl Fuel {
         aside(move || improve::by_rules(&subject, &page, embedder.as_deref())).await
     }
 
-    /// What should change, each with the words of the page.
+    /// Drafts the changes, each with supporting quotes from the page.
     fn draft(
         &self,
         case: &Case<'_>,
@@ -84,8 +84,8 @@ impl Fuel {
             proposed.push(ProposedField { field, value: Some(value), evidence, confidence });
         };
         for claim in &report.claims {
-            // What the card does not say is no fault of it; it comes along with what is, or where the card
-            // has room for it and nothing in it.
+            // A field the card lacks is not an error; it is added along with corrections, or where the card
+            // has the field but left it blank.
             let blank = case.card.text(&claim.field).is_some_and(|text| text.trim().is_empty());
             let wanted = claim.is_contradicted()
                 || claim.standing == Standing::Unsaid && (self.improve || moved || blank);
@@ -103,8 +103,8 @@ impl Fuel {
             let quotes: Vec<&str> = improved.quotes.iter().map(String::as_str).collect();
             add(fields::DESCRIPTION, Value::from(improved.text.as_str()), &quotes, 0.8);
         }
-        // A card that says it is not verified can become so again for nothing but a sound check. One that
-        // says nothing about it is left as it is: how it fares is known without a word on the card.
+        // A sound check alone can only restore the mark of a card that says it is not verified. A card that
+        // says nothing about it is left as it is: its state is known without the field.
         let denies = case.card.object().get(fields::VERIFIED) == Some(&Value::Bool(false));
         let only_verified = proposed.is_empty();
         if only_verified && !(sound && denies && case.verifies) {
@@ -154,9 +154,9 @@ impl Fuel {
     }
 }
 
-/// For a card whose page is gone or wrong and for which no other was found: it can no longer be called
-/// verified. The pages that were looked at come along, for a person to choose from.
-/// `text` is the hash of what its address delivered, if that was a page.
+/// Drafts `verified: false` for a card whose page is gone or wrong and for which no other was found. The
+/// pages that were scored are included for a person to choose from. `text` is the hash of what its URL
+/// delivered, if that was a page.
 pub(crate) fn unverified(case: &Case<'_>, report: &Report, text: Option<&str>) -> Option<Draft> {
     if !case.card.verified() {
         return None;
@@ -180,7 +180,7 @@ pub(crate) fn unverified(case: &Case<'_>, report: &Report, text: Option<&str>) -
             confidence: 0.9,
         }],
         similar: Vec::new(),
-        // A reviewer's no holds for what was seen, not for good.
+        // A reviewer's rejection holds for what was seen, not forever.
         basis: Some(report.seen(text)),
         candidates: others(report, ""),
         arrived: None,
@@ -199,7 +199,7 @@ fn evidence(page: &Page, quote: &str, now: &str) -> Evidence {
     }
 }
 
-/// Pages that were weighed and not taken.
+/// Returns the pages that were scored and not chosen.
 fn others(report: &Report, taken: &str) -> Vec<PageCandidate> {
     report
         .candidates
@@ -214,7 +214,7 @@ fn others(report: &Report, taken: &str) -> Vec<PageCandidate> {
         .collect()
 }
 
-/// A sentence's first letter; an address or the name of a host stays as it is.
+/// Capitalizes a sentence, unless it starts with a URL or host name.
 fn capital(text: &str) -> String {
     if text.split_whitespace().next().is_some_and(|word| word.contains(['/', '.', ':'])) {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Visits of one run: many cards name one page, and candidates are weighed for card after card.
+//! Visits of one run: many cards share a page, and candidates are scored for card after card.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use autokit_pages::{PageReader, Result, Visit};
 use lru::LruCache;
 
-/// Visits kept while cards are looked at.
+/// Most visits kept.
 const KEPT: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
 
-/// What visits came to lately, failures included, by the address asked for.
+/// Results of recent visits, including failures, by requested URL.
 #[derive(Clone, Debug)]
 pub struct Visits(Arc<Mutex<LruCache<String, Visit>>>);
 
@@ -21,10 +21,10 @@ impl Default for Visits {
 }
 
 impl Visits {
-    /// Visits an address, unless that was done lately.
+    /// Visits a URL, unless it was visited recently.
     ///
     /// # Errors
-    /// When the embedding model fails; what the site does is part of the [`Visit`].
+    /// Returns an error when the embedding model fails; failures of the site are part of the [`Visit`].
     pub(crate) async fn visit(&self, reader: &PageReader, url: &str, patience: Duration) -> Result<Visit> {
         if let Some(kept) = self.0.lock().expect("no holder panics").get(url) {
             return Ok(kept.clone());
