@@ -19,30 +19,30 @@ use autokit_pages::{PageMark, PageMarks, agreement, likeness};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// The page says so.
+    /// The page confirms the claim.
     Supported,
-    /// The page says otherwise.
+    /// The page contradicts the claim.
     Contradicted,
-    /// The page does not say.
+    /// The page says nothing about it.
     NotFound,
-    /// The card does not say; the page does.
+    /// The card makes no claim; the page has a value.
     Unsaid,
 }
 
-/// One field of a card against the page.
+/// The verdict on one field of a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Claim {
     /// Name of the field.
     pub field: String,
     /// What the page says about it.
     pub standing: Standing,
-    /// The sentence or the line of code that says so, as it stands on the page; empty when nothing does.
+    /// The supporting sentence or line of code, verbatim from the page; empty if there is none.
     pub quote: String,
-    /// The value the page shows, where it is another.
+    /// The value on the page, where it differs.
     pub value: Option<Value>,
-    /// How sure that is, 0 to 1.
+    /// Confidence in the verdict, 0 to 1.
     pub confidence: f32,
-    /// The rules could not say; a language model did, and the page shows it.
+    /// Whether the rules found nothing and a language model made the claim, backed by the page.
     pub by_model: bool,
 }
 

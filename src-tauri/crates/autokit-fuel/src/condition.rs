@@ -13,17 +13,17 @@ use ts_rs::TS;
 
 use autokit_pages::Page;
 
-/// What sort of page it is.
+/// Condition of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// A page with something on it.
+    /// A page with content.
     Content,
-    /// It says that there is nothing at this address, or no longer.
+    /// The page says that nothing is, or is no longer, at this URL.
     NotFound,
-    /// A domain for sale or full of advertisements.
+    /// A parked domain: for sale or full of advertisements.
     Parked,
-    /// Next to no text.
+    /// Almost no text.
     Empty,
 }
 

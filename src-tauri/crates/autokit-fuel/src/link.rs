@@ -6,54 +6,54 @@ use ts_rs::TS;
 
 use autokit_pages::Visit;
 
-/// How an address fares.
+/// State of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkState {
-    /// A page was delivered. What is on it is another question.
+    /// A page was delivered, whatever its content.
     Delivered,
-    /// The card names no address.
+    /// The card has no link.
     Missing,
-    /// The site says there is no such page.
+    /// The site says that the page does not exist.
     NoPage,
-    /// Redirects lead nowhere.
+    /// The redirects do not end at a page.
     Circle,
-    /// What is there is no page: a download, a picture, more than a page can be.
+    /// Not a page: a download, an image, or a response too large to be a page.
     NotAPage,
-    /// No address at all.
+    /// Not a valid URL.
     BadAddress,
-    /// The certificate does not hold.
+    /// The TLS certificate is not valid.
     Insecure,
-    /// Closed to programs: robots.txt, a login, a private network. Nothing can be said about the page.
+    /// Closed to programs: robots.txt, a login, a private network. Says nothing about the page.
     Closed,
-    /// The site fails or does not answer; it may later.
+    /// The site fails or does not respond; it may later.
     Failing,
 }
 
-/// How an address fares, with what it answered.
+/// State of a link, with details of the response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct LinkHealth {
-    /// The address on the card.
+    /// The URL on the card.
     pub url: Option<String>,
-    /// How it fares.
+    /// The link's state.
     pub state: LinkState,
-    /// In a sentence, for people.
+    /// An explanation for people, in one sentence.
     pub said: String,
-    /// What a person can do about it, where it takes one.
+    /// What a person can do about it, if anything.
     #[serde(default)]
     pub remedy: Option<String>,
-    /// HTTP status of the last answer.
+    /// HTTP status of the last response.
     pub status: Option<u16>,
-    /// Where it led.
+    /// The URL after redirects.
     pub found: Option<String>,
-    /// Every request on the way: address and status.
+    /// Every request made, with redirects: URL and status.
     #[ts(type = "Array<{ url: string, status: number }>")]
     pub hops: Vec<Hop>,
-    /// Whether all of the way is encrypted and its certificates hold.
+    /// Whether every request used HTTPS with a valid certificate.
     pub encrypted: bool,
-    /// Media type of the answer.
+    /// Media type of the response.
     pub content_type: Option<String>,
-    /// Milliseconds until the last byte.
+    /// Milliseconds until the last byte was received.
     #[ts(type = "number | null")]
     pub ms: Option<u64>,
 }

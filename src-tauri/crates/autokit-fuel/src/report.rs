@@ -10,85 +10,85 @@ use crate::condition::Condition;
 use crate::link::LinkHealth;
 use autokit_pages::PageMarks;
 
-/// Whether a page is about a tool.
+/// Judgement whether a page is about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Judgement {
-    /// It is.
+    /// Whether it is.
     pub about: bool,
-    /// What sort of page it is.
+    /// Condition of the page.
     pub condition: Condition,
-    /// In a sentence, for people.
+    /// The reason for people, in one sentence.
     pub why: String,
-    /// Words of the page that say so.
+    /// A quote from the page that shows it.
     pub quote: String,
-    /// How sure it is that the page documents this tool, 0 to 1.
+    /// Probability that the page documents this tool, 0 to 1.
     pub score: f32,
-    /// What speaks for it.
+    /// The page marks behind the score.
     pub marks: PageMarks,
 }
 
-/// A page that was weighed.
+/// A page that was scored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Weighed {
-    /// Its address.
+    /// Its URL.
     pub url: String,
     /// Its title.
     pub title: String,
-    /// How sure it is that it documents this tool, 0 to 1.
+    /// Probability that it documents this tool, 0 to 1.
     pub score: f32,
-    /// What speaks for it.
+    /// The page marks behind the score.
     pub marks: PageMarks,
-    /// In a sentence, for people.
+    /// The reason for people, in one sentence.
     pub why: String,
 }
 
-/// What looking for another page came to.
+/// Result of searching for another page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Sought {
-    /// The right page.
+    /// The right page was found.
     Found {
-        /// It.
+        /// The page.
         page: Weighed,
     },
-    /// Nothing that documents this tool is left; what is like it documents others.
+    /// No page documents this tool any more; similar pages document other tools.
     Gone,
-    /// Pages that may be it, none clearly.
+    /// Some pages may be right, none clearly.
     Unsure,
-    /// Searching worked, and there was nothing to look at.
+    /// The search worked but found no pages.
     NothingFound,
-    /// No search service is chosen: nothing can be said about other pages.
+    /// No search service is chosen, so nothing is known about other pages.
     NoSearch,
-    /// Every search failed: nothing can be said about other pages.
+    /// Every search failed, so nothing is known about other pages.
     SearchFailed {
-        /// What a service said.
+        /// The error of one service.
         why: String,
     },
 }
 
-/// Everything the verifier found out about a card at one time.
+/// Everything one examination found out about a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Report {
-    /// How the card stands.
+    /// State of the card.
     pub state: CardState,
-    /// How its address fares.
+    /// Health of its link.
     pub link: LinkHealth,
-    /// Whether the page there is about the tool, if there is one.
+    /// Whether the page there is about the tool, if there is a page.
     pub page: Option<Judgement>,
-    /// The card's claims against its page, or against the page that was found for it.
+    /// The card's claims, checked against its page or the page that was found for it.
     pub claims: Vec<Claim>,
-    /// What looking for another page came to, if that was done.
+    /// Result of searching for another page, if that was done.
     pub search: Option<Sought>,
-    /// The pages that were weighed, best first.
+    /// The pages that were scored, best first.
     pub candidates: Vec<Weighed>,
-    /// Failures to reach the page in a row, this one included.
+    /// Consecutive failures to reach the page, including this one.
     pub attempts: u32,
-    /// Nothing could be asked because there is no network; nothing else in here means anything then.
+    /// Set when there was no network; the other fields then mean nothing.
     pub offline: bool,
-    /// The page shows more code than is read; what it shows further down was not looked at.
+    /// Whether the page shows more code than is parsed; the rest was not checked.
     #[serde(default)]
     pub cut: bool,
-    /// Who judged: `rules`, or a model's name beside them.
+    /// Who judged: `rules`, or `rules` and a model's name.
     pub judged_by: String,
 }
 
