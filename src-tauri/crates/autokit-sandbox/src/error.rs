@@ -1,31 +1,31 @@
-//! Why code is not run.
+//! Errors of the sandbox.
 
 use std::io;
 
-/// What programs branch on.
+/// The kind of an error, to branch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// This system has no such isolation.
+    /// This system offers no isolation.
     Unavailable,
     /// The interpreter is not installed.
     NoInterpreter,
-    /// The job itself cannot be run as described.
+    /// The job cannot be run as described.
     BadJob,
-    /// The system failed on the way.
+    /// A system call or the sandbox itself failed.
     Failed,
 }
 
-/// Why a job was not run, or no sandbox is to be had.
+/// Why a job could not be run, or no sandbox is available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// Not Linux.
+    /// The operating system is not Linux.
     #[error("code runs in isolation on Linux only, not on {system}")]
     OtherSystem {
         /// The system's name.
         system: &'static str,
     },
-    /// A processor the system call filter is not written for.
+    /// The system call filter does not support the processor.
     #[error("code cannot run in isolation on a {architecture} processor")]
     OtherProcessor {
         /// The processor's name.
@@ -34,30 +34,30 @@ pub enum SandboxError {
     /// `bwrap` is not installed.
     #[error("code cannot run in isolation: `bwrap` (bubblewrap) is not installed")]
     NoBubblewrap,
-    /// `bwrap` lacks what is needed.
+    /// `bwrap` is too old.
     #[error(
         "code cannot run in isolation: `bwrap` is version {found}, and {} or later is needed",
         SandboxError::BUBBLEWRAP
     )]
     OldBubblewrap {
-        /// What `bwrap --version` says.
+        /// What `bwrap --version` prints.
         found: String,
     },
-    /// The trial run did not hold what it must.
+    /// The trial run was not isolated as required.
     #[error("code cannot run in isolation here: {reason}")]
     NoIsolation {
         /// What failed.
         reason: String,
     },
-    /// The interpreter was not found in the system's places.
+    /// The interpreter was not found in the system's folders.
     #[error("`{interpreter}` was not found in {}", places.join(", "))]
     NoInterpreter {
         /// Its file name.
         interpreter: &'static str,
-        /// The folders that were looked at.
+        /// The folders that were searched.
         places: Vec<String>,
     },
-    /// A file's name leads elsewhere, is taken, or is none.
+    /// A file's name is invalid, is taken, or leads out of the job's folder.
     #[error("a file of the job cannot be named `{name}`: {why}")]
     BadName {
         /// The name.
@@ -65,36 +65,37 @@ pub enum SandboxError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// More or larger files than a job can bring.
+    /// The job has too many files, or too large ones.
     #[error("the job's files cannot be placed: {why}")]
     TooLarge {
         /// What is too large, with the limit.
         why: String,
     },
-    /// Bubblewrap did not get as far as starting the program.
+    /// Bubblewrap failed before it started the program.
     #[error("the sandbox could not be set up: {reason}")]
     SetUp {
-        /// What it said.
+        /// Bubblewrap's error message.
         reason: String,
     },
-    /// A call of the system failed.
+    /// A system call failed.
     #[error("the sandbox failed: {what}: {source}")]
     System {
-        /// What was tried.
+        /// What was attempted.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A fault of this program.
+    /// An internal error.
     #[error("the sandbox failed: {0}")]
     Internal(String),
 }
 
 impl SandboxError {
-    /// The oldest bubblewrap that can refuse nested user namespaces and bound a tmpfs.
+    /// The oldest version of bubblewrap that can forbid nested user namespaces and limit the size of a
+    /// tmpfs.
     pub const BUBBLEWRAP: &'static str = "0.8";
 
-    /// What to branch on.
+    /// Returns the kind of the error, to branch on.
     pub fn code(&self) -> Code {
         match self {
             SandboxError::OtherSystem { .. }
@@ -110,7 +111,7 @@ impl SandboxError {
         }
     }
 
-    /// What a person can do.
+    /// Returns what a person can do about the error.
     pub fn remedy(&self) -> &'static str {
         match self {
             SandboxError::OtherSystem { .. } | SandboxError::OtherProcessor { .. } => {
@@ -139,13 +140,13 @@ impl SandboxError {
         }
     }
 
-    /// Names what was tried when a system call failed.
+    /// Converts the error of a system call; `what` was attempted.
     #[cfg(target_os = "linux")]
     pub(super) fn system(what: &'static str) -> impl FnOnce(rustix::io::Errno) -> SandboxError {
         move |errno| SandboxError::System { what, source: errno.into() }
     }
 
-    /// Names what was tried when the standard library reports that it failed.
+    /// Converts an error of the standard library; `what` was attempted.
     #[cfg(target_os = "linux")]
     pub(super) fn io(what: &'static str) -> impl FnOnce(io::Error) -> SandboxError {
         move |source| SandboxError::System { what, source }

@@ -1,8 +1,8 @@
-//! What is run, within what, and what came of it.
+//! Jobs, their limits and their outcomes.
 
 use std::time::Duration;
 
-/// The languages a job can be in.
+/// The language of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// `python3`; the code is `/job/main.py`.
@@ -14,7 +14,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The interpreter's file name.
+    /// Returns the interpreter's file name.
     pub fn interpreter(self) -> &'static str {
         match self {
             Language::Python => "python3",
@@ -23,7 +23,7 @@ impl Language {
         }
     }
 
-    /// The name of the file in `/job` that holds the code.
+    /// Returns the name of the file in `/job` that holds the code.
     pub fn main_file(self) -> &'static str {
         match self {
             Language::Python => "main.py",
@@ -33,29 +33,29 @@ impl Language {
     }
 }
 
-/// What to run.
+/// A program to run.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What the code is written in.
+    /// The language of the code.
     pub language: Language,
-    /// The program.
+    /// The code.
     pub code: String,
-    /// What the program is given after its name.
+    /// The program's command-line arguments.
     pub arguments: Vec<String>,
-    /// What it reads from standard input, which then ends.
+    /// The whole content of its standard input.
     pub stdin: Vec<u8>,
     /// Files in its working directory, by relative name (`data/in.csv`); at most
     /// [`Job::MOST_FILES`].
     pub files: Vec<(String, Vec<u8>)>,
-    /// Its bounds.
+    /// Its limits.
     pub limits: Limits,
 }
 
 impl Job {
-    /// How many files a job can bring: each is an open descriptor while the job is set up.
+    /// Most files of a job: each is an open descriptor while the job is set up.
     pub const MOST_FILES: usize = 100;
 
-    /// A job of nothing but code, within the default limits.
+    /// Creates a job with code only and the default limits.
     pub fn new(language: Language, code: impl Into<String>) -> Job {
         Job {
             language,
@@ -68,34 +68,32 @@ impl Job {
     }
 }
 
-/// Bounds of one job as a whole, where nothing else is said. The defaults let a small computation
-/// through and nothing that a person at the same machine would feel.
+/// Limits of one job, which apply to the job as a whole unless stated otherwise. The defaults suffice for a
+/// small computation, and are low enough that a person at the same machine would not notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// From the start of the set-up to the end. Default 10 s: as long as somebody waits for a tool.
+    /// Time from the start of the set-up to the end. Default 10 s: as long as somebody waits for a tool.
     pub wall: Duration,
-    /// Processor time of each process, and of all together, rounded up to whole seconds for the
-    /// former. Default 10 s.
+    /// Processor time of each process (rounded up to whole seconds), and of all together. Default 10 s.
     pub cpu: Duration,
-    /// Memory of all processes together, in bytes; what lies in `/job` and `/tmp` is not part of
-    /// it. Default 256 MiB: an interpreter needs 10 to 50, the rest is for data.
+    /// Memory of all processes together, in bytes, without the files in `/job` and `/tmp`. Default 256 MiB:
+    /// an interpreter needs 10 to 50, the rest is for data.
     pub memory_bytes: u64,
-    /// Processes and threads together. Default 32: `node` starts about a dozen threads.
+    /// Number of processes and threads. Default 32: `node` starts about a dozen threads.
     pub processes: u32,
-    /// Bytes kept of standard output, and again of standard error: the first ones. Default
-    /// 256 KiB, more than a model can read. What is beyond is read and counted up to
-    /// [`Limits::FLOOD`] times this, where the job is ended.
+    /// Bytes kept of standard output, and the same of standard error: the first ones. Default 256 KiB, more
+    /// than a model can read. Bytes beyond that are counted and dropped, up to [`Limits::FLOOD`] times
+    /// this, where the job is killed.
     pub output_bytes: usize,
-    /// The largest file the program can write, in bytes; also the largest it can be given.
-    /// Default 16 MiB.
+    /// Size of the largest file the program can write, or be given, in bytes. Default 16 MiB.
     pub file_bytes: u64,
-    /// Size of `/job`, and again of `/tmp`, in bytes. Default 64 MiB; both are memory.
+    /// Size of `/job`, and the same of `/tmp`, in bytes. Default 64 MiB; both are in memory.
     pub scratch_bytes: u64,
 }
 
 impl Limits {
-    /// How many times [`Limits::output_bytes`] a program may write to one stream before it is
-    /// ended: enough for a chatty program, and the end of an endless one.
+    /// How many times [`Limits::output_bytes`] a program may write to one stream before it is killed:
+    /// enough for a chatty program, but not for an endless one.
     pub const FLOOD: u64 = 64;
 }
 
@@ -116,41 +114,41 @@ impl Default for Limits {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The program ended with this code, 0 for success.
+    /// The program exited with this code, 0 for success.
     Code(i32),
-    /// The program was ended by this signal. The number comes the way shells report it, as code
-    /// 128 + signal: a program that *exits* with such a code cannot be told from it.
+    /// The program was killed by this signal. The number is derived from exit code 128 + signal, as shells
+    /// report it, so a program that *exits* with such a code cannot be told from a killed one.
     Signal(i32),
-    /// Over [`Limits::wall`] or [`Limits::cpu`].
+    /// It exceeded [`Limits::wall`] or [`Limits::cpu`].
     TimedOut,
-    /// Over [`Limits::memory_bytes`]: the kernel or the sampler ended it. A program whose own
-    /// allocation was refused and that ended by itself is [`Exit::Code`] or [`Exit::Signal`].
+    /// It exceeded [`Limits::memory_bytes`] and was killed by the kernel or the sampler. A program that
+    /// exits because an allocation was refused is [`Exit::Code`] or [`Exit::Signal`].
     OutOfMemory,
-    /// Over [`Limits::processes`] in a way the kernel did not prevent.
+    /// It exceeded [`Limits::processes`] in a way the kernel did not prevent.
     TooManyProcesses,
-    /// Over [`Limits::FLOOD`] times [`Limits::output_bytes`] on one stream.
+    /// It wrote more than [`Limits::FLOOD`] times [`Limits::output_bytes`] to one stream.
     TooMuchOutput,
-    /// The caller did not want it any more.
+    /// The caller cancelled it.
     Cancelled,
 }
 
 /// What a program wrote to one stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// The first [`Limits::output_bytes`] of it.
+    /// The first [`Limits::output_bytes`] bytes.
     pub bytes: Vec<u8>,
-    /// How many bytes came after those and were dropped.
+    /// Number of bytes after those, which were dropped.
     pub cut: u64,
 }
 
 impl Output {
-    /// What is kept as text; bytes that are not UTF-8 become U+FFFD.
+    /// Returns the kept bytes as text; bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
     }
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.
@@ -159,6 +157,6 @@ pub struct Outcome {
     pub stdout: Output,
     /// Standard error.
     pub stderr: Output,
-    /// From the start of the set-up until nothing was left.
+    /// Time from the start of the set-up until no process was left.
     pub wall: Duration,
 }

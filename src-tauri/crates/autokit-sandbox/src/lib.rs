@@ -1,23 +1,22 @@
-//! Runs code nobody has vouched for.
+//! Runs untrusted code.
 //!
-//! On Linux a job runs under [bubblewrap](https://github.com/containers/bubblewrap) in namespaces
-//! of its own (user, process, network, IPC, host name, control group, mounts), behind a seccomp
-//! filter and inside limits that hold for the whole job and not only for each process. Elsewhere,
-//! or where the system offers no such thing, [`Sandbox::available`] says so with a remedy: code is
-//! never run unprotected instead.
+//! On Linux, a job runs under [bubblewrap](https://github.com/containers/bubblewrap) in its own namespaces
+//! (user, process, network, IPC, host name, control group, mounts), behind a seccomp filter and with limits
+//! that apply to the whole job, not only to each process. Elsewhere, or if the system does not support
+//! this, [`Sandbox::available`] returns an error with a remedy: code is never run without isolation.
 //!
 //! # What the code sees
 //!
-//! `/usr` (and what of `/bin`, `/lib`, `/lib64`, `/sbin` belongs to it), the library cache and
-//! `/etc/alternatives`, all read-only; its own `/proc`; `/dev` with `null`, `full`, `random` and
-//! `urandom`; `/job` (where it starts, with the job's files) and `/tmp`, both in memory and gone
-//! afterwards. No network but a loopback of its own, which it cannot open a socket for. The
-//! environment is `PATH`, `HOME`, `LANG` and `PWD`. `/dev/zero` is missing on purpose: its shared
-//! mapping is memory no process is charged for.
+//! `/usr` (and those of `/bin`, `/lib`, `/lib64` and `/sbin` that belong to it), the library cache and
+//! `/etc/alternatives`, all read-only; its own `/proc`; `/dev` with `null`, `full`, `random` and `urandom`;
+//! `/job` (its working directory, with the job's files) and `/tmp`, both in memory and deleted afterwards.
+//! No network except a loopback of its own, for which it cannot open a socket. The environment is `PATH`,
+//! `HOME`, `LANG` and `PWD`. `/dev/zero` is missing on purpose: memory of its shared mapping is not charged
+//! to any process.
 //!
-//! # What holds the limits
+//! # What enforces the limits
 //!
-//! | limit | held by |
+//! | limit | enforced by |
 //! |---|---|
 //! | wall time | the supervising thread, to a few milliseconds |
 //! | processor time | `RLIMIT_CPU` for each process, and the sampler for their sum |
@@ -27,15 +26,15 @@
 //! | all files together | the size of `/job` and that of `/tmp` |
 //! | output | the supervising thread, which reads all and keeps the limit |
 //!
-//! Without a control group, pipes and Unix sockets can hold some hundred megabytes no process is
-//! charged for (64 descriptors a process bound them); shared anonymous memory, System V and POSIX
-//! memory and memory files are refused because they could hold more.
+//! Without a control group, pipes and Unix sockets can hold some hundred megabytes that are not charged to
+//! any process (64 descriptors per process limit them). Shared anonymous memory, System V and POSIX shared
+//! memory and memory files are forbidden because they could hold more.
 //!
 //! # How a job ends
 //!
-//! By killing process 1 of its process namespace, upon which the kernel kills every other one in it
-//! and only then lets process 1 go; a [`Sandbox::run`] returns when that has happened, so nothing
-//! survives it. The same follows if the caller drops the future or dies.
+//! By killing process 1 of its process namespace. The kernel then kills all others in it, and only then
+//! lets process 1 end. [`Sandbox::run`] returns after that, so nothing survives it. The same happens if the
+//! caller drops the future or dies.
 
 mod error;
 pub mod files;
@@ -58,38 +57,38 @@ use linux as platform;
 #[cfg(not(target_os = "linux"))]
 use unsupported as platform;
 
-/// What bounds the memory and the number of processes of a whole job.
+/// What limits the memory and the number of processes of a whole job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// A control group of the kernel: exact.
+    /// A kernel control group: exact.
     ControlGroup,
-    /// Limits for each process, and a sampler over all of them every 20 ms.
+    /// Limits for each process, and a sampler that adds up all of them every 20 ms.
     Sampler,
 }
 
-/// A proven way to run code in isolation; cheap to clone.
+/// A tested way to run code in isolation; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     inner: std::sync::Arc<platform::Sandbox>,
 }
 
 impl Sandbox {
-    /// Looks for what isolation needs on this system and proves by one real run that it works:
-    /// namespaces, the system call filter and the limits. Takes some tens of milliseconds and
-    /// blocks; the result can be kept as long as the program runs.
+    /// Looks for what isolation needs on this system, and tests with a real run that it works: namespaces,
+    /// the system call filter and the limits. Takes some tens of milliseconds and blocks; the result can be
+    /// reused as long as the program runs.
     pub fn available() -> Result<Sandbox, SandboxError> {
         Ok(Sandbox { inner: std::sync::Arc::new(platform::Sandbox::available()?) })
     }
 
-    /// What bounds a job as a whole on this system.
+    /// Returns what limits a job as a whole on this system.
     pub fn total(&self) -> Total {
         self.inner.total()
     }
 
-    /// Runs a job to its end, its limits' end, or until `cancel` is ready, and returns when no
-    /// process of it is left. Dropping the future ends the job as well, but does not wait.
+    /// Runs a job until it ends, exceeds a limit, or `cancel` is ready, and returns when no process of it
+    /// is left. Dropping the future kills the job as well, but does not wait for that.
     ///
-    /// A program that fails is an [`Outcome`]; an error means that it could not be run as asked.
+    /// A failing program is an [`Outcome`]; an error means that the job could not be run.
     pub async fn run(&self, job: Job, cancel: impl Future<Output = ()>) -> Result<Outcome, SandboxError> {
         self.inner.run(job, cancel).await
     }

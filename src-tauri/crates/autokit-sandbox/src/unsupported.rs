@@ -1,8 +1,8 @@
-//! Systems without namespaces: there is no sandbox, and no run without one.
+//! Systems without namespaces: there is no sandbox, and code is not run without one.
 
 use super::{Job, Outcome, SandboxError, Total};
 
-/// Never made.
+/// Cannot be created.
 #[derive(Debug)]
 pub(super) enum Sandbox {}
 

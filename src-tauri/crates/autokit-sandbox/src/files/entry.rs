@@ -1,23 +1,23 @@
-//! What is listed of a folder.
+//! Entries of a folder's listing.
 
 /// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name; bytes that are not UTF-8 are shown as U+FFFD.
+    /// Its name; bytes that are not UTF-8 are replaced by U+FFFD.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
 }
 
-/// What an entry is. A link is not followed.
+/// The kind of an entry. Links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// An ordinary file.
+    /// A regular file.
     File,
     /// A folder.
     Directory,
     /// A symbolic link.
     Symlink,
-    /// A FIFO, a socket, a device.
+    /// A FIFO, a socket or a device.
     Other,
 }

@@ -1,8 +1,8 @@
-//! Why a file is not read.
+//! Errors of reading files.
 
 use std::io;
 
-/// Why a file or folder is not read.
+/// Why a file or folder cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -12,19 +12,19 @@ pub enum FileError {
         /// As given.
         name: String,
     },
-    /// There is nothing of that name.
+    /// There is no file or folder of that name.
     #[error("`{name}` does not exist")]
     NotFound {
         /// As given.
         name: String,
     },
-    /// A link stands in the way, and this system cannot follow one safely.
+    /// The name leads through a symbolic link, which this system cannot follow safely.
     #[error("`{name}` leads over a symbolic link, which is not followed")]
     Symlink {
         /// As given.
         name: String,
     },
-    /// Not an ordinary file.
+    /// It is not a regular file.
     #[error("`{name}` is not a file but {what}")]
     NotAFile {
         /// As given.
@@ -32,54 +32,54 @@ pub enum FileError {
         /// What it is.
         what: &'static str,
     },
-    /// Not a folder.
+    /// It is not a folder.
     #[error("`{name}` is not a folder")]
     NotAFolder {
         /// As given.
         name: String,
     },
-    /// It is there to keep a secret.
+    /// The file holds secrets.
     #[error("`{name}` is private: {why}")]
     Private {
         /// As given.
         name: String,
-        /// How it is known.
+        /// Why it is considered private.
         why: &'static str,
     },
-    /// Not UTF-8.
+    /// The file is not UTF-8.
     #[error("`{name}` is not a text in UTF-8: {what}")]
     NotText {
         /// As given.
         name: String,
-        /// What it seems to be, or where it stops being one.
+        /// What it seems to be, or where it stops being UTF-8.
         what: String,
     },
-    /// The lines asked for lie further in than is looked.
+    /// The requested lines are further into the file than is searched.
     #[error("`{name}` was searched for the line through {scanned} bytes, which is the limit")]
     TooLarge {
         /// As given.
         name: String,
-        /// Bytes gone through.
+        /// Number of bytes searched.
         scanned: u64,
     },
-    /// Folders are moved about faster than one can be found.
+    /// Folders are renamed faster than the name can be resolved.
     #[error("`{name}` kept changing its place while it was opened")]
     Changing {
         /// As given.
         name: String,
     },
-    /// The system failed.
+    /// A system call failed.
     #[error("`{name}` cannot be read: {source}")]
     System {
         /// As given.
         name: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl FileError {
-    /// What a person can do.
+    /// Returns what a person can do about the error.
     pub fn remedy(&self) -> &'static str {
         match self {
             FileError::Outside { .. } => "Give a name relative to the project's folder, without `..`.",

@@ -1,15 +1,15 @@
-//! Reads text below one folder, and cannot be led out of it.
+//! Reads text files below one folder, without ever leaving it.
 //!
-//! A name is followed by the kernel itself (`openat2` with `RESOLVE_BENEATH` and
-//! `RESOLVE_NO_MAGICLINKS`, through `rustix`): a link may lead elsewhere *within* the folder, and
-//! nothing can be swapped between a check and the use, because there is no check. A Linux older than
-//! 5.6, and other Unix systems, go part by part and follow no link at all. Elsewhere the path is
-//! resolved, checked, opened and compared with what is there afterwards; somebody who swaps folders
-//! at the right moments could win there, which is why such systems are the weaker ones.
+//! Names are resolved by the kernel itself (`openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_MAGICLINKS`,
+//! through `rustix`): a link may lead elsewhere *within* the folder, and nothing can be swapped between
+//! check and use, because there is no separate check. On Linux older than 5.6, and on other Unix systems,
+//! names are resolved part by part without following any link. Elsewhere, the path is resolved, checked,
+//! opened, and compared with what is there afterwards. Whoever swaps folders at the right moments could win
+//! that race, so such systems are less safe.
 //!
-//! What opens is refused unless it is an ordinary file, without ever waiting for it (FIFOs) or
-//! waking a device. Files that hold secrets are refused by name and by content unless they are
-//! asked for. A hard link cannot be told from the file itself: below the folder it belongs there.
+//! Only regular files are read, and they are opened without blocking (FIFOs) or triggering a device. Files
+//! that hold secrets are rejected by name and content, unless allowed. A hard link cannot be told from the
+//! file itself, so it counts as a file of the folder.
 
 mod entry;
 mod error;
@@ -33,7 +33,7 @@ use unix as platform;
 #[cfg(not(unix))]
 use weaker as platform;
 
-/// A folder whose texts can be read.
+/// A folder whose text files can be read.
 #[derive(Debug)]
 pub struct ProjectRoot {
     path: PathBuf,
@@ -41,45 +41,45 @@ pub struct ProjectRoot {
     allow_private: bool,
 }
 
-/// What a folder holds.
+/// The entries of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// By name.
+    /// The entries, sorted by name.
     pub entries: Vec<Entry>,
-    /// How many more there are.
+    /// Number of entries that were left out.
     pub left_out: usize,
-    /// There are even more than were looked at ([`ProjectRoot::MOST_ENTRIES`]): which ones are shown
-    /// is the system's choice.
+    /// Whether the folder has more entries than were read ([`ProjectRoot::MOST_ENTRIES`]); which ones are
+    /// listed is then up to the system.
     pub more: bool,
 }
 
 impl ProjectRoot {
-    /// How many entries of one folder are looked at, so that a listing ends.
+    /// Most entries of one folder that are read, so that listing terminates.
     pub const MOST_ENTRIES: usize = 100_000;
-    /// How many bytes of a file are gone through to reach a line, so that a search for one ends.
+    /// Most bytes of a file that are searched for a line, so that the search terminates.
     pub const MOST_SCANNED: u64 = 64 << 20;
 
-    /// Takes a folder. It is held open: what is at its path later makes no difference on Unix.
+    /// Opens a folder. It is held open, so that on Unix later changes of its path do not matter.
     pub fn open(path: impl AsRef<Path>) -> Result<ProjectRoot, FileError> {
         let path = path.as_ref().to_owned();
         let root = platform::Root::open(&path)?;
         Ok(ProjectRoot { path, root, allow_private: false })
     }
 
-    /// Follows no link, not even one that stays within: for a folder of which a part is closed.
+    /// Follows no links, not even within the folder. For a folder of which a part is closed.
     #[must_use]
     pub fn without_links(self) -> ProjectRoot {
         ProjectRoot { root: self.root.without_links(), ..self }
     }
 
-    /// Lets keys and passwords be read as well.
+    /// Allows reading files with keys and passwords too.
     #[must_use]
     pub fn allow_private(mut self) -> ProjectRoot {
         self.allow_private = true;
         self
     }
 
-    /// The folder as it was given.
+    /// Returns the path as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -89,7 +89,7 @@ impl ProjectRoot {
         self.read_lines(relative, Lines::ALL, max_bytes)
     }
 
-    /// Reads some lines of a file, at most `max_bytes` of them.
+    /// Reads some lines of a file, at most `max_bytes`.
     pub fn read_lines(&self, relative: &str, lines: Lines, max_bytes: usize) -> Result<FileText, FileError> {
         let parts = parts(relative)?;
         if parts.is_empty() {
@@ -122,7 +122,7 @@ impl ProjectRoot {
         }
     }
 
-    /// What a folder holds, at most `max_entries`; the root itself is `""` or `"."`.
+    /// Lists a folder, at most `max_entries`; the root itself is `""` or `"."`.
     pub fn list(&self, relative: &str, max_entries: usize) -> Result<Listing, FileError> {
         let parts = parts(relative)?;
         let (mut entries, more) = self.root.entries(relative, &parts, Self::MOST_ENTRIES)?;
@@ -133,11 +133,11 @@ impl ProjectRoot {
     }
 }
 
-/// The parts of a relative name. `..` is refused even where it would stay inside: nobody needs it,
-/// and a link before it would change what it means.
+/// Splits a relative name into its parts. `..` is rejected even where it would stay inside: nobody needs
+/// it, and a link before it would change its meaning.
 fn parts(relative: &str) -> Result<Vec<&str>, FileError> {
     let outside = || FileError::Outside { name: relative.to_owned() };
-    // On Windows a name can also begin with a drive, and `\` separates.
+    // On Windows, a name can start with a drive, and `\` is a separator too.
     let foreign = cfg!(windows) && relative.contains(['\\', ':']);
     if relative.starts_with('/') || relative.contains('\0') || foreign {
         return Err(outside());

@@ -1,19 +1,19 @@
-//! Files that are there to keep a secret.
+//! Detection of files that hold secrets.
 
 use std::path::Path;
 
-/// How much of a file is searched for a key, in bytes: a key file begins with its key, after a few
-/// certificates at most.
+/// Bytes of a file that are searched for a key: a key file begins with its key, after a few certificates at
+/// most.
 pub(super) const KEY_BYTES: u64 = 256 << 10;
 
-/// Why a file of this name is private, if it is.
+/// Returns why a file of this name is private, if it is.
 pub(super) fn name(path: &Path) -> Option<&'static str> {
-    // Systems that ignore case would open them all the same.
+    // Compared in lower case, because file systems that ignore case would open them too.
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().to_lowercase());
     let folder = folder.unwrap_or_default();
     let example = [".example", ".sample", ".template", ".dist", ".defaults"];
-    // `prod.env` is one as much as `.env`.
+    // `prod.env` as well as `.env`.
     if name == ".envrc" || name.rsplit_once('.').is_some_and(|(_, end)| end == "env") {
         return Some("it holds the settings of an environment");
     }
@@ -37,11 +37,11 @@ pub(super) fn name(path: &Path) -> Option<&'static str> {
     None
 }
 
-/// Whether a file begins with a private key in text form, whatever its name.
+/// Returns whether the start of a file contains a private key in PEM format, whatever the file's name.
 pub(super) fn holds_a_key(start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(start);
     text.lines().map(str::trim).any(|line| {
-        // In two parts, so that this very file can be read.
+        // Matched in two parts, so that this source file does not count as one.
         let label = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.strip_suffix("-----"));
         label.is_some_and(|label| label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK"))
     })

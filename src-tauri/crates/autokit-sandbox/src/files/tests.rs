@@ -6,7 +6,7 @@ use rustix::fs::OFlags;
 
 use super::{Entry, EntryKind, FileError, Lines, ProjectRoot};
 
-/// A project beside something that is none of its business.
+/// A project folder beside a folder that must not be read.
 fn project() -> (tempfile::TempDir, ProjectRoot) {
     let folder = tempfile::tempdir().expect("a folder");
     let inside = folder.path().join("project");
@@ -63,7 +63,7 @@ fn names_and_links_do_not_lead_out() {
         assert!(matches!(error, FileError::Outside { .. } | FileError::Symlink { .. }), "{name}: {error}");
     }
     assert!(root.list("absolute", 10).is_err() && root.list("magic", 10).is_err());
-    // Links that stay inside are followed by the kernel, and refused where we walk ourselves.
+    // Links that stay inside are followed if the kernel resolves names, and rejected otherwise.
     symlink("deep", inside.join("src/near")).expect("linked");
     symlink("../src/deep/file.txt", inside.join("src/up.txt")).expect("linked");
     #[cfg(target_os = "linux")]
@@ -117,7 +117,7 @@ fn other_encodings_and_huge_files_are_told() {
 fn secrets_are_refused_unless_asked_for() {
     let (_folder, root) = project();
     let inside = root.path().to_owned();
-    // In two parts, so that nothing takes this file for one.
+    // In two parts, so that nothing takes this source file for a key file.
     let key = format!("# mine\n-----BEGIN RSA {}-----\nMII\n", "PRIVATE KEY");
     for (name, content) in [
         (".env", "A=1"),
@@ -160,7 +160,7 @@ fn folders_are_listed_in_order_and_what_is_left_out_is_told() {
     assert_eq!((two.entries.as_slice(), two.left_out), (&expected[..2], 1));
 }
 
-/// Swaps a folder with a link to the outside as fast as it goes, while it is read.
+/// Swaps a folder with a link to the outside as fast as possible, while it is read.
 #[test]
 fn a_folder_swapped_for_a_link_never_leads_out() {
     let (folder, root) = project();
@@ -173,7 +173,7 @@ fn a_folder_swapped_for_a_link_never_leads_out() {
         threads.spawn(|| {
             let (real, link) = (inside.join("src/deep"), inside.join("link"));
             while !over.load(Ordering::Relaxed) {
-                // Exchanged in one step: there is always one of the two.
+                // Exchanged atomically, so that one of the two is always there.
                 #[cfg(target_os = "linux")]
                 rustix::fs::renameat_with(
                     rustix::fs::CWD,
@@ -193,7 +193,7 @@ fn a_folder_swapped_for_a_link_never_leads_out() {
             }
         });
         let mut tries = 0;
-        // Until both have been seen: a race nobody ran would prove nothing.
+        // Until both outcomes have been seen, or the race would not have been tested.
         while tries < 2_000 || ((read == 0 || refused == 0) && tries < 2_000_000) {
             tries += 1;
             let kept = match root.read("src/deep/file.txt", 100) {

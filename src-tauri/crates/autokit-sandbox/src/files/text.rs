@@ -1,4 +1,4 @@
-//! Lines of a text file.
+//! Reads lines of text files.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -8,35 +8,35 @@ use super::{FileError, ProjectRoot};
 /// Which lines to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lines {
-    /// The first one, counted from 1; 0 is taken as 1.
+    /// The first line, counted from 1; 0 means 1.
     pub from: u64,
-    /// How many at most.
+    /// Most lines.
     pub lines: u64,
 }
 
 impl Lines {
-    /// All of them.
+    /// All lines.
     pub const ALL: Lines = Lines { from: 1, lines: u64::MAX };
 }
 
-/// What was read of a file.
+/// The text read from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileText {
-    /// The lines, whole unless [`FileText::line_cut`]; line ends as in the file.
+    /// The lines, complete unless [`FileText::line_cut`]; line ends as in the file.
     pub text: String,
     /// The number of the first line.
     pub from: u64,
-    /// How many lines these are.
+    /// The number of lines.
     pub lines: u64,
     /// Size of the whole file, in bytes, when it was opened.
     pub total_bytes: u64,
-    /// Whether the file goes on after this.
+    /// Whether the file continues after these lines.
     pub more: bool,
     /// Whether the last line was cut because of the limit in bytes.
     pub line_cut: bool,
 }
 
-/// Reads `wanted` lines of a file, at most `max_bytes` of them.
+/// Reads the `wanted` lines of a file, at most `max_bytes`.
 pub(super) fn read(
     name: &str,
     file: File,
@@ -84,7 +84,7 @@ pub(super) fn read(
     Ok(FileText { text, from, lines, total_bytes, more, line_cut })
 }
 
-/// UTF-8, of which the limit may have cut the last character.
+/// Decodes UTF-8, whose last character may be incomplete if it was `cut`.
 fn text(name: &str, mut bytes: Vec<u8>, cut: bool) -> Result<String, FileError> {
     let not_text = |what: String| Err(FileError::NotText { name: name.to_owned(), what });
     if let Err(error) = std::str::from_utf8(&bytes) {
@@ -100,7 +100,8 @@ fn text(name: &str, mut bytes: Vec<u8>, cut: bool) -> Result<String, FileError> 
     String::from_utf8(bytes).or_else(|error| not_text(error.to_string()))
 }
 
-/// The marks of other encodings, which say more than the place where they fail as UTF-8.
+/// Rejects files with the byte order mark of another encoding, which tells more than the position of the
+/// first invalid byte.
 fn refuse_other_encodings(name: &str, start: &[u8]) -> Result<(), FileError> {
     let what = match start {
         [0xff, 0xfe, ..] => "it is UTF-16 (little-endian)",

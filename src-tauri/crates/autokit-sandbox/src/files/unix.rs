@@ -1,4 +1,4 @@
-//! Opening below a folder on Unix.
+//! Opens files below a folder on Unix.
 
 use std::fs::File;
 use std::io;
@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use super::entry::{Entry, EntryKind};
 use super::error::FileError;
 
-/// Never waits, never becomes a terminal's owner, never inherited.
+/// Never blocks, never makes a terminal the controlling one, never inherited.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
-/// How often a name is tried that moves while the kernel follows it.
+/// How often a name is resolved again if a folder is renamed meanwhile.
 #[cfg(target_os = "linux")]
 const TRIES: usize = 128;
 
@@ -36,9 +36,9 @@ impl Root {
         Root { follows_links: false, ..self }
     }
 
-    /// Opens an ordinary file, and says where it really is when that is known.
+    /// Opens a regular file, and returns its real path if a link was followed.
     pub(super) fn open_file(&self, name: &str, parts: &[&str]) -> Result<(File, Option<PathBuf>), FileError> {
-        // A look first, where that is possible without opening: opening a device can do something.
+        // Checked first without opening, where that is possible, because opening a device can have effects.
         #[cfg(target_os = "linux")]
         ordinary(name, self.resolve(name, parts, OFlags::PATH | OFlags::CLOEXEC)?.as_fd())?;
         let file = self.resolve(name, parts, READ)?;
@@ -47,7 +47,7 @@ impl Root {
         Ok((file.into(), real))
     }
 
-    /// Entries of a folder, at most so many, and whether there are more.
+    /// Returns at most `most` entries of a folder, and whether there are more.
     pub(super) fn entries(
         &self,
         name: &str,
@@ -98,9 +98,10 @@ impl Root {
         for _ in 0..TRIES {
             match openat2(&self.folder, &path, flags, Mode::empty(), how) {
                 Ok(file) => return Ok(file),
-                // Something on the way was renamed while a link went up.
+                // A folder on the path was renamed while a link was resolved upwards.
                 Err(Errno::AGAIN | Errno::INTR) => {}
-                // An old kernel has no such call; some containers forbid what they do not know.
+                // Old kernels do not have this system call, and some containers forbid calls they do not
+                // know.
                 Err(Errno::NOSYS | Errno::PERM) => return self.walk(name, parts, flags),
                 Err(errno) => return Err(error(name, errno)),
             }
@@ -113,13 +114,13 @@ impl Root {
         self.walk(name, parts, flags)
     }
 
-    /// Part by part, following no link: each part is opened in the folder opened before it, so that
-    /// whatever is swapped meanwhile, every step stays within.
+    /// Opens a path part by part without following links. Each part is opened relative to the folder opened
+    /// before, so that every step stays within the root, whatever is swapped meanwhile.
     pub(super) fn walk(&self, name: &str, parts: &[&str], flags: OFlags) -> Result<OwnedFd, FileError> {
         let here = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let step = |folder: &OwnedFd, part: &str, flags| {
             openat(folder, part, flags, Mode::empty()).map_err(|errno| match errno {
-                // A link is "not a folder" where a folder is asked for.
+                // A link is reported as "not a folder" where a folder is required.
                 Errno::NOTDIR | Errno::LOOP | Errno::MLINK if is_link(folder, part) => {
                     FileError::Symlink { name: name.to_owned() }
                 }
@@ -134,7 +135,7 @@ impl Root {
             folder = step(&folder, part, here)?;
         }
         let file = step(&folder, last, flags | OFlags::NOFOLLOW)?;
-        // With `O_PATH` a link itself is opened.
+        // `O_PATH` opens the link itself.
         let kind = FileType::from_raw_mode(fstat(&file).map_err(|errno| error(name, errno))?.st_mode);
         if kind == FileType::Symlink {
             return Err(FileError::Symlink { name: name.to_owned() });
@@ -142,7 +143,7 @@ impl Root {
         Ok(file)
     }
 
-    /// Where an open file is, which a link's name does not tell. `None`: there was no link.
+    /// Returns the real path of an open file if a link was followed, or else `None`.
     #[cfg(target_os = "linux")]
     fn real_path(&self, name: &str, parts: &[&str], file: &OwnedFd) -> Result<Option<PathBuf>, FileError> {
         use std::os::fd::AsRawFd;
@@ -161,7 +162,7 @@ impl Root {
 
     #[cfg(not(target_os = "linux"))]
     fn real_path(&self, _: &str, _: &[&str], _: &OwnedFd) -> Result<Option<PathBuf>, FileError> {
-        // No link was followed.
+        // Links are never followed here.
         Ok(None)
     }
 }

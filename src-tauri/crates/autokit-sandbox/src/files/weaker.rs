@@ -1,6 +1,6 @@
-//! Opening below a folder where the system cannot be told to stay in it: resolve, check, open, and
-//! compare what was opened with what is there. Somebody who swaps a folder and swaps it back at the
-//! right two moments could win; the systems of `unix.rs` leave no such moments.
+//! Opens files below a folder on systems that cannot be told to stay in it: resolves the path, checks it,
+//! opens it, and compares what was opened with what is there. Whoever swaps a folder and swaps it back at
+//! the right two moments could win this race; `unix.rs` has no such race.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use same_file::Handle;
 use super::entry::{Entry, EntryKind};
 use super::error::FileError;
 
-/// A folder by its real path.
+/// A folder, by its real path.
 #[derive(Debug)]
 pub(super) struct Root {
     folder: PathBuf,
@@ -32,7 +32,7 @@ impl Root {
         Root { follows_links: false, ..self }
     }
 
-    /// Opens an ordinary file, and says where it really is.
+    /// Opens a regular file, and returns its real path.
     pub(super) fn open_file(&self, name: &str, parts: &[&str]) -> Result<(File, Option<PathBuf>), FileError> {
         let failed = |source| FileError::System { name: name.to_owned(), source };
         let real = self.resolve(name, parts)?;
@@ -48,7 +48,7 @@ impl Root {
         Ok((file, Some(real)))
     }
 
-    /// Entries of a folder, at most so many, and whether there are more.
+    /// Returns at most `most` entries of a folder, and whether there are more.
     pub(super) fn entries(
         &self,
         name: &str,

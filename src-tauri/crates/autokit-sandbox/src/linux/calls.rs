@@ -1,8 +1,8 @@
-//! Which system calls a job can make, and which it is told are forbidden; all others are missing.
+//! The system calls a job can make, and those that fail with `EPERM`; all others fail with `ENOSYS`.
 
 use libc::c_long;
 
-/// What interpreters need, on every processor.
+/// Calls that interpreters need, on every processor.
 pub(super) const ALLOWED: &[c_long] = &[
     // Files.
     libc::SYS_openat,
@@ -98,7 +98,7 @@ pub(super) const ALLOWED: &[c_long] = &[
     libc::SYS_pkey_alloc,
     libc::SYS_pkey_free,
     libc::SYS_pkey_mprotect,
-    // Processes and threads. `clone` has a condition below.
+    // Processes and threads. `clone` is restricted further in `seccomp.rs`.
     libc::SYS_clone,
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -186,7 +186,7 @@ pub(super) const ALLOWED: &[c_long] = &[
     libc::SYS_sysinfo,
     libc::SYS_getrandom,
     libc::SYS_personality,
-    // Sockets between the job's own processes; the family has a condition below.
+    // Sockets between the job's own processes; the address family is restricted in `seccomp.rs`.
     libc::SYS_socket,
     libc::SYS_socketpair,
     libc::SYS_bind,
@@ -207,7 +207,7 @@ pub(super) const ALLOWED: &[c_long] = &[
     libc::SYS_shutdown,
 ];
 
-/// The older calls that only x86-64 still has.
+/// Older calls that exist on x86-64 only.
 #[cfg(target_arch = "x86_64")]
 pub(super) const ALLOWED_HERE: &[c_long] = &[
     libc::SYS_open,
@@ -251,7 +251,7 @@ pub(super) const ALLOWED_HERE: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const ALLOWED_HERE: &[c_long] = &[libc::SYS_renameat];
 
-/// Refused with `EPERM` whatever the arguments are.
+/// Calls that fail with `EPERM`, whatever their arguments.
 pub(super) const DENIED: &[c_long] = &[
     // Other processes' memory and state.
     libc::SYS_ptrace,
@@ -279,7 +279,7 @@ pub(super) const DENIED: &[c_long] = &[
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
-    // Large surfaces of the kernel.
+    // Large attack surfaces of the kernel.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -311,12 +311,12 @@ pub(super) const DENIED: &[c_long] = &[
     libc::SYS_clock_settime,
     libc::SYS_clock_adjtime,
     libc::SYS_adjtimex,
-    // Where on the machine memory lies.
+    // Placement of memory on NUMA nodes.
     libc::SYS_mbind,
     libc::SYS_set_mempolicy,
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
-    // Memory that outlives its mapping and that no process is charged for.
+    // Memory that outlives its mapping and is not charged to any process.
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
     libc::SYS_shmget,

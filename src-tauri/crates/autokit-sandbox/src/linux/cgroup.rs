@@ -1,5 +1,5 @@
-//! One control group for one job, where this process may make one: the only thing that bounds the
-//! memory and the processes of a whole job exactly.
+//! A control group per job, if this process may create one: the only way to limit the memory and the
+//! processes of a whole job exactly.
 
 use std::fs;
 use std::io;
@@ -10,32 +10,32 @@ use rustix::process::Pid;
 
 use crate::Limits;
 
-/// What the names of our groups begin with; the number of the process that made it follows.
+/// Prefix of the names of AutoKit's groups, followed by the process id of their creator.
 const PREFIX: &str = "autokit-sandbox-";
 
-/// Where groups can be made.
+/// Where groups can be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The one tree of version 2.
+    /// In the single hierarchy of cgroup v2.
     Two(PathBuf),
-    /// The trees of version 1.
+    /// In the hierarchies of cgroup v1.
     One {
-        /// Ours in the memory tree.
+        /// Our group in the hierarchy of the memory controller.
         memory: PathBuf,
-        /// Ours in the process number tree.
+        /// Our group in the hierarchy of the pids controller.
         pids: PathBuf,
     },
 }
 
-/// A group with a job in it, or about to have one. Its folders are removed by [`Group::remove`].
+/// A group of one job. Its folders are removed by [`Group::remove`].
 #[derive(Debug)]
 pub(super) struct Group {
     place: Place,
 }
 
 impl Place {
-    /// The place next to or below our own group, if there is one: made known by what `/proc` says
-    /// of this process, and by making a folder there and removing it.
+    /// Finds a place beside or below our own group, if there is one: reads `/proc` for candidates, and
+    /// tries to create and remove a group there.
     pub(super) fn find() -> Option<Place> {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
@@ -65,7 +65,7 @@ impl Place {
         }
     }
 
-    /// Removes the empty groups of processes that were killed before they could do it.
+    /// Removes empty groups left behind by processes that were killed.
     fn sweep(&self) {
         for root in self.roots() {
             let Ok(entries) = fs::read_dir(root) else { continue };
@@ -84,8 +84,8 @@ impl Place {
     }
 }
 
-/// Folders of version 2, nearest first: our group's ancestors that hand memory and process numbers
-/// on to their children. Our own group cannot: it holds a process.
+/// Returns candidate folders of cgroup v2, nearest first: ancestors of our group that delegate the memory
+/// and pids controllers to their children. Our own group cannot, because it holds a process.
 fn two(own: &str, mounts: &str) -> Vec<Place> {
     let Some(group) = own.lines().find_map(|line| line.strip_prefix("0::")) else { return Vec::new() };
     let Some(root) = mount_of(mounts, |kind, _| kind == "cgroup2") else { return Vec::new() };
@@ -103,7 +103,7 @@ fn two(own: &str, mounts: &str) -> Vec<Place> {
         .collect()
 }
 
-/// Our folders of version 1, below which groups are made.
+/// Returns our folders of cgroup v1, below which groups are created.
 fn one(own: &str, mounts: &str) -> Option<Place> {
     let tree = |controller: &str| {
         let root = mount_of(mounts, |kind, options| {
@@ -119,7 +119,7 @@ fn one(own: &str, mounts: &str) -> Option<Place> {
     Some(Place::One { memory: tree("memory")?, pids: tree("pids")? })
 }
 
-/// The first mount whose kind and options suit, from the lines of `mountinfo`.
+/// Returns the first mount of `mountinfo` with suitable type and options.
 fn mount_of(mounts: &str, suits: impl Fn(&str, &str) -> bool) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -131,8 +131,8 @@ fn mount_of(mounts: &str, suits: impl Fn(&str, &str) -> bool) -> Option<PathBuf>
 }
 
 impl Group {
-    /// Makes a group with the job's limits. What lies in the job's two folders in memory is
-    /// counted by the kernel as well and is therefore added to the limit.
+    /// Creates a group with the job's limits. The kernel counts the files in the job's two in-memory
+    /// folders too, so their size is added to the limit.
     pub(super) fn make(place: &Place, limits: &Limits) -> io::Result<Group> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -148,7 +148,7 @@ impl Group {
         match group.fill(limits) {
             Ok(()) => Ok(group),
             Err(error) => {
-                // Half made; whichever folder exists must not stay.
+                // Partly created: removes the folders that exist.
                 for folder in group.place.roots().into_iter().filter(|folder| folder.exists()) {
                     fs::remove_dir(folder)?;
                 }
@@ -165,7 +165,7 @@ impl Group {
         match &self.place {
             Place::Two(group) => {
                 fs::write(group.join("memory.max"), memory_limit.to_string())?;
-                // Both are absent where the kernel has no swap or is older.
+                // Both files are missing if the kernel has no swap or is older.
                 write_if_there(&group.join("memory.swap.max"), "0")?;
                 write_if_there(&group.join("memory.oom.group"), "1")?;
                 fs::write(group.join("pids.max"), processes(limits))
@@ -178,7 +178,7 @@ impl Group {
         }
     }
 
-    /// Puts a process, and what it will start, into the group.
+    /// Moves a process, and the processes it will start, into the group.
     pub(super) fn take(&self, process: Pid) -> io::Result<()> {
         for folder in self.place.roots() {
             fs::write(folder.join("cgroup.procs"), process.as_raw_nonzero().to_string())?;
@@ -186,7 +186,7 @@ impl Group {
         Ok(())
     }
 
-    /// How many processes the kernel has killed for the group's memory.
+    /// Returns how many processes the kernel has killed because the group was out of memory.
     pub(super) fn killed_for_memory(&self) -> io::Result<u64> {
         let file = match &self.place {
             Place::Two(group) => group.join("memory.events"),
@@ -205,7 +205,7 @@ impl Group {
     }
 }
 
-/// Bubblewrap's own process 1 is in the group and is not the job's.
+/// One more, for bubblewrap's own process 1, which is in the group but not part of the job.
 fn processes(limits: &Limits) -> String {
     (u64::from(limits.processes) + 1).to_string()
 }
@@ -213,7 +213,7 @@ fn processes(limits: &Limits) -> String {
 fn write_if_there(file: &Path, text: &str) -> io::Result<()> {
     match fs::write(file, text) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        // A v1 kernel without accounting of swap shows the file and refuses it.
+        // A v1 kernel without swap accounting has the file but rejects writes.
         Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(()),
         other => other,
     }

@@ -1,4 +1,4 @@
-//! How bubblewrap is called: what the job sees of the machine, and which descriptors go along.
+//! Builds bubblewrap's command line: what the job sees of the machine, and which descriptors it inherits.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -14,42 +14,42 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use super::seccomp;
 use crate::{Job, Language, Limits, SandboxError};
 
-/// Where interpreters are looked for: the system's own folders, which are bound read-only anyway.
-/// One below somebody's home would need that home.
+/// Folders searched for interpreters: the system's own, which are bound read-only anyway. An interpreter in
+/// a home directory would need that directory.
 const PLACES: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
-/// Folders beside `/usr` that hold the loader and the interpreters on systems that have not merged
-/// them, and links into it on those that have.
+/// Folders beside `/usr` that hold the loader and the interpreters, or are links into `/usr` on systems
+/// that have merged them.
 const ROOTS: [&str; 5] = ["/bin", "/sbin", "/lib", "/lib64", "/lib32"];
-/// Of `/etc`: where libraries are, and what `python3` or `awk` stands for on Debian.
+/// Paths in `/etc`: the library cache, and the alternatives behind `python3` or `awk` on Debian.
 const ETC: [&str; 2] = ["/etc/ld.so.cache", "/etc/alternatives"];
-/// Of `/dev`. No terminals; for `/dev/zero` see the module's description.
+/// Devices in `/dev`. No terminals; for `/dev/zero` see the crate's documentation.
 const DEVICES: [&str; 4] = ["null", "full", "random", "urandom"];
-/// Who the job is inside.
+/// The job's user inside the sandbox.
 const PASSWD: &str = "sandbox:x:1000:1000::/job:/bin/sh\n";
 const GROUP: &str = "sandbox:x:1000:\n";
-/// `nobody`, where the caller is the machine's root: its jobs must not be, see the limits.
+/// `nobody`, used if the caller is the machine's root, because some limits do not apply to root.
 const NOBODY: u32 = 65_534;
 
-/// A command with the descriptors that must stay open until it has been started.
+/// A command, with the descriptors that must stay open until it has been started.
 pub(super) struct Prepared {
     pub(super) command: Command,
     pub(super) descriptors: Vec<OwnedFd>,
 }
 
-/// The ends of pipes that bubblewrap gets.
+/// The ends of pipes that are passed to bubblewrap.
 pub(super) struct Pipes {
-    /// It writes what has happened, as JSON.
+    /// Bubblewrap writes its status to it, as JSON.
     pub(super) status: OwnedFd,
-    /// It waits here before it starts the program.
+    /// Bubblewrap waits for a byte from it before it starts the program.
     pub(super) go: OwnedFd,
-    /// The other end of that, kept open by bubblewrap itself so that our death is not a "go".
+    /// The write end of `go`, kept open by bubblewrap itself so that our death does not count as a byte.
     pub(super) keep: OwnedFd,
 }
 
 /// Finds an interpreter in the system's folders.
 pub(super) fn interpreter(language: Language) -> Result<PathBuf, SandboxError> {
     let name = language.interpreter();
-    // A link that leads out of what is bound would not work inside.
+    // A link to outside the bound folders would not work in the sandbox.
     let works = |path: &PathBuf| {
         fs::canonicalize(path).is_ok_and(|real| {
             real.is_file() && ["/usr", "/bin", "/lib"].iter().any(|root| real.starts_with(root))
@@ -63,7 +63,7 @@ pub(super) fn interpreter(language: Language) -> Result<PathBuf, SandboxError> {
     })
 }
 
-/// Checks what the job wants in its folder.
+/// Checks the names and sizes of the job's files.
 pub(super) fn check(job: &Job) -> Result<(), SandboxError> {
     let limits = &job.limits;
     if job.files.len() > Job::MOST_FILES {
@@ -104,7 +104,7 @@ pub(super) fn check(job: &Job) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// Puts the whole call together. `as_nobody`: the caller is root and the job must not be.
+/// Builds the command. With `as_nobody`, the caller is root and the job must not be.
 pub(super) fn prepare(
     bwrap: &Path,
     job: &Job,
@@ -130,8 +130,8 @@ pub(super) fn prepare(
     for (name, bytes) in std::iter::once(main).chain(files) {
         args.add(["--file"]).data("file", bytes)?.add([format!("/job/{name}")]);
     }
-    // Last, when everything has its place. Of /proc nothing needs writing, and parts of it (the
-    // machine's settings, process 1's memory) had better not be.
+    // Last, after all mounts. Nothing needs to write to /proc, and writing to parts of it (the machine's
+    // settings, process 1's memory) would be dangerous.
     args.add(["--remount-ro", "/proc", "--remount-ro", "/", "--chdir", "/job"]);
     for program in seccomp::programs()? {
         args.add(["--add-seccomp-fd"]).data("seccomp", &program)?;
@@ -146,7 +146,7 @@ pub(super) fn prepare(
 
     let stdin = memory_file("stdin", &job.stdin)?;
     let mut command = Command::new(bwrap);
-    // The environment is emptied here as well: process 1 of the job would show ours in its /proc.
+    // Cleared here as well: process 1 of the job would show our environment in its /proc.
     command.args(&args.words).env_clear().current_dir("/");
     command.stdin(Stdio::from(stdin)).stdout(Stdio::piped()).stderr(Stdio::piped());
     if as_nobody {
@@ -156,12 +156,13 @@ pub(super) fn prepare(
     Ok(Prepared { command, descriptors: args.descriptors })
 }
 
-/// What the interpreter itself is told.
+/// Returns options for the interpreter itself.
 fn options(job: &Job) -> Vec<String> {
     match job.language {
-        // No compiled copies beside the files, nothing from a home.
+        // No compiled copies beside the files, no packages from a home directory.
         Language::Python => vec!["-B".to_owned(), "-s".to_owned()],
-        // It would plan with the machine's memory; half a job's is for what is not on its heap.
+        // Node would size its heap by the machine's memory. Half of the job's is left for what is not on
+        // the heap.
         Language::JavaScript => {
             vec![format!("--max-old-space-size={}", (job.limits.memory_bytes >> 21).max(16))]
         }
@@ -169,15 +170,15 @@ fn options(job: &Job) -> Vec<String> {
     }
 }
 
-/// Lets the command inherit exactly these descriptors besides its standard streams, whatever other
-/// libraries of this process have left open without a mark.
+/// Makes the command inherit exactly these descriptors besides its standard streams, even if other
+/// libraries of this process have opened some without `O_CLOEXEC`.
 fn pass_only(command: &mut Command, passed: Vec<RawFd>) {
     let mark = move || {
         // SAFETY: two system calls on plain numbers. The descriptors in `passed` were open when the
         // command was built and stay so until it has been started (`Prepared`); in the child nothing
         // else runs that could close them.
         unsafe {
-            // By number: older C libraries have no wrapper.
+            // By number, because older C libraries have no wrapper.
             let rest = (3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
             if libc::syscall(libc::SYS_close_range, rest.0, rest.1, rest.2) != 0 {
                 return Err(std::io::Error::last_os_error());
@@ -195,7 +196,7 @@ fn pass_only(command: &mut Command, passed: Vec<RawFd>) {
     unsafe { command.pre_exec(mark) };
 }
 
-/// Bytes as a file in memory that nobody can change any more, to be read from its start.
+/// Returns an in-memory file with these bytes, sealed against changes and positioned at its start.
 fn memory_file(name: &str, bytes: &[u8]) -> Result<OwnedFd, SandboxError> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = memfd_create(name, flags).map_err(SandboxError::system("making a file in memory"))?;
@@ -207,7 +208,7 @@ fn memory_file(name: &str, bytes: &[u8]) -> Result<OwnedFd, SandboxError> {
     Ok(file.into())
 }
 
-/// Bubblewrap's arguments and the descriptors they name.
+/// Bubblewrap's arguments, and the descriptors they refer to.
 #[derive(Default)]
 struct Arguments {
     words: Vec<OsString>,
@@ -230,7 +231,7 @@ impl Arguments {
         Ok(self.pass(memory_file(name, bytes)?))
     }
 
-    /// What of the machine is there, read-only.
+    /// Binds parts of the machine, read-only.
     fn system(&mut self) {
         self.add(["--ro-bind", "/usr", "/usr"]);
         for root in ROOTS {
@@ -254,14 +255,14 @@ impl Arguments {
         }
     }
 
-    /// What is the job's own.
+    /// Mounts what is private to the job.
     fn private(&mut self, limits: &Limits) {
         self.add(["--proc", "/proc", "--symlink", "/proc/self/fd", "/dev/fd"]);
         for (number, name) in ["stdin", "stdout", "stderr"].iter().enumerate() {
             let (target, link) = (format!("/proc/self/fd/{number}"), format!("/dev/{name}"));
             self.add(["--symlink", &target, &link]);
         }
-        // Semaphores of the C library live here; a third folder in memory would be one more to fill.
+        // The C library keeps semaphores here. A third in-memory folder would be one more to fill.
         self.add(["--symlink", "/tmp", "/dev/shm"]);
         for folder in ["/job", "/tmp"] {
             let size = limits.scratch_bytes.max(1).to_string();

@@ -14,21 +14,20 @@ use std::time::Duration;
 
 use super::{Exit, Job, Language, Outcome, SandboxError, Total};
 
-/// What a run needs to know about this system.
+/// What this system offers for running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct Sandbox {
     bwrap: PathBuf,
-    /// Where control groups can be made.
+    /// Where control groups can be created, if at all.
     groups: Option<cgroup::Place>,
-    /// The caller is root, whom some limits do not bind.
+    /// Whether the caller is the machine's root, to whom some limits do not apply.
     as_nobody: bool,
 }
 
-/// The folders `bwrap` is looked for in. Not `PATH`: what holds code in must not be something the
-/// environment chose.
+/// Folders searched for `bwrap`. Not `PATH`: what isolates code must not be chosen by the environment.
 const PLACES: [&str; 3] = ["/usr/bin", "/usr/local/bin", "/bin"];
 
-/// The trial run's program: says what holds it. Nothing but the shell's own words, so that it shows
+/// Program of the trial run, which prints what restricts it. It uses shell builtins only, so that it shows
 /// what the system allows and not what is installed.
 const TRIAL: &str = r#"
 for file in status limits uid_map net/dev mounts; do
@@ -36,8 +35,8 @@ for file in status limits uid_map net/dev mounts; do
 done
 "#;
 
-/// The other trial's program: the kernel exempts some users from the bound on processes, whatever
-/// it says the bound is.
+/// Program of the other trial run. The kernel exempts some users from the limit on processes, whatever
+/// limit it reports.
 const CROWD: &str = "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5 & echo $n; done";
 
 impl Sandbox {
@@ -70,7 +69,7 @@ impl Sandbox {
         Err(SandboxError::NoIsolation { reason })
     }
 
-    /// The same without a control group, to test what the sampler holds.
+    /// The same sandbox without control groups, to test the sampler.
     #[cfg(test)]
     pub(super) fn without_groups(&self) -> Sandbox {
         Sandbox { groups: None, ..self.clone() }
@@ -85,12 +84,12 @@ impl Sandbox {
         job: Job,
         cancel: impl Future<Output = ()>,
     ) -> Result<Outcome, SandboxError> {
-        // The supervisor sees the other end close, whether we say so or are dropped.
+        // Closing the other end tells the supervisor to stop, whether by cancellation or by drop.
         let (stopped, stop) = supervise::pipe()?;
         let (done, mut outcome) = tokio::sync::oneshot::channel();
         let sandbox = self.clone();
-        // A thread of its own for the whole run: bubblewrap's life is bound to the thread that
-        // started it, and a runtime's threads come and go.
+        // On a thread of its own for the whole run: bubblewrap dies with the thread that started it, and a
+        // runtime's threads come and go.
         let thread = std::thread::Builder::new().name("sandbox".to_owned());
         let supervisor = move || {
             if done.send(supervise::run(&sandbox, &job, &stopped)).is_err() {
@@ -109,13 +108,13 @@ impl Sandbox {
         ended.unwrap_or_else(|_| Err(SandboxError::Internal("the supervisor ended early".to_owned())))
     }
 
-    /// Runs a program that tells what it is held by, and one that starts too many processes, and
-    /// believes nothing else.
+    /// Tests the isolation with a program that starts too many processes and one that prints its
+    /// restrictions.
     fn trial(&self) -> Result<(), SandboxError> {
         let (stopped, stop) = supervise::pipe()?;
         let mut crowd = Job::new(Language::Shell, CROWD);
         crowd.limits.processes = 6;
-        // Some shells try again for seconds.
+        // Some shells retry for seconds.
         crowd.limits.wall = Duration::from_millis(500);
         let outcome = supervise::run(self, &crowd, &stopped)?;
         if outcome.exit == Exit::TooManyProcesses || outcome.stdout.text().contains("12") {
@@ -123,7 +122,7 @@ impl Sandbox {
             return Err(SandboxError::NoIsolation { reason });
         }
         let mut job = Job::new(Language::Shell, TRIAL);
-        // It takes a moment; jobs give way, so that a busy machine takes many.
+        // It takes a moment, but jobs have low priority, so it may take long on a busy machine.
         job.limits.wall = Duration::from_mins(1);
         let outcome = supervise::run(self, &job, &stopped)?;
         drop(stop);
@@ -154,7 +153,7 @@ impl Sandbox {
                 return fails(format!("`{name}` is {:?} in a trial, not {value}", words(name)));
             }
         }
-        // The machine's settings can be changed there by whoever is its root.
+        // The machine's settings could be changed there by its root.
         if words("mounts: proc /proc proc").first().is_none_or(|options| !options.starts_with("ro,")) {
             return fails("a trial can write to /proc".to_owned());
         }
@@ -166,15 +165,16 @@ impl Sandbox {
     }
 }
 
-/// Whether user 0 here is user 0 of the machine. In a container with users of its own it is not; the
-/// kernel treats it like anybody then, and there may be no `nobody` to become.
+/// Returns whether user 0 here is user 0 of the machine. In a container with its own user namespace it is
+/// not: the kernel treats it like any user then, and there may be no `nobody` to switch to.
 fn is_the_machines_root() -> Result<bool, SandboxError> {
     let map =
         std::fs::read_to_string("/proc/self/uid_map").map_err(SandboxError::io("reading the user map"))?;
     Ok(map.lines().any(|line| line.split_whitespace().take(2).eq(["0", "0"])))
 }
 
-/// Refuses a bubblewrap that lacks an option we need, with its version rather than its usage.
+/// Rejects a bubblewrap that is too old, naming its version rather than showing the usage message it would
+/// print.
 fn check_version(bwrap: &Path) -> Result<(), SandboxError> {
     let output = std::process::Command::new(bwrap).arg("--version").env_clear().output();
     let output = output.map_err(SandboxError::io("asking bwrap for its version"))?;
@@ -186,7 +186,7 @@ fn check_version(bwrap: &Path) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// The numbers of a version, up to the first part that is none.
+/// Parses the numbers of a version, up to the first part that is not a number.
 fn numbers(version: &str) -> Vec<u32> {
     version.split('.').map_while(|part| part.parse().ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! What all processes of a job use together, read from the job's own `/proc`.
+//! Samples what all processes of a job use together, from the job's own `/proc`.
 
 use std::io;
 
@@ -7,23 +7,23 @@ use rustix::fs::{Dir, Mode, OFlags, fstat, fstatvfs, open, openat};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-/// Kernel memory behind one file in a tmpfs, in bytes: its inode and its name. The size of a tmpfs
-/// does not bound the number of its empty files.
+/// Kernel memory of one file in a tmpfs, in bytes: its inode and its name. The size of a tmpfs does not
+/// limit its number of empty files.
 const INODE_BYTES: u64 = 1 << 10;
 
-/// The sum over a job at one moment.
+/// The totals of a job at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Processes and threads, bubblewrap's process 1 left out.
+    /// Processes and threads, without bubblewrap's process 1.
     pub(super) tasks: u64,
-    /// Bytes: proportional set sizes where resident ones are over the limit, resident ones (which
-    /// count shared pages more than once) where they are not, and the files' bookkeeping.
+    /// Memory in bytes: the sum of resident set sizes (which count shared pages more than once) or, if that
+    /// is over the limit, of proportional set sizes; plus the kernel memory of files.
     pub(super) memory: u64,
-    /// Processor time of all that live and of those that were waited for, in clock ticks.
+    /// Processor time of all living processes and of those that were waited for, in clock ticks.
     pub(super) ticks: u64,
 }
 
-/// The job's own `/proc` and its two folders in memory.
+/// The job's own `/proc` and its two in-memory folders.
 #[derive(Debug)]
 pub(super) struct Sampler {
     proc: OwnedFd,
@@ -31,8 +31,8 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// Opens the job's `/proc` by its process 1. `None` while that still sees ours, which is until
-    /// bubblewrap has changed the root.
+    /// Opens the job's `/proc` through its process 1. `None` until bubblewrap has changed the root, because
+    /// it is still ours before.
     pub(super) fn open(init: Pid) -> io::Result<Option<Sampler>> {
         let root = format!("/proc/{}/root", init.as_raw_nonzero());
         let folder = |path: &str| {
@@ -42,7 +42,7 @@ impl Sampler {
         let opened = || Ok((folder("/proc")?, vec![folder("/job")?, folder("/tmp")?]));
         let (proc, folders) = match opened() {
             Ok(opened) => opened,
-            // The new root is being built, or the job is over, which it may be between two of them.
+            // The new root is being built, or the job ended in between.
             Err(errno) if is_gone(errno) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
@@ -52,8 +52,8 @@ impl Sampler {
         Ok(Some(Sampler { proc, folders }))
     }
 
-    /// Adds up. Shared pages are shared out only when that can matter for `limit`, in bytes: it
-    /// costs the kernel a walk over every page.
+    /// Takes a sample. Proportional set sizes are read only if they can matter for `limit` (in bytes),
+    /// because the kernel walks over every page for them.
     pub(super) fn take(&self, limit: u64) -> io::Result<Sample> {
         let mut sample = Sample::default();
         let mut processes = Vec::new();
@@ -91,7 +91,8 @@ impl Sampler {
         Ok(sample)
     }
 
-    /// A process's share in bytes: nothing when it is gone, all it has when it hides its pages.
+    /// Returns a process's proportional set size in bytes: 0 if it is gone, `resident` if its pages cannot
+    /// be read.
     fn proportional(&self, process: &str, resident: u64) -> io::Result<u64> {
         let text = match self.read(&format!("{process}/smaps_rollup")) {
             Ok(Some(text)) => text,
@@ -104,7 +105,7 @@ impl Sampler {
         Ok(kilobytes.map_or(resident, |kilobytes| kilobytes << 10))
     }
 
-    /// A file of the job's `/proc`; `None` when its process is gone.
+    /// Reads a file of the job's `/proc`; `None` if its process is gone.
     fn read(&self, path: &str) -> io::Result<Option<String>> {
         let file = match openat(self.proc.as_fd(), path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
             Ok(file) => file,
@@ -114,7 +115,7 @@ impl Sampler {
         match io::read_to_string(std::fs::File::from(file)) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
-            // A process can give itself a name that is not UTF-8; it is in parentheses.
+            // A process can set its name, in parentheses, to bytes that are not UTF-8.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => self.read_bytes(path),
             Err(error) => Err(error),
         }
@@ -132,12 +133,12 @@ impl Sampler {
     }
 }
 
-/// Whether an error says that a process is not there any more.
+/// Returns whether an error says that a process is gone.
 fn is_gone(errno: Errno) -> bool {
     matches!(errno, Errno::NOENT | Errno::SRCH)
 }
 
-/// What is wanted of a line of `/proc/PID/stat`.
+/// The fields used of a line of `/proc/PID/stat`.
 struct Stat {
     ticks: u64,
     threads: u64,
@@ -147,9 +148,10 @@ struct Stat {
 
 impl Stat {
     fn parse(line: &str) -> Option<Stat> {
-        // The name comes second, in parentheses, and may hold any character, also these.
+        // The second field is the name in parentheses, which may contain any characters, including
+        // parentheses.
         let (_, rest) = line.rsplit_once(')')?;
-        // Field 3, the state, is at 0.
+        // Field 3, the state, is at index 0.
         let fields: Vec<&str> = rest.split_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse::<i64>().ok();
         let ticks = number(14)? + number(15)? + number(16)? + number(17)?;

@@ -1,12 +1,12 @@
-//! The system calls a job can make, as two BPF programs.
+//! The system call filter, as two BPF programs.
 //!
-//! The first is a list of what interpreters need; whatever is not on it, also what later kernels
-//! add and the other numbering of x32, is answered `ENOSYS` ("no such call"), upon which a C library
-//! falls back on an older call (`clone3` on `clone`, whose flags a filter can read). The second
-//! answers `EPERM` where a program should be told that it is forbidden rather than missing. A call
-//! made through another architecture's entry (32-bit on a 64-bit kernel) ends the process.
+//! The first is a list of the calls interpreters need. All others, including those that later kernels add
+//! and the separate numbers of x32, fail with `ENOSYS` ("no such call"), on which a C library falls back to
+//! an older call (from `clone3` to `clone`, whose flags a filter can read). The second returns `EPERM`
+//! where a program should learn that a call is forbidden rather than missing. A call through another
+//! architecture's entry (32-bit on a 64-bit kernel) kills the process.
 //!
-//! Compiled by `seccompiler`, Firecracker's, rather than `libseccomp`: it is plain Rust.
+//! Compiled with Firecracker's `seccompiler` rather than `libseccomp`, because it is plain Rust.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use seccompiler::{
 use super::calls::{ALLOWED, ALLOWED_HERE, DENIED, DENIED_HERE};
 use crate::SandboxError;
 
-/// Every flag of `clone` that makes a namespace.
+/// All flags of `clone` that create a namespace.
 const NEW_NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -28,18 +28,18 @@ const NEW_NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWPID,
     libc::CLONE_NEWNET,
-    // CLONE_NEWTIME; shares its bit with the signal number, which no signal reaches.
+    // CLONE_NEWTIME; it shares its bit with the field for the exit signal, but no signal number uses it.
     0x80,
 ];
 
-/// Puts characters into a terminal's input (`TIOCSTI`), pastes there (`TIOCLINUX`).
+/// `ioctl`s that inject characters into a terminal's input: `TIOCSTI` types, `TIOCLINUX` pastes.
 const TERMINAL_INPUT: [u64; 2] = [0x5412, 0x541C];
 
-/// What `personality` may be: the plain one, or the question which it is.
+/// Allowed arguments of `personality`: the default one, and the query for the current one.
 const PERSONALITIES: [u64; 2] = [0, 0xffff_ffff];
 
-/// The two filters in the order in which they must be installed, as the kernel's
-/// `struct sock_filter`s in memory.
+/// Returns the two filters in the order in which they must be installed, as `struct sock_filter`s in
+/// memory.
 pub(super) fn programs() -> Result<[Vec<u8>; 2], SandboxError> {
     let processor = std::env::consts::ARCH;
     let arch = match processor {
@@ -56,15 +56,15 @@ pub(super) fn programs() -> Result<[Vec<u8>; 2], SandboxError> {
     let denied = denied().map_err(fault)?;
     let deny = SeccompFilter::new(denied, SeccompAction::Allow, errno(libc::EPERM), arch);
 
-    // Of two filters with equally strict answers the one installed last decides: `EPERM` wins.
+    // Of two filters with equally strict results, the one installed last decides: `EPERM` wins.
     Ok([bytes(allow.map_err(fault)?).map_err(fault)?, bytes(deny.map_err(fault)?).map_err(fault)?])
 }
 
 fn denied() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, seccompiler::BackendError> {
     let mut denied: BTreeMap<c_long, Vec<SeccompRule>> =
         DENIED.iter().chain(DENIED_HERE).map(|call| (*call, Vec::new())).collect();
-    // One rule suffices for a refusal; conditions within a rule must all hold. The kernel reads
-    // these arguments as 32-bit numbers, so the upper half must not make a difference.
+    // A call is denied if one rule matches; all conditions of a rule must hold. The kernel reads these
+    // arguments as 32-bit numbers, so the upper half must not matter.
     let rule = |conditions: Vec<(u8, Op, u64)>| {
         let conditions = conditions
             .into_iter()
@@ -85,7 +85,7 @@ fn denied() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, seccompiler::BackendEr
     for call in [libc::SYS_socket, libc::SYS_socketpair] {
         denied.insert(call, vec![rule(vec![(0, Op::Ne, libc::AF_UNIX as u64)])?]);
     }
-    // Shared memory without a file stays when it is unmapped from view and counts for nobody.
+    // Shared memory without a file outlives its mapping and is not charged to any process.
     let shared = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u64;
     denied.insert(libc::SYS_mmap, vec![rule(bit(3, shared))?]);
     Ok(denied)

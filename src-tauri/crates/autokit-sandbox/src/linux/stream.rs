@@ -1,4 +1,4 @@
-//! What comes out of a job, read as it comes and kept up to a limit.
+//! Output streams of a job, read as they come and kept up to a limit.
 
 use std::io::{self, Read};
 
@@ -7,29 +7,29 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::Output;
 
-/// One pipe out of the job.
+/// One output pipe of a job.
 pub(super) struct Stream {
-    /// `None` after its end.
+    /// `None` after the end of the stream.
     pipe: Option<std::fs::File>,
     output: Output,
     limit: usize,
 }
 
 impl Stream {
-    /// `limit`: bytes to keep.
+    /// Creates a stream that keeps at most `limit` bytes.
     pub(super) fn new(pipe: OwnedFd, limit: usize) -> io::Result<Stream> {
         let flags = fcntl_getfl(&pipe)?;
         fcntl_setfl(&pipe, flags | OFlags::NONBLOCK)?;
         Ok(Stream { pipe: Some(pipe.into()), output: Output::default(), limit })
     }
 
-    /// What to wait for, until the end.
+    /// Returns the descriptor to poll, until the end of the stream.
     pub(super) fn waits(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads what is there, at most a few hundred kilobytes at once so that one stream cannot keep
-    /// the supervisor from the rest.
+    /// Reads what is available, at most a few hundred kilobytes at a time, so that one stream cannot keep
+    /// the supervisor from its other work.
     pub(super) fn read(&mut self) -> io::Result<()> {
         let mut buffer = [0; 16 << 10];
         for _ in 0..32 {
@@ -49,19 +49,19 @@ impl Stream {
         Ok(())
     }
 
-    /// Bytes so far, kept and cut.
+    /// Returns the number of bytes so far, kept or dropped.
     pub(super) fn total(&self) -> u64 {
         self.output.bytes.len() as u64 + self.output.cut
     }
 
-    /// What was kept.
+    /// Returns what was kept.
     pub(super) fn output(&self) -> &Output {
         &self.output
     }
 
-    /// Reads what is left when nobody can write any more.
+    /// Reads what is left after all writers have ended.
     pub(super) fn finish(&mut self) -> io::Result<Output> {
-        // A pipe holds at most a megabyte, so this ends even if somebody still had the other end.
+        // A pipe holds at most a megabyte, so this ends even if something still has the write end open.
         while self.pipe.is_some() {
             let before = self.total();
             self.read()?;

@@ -1,6 +1,5 @@
-//! One job from its start to the moment nothing of it is left, on one thread that waits for
-//! everything that can happen: output, the end, the caller's wish, and the next look at what the job
-//! uses.
+//! Supervises one job, from its start until nothing of it is left, on one thread that waits for everything
+//! that can happen: output, the end, cancellation, and the next sample of what the job uses.
 
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -17,17 +16,17 @@ use super::stream::Stream;
 use super::{Sandbox, limits};
 use crate::{Exit, Job, Limits, Outcome, SandboxError};
 
-/// From one look at what a job uses to the next.
+/// Time between two samples of what a job uses.
 const SAMPLE: Duration = Duration::from_millis(20);
-/// How long the kernel may take to end what was killed before that is a fault.
+/// How long the kernel may take to end what was killed, before that is an error.
 const KILL: Duration = Duration::from_secs(10);
 
-/// A pipe that no child inherits: what is read, what is written.
+/// Creates a pipe that no child inherits: the read end and the write end.
 pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
     pipe_with(PipeFlags::CLOEXEC).map_err(SandboxError::system("making a pipe"))
 }
 
-/// Runs a job. `stopped`: a pipe whose other end is closed when the caller wants no more.
+/// Runs a job. The other end of `stopped` is closed to cancel it.
 pub(super) fn run(sandbox: &Sandbox, job: &Job, stopped: &OwnedFd) -> Result<Outcome, SandboxError> {
     let started = Instant::now();
     command::check(job)?;
@@ -38,7 +37,7 @@ pub(super) fn run(sandbox: &Sandbox, job: &Job, stopped: &OwnedFd) -> Result<Out
     if let Some(group) = group
         && let Err(error) = group.remove()
     {
-        // The next start of this program removes it; the job itself is over.
+        // The next start of AutoKit removes the group; the job itself is over.
         tracing::warn!("the control group of a job stays: {error}");
     }
     ended
@@ -47,7 +46,7 @@ pub(super) fn run(sandbox: &Sandbox, job: &Job, stopped: &OwnedFd) -> Result<Out
 /// Process 1 of a job's namespace.
 struct Init {
     pid: Pid,
-    /// Refers to it for good, whatever becomes of its number.
+    /// A pidfd, which keeps referring to this process even if its number is reused.
     handle: OwnedFd,
 }
 
@@ -61,9 +60,9 @@ struct Running<'j> {
     status: Stream,
     stdout: Stream,
     stderr: Stream,
-    /// Closed when the program may start; process 1 waits for a byte.
+    /// Process 1 waits for a byte from this pipe before it starts the program.
     go: Option<OwnedFd>,
-    /// Why it was killed, and when.
+    /// Why and when the job was killed.
     killed: Option<(Exit, Instant)>,
 }
 
@@ -81,7 +80,7 @@ impl<'j> Running<'j> {
         let Prepared { mut command, descriptors } =
             command::prepare(&sandbox.bwrap, job, pipes, sandbox.as_nobody)?;
         let mut bwrap = command.spawn().map_err(SandboxError::io("starting bwrap"))?;
-        // Ours would keep the pipes from ending.
+        // Our copies would keep the pipes open.
         drop((command, descriptors));
         let parts = Self::parts(&mut bwrap, status, &job.limits);
         let (bwrap_handle, status, stdout, stderr) = match parts {
@@ -121,15 +120,15 @@ impl<'j> Running<'j> {
         let stream = |pipe: OwnedFd, limit| Stream::new(pipe, limit).map_err(SandboxError::io("reading"));
         Ok((
             handle,
-            // A few hundred bytes of JSON.
+            // The status is a few hundred bytes of JSON.
             stream(status, 64 << 10)?,
             stream(stdout.into(), limits.output_bytes)?,
             stream(stderr.into(), limits.output_bytes)?,
         ))
     }
 
-    /// Waits until bubblewrap names process 1, puts every limit on it and lets it start the program.
-    /// Bubblewrap is not killed before: its process 1 is bound to it only later.
+    /// Waits until bubblewrap reports process 1, applies all limits to it and lets it start the program.
+    /// Bubblewrap is not killed before that, because its process 1 would not die with it yet.
     fn release(&mut self, group: Option<&Group>) -> Result<(), SandboxError> {
         let pid = loop {
             if let Some(pid) = self.said("child-pid") {
@@ -147,7 +146,7 @@ impl<'j> Running<'j> {
         let pid = pid.ok_or_else(|| SandboxError::Internal("bwrap names no process".to_owned()))?;
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(handle) => self.init = Some(Init { pid, handle }),
-            // It failed to set up and is gone.
+            // Bubblewrap failed to set up the sandbox and is gone.
             Err(rustix::io::Errno::SRCH) => return Err(self.failed()),
             Err(errno) => return Err(SandboxError::system("watching the job")(errno)),
         }
@@ -158,15 +157,16 @@ impl<'j> Running<'j> {
         let go = self.go.take();
         match (ready, go) {
             (Ok(()), Some(go)) => match rustix::io::write(&go, &[1]) {
-                // A broken pipe: it failed to set up, which its status will tell.
+                // A broken pipe means that bubblewrap failed to set up the sandbox, which its status will
+                // say.
                 Ok(_) | Err(rustix::io::Errno::PIPE) => Ok(()),
                 Err(errno) => Err(SandboxError::system("letting the job start")(errno)),
             },
             (Err(error), _) => {
-                // Nothing of it may run with half the limits.
+                // The job must not run with only some of its limits.
                 self.kill(Exit::Cancelled)?;
                 self.wait_for_the_end()?;
-                // What failed because bubblewrap had already given up is told by bubblewrap.
+                // If bubblewrap had already failed, its own error is the cause.
                 self.stderr.read().map_err(SandboxError::io("reading"))?;
                 Err(if self.stderr.total() > 0 { self.failed() } else { error })
             }
@@ -205,7 +205,7 @@ impl<'j> Running<'j> {
         self.outcome(group)
     }
 
-    /// What came of it, when all is over.
+    /// Returns the outcome after everything has ended.
     fn outcome(mut self, group: Option<&Group>) -> Result<Outcome, SandboxError> {
         let ended = self.bwrap.wait().map_err(SandboxError::io("waiting for bwrap"))?;
         self.status.read().map_err(SandboxError::io("reading"))?;
@@ -213,7 +213,7 @@ impl<'j> Running<'j> {
         let exit = match (self.killed, self.said("exit-code")) {
             (Some((reason, _)), _) => reason,
             (None, Some(code)) => exit(code as i32),
-            // Bubblewrap itself was killed, which only the kernel and the machine's owner do.
+            // Bubblewrap itself was killed, which only the kernel or the machine's owner does.
             (None, None) if out_of_memory => Exit::OutOfMemory,
             (None, None) => {
                 let error = self.failed();
@@ -231,7 +231,7 @@ impl<'j> Running<'j> {
         })
     }
 
-    /// Which limit on the job as a whole it has passed.
+    /// Returns which limit the job as a whole has exceeded, if any.
     fn over(&mut self, group: Option<&Group>) -> Result<Option<Exit>, SandboxError> {
         if killed_for_memory(group)? {
             return Ok(Some(Exit::OutOfMemory));
@@ -256,7 +256,7 @@ impl<'j> Running<'j> {
         })
     }
 
-    /// Ends the job: the kernel kills all of a process namespace with its process 1.
+    /// Kills the job: the kernel kills a whole process namespace with its process 1.
     fn kill(&mut self, reason: Exit) -> Result<(), SandboxError> {
         if self.killed.is_none() {
             self.killed = Some((reason, Instant::now()));
@@ -279,17 +279,17 @@ impl<'j> Running<'j> {
         Ok(())
     }
 
-    /// Whether process 1 is gone, and with it everything in its namespace, and bubblewrap as well.
+    /// Returns whether process 1 is gone, and with it everything in its namespace, and bubblewrap as well.
     fn is_over(&self) -> Result<bool, SandboxError> {
         let init = self.init.as_ref().map_or(Ok(true), |init| has_ended(init.handle.as_fd()));
         Ok(init? && has_ended(self.bwrap_handle.as_fd())?)
     }
 
-    /// Waits for output, an end or `stopped`, at most `until`; whether `stopped` came.
+    /// Waits for output, an end or `stopped`, at most until `until`; returns whether `stopped` was closed.
     fn wait(&mut self, stopped: Option<BorrowedFd<'_>>, until: Instant) -> Result<bool, SandboxError> {
         let mut watched = Vec::with_capacity(6);
         let readable = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
-        // A handle of what has ended would be ready at once, over and over.
+        // The handle of an ended process would always be ready.
         let mut ends = vec![self.bwrap_handle.as_fd()];
         ends.extend(self.init.as_ref().map(|init| init.handle.as_fd()));
         for end in ends {
@@ -297,7 +297,7 @@ impl<'j> Running<'j> {
                 watched.push(readable(end));
             }
         }
-        // The last of them may just have ended, and nothing else would wake us.
+        // The last process may have just ended, and nothing else would wake us.
         let ended = watched.is_empty();
         let streams = [self.status.waits(), self.stdout.waits(), self.stderr.waits()];
         watched.extend(streams.into_iter().flatten().map(readable));
@@ -316,15 +316,15 @@ impl<'j> Running<'j> {
         Ok(stopped)
     }
 
-    /// A number bubblewrap has told: several JSON objects one after the other, the last perhaps
-    /// not yet whole.
+    /// Returns a number from bubblewrap's status, which is a sequence of JSON objects, the last of which
+    /// may be incomplete.
     fn said(&self, name: &str) -> Option<i64> {
         let objects = serde_json::Deserializer::from_slice(&self.status.output().bytes);
         let objects = objects.into_iter::<serde_json::Value>().map_while(Result::ok);
         objects.into_iter().find_map(|object| object.get(name)?.as_i64())
     }
 
-    /// Bubblewrap gave up before the program: its words.
+    /// Returns the error of bubblewrap, which failed before it started the program.
     fn failed(&mut self) -> SandboxError {
         let ended = self.bwrap.wait();
         if let Err(error) = self.stderr.read() {
@@ -341,7 +341,7 @@ impl<'j> Running<'j> {
 }
 
 impl Drop for Running<'_> {
-    /// Whatever failed on the way, nothing goes on.
+    /// Whatever failed, nothing may keep running.
     fn drop(&mut self) {
         if let Err(error) = self.kill(Exit::Cancelled) {
             tracing::error!("{error}");
@@ -350,7 +350,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Ends bubblewrap and takes its status, so that it is not a zombie.
+/// Kills bubblewrap and reaps it.
 fn kill_child(bwrap: &mut Child) {
     if let Err(error) = bwrap.kill().and_then(|()| bwrap.wait()) {
         tracing::error!("bwrap does not end: {error}");
@@ -362,7 +362,7 @@ fn killed_for_memory(group: Option<&Group>) -> Result<bool, SandboxError> {
     Ok(killed.map_err(SandboxError::io("reading the control group"))? > 0)
 }
 
-/// Whether the process of a handle has ended.
+/// Returns whether the process of a pidfd has ended.
 fn has_ended(handle: BorrowedFd<'_>) -> Result<bool, SandboxError> {
     let mut watched = [PollFd::from_borrowed_fd(handle, PollFlags::IN)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -375,7 +375,7 @@ fn has_ended(handle: BorrowedFd<'_>) -> Result<bool, SandboxError> {
     }
 }
 
-/// Bubblewrap tells a signal as shells do.
+/// Converts an exit code; bubblewrap reports signals as shells do.
 fn exit(code: i32) -> Exit {
     match code - 128 {
         libc::SIGXCPU => Exit::TimedOut,

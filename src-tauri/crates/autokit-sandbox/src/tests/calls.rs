@@ -1,9 +1,9 @@
-//! System calls that lead out, or deep into the kernel.
+//! Tests of system calls that lead out of the sandbox, or deep into the kernel.
 
 use super::{python, run};
 use crate::{Exit, Job, Language};
 
-/// Calls by number with plausible arguments; `expect` prints what is answered otherwise.
+/// Makes calls by number with plausible arguments; `expect` prints those with an unexpected result.
 const CALLS: &str = "\
 import ctypes, errno, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
@@ -80,7 +80,7 @@ async fn what_leads_out_is_forbidden_and_what_is_unknown_is_missing() {
             code.push_str(&format_call(name, wanted, *number, arguments));
         }
     }
-    // Refused by the system call's number alone, or by what it would do? Their like still works.
+    // Checks that these are not rejected by number alone: allowed variants still work.
     code.push_str(&format_call("personality", "DONE", libc::SYS_personality, "0xffffffff"));
     code.push_str(&format_call("getpid", "DONE", libc::SYS_getpid, ""));
     code += "a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1))\n";
@@ -98,7 +98,7 @@ async fn the_entry_for_32_bit_programs_ends_the_process() {
         print('before', flush=True); print('ANSWERED', f(), flush=True)\n";
     let outcome = run(Job::new(Language::Python, code)).await;
     assert_eq!(outcome.stdout.text(), "before\n", "{}", outcome.stderr.text());
-    // A kernel built without that entry answers with a fault.
+    // A kernel built without that entry reports a fault.
     assert!(matches!(outcome.exit, Exit::Signal(31 | 11)), "{:?}", outcome.exit);
 }
 

@@ -1,4 +1,4 @@
-//! Programs that do not end by themselves, or not all of them.
+//! Tests of programs that do not end by themselves, or not completely.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::{Exit, Job, Language, Limits};
 fn short(language: Language, code: &str) -> Job {
     let mut job = Job::new(language, code);
     job.limits.wall = Duration::from_secs(1);
-    // Of the two limits in time only this one can end it.
+    // Of the two time limits, only the wall time can end it.
     job.limits.cpu = WALL;
     job
 }
@@ -28,7 +28,7 @@ async fn processor_time_ends_one_process_and_many() {
     let outcome = run(job).await;
     assert_eq!((outcome.exit, outcome.stdout.text().as_ref()), (Exit::TimedOut, "begun\n"));
     assert!(outcome.wall < WALL, "by the processor's time, not by the clock");
-    // Each child alone stays under a second; together they do not.
+    // Each child alone stays below a second; together they do not.
     let code = "for i in 1 2 3 4 5 6 7 8; do timeout 20 sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; done; \
                 while :; do sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; done";
     let mut job = Job::new(Language::Shell, code);
@@ -46,7 +46,7 @@ async fn endless_output_is_kept_to_the_limit_and_ended() {
     assert_eq!(outcome.exit, Exit::TooMuchOutput);
     assert_eq!(outcome.stdout.bytes, b"y\n".repeat(5_000));
     assert!(outcome.stdout.cut > 10_000 * (Limits::FLOOD - 1), "{}", outcome.stdout.cut);
-    // What is only long is read to its end.
+    // Output that is merely long is read to its end.
     let mut job = Job::new(Language::Python, "import sys; sys.stderr.write('x' * 300_000); print('end')");
     job.limits.output_bytes = 10_000;
     let outcome = run(job).await;
@@ -81,7 +81,7 @@ async fn a_daemon_does_not_outlive_its_program() {
          os.read(r, 1); print('started')\n"
     );
     let outcome = run(Job::new(Language::Python, code)).await;
-    // Had it been waited for, the job would have been timed out.
+    // If the job had waited for it, it would have timed out.
     assert_eq!((outcome.exit, outcome.stdout.text().as_ref()), (Exit::Code(0), "started\n"));
     assert_eq!(processes_with(mark), [""; 0]);
 }
@@ -94,7 +94,7 @@ async fn cancelling_ends_it_at_once_with_nothing_left() {
         "import subprocess, sys\nprint('up', flush=True)\nsubprocess.run(['sh', '-c', 'while :; do sleep 1; done', '{mark}'])"
     );
     let began = Instant::now();
-    // Ready when the job's processes are to be seen.
+    // Ready once the job's processes are visible.
     let seen = async {
         while processes_with(mark).is_empty() {
             assert!(began.elapsed() < PATIENCE, "the job never started");
@@ -102,7 +102,7 @@ async fn cancelling_ends_it_at_once_with_nothing_left() {
         }
     };
     let outcome = sandbox.run(patient(Job::new(Language::Python, code)), seen).await.expect("runs");
-    // Nothing else ends it before its time is up, and that would be told as such.
+    // Nothing else ends it before its wall time is up, which would be reported as a timeout.
     assert_eq!((outcome.exit, outcome.stdout.text().as_ref()), (Exit::Cancelled, "up\n"));
     assert_eq!(processes_with(mark), [""; 0]);
 }
@@ -121,7 +121,7 @@ async fn dropping_the_future_ends_the_job_too() {
             assert!(turn.is_err(), "it does not end by itself");
         }
     }
-    // Far from the end of its own time: it goes on where nobody ends it.
+    // Far from the end of its wall time: it would continue if nothing killed it.
     let dropped = Instant::now();
     while !processes_with(mark).is_empty() {
         assert!(dropped.elapsed() < PATIENCE, "{:?}", processes_with(mark));

@@ -1,4 +1,4 @@
-//! What of the machine can be read and written.
+//! Tests of what a job can read and write of the machine.
 
 use super::{python, run};
 use crate::{Exit, Job, Language};
@@ -30,7 +30,7 @@ async fn the_callers_environment_and_descriptors_do_not_come_along() {
     // Cargo sets this for every test.
     let own = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| std::env::var("PATH").expect("set"));
     let open = std::fs::File::open("/proc/self/status").expect("opens");
-    // As a library would that forgets to mark what it opens.
+    // Like a library that forgets `O_CLOEXEC`.
     let leaked = rustix::io::dup(&open).expect("copied");
     rustix::io::fcntl_setfd(&leaked, rustix::io::FdFlags::empty()).expect("unmarked");
     let said = python(
@@ -46,7 +46,7 @@ async fn the_callers_environment_and_descriptors_do_not_come_along() {
     let mut lines = said.lines();
     assert_eq!(lines.next(), Some("['HOME', 'LANG', 'PATH', 'PWD']"));
     assert!(!said.contains(&own), "{said}");
-    // Standard streams and the one that lists the folder.
+    // The standard streams, and the descriptor that lists the folder.
     assert!(said.contains("\n[0, 1, 2, 3]\n"), "{said}");
     assert!(said.ends_with("\n[1, 2]\n"), "other processes are in sight: {said}");
 }
@@ -100,7 +100,7 @@ async fn files_have_a_largest_size_and_so_have_all_together() {
          \x20   print(folder, sum(fill(f'{folder}/{n}', 15 << 20)[0] for n in range(8)) >> 20)\n",
     )
     .await;
-    // 27 is EFBIG. The code itself takes a page of /job; /dev/shm is /tmp, written anew.
+    // 27 is EFBIG. The code itself takes a page of /job; /dev/shm is /tmp, overwritten.
     assert_eq!(said, format!("({}, 27)\n/job 63\n/tmp 64\n/dev/shm 64\n", 16 << 20));
 }
 

@@ -1,5 +1,5 @@
-//! What a job can and cannot do, tried from inside. These tests need bubblewrap and user
-//! namespaces and fail without them: a product that claims to hold code must be seen holding it.
+//! Tests of what a job can and cannot do, from inside. They need bubblewrap and user namespaces and fail
+//! without them, so that the isolation is never just assumed.
 
 mod calls;
 mod ends;
@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use super::{Exit, Job, Language, Limits, Outcome, Sandbox};
 
-/// How long a job may take that is not about how long it may take: jobs give way to everything else, and on a
-/// busy machine the ten seconds they have otherwise may be too few even for what is done at once.
+/// Wall time of jobs in tests that are not about time: jobs have low priority, so on a busy machine the
+/// default of ten seconds may be too little even for a quick program.
 pub(super) const WALL: Duration = Duration::from_mins(5);
-/// Longest a test waits for something that has to come: only so that one that fails does not hang.
+/// How long a test waits for something that has to happen, so that a failing one does not hang.
 pub(super) const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The sandbox of this machine.
+/// Returns the sandbox of this machine.
 pub(super) fn sandbox() -> Sandbox {
     match Sandbox::available() {
         Ok(sandbox) => sandbox,
@@ -27,22 +27,22 @@ pub(super) fn sandbox() -> Sandbox {
     }
 }
 
-/// The same with nothing but each process's limits and the sampler.
+/// Returns the same without control groups: per-process limits and the sampler only.
 pub(super) fn sampled() -> Sandbox {
     Sandbox { inner: std::sync::Arc::new(sandbox().inner.without_groups()) }
 }
 
-/// Runs a job nobody cancels.
+/// Runs a job without cancelling it.
 pub(super) async fn run(job: Job) -> Outcome {
     run_in(&sandbox(), job).await
 }
 
-/// Runs it in this sandbox.
+/// Runs a job in this sandbox.
 pub(super) async fn run_in(sandbox: &Sandbox, job: Job) -> Outcome {
     sandbox.run(patient(job), future::pending()).await.expect("runs")
 }
 
-/// The job with [`WALL`], unless it has a time of its own.
+/// Sets the wall time to [`WALL`], unless the job has one of its own.
 pub(super) fn patient(mut job: Job) -> Job {
     if job.limits.wall == Limits::default().wall {
         job.limits.wall = WALL;
@@ -50,14 +50,14 @@ pub(super) fn patient(mut job: Job) -> Job {
     job
 }
 
-/// Runs Python that must end well, and what it printed.
+/// Runs Python code that must succeed, and returns what it printed.
 pub(super) async fn python(code: &str) -> String {
     let outcome = run(Job::new(Language::Python, code)).await;
     assert_eq!(outcome.exit, Exit::Code(0), "{}", outcome.stderr.text());
     outcome.stdout.text().into_owned()
 }
 
-/// The processes of this machine whose command line holds `mark`.
+/// Returns the command lines on this machine that contain `mark`.
 pub(super) fn processes_with(mark: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("a /proc");
     let lines = entries.flatten().filter_map(|entry| {

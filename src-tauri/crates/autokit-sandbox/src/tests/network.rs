@@ -1,4 +1,4 @@
-//! Nothing leaves and nothing comes in.
+//! Tests that a job can neither reach the network nor be reached.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -51,6 +51,6 @@ async fn sockets_of_the_machine_are_out_of_sight() {
          print([l for l in open('/proc/net/unix').readlines()[1:] if l.split()[-1] != s_inode(s)])\n"
     ))
     .await;
-    // Abstract sockets belong to the network's namespace.
+    // Abstract sockets belong to the network namespace.
     assert_eq!(said, "FileNotFoundError\nno /sys\n['lo']\n[]\n");
 }

@@ -1,4 +1,4 @@
-//! Programs that mean no harm.
+//! Tests of well-behaved programs.
 
 use super::{patient, run, sandbox};
 use crate::{Code, Exit, Job, Language, SandboxError};

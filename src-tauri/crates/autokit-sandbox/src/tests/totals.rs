@@ -1,5 +1,4 @@
-//! Bombs: what a job uses as a whole, with a control group (where this machine lets one be made) and
-//! without.
+//! Tests of what a job uses as a whole, with a control group (if this machine allows one) and without.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -12,8 +11,8 @@ fn both() -> [Sandbox; 2] {
     [sandbox(), sampled()]
 }
 
-/// Runs a job while counting the processes whose command line holds `mark`, and the longest pause
-/// the counting thread suffered.
+/// Runs a job while counting the processes whose command line contains `mark`, and measuring the longest
+/// pause of the counting thread.
 async fn counted(sandbox: &Sandbox, job: Job, mark: &'static str) -> (Outcome, usize, Duration) {
     let over = Arc::new(AtomicBool::new(false));
     let most = Arc::new(AtomicUsize::new(0));
@@ -41,16 +40,16 @@ async fn a_fork_bomb_stays_small_and_ends() {
     for sandbox in both() {
         let total = sandbox.total();
         let mark = "bomb-of-a-test-6120";
-        // One that goes on whatever happens, though not past 2^9 if nothing held it.
+        // It continues whatever happens, but stops at 2^9 processes even if nothing limits it.
         let code = "import os\ndepth = 0\nwhile True:\n    try:\n        if depth < 9: depth += 1; os.fork()\n\
                     \x20   except OSError: depth -= 1\n";
         let mut job = Job::new(Language::Python, code);
         job.arguments = vec![mark.to_owned()];
-        // Ended by the processor's time, not by the clock: a busy machine would not let it grow before that.
+        // Ended by processor time, not wall time: a busy machine would not let it grow before that.
         job.limits.cpu = Duration::from_secs(2);
         let (outcome, most, pause) = counted(&sandbox, job, mark).await;
         assert_eq!(outcome.exit, Exit::TimedOut, "{total:?}: {}", outcome.stderr.text());
-        // Bubblewrap's two have the arguments in their command line as well.
+        // Bubblewrap's two processes have the arguments in their command lines too.
         assert!((3..=32 + 2).contains(&most), "{total:?}: {most} processes at once");
         assert!(pause < PATIENCE, "{total:?}: the machine stood still for {pause:?}");
         assert_eq!(processes_with(mark), [""; 0], "{total:?}");
@@ -81,7 +80,7 @@ async fn one_process_cannot_have_more_memory_than_the_job() {
     }
 }
 
-/// Processes that each stay under the limit, and keep what they have.
+/// Processes that each stay below the limit and keep their memory.
 const MANY: &str = "\
 import os, time
 for n in range(20):
@@ -128,7 +127,7 @@ print(len(shared) >> 20)
 
 #[tokio::test]
 async fn memory_made_read_only_still_counts() {
-    // Each part leaves the sum of writable memory (RLIMIT_DATA) when it is made read-only.
+    // Each mapping leaves the sum of writable memory (RLIMIT_DATA) when it is made read-only.
     let code = "\
 import ctypes, mmap
 libc = ctypes.CDLL(None)
