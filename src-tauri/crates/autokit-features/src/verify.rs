@@ -127,7 +127,7 @@ impl Checking {
     }
 }
 
-/// Waits until the library has changed and then been unchanged for [`REST`].
+/// Waits until the library has changed and then no event has come for [`REST`].
 async fn changed(news: &mut broadcast::Receiver<Event>) {
     let mut seen = false;
     loop {
