@@ -135,7 +135,7 @@ impl Outward {
 
     async fn browse(&self, policy: &Policy, url: &str, most: u64) -> Done {
         // Only the first host was approved. A redirect to another host is followed only if the rules allow
-        // that host, because there is no way to ask again.
+        // that host without asking.
         let first = host_need(url);
         let open = |url: &Url| {
             let need = Need::to_reach(url);
