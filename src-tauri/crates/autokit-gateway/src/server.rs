@@ -379,8 +379,8 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         {
             tracing::debug!(%error, "the client does not hear that its tools changed");
         }
-        // Upstream servers of the older generation do not set it; the newer one requires it, and the older
-        // ignores it.
+        // Upstream servers of the older generation do not set it. The newer protocol requires it; for older
+        // clients the SDK removes it.
         answered.result.result_type = Some(ResultType::COMPLETE);
         Ok(answered.result.into())
     }
