@@ -118,8 +118,7 @@ impl Connection {
                 config = config.custom_headers(named);
                 let client = reqwest::Client::builder()
                     .connect_timeout(Duration::from_secs(10))
-                    // A server that redirects its caller would get the secrets in the headers sent
-                    // elsewhere.
+                    // A redirect would send the secrets in the headers to another server.
                     .redirect(reqwest::redirect::Policy::none())
                     .build()
                     .map_err(|error| Opening::Failed(error.to_string()))?;

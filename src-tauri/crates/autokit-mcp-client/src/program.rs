@@ -37,7 +37,7 @@ const LAST_WORDS: usize = 4 << 10;
 /// take only moments, unless a child process holds the pipe open.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// A program started here. It is killed with all its child processes on drop.
+/// A program started here. It is killed on drop, on Unix with its whole process group.
 pub(super) struct Program {
     pub(super) child: Child,
     words: Words,
@@ -79,7 +79,8 @@ impl Program {
         Ok(Program { child, words })
     }
 
-    /// Kills the whole process group, because servers are often started by another program (`npx`, `uvx`).
+    /// Kills the program, on Unix with its process group, because servers are often started by another
+    /// program (`npx`, `uvx`).
     fn end(&mut self) {
         #[cfg(unix)]
         if let Some(pid) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
