@@ -1,9 +1,9 @@
-//! What can stop reading. That a page is dead, slow or wrong is a finding, not an error.
+//! Errors that stop reading. A page that is dead, slow or wrong is a finding, not an error.
 
 /// Result of reading.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why it stopped.
+/// Why reading stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,7 +12,7 @@ pub enum Error {
     Embedding(String),
 }
 
-/// Does what takes a while, the model's work above all, where it holds nobody up.
+/// Runs slow work, mainly the embedding model's, on a blocking thread.
 ///
 /// # Errors
 /// [`Error::Embedding`].

@@ -1,24 +1,25 @@
-//! What search services found for several queries, as one list.
+//! Merges what search services found for several queries into one list.
 
 use std::collections::HashMap;
 
 use autokit_web::search::Hit;
 
-/// Added to a rank before it is inverted: pages several queries agree on go before the first of one.
+/// Added to each rank before inverting it, so that pages found by several queries come before the first
+/// result of only one.
 const RANK_OFFSET: f32 = 10.0;
 
-/// Pages that were found, each once, by reciprocal rank fusion: a page is worth the sum of 1 / (10 + rank)
-/// over the lists it stands in. Addresses are without fragment.
+/// Pages found, each once, ranked by reciprocal rank fusion: a page's value is the sum of 1 / (10 + rank)
+/// over the lists it is in. URLs have no fragment.
 #[derive(Debug, Default)]
 pub struct FoundPages {
-    /// In the order they came.
+    /// In the order they were added.
     hits: Vec<Hit>,
     at: HashMap<String, usize>,
     worth: Vec<f32>,
 }
 
 impl FoundPages {
-    /// Takes the results of one query at one service in, best first.
+    /// Adds the results of one query to one service, best first.
     pub fn add(&mut self, hits: Vec<Hit>) {
         for (rank, mut hit) in hits.into_iter().enumerate() {
             hit.url = without_fragment(&hit.url);
@@ -31,12 +32,12 @@ impl FoundPages {
         }
     }
 
-    /// What was found at an address, as the first query showed it.
+    /// Returns the result for a URL, as first found.
     pub fn get(&self, url: &str) -> Option<&Hit> {
         self.at.get(url).map(|at| &self.hits[*at])
     }
 
-    /// What a page is worth; 0 for one that was not found.
+    /// Returns the value of a page; 0 if it was not found.
     pub fn worth(&self, url: &str) -> f32 {
         self.at.get(url).map_or(0.0, |at| self.worth[*at])
     }
@@ -46,7 +47,7 @@ impl FoundPages {
         self.hits.is_empty()
     }
 
-    /// All of them, those worth most first, equals in the order they came.
+    /// Returns all results, most valuable first; ties keep the order in which they were added.
     pub fn best(&self) -> Vec<&Hit> {
         let mut order: Vec<usize> = (0..self.hits.len()).collect();
         order.sort_by(|a, b| self.worth[*b].total_cmp(&self.worth[*a]));
@@ -54,7 +55,7 @@ impl FoundPages {
     }
 }
 
-/// An address without what names a place on its page.
+/// Returns a URL without its fragment.
 pub fn without_fragment(url: &str) -> String {
     url.split('#').next().unwrap_or(url).to_owned()
 }

@@ -1,13 +1,13 @@
-//! Finding and reading the pages that may document a tool: by discovery, for a need the library does not
-//! answer, and by repair, for a card whose page is gone.
+//! Finding and reading pages that may document a tool: for discovery, when the library does not answer a
+//! need, and for repair, when a card's page is gone.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`PageReader`] | fetches pages, takes them apart, embeds them |
-//! | [`Readings`] | pages taken apart lately, shared by everything that reads pages |
+//! | [`PageReader`] | fetches, parses and embeds pages |
+//! | [`Readings`] | a cache of parsed pages, shared by everything that reads pages |
 //! | [`FoundPages`] | what search services found for several queries, as one list |
-//! | [`PageMarks`] | what speaks for a page; one weighting for needs, one for cards |
-//! | [`WebTools`] | searching and reading, as tools of a language model |
+//! | [`PageMarks`] | features of a page; one set of weights for needs, one for cards |
+//! | [`WebTools`] | searching and reading as tools of a language model |
 
 mod error;
 mod found;

@@ -1,8 +1,8 @@
-//! What speaks for a page being the one that documents a tool.
+//! Features of a page that speak for or against it documenting a tool.
 //!
-//! There is one set of marks and there are two weightings. Discovery compares a page with a need in a person's
-//! words and knows how it was found; repair compares it with a card and knows what is imported. Neither sets
-//! the marks it knows nothing of.
+//! There is one set of features, called marks, and two sets of weights. Discovery compares a page with a need
+//! in a person's words and knows how the page was found; repair compares it with a card and knows what is
+//! imported. Neither sets the marks it has no data for.
 
 mod card;
 mod need;
@@ -77,7 +77,7 @@ pub enum PageMark {
 pub struct PageMarks(BTreeMap<PageMark, f32>);
 
 impl<'de> Deserialize<'de> for PageMarks {
-    /// Reads what earlier versions stored as well: flags as true and false, a missing cosine as null.
+    /// Also accepts what earlier versions stored: flags as booleans, a missing cosine as null.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PageMarks, D::Error> {
         let stored = BTreeMap::<String, Value>::deserialize(deserializer)?;
         let mut marks = PageMarks::default();
@@ -91,11 +91,11 @@ impl<'de> Deserialize<'de> for PageMarks {
     }
 }
 
-/// What each mark counts.
+/// The weight of each mark.
 type Weights = &'static [(PageMark, f32)];
 
-/// For a need: which of several pages is the tool's. What a page is (its address, its code) says that, not
-/// whether any is.
+/// Weights for a need. The page marks (its URL, its code) tell which of several pages documents the tool, not
+/// whether any does.
 const OF_A_NEED: Weights = &[
     (PageMark::Rank, 1.0),
     (PageMark::Found, 0.2),
@@ -105,12 +105,12 @@ const OF_A_NEED: Weights = &[
     (PageMark::Named, 0.15),
 ];
 
-/// For a card. The weights are those of a conditional logit (which of the pages found is the right one, or
-/// none), fitted to 600 cards broken in sixteen ways and rounded, that of an equal title to half:
-/// names in that set were read off titles. Fitted to four fifths of the cards and tried on the
-/// others, the right page is taken for 420 of 423 cards whose page is among those found, a wrong one
-/// for one, and none for 40 of 40 whose page is gone. Every page of that set shows code; what it
-/// counts that a page shows none is set by hand.
+/// Weights for a card. They come from a conditional logit (which of the pages found is the right one, or
+/// none), fitted to 600 cards broken in sixteen ways, and are rounded; that of an equal title is halved,
+/// because names in that set were read off titles. Fitted to four fifths of the cards and tested on the rest,
+/// the right page is taken for 420 of 423 cards whose page is among those found, a wrong one for one, and
+/// none for 40 of 40 whose page is gone. Every page in that set shows code, so the weight of a page without
+/// code is set by hand.
 const OF_A_CARD: Weights = &[
     (PageMark::Pair, 1.8),
     (PageMark::Class, 1.0),
@@ -127,23 +127,23 @@ const OF_A_CARD: Weights = &[
     (PageMark::Wording, 1.6),
     (PageMark::Bare, -3.0),
 ];
-/// Logarithm of the odds that a page nothing speaks for documents a card's tool.
+/// Log-odds that a page without any marks documents a card's tool.
 const BIAS: f32 = -8.4;
 
 impl PageMarks {
-    /// A mark; 0 when it is not set.
+    /// Returns the value of a mark; 0 if it is not set.
     pub fn get(&self, mark: PageMark) -> f32 {
         self.0.get(&mark).copied().unwrap_or(0.0)
     }
 
-    /// Whether something holds.
+    /// Whether a mark is positive.
     pub fn has(&self, mark: PageMark) -> bool {
         self.get(mark) > 0.0
     }
 
     /// Sets a mark.
     pub fn set(&mut self, mark: PageMark, value: f32) {
-        // What is 0 takes no room in a library of many reports.
+        // Zeros are not stored, which saves space in a library of many reports.
         if value == 0.0 {
             self.0.remove(&mark);
         } else {
@@ -151,7 +151,7 @@ impl PageMarks {
         }
     }
 
-    /// Sets whether something holds.
+    /// Sets a yes-or-no mark.
     pub fn flag(&mut self, mark: PageMark, holds: bool) {
         self.set(mark, if holds { 1.0 } else { 0.0 });
     }
@@ -160,24 +160,24 @@ impl PageMarks {
         weights.iter().map(|(mark, weight)| weight * self.get(*mark)).sum()
     }
 
-    /// How sure it is that the page documents a tool for the need, 0 to 1.
+    /// Returns the confidence that the page documents a tool for the need, 0 to 1.
     pub fn score_for_need(&self) -> f32 {
         let sum = self.sum(OF_A_NEED);
         let sum = if self.has(PageMark::Another) { 0.5 * sum } else { sum };
         1.0 - 0.25f32.powf(sum.max(0.0))
     }
 
-    /// The logarithm of the odds that the page documents the card's tool, against nothing being found at all.
+    /// Returns the log-odds that the page documents the card's tool, against no page being found.
     pub fn logit_for_card(&self) -> f32 {
         BIAS + self.sum(OF_A_CARD)
     }
 
-    /// Whether it shows or names the tool at all.
+    /// Whether the page shows or names the tool at all.
     pub fn say_something(&self) -> bool {
         self.get(PageMark::Code) > 0.0 || self.get(PageMark::Prose) > 0.0 || self.get(PageMark::Title) >= 0.5
     }
 
-    /// What speaks for the page, in a sentence.
+    /// Explains in one sentence what speaks for the page.
     pub fn why(&self) -> String {
         let mut said: Vec<&str> = Vec::new();
         if self.get(PageMark::Pair) > 0.0 {

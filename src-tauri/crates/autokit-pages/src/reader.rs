@@ -1,4 +1,4 @@
-//! Reads pages: fetches them, takes them apart, embeds them.
+//! Reads pages: fetches, parses and embeds them.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use autokit_web::{Fetched, Fetcher};
 use crate::error::{Result, aside};
 use crate::reading::{Part, Reading, Readings, embed};
 
-/// A page: how it was reached, and what was read from it.
+/// A page: the response it came in, and what was read from it.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The answer: address, status, way there. Its text has gone into the reading.
+    /// The response: URL, status, redirects. Its text was moved out to be parsed.
     pub fetched: Fetched,
-    /// What was read.
+    /// What was read from it.
     pub reading: Arc<Reading>,
 }
 
 impl Page {
-    /// A page that was fetched, taken apart at once and kept nowhere; without vectors.
+    /// Parses a fetched page right away, without caching it or computing vectors.
     pub fn of(mut fetched: Fetched) -> Page {
         let source = std::mem::take(&mut fetched.text);
         let reading = Reading::of(&source, fetched.content_type.as_deref(), &fetched.url, None);
@@ -36,26 +36,26 @@ impl Deref for Page {
     }
 }
 
-/// What a visit to an address came to.
+/// Result of a visit to a URL.
 pub type Visit = std::result::Result<Arc<Page>, autokit_web::Error>;
 
-/// What reading pages needs.
+/// A page reader and its dependencies.
 #[derive(Clone, Debug)]
 pub struct PageReader {
-    /// Fetches them.
+    /// Fetches pages.
     pub fetcher: Fetcher,
-    /// Vectors, if there is a model.
+    /// Computes vectors, if there is a model.
     pub embedder: Option<Arc<dyn QueryEmbedder>>,
-    /// Pages taken apart lately.
+    /// Cache of parsed pages.
     pub readings: Readings,
 }
 
 impl PageReader {
-    /// Asks for a page as it is now, for at most `patience`, and reads what comes. The opening of a page
-    /// that was delivered is embedded.
+    /// Fetches a page anew, for at most `patience`, and reads it. If the page was delivered, its opening is
+    /// embedded.
     ///
     /// # Errors
-    /// [`crate::Error::Embedding`]; what the site does is part of the [`Visit`].
+    /// [`crate::Error::Embedding`]; failures of the site are part of the [`Visit`].
     pub async fn visit(&self, url: &str, patience: Duration) -> Result<Visit> {
         Ok(match self.fetcher.get_within(url, patience).await {
             Ok(fetched) => Ok(self.read(vec![fetched], Part::Opening).await?.remove(0)),
@@ -63,7 +63,7 @@ impl PageReader {
         })
     }
 
-    /// Reads pages that were fetched, in their order; those that were delivered are embedded.
+    /// Reads fetched pages, in order, and embeds those with a success status.
     ///
     /// # Errors
     /// [`crate::Error::Embedding`].
@@ -89,7 +89,7 @@ impl PageReader {
         .await
     }
 
-    /// Embeds what is missing of pages that were read.
+    /// Computes the missing vectors of pages already read.
     ///
     /// # Errors
     /// [`crate::Error::Embedding`].

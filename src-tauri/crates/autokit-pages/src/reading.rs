@@ -1,4 +1,4 @@
-//! Pages taken apart, and those kept.
+//! Parsed pages and their cache.
 
 use std::collections::HashSet;
 use std::hash::{Hash as _, Hasher as _};
@@ -14,23 +14,23 @@ use sha2::{Digest, Sha256};
 
 use crate::words::content_words;
 
-/// Characters at the start of a page that stand for it.
+/// Characters at the start of a page that represent it.
 const OPENING: usize = 600;
-/// Characters of a page that are searched for words.
+/// Most characters of a page that are searched for words.
 const PROSE: usize = 40_000;
-/// Pieces of a page that are embedded; the start of a page says what it is about.
+/// Most chunks of a page that are embedded; the start of a page says what it is about.
 const PIECES: usize = 16;
-/// Pages kept.
+/// Most parsed pages kept.
 const KEPT: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
 
-/// What was read from the text of a page. Vectors are there once they were asked for, all of one model.
+/// The parsed text of a page. Vectors are computed on request, all with the same model.
 #[derive(Debug)]
 pub struct Reading {
     /// The main text, in blocks.
     pub document: Document,
-    /// What it shows.
+    /// The facts extracted from it.
     pub facts: Facts,
-    /// The main text, whole.
+    /// The main text as one string.
     pub text: String,
     /// SHA-256 of the main text, in hex.
     pub hash: String,
@@ -41,17 +41,17 @@ pub struct Reading {
     piece_vectors: OnceLock<Vec<Vec<f32>>>,
 }
 
-/// How much of a page is embedded.
+/// How much of a page to embed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Its opening.
+    /// The opening.
     Opening,
-    /// Its opening and its first pieces.
+    /// The opening and the first chunks.
     Pieces,
 }
 
 impl Reading {
-    /// Takes the text of a page apart.
+    /// Parses the text of a page.
     pub(crate) fn of(
         source: &str,
         content_type: Option<&str>,
@@ -75,12 +75,12 @@ impl Reading {
         }
     }
 
-    /// Content words of the text.
+    /// Returns the content words of the text.
     pub fn words(&self) -> &HashSet<String> {
         self.words.get_or_init(|| content_words(&self.text.chars().take(PROSE).collect::<String>()))
     }
 
-    /// The first pieces of the text, each with the headings above it.
+    /// Returns the first chunks of the text, each with the headings above it.
     pub fn pieces(&self) -> &[String] {
         self.pieces.get_or_init(|| {
             let all = chunks(&self.document, ChunkOptions::default());
@@ -88,26 +88,27 @@ impl Reading {
         })
     }
 
-    /// Vector of the opening; none without a model.
+    /// Returns the vector of the opening, if it was embedded.
     pub fn opening(&self) -> Option<&[f32]> {
         self.opening.get().map(Vec::as_slice)
     }
 
-    /// Vectors of the pieces; none without a model.
+    /// Returns the vectors of the chunks; empty if they were not embedded.
     pub fn piece_vectors(&self) -> &[Vec<f32>] {
         self.piece_vectors.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Whether words stand on the page, white space aside. A word or two stand on any page.
+    /// Whether a quote occurs on the page, ignoring differences in white space. Quotes of fewer than eight
+    /// characters never count, since a word or two occur on any page.
     pub fn holds(&self, quote: &str) -> bool {
         let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let quote = squeeze(quote);
         quote.chars().count() >= 8 && squeeze(&self.text).contains(&quote)
     }
 
-    /// Whether its vectors are, or would be, of this model.
+    /// Whether its vectors are, or would be, from this model.
     fn is_of(&self, embedder: Option<&Arc<dyn QueryEmbedder>>) -> bool {
-        // A model that is gone keeps its place in memory as long as somebody remembers it: no other gets it.
+        // The weak reference keeps a dropped model's address allocated, so no other model can have it.
         let place = |model: *const dyn QueryEmbedder| model.cast::<()>();
         match (&self.model, embedder) {
             (None, None) => true,
@@ -117,10 +118,10 @@ impl Reading {
     }
 }
 
-/// Embeds what is missing of some readings, in one go.
+/// Computes the missing vectors of some readings in one batch.
 ///
 /// # Errors
-/// What the model said.
+/// Returns the error of the model.
 pub(crate) fn embed(
     readings: &[Arc<Reading>],
     part: Part,
@@ -144,7 +145,7 @@ pub(crate) fn embed(
     let mut vectors = embedder.passages(&texts)?.into_iter();
     for (reading, part, count) in missing {
         let mut own: Vec<Vec<f32>> = vectors.by_ref().take(count).collect();
-        // Somebody else may have been quicker; theirs are the same.
+        // Another task may have set the vectors first; its values are the same.
         let _ = match part {
             Part::Opening => own.pop().map_or(Ok(()), |vector| reading.opening.set(vector)).is_ok(),
             Part::Pieces => reading.piece_vectors.set(own).is_ok(),
@@ -153,12 +154,12 @@ pub(crate) fn embed(
     Ok(())
 }
 
-/// Pages taken apart lately, by address and text: what takes most of the time of reading is done once,
-/// whoever reads. The least recently used go first.
+/// A cache of parsed pages by URL and text, so that the slowest part of reading is done once for all readers.
+/// The least recently used are evicted first.
 #[derive(Clone, Debug)]
 pub struct Readings(Arc<Mutex<LruCache<Key, Arc<Reading>>>>);
 
-/// Address of a page, and a hash of its source.
+/// URL of a page, and a hash of its source and content type.
 type Key = (String, u64);
 
 impl Default for Readings {
@@ -168,7 +169,7 @@ impl Default for Readings {
 }
 
 impl Readings {
-    /// The reading of a source, kept or new.
+    /// Returns the reading of a source, cached or new.
     pub(crate) fn of(
         &self,
         source: &str,
@@ -180,7 +181,7 @@ impl Readings {
         (source, content_type).hash(&mut hash);
         let key = (url.to_owned(), hash.finish());
         let kept = self.lock().get(&key).filter(|kept| kept.is_of(embedder)).cloned();
-        // Taken apart without the lock: a long page takes a while.
+        // Parsed without holding the lock, because a long page takes a while.
         kept.unwrap_or_else(|| {
             let new = Arc::new(Reading::of(source, content_type, url, embedder));
             self.lock().put(key, Arc::clone(&new));

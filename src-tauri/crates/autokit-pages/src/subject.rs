@@ -1,4 +1,4 @@
-//! A card whose page is sought or judged.
+//! The subject of a search or judgement: a parsed card.
 
 use std::collections::HashSet;
 
@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::words::{content_words, telling};
 
-/// What a card claims, taken apart once.
+/// The claims of a card, parsed once.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// What the tool is called.
+    /// The tool's name.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
-    /// Language, as written.
+    /// Language, as written on the card.
     pub language: Option<String>,
     /// Module to import from.
     pub module: Option<String>,
@@ -22,13 +22,13 @@ pub struct Subject {
     pub classes: Vec<String>,
     /// Constructor arguments.
     pub init_args: Map<String, Value>,
-    /// What it costs, as written.
+    /// Pricing, as written on the card.
     pub pricing: Option<String>,
-    /// Its OpenAPI document, if that is an address.
+    /// URL of its OpenAPI document, if the card has one.
     pub openapi: Option<String>,
-    /// Its documentation page.
+    /// URL of its documentation page.
     pub documentation: Option<String>,
-    /// The telling words of its name.
+    /// The distinctive words of its name.
     pub name_words: Vec<String>,
     /// Content words of the description.
     pub content: HashSet<String>,
@@ -39,7 +39,7 @@ fn filled(card: &Toolcard, field: &str) -> Option<String> {
 }
 
 impl Subject {
-    /// Takes a card apart.
+    /// Parses a card.
     pub fn of(card: &Toolcard) -> Subject {
         let object = card.object();
         let classes = filled(card, fields::CLASS).map_or_else(Vec::new, |text| {
@@ -60,7 +60,7 @@ impl Subject {
         }
     }
 
-    /// What is embedded of it.
+    /// Returns the text that is embedded for the card.
     pub fn passage(&self) -> String {
         format!("{}: {}", self.name, self.description)
     }

@@ -1,4 +1,4 @@
-//! Searching and reading, as tools of a language model that looks for a page.
+//! Searching and reading, as tools of a language model that searches for a page.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,16 +15,16 @@ pub const HITS: usize = 10;
 /// Characters of a page shown to the model.
 const SHOWN: usize = 8_000;
 
-/// A page a model opened.
+/// A page that a model opened.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// Its address as the model named it.
+    /// The URL as the model gave it.
     pub asked: String,
-    /// What was there.
+    /// The page there.
     pub page: Arc<Page>,
 }
 
-/// What a model does on the web: it searches and opens pages, and what it found and opened is kept.
+/// The web tools of a model: it searches and opens pages, and everything found and opened is recorded.
 #[derive(Debug)]
 pub struct WebTools<'a> {
     reader: &'a PageReader,
@@ -33,7 +33,7 @@ pub struct WebTools<'a> {
     opened: Mutex<Vec<Opened>>,
 }
 
-/// A tool with one argument, a text.
+/// Creates a tool with one string argument.
 pub fn text_tool(name: &str, description: &str, argument: &str, about: &str) -> Tool {
     Tool {
         name: name.to_owned(),
@@ -66,12 +66,12 @@ impl Toolbox for WebTools<'_> {
 }
 
 impl<'a> WebTools<'a> {
-    /// Nothing found, nothing opened yet.
+    /// Creates the tools, with nothing found or opened yet.
     pub fn new(reader: &'a PageReader, providers: &'a [Provider]) -> WebTools<'a> {
         WebTools { reader, providers, found: Mutex::default(), opened: Mutex::default() }
     }
 
-    /// What was found and opened, in order.
+    /// Returns what was found and opened, in order.
     pub fn into_seen(self) -> (FoundPages, Vec<Opened>) {
         (
             self.found.into_inner().expect("no holder panics"),

@@ -1,25 +1,26 @@
-//! Words that tell one thing from another.
+//! Distinctive words and their comparison.
 
 use std::collections::HashSet;
 
 use autokit_facts::{alike, distinctive, words};
 use autokit_search::is_stop_word;
 
-/// Words with a meaning of their own.
+/// Returns the words of a text that are neither stop words nor shorter than three bytes.
 pub fn content_words(text: &str) -> HashSet<String> {
     words(text).into_iter().filter(|word| word.len() > 2 && !is_stop_word(word)).collect()
 }
 
-/// The telling words of a name; all its words when every one of them is common.
+/// Returns the distinctive words of a name, or all its words if none is distinctive.
 pub fn telling(name: &str) -> Vec<String> {
     let told = distinctive(name);
     if told.is_empty() { words(name) } else { told }
 }
 
-/// Letters by which the same word may be longer in another place.
+/// Letters by which two forms of the same word may differ in length.
 const ENDING: usize = 2;
 
-/// Share of `of` that `among` has, written together or apart: "Hugging Face" has "huggingface".
+/// Returns the share of the words in `of` that `among` contains, joined or apart: "Hugging Face" contains
+/// "huggingface".
 pub(crate) fn share(of: &[String], among: &[String]) -> f32 {
     if of.is_empty() {
         return 0.0;
@@ -32,7 +33,7 @@ pub(crate) fn share(of: &[String], among: &[String]) -> f32 {
     of.iter().filter(|word| has(word)).count() as f32 / of.len() as f32
 }
 
-/// How well two lists of words agree, 0 to 1: the harmonic mean of what each has of the other.
+/// Returns how well two lists of words agree, 0 to 1: the harmonic mean of the shares each has of the other.
 pub fn agreement(a: &[String], b: &[String]) -> f32 {
     let (forth, back) = (share(a, b), share(b, a));
     if forth + back == 0.0 { 0.0 } else { 2.0 * forth * back / (forth + back) }

@@ -1,4 +1,4 @@
-//! What a page has in common with a card.
+//! Compares a page with a card.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,8 +10,8 @@ use crate::reader::Page;
 use crate::subject::Subject;
 use crate::words::{agreement, share, telling};
 
-/// Sorts of things one vendor offers side by side, by the words that name them in addresses, modules
-/// and classes. A page about a vendor's loader does not document its search tool.
+/// Sorts of things that one vendor offers side by side, with the words for them in URLs, modules and classes.
+/// A page about a vendor's loader does not document its search tool.
 const SORTS: &[(&str, &[&str])] = &[
     ("loader", &["loader", "loaders", "reader", "readers"]),
     ("retriever", &["retriever", "retrievers"]),
@@ -25,7 +25,7 @@ const SORTS: &[(&str, &[&str])] = &[
     ("tool", &["tool", "tools", "toolkit", "toolkits", "wrapper", "utility", "utilities", "run", "agent"]),
 ];
 
-/// The sorts some words name.
+/// Returns the sorts that these words name.
 fn sorts<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<&'static str> {
     let words: HashSet<&str> = words.into_iter().map(String::as_str).collect();
     SORTS
@@ -35,21 +35,22 @@ fn sorts<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<&'static st
         .collect()
 }
 
-/// How much an import looks like what a card names: words of the class, then of the module.
+/// Returns the likeness of an import to a card's class and module, 0 to 1: mainly by words of the class, then
+/// of the module.
 pub fn likeness(import: &Import, class: &str, module: Option<&str>) -> f32 {
     let class = agreement(&words(class), &words(&import.name));
     let module = module.map_or(0.0, |module| agreement(&words(module), &words(&import.module)));
     0.75 * class + 0.25 * module
 }
 
-/// The last part of an address, without ending.
+/// Returns the last segment of a URL's path, without its extension.
 fn last_part(url: &str) -> &str {
     let path = url.split(['#', '?']).next().unwrap_or(url).trim_end_matches('/');
     let last = path.rsplit('/').next().unwrap_or(path);
     last.rsplit_once('.').map_or(last, |(stem, ending)| if ending.len() <= 5 { stem } else { last })
 }
 
-/// Whether a letter can be part of a name.
+/// Whether a character can be part of a name.
 fn is_inside(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
@@ -64,7 +65,7 @@ fn counted(text: &str, name: &str) -> usize {
 }
 
 impl PageMarks {
-    /// Compares a card with a page. `vector` is that of the card's name and description.
+    /// Compares a card with a page. `vector` is the embedding of the card's name and description.
     pub fn of_card(subject: &Subject, vector: Option<&[f32]>, page: &Page) -> PageMarks {
         let code = &page.facts.code;
         let classes = &subject.classes;
@@ -94,7 +95,7 @@ impl PageMarks {
             })
             .chain(classes.iter().map(String::as_str))
             .collect();
-        // Counted in one go: a page may import thousands of names.
+        // Counted in one pass, because a page may import thousands of names.
         let mut tokens: HashMap<&str, usize> = HashMap::new();
         for token in page.text.split(|c: char| !is_inside(c)) {
             *tokens.entry(token).or_default() += 1;
@@ -133,8 +134,8 @@ impl PageMarks {
             shared as f32 / subject.content.len() as f32
         };
         marks.set(PageMark::Wording, wording);
-        // Without a model the words have to tell: over the cards the weights were fitted to, the cosine rises
-        // with them about so.
+        // Without a model, the wording has to substitute for the cosine: over the cards the weights were
+        // fitted to, the cosine rises with it roughly like this.
         let cosine = vector.zip(page.opening()).map(|(card, page)| dot(card, page));
         marks.set(PageMark::Meaning, cosine.unwrap_or(0.3 + 0.5 * wording));
         marks.flag(PageMark::Bare, !classes.is_empty() && page.document.code().next().is_none());
@@ -142,8 +143,8 @@ impl PageMarks {
     }
 }
 
-/// Whether card and page are of one sort. What the card's class and module say counts before its name;
-/// what the page's address says before its title.
+/// Whether card and page are of the same sort. The card's class and module take precedence over its name, the
+/// page's URL over its title.
 fn sort(subject: &Subject, page: &Page) -> f32 {
     let class: Vec<String> = subject.classes.iter().flat_map(|class| words(class)).collect();
     let module = words(subject.module.as_deref().unwrap_or(""));

@@ -1,4 +1,4 @@
-//! What a page has in common with a need in a person's words.
+//! Compares a page with a need in a person's words.
 
 use autokit_facts::{alike, distinctive, opening, words};
 use autokit_search::{Hit, QueryEmbedder};
@@ -6,19 +6,19 @@ use autokit_search::{Hit, QueryEmbedder};
 use crate::marks::{PageMark, PageMarks};
 use crate::reader::Page;
 
-/// A need, taken apart once.
+/// A parsed need.
 #[derive(Clone, Debug)]
 pub struct Need {
-    /// In a person's words.
+    /// The need in a person's words.
     pub text: String,
-    /// Names of products in it, each as its words in lower case.
+    /// Product names in it, each as its words in lower case.
     pub names: Vec<Vec<String>>,
-    /// Every name is a single common word, such as "Linear" or "Turtle": a product, or a thing of a trade.
+    /// Whether every name is a single common word, such as "Linear" or "Turtle", and may not be a product.
     doubtful: bool,
 }
 
 impl Need {
-    /// Takes a need apart. The embedder says which words are words of the language.
+    /// Parses a need. The embedder recognizes words of the language.
     pub fn of(text: &str, embedder: Option<&dyn QueryEmbedder>) -> Need {
         let names = names_in(text, embedder);
         let common = |name: &Vec<String>| embedder.is_some_and(|embedder| embedder.is_word(&name[0]));
@@ -27,13 +27,13 @@ impl Need {
     }
 }
 
-/// Names of products in a need, each as its words in lower case.
+/// Returns the product names in a need, each as its words in lower case.
 ///
-/// A word is part of a name when it is written like one: a capital inside a sentence or inside the
-/// word, or a capital on a word the language does not have. Words all in capitals are mostly
-/// abbreviations of common things (JWT, CRM), and several common words after "the" or before "of"
-/// mostly name an institution; neither tells which product is meant, and taking them for one would
-/// turn right pages away.
+/// A word is part of a name when it is written like one: with a capital inside a sentence or inside the word,
+/// or with a capital on a word that the language does not have. Words in all capitals are mostly
+/// abbreviations of common things (JWT, CRM), and several common words after "the" or before "of" mostly name
+/// an institution. Neither tells which product is meant, and treating them as product names would reject
+/// right pages.
 fn names_in(need: &str, embedder: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>> {
     let mut names: Vec<Vec<String>> = Vec::new();
     let mut run: Vec<String> = Vec::new();
@@ -73,11 +73,11 @@ fn names_in(need: &str, embedder: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>
     names
 }
 
-/// A page that ranks this high is about the need even if it does not have a doubtful name. Pages of a
-/// named product's rivals stay below: 0.67 is the highest seen.
+/// A page with at least this rank is about the need even if it lacks a doubtful name. Pages of a named
+/// product's rivals stay below; the highest seen is 0.67.
 const STRONG: f32 = 0.7;
 
-/// Names that are no products: languages of people and of programs.
+/// Names of human and programming languages, which are not products.
 const LANGUAGES: &[&str] = &[
     "python",
     "java",
@@ -102,7 +102,7 @@ const LANGUAGES: &[&str] = &[
 
 /// Characters at the start of a page that say what it is about.
 const OPENING: usize = 400;
-/// Letters by which the same word may be longer in another place.
+/// Letters by which two forms of the same word may differ in length.
 const ENDING: usize = 3;
 
 fn is_name(word: &str, start: bool, embedder: Option<&dyn QueryEmbedder>) -> bool {
@@ -116,14 +116,14 @@ fn is_name(word: &str, start: bool, embedder: Option<&dyn QueryEmbedder>) -> boo
     }
     let inner = word.chars().skip(1).any(char::is_uppercase);
     let capital = word.chars().next().is_some_and(char::is_uppercase);
-    // At the start of a sentence every word has a capital; one that the language lacks is a name.
+    // At the start of a sentence every word is capitalized; only one that the language lacks is a name.
     let made_up = || embedder.is_some_and(|embedder| !embedder.is_word(&lower));
     inner || (capital && (!start || made_up()))
 }
 
 impl PageMarks {
-    /// Compares a need with a page. `found` is what the page is worth among those that were found, `hit` how it
-    /// ranks among the cards of the library and the pages that were read.
+    /// Compares a need with a page. `found` is the page's value in the search results, `hit` its ranking
+    /// among the library's cards and the pages read.
     pub fn of_need(need: &Need, page: &Page, found: f32, hit: &Hit) -> PageMarks {
         let asked = words(&need.text);
         let has = |word: &String| asked.iter().any(|other| alike(other, word, ENDING));
@@ -162,8 +162,8 @@ impl PageMarks {
     }
 }
 
-/// Whether a page is about what a name names: it stands in the title, the address or the import.
-/// Other places name what a tool works with.
+/// Whether a page is about a named product: the name is in the title, the URL or the import. Elsewhere, pages
+/// mention products that a tool works with.
 fn is_about(page: &Page, name: &[String]) -> bool {
     let mut text = format!("{} {}", page.facts.name, page.fetched.url);
     if let Some(import) = &page.facts.import {
@@ -171,7 +171,7 @@ fn is_about(page: &Page, name: &[String]) -> bool {
     }
     let words = words(&text);
     let name: String = name.concat().chars().filter(|c| c.is_alphanumeric()).collect();
-    // "Power BI" is PowerBI: names are compared without what stands between their words.
+    // "Power BI" matches PowerBI: names are compared without separators.
     (0..words.len()).any(|from| {
         let mut joined = String::new();
         words[from..].iter().any(|word| {
@@ -185,7 +185,7 @@ fn is_about(page: &Page, name: &[String]) -> bool {
 mod tests {
     use super::*;
 
-    /// A language of a few words.
+    /// A language of a few words, for tests.
     #[derive(Debug)]
     struct Few;
 
