@@ -16,8 +16,8 @@ use ts_rs::TS;
 pub use card::likeness;
 pub use need::Need;
 
-/// One thing that speaks for a page, or against it. From 0 to 1 unless said otherwise; what holds or does not
-/// is 1 or 0.
+/// A feature that speaks for a page or against it. From 0 to 1 unless stated otherwise; yes-or-no features
+/// are 1 or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum PageMark {
@@ -25,53 +25,55 @@ pub enum PageMark {
     Pair,
     /// Share of the card's classes that the page imports from anywhere.
     Class,
-    /// Share of the card's classes that stand anywhere in the page's code.
+    /// Share of the card's classes that occur anywhere in the page's code.
     Code,
-    /// Share of the card's classes that stand in the page's text outside of code.
+    /// Share of the card's classes that occur in the page's text outside of code.
     Prose,
-    /// How much the closest import looks like the card's.
+    /// Likeness of the closest import to the card's.
     Like,
-    /// The card's class is the one the page imports first and foremost.
+    /// The card's class is the page's main import.
     Main,
-    /// Mentions of the card's classes among mentions of everything that is imported and looks like a class.
+    /// Mentions of the card's classes, divided by mentions of all imported names that look like classes.
     Focus,
-    /// How well title and name agree: telling words both have.
+    /// Agreement of title and name in their distinctive words.
     Title,
-    /// Title and name are the same but for spelling.
+    /// Title and name are the same except for spelling.
     Exact,
-    /// How well the end of the address agrees with name and class.
+    /// Agreement of the end of the URL with name and class.
     Address,
-    /// The page is of the same sort as the card (1), of another sort (-1), or neither says (0).
+    /// Page and card are of the same sort (1), of different sorts (-1), or it is unknown (0).
     Sort,
-    /// Cosine of what is sought with the page: with its opening for a card, with its closest piece for a need.
+    /// Cosine similarity of what is sought to the page: to its opening for a card, to its closest chunk for a
+    /// need.
     Meaning,
-    /// Share of the content words of what is sought that the page has; of a need's, by their information.
+    /// Share of the content words of what is sought that are on the page; for a need, weighted by information
+    /// content.
     Wording,
-    /// The card names a class, and the page shows no code at all: an overview, an advertisement, a notice.
+    /// The card names a class, but the page has no code: an overview, an advertisement, a notice.
     Bare,
-    /// Score of the library's ranking.
+    /// Score in the library's ranking.
     Rank,
-    /// BM25 score of the need, 0 and up.
+    /// BM25 score for the need, 0 and up.
     Bm25,
-    /// What the page is worth among those that were found, see [`FoundPages`](crate::FoundPages).
+    /// Value of the page in the search results, see [`FoundPages`](crate::FoundPages).
     Found,
-    /// Its address names tools.
+    /// The URL contains a word for tools.
     ToolAddress,
-    /// It shows how to import something that looks like a tool.
+    /// The page shows how to import something that looks like a tool.
     ToolCode,
-    /// Its opening speaks of a tool.
+    /// The opening of the page mentions a tool.
     ToolWords,
-    /// Share of the title's telling words that the need has.
+    /// Share of the title's distinctive words that are in the need.
     Named,
-    /// The need names the product this page is about.
+    /// The need names the product that this page is about.
     TheNamed,
-    /// The need names a product, and this page is not about it.
+    /// The need names a product that this page is not about.
     Another,
-    /// A card of the library names this page.
+    /// A card of the library has this page as its documentation.
     Known,
 }
 
-/// What speaks for a page. A mark that is not set counts as 0.
+/// The marks of a page. A mark that is not set counts as 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, TS)]
 #[serde(transparent)]
 pub struct PageMarks(BTreeMap<PageMark, f32>);
