@@ -1,9 +1,10 @@
-//! The vector index as one of the peers of a comparison: build and query phases over raw vectors.
+//! The vector index as a contestant in a comparison with other databases: build and query phases over raw
+//! vectors.
 //!
-//! Told what to do by the environment: `PEERS_PHASE` (`build` or `query`), `PEERS_N`, `PEERS_DIM`,
-//! `PEERS_K`, `PEERS_NORG`, `PEERS_BASE` and `PEERS_QUERIES` (raw little-endian f32), `PEERS_DIR`.
-//! Row i belongs to organisation `i mod PEERS_NORG`; query i is filtered by `i mod PEERS_NORG`.
-//! Prints one JSON object.
+//! Configured by environment variables: `PEERS_PHASE` (`build` or `query`), `PEERS_N`, `PEERS_DIM`,
+//! `PEERS_K`, `PEERS_NORG`, `PEERS_BASE` and `PEERS_QUERIES` (raw little-endian f32), `PEERS_DIR`. Row i
+//! belongs to organisation `i mod PEERS_NORG`; query i is filtered by `i mod PEERS_NORG`. Prints one JSON
+//! object.
 #![allow(clippy::print_stdout, reason = "the answer is what this program prints")]
 
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Times building an index and searching it, over cards made of a small vocabulary.
+//! Measures building an index and searching it, over cards generated from a small vocabulary.
 //!
 //! `cargo run --release -p autokit-search --example search_speed -- [CARDS]`
 #![allow(clippy::print_stdout, reason = "the figures are what this program prints")]
@@ -21,7 +21,7 @@ impl Random {
         self.0
     }
 
-    /// A word, low numbers more often (density falls as in prose).
+    /// Generates a word; words with low numbers are more frequent (density falls as in prose).
     fn word(&mut self) -> String {
         let share = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         let mut number = 8000.0f64.powf(share) as u64 * 7919 % 64_000_000;

@@ -1,12 +1,12 @@
-//! Documents taken apart into terms, field by field, before they are put into the index.
+//! Splits documents into terms, field by field, before they are added to the index.
 //!
-//! Nothing here depends on the index, so that many documents are taken apart at once.
+//! Nothing here depends on the index, so that many documents can be analyzed in parallel.
 
 use crate::document::{Document, Field};
 use crate::text::{Analyzer, each_word};
 use crate::thesaurus::{Reader, Thesaurus};
 
-/// Counts of a term in the six fields, five bits each, capped at 31.
+/// Counts of a term in the six fields, five bits each, saturating at 31.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts(u32);
 
@@ -24,22 +24,22 @@ impl Counts {
         }
     }
 
-    /// Whether the term occurs in what the card says of the tool itself.
+    /// Whether the term occurs in what the card says about the tool itself.
     pub(crate) fn in_capability(self) -> bool {
         (Field::Name as usize..Field::Known as usize).any(|field| self.get(field) > 0)
     }
 }
 
-/// Documents taken apart, ready to be put into the index.
+/// Analyzed documents, ready to be added to the index.
 #[derive(Debug)]
 pub(crate) struct AnalyzedTexts {
     /// Distinct terms.
     pub(crate) terms: Vec<Box<str>>,
-    /// One for each document, in order.
+    /// One per document, in order.
     pub(crate) documents: Vec<AnalyzedText>,
 }
 
-/// A document taken apart: its terms by number, and lengths of its fields.
+/// An analyzed document: its terms by number, and the lengths of its fields.
 #[derive(Debug)]
 pub(crate) struct AnalyzedText {
     pub(crate) counts: Vec<(u32, Counts)>,
@@ -49,7 +49,7 @@ pub(crate) struct AnalyzedText {
 impl AnalyzedTexts {
     pub(crate) fn new(documents: &[Document<'_>]) -> AnalyzedTexts {
         let mut analyzer = Analyzer::new();
-        // Where in its document's counts each term is, and of which document that is.
+        // For each term, the last document it occurred in and its index in that document's counts.
         let mut place: Vec<(u32, u32)> = Vec::new();
         let mut analyzed = Vec::with_capacity(documents.len());
         let mut reader = Reader::of_cards();
@@ -77,7 +77,7 @@ impl AnalyzedTexts {
                     if !whole {
                         reader.read(word, looked, &mut |concept, _, _| found.push(concept));
                     }
-                    // What it means beside what it says: that makes the field no longer.
+                    // Concepts are counted in addition to words and do not make the field longer.
                     for concept in found.drain(..) {
                         count(analyzer.number(&concepts[concept as usize].term), &mut text);
                     }

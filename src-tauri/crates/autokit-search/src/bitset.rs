@@ -1,4 +1,4 @@
-//! A set of small numbers.
+//! A set of small integers.
 
 /// A set of row or slot numbers, one bit each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct BitSet {
 }
 
 impl BitSet {
-    /// An empty set with room for numbers below `len`.
+    /// Creates an empty set with capacity for numbers below `len`.
     pub fn with_len(len: usize) -> BitSet {
         BitSet { words: vec![0; len.div_ceil(64)] }
     }

@@ -1,8 +1,8 @@
-//! Thresholds measured on judged questions, for the very scores they are applied to.
+//! Score thresholds, measured on judged questions with the same scores they are applied to.
 //!
-//! `autokit eval calibrate` asks every question at each [`Depth`] and writes `thresholds.json` beside this
-//! file: the thresholds, and how reliable first hits of each score were, so that whoever reads a figure sees
-//! what it rests on.
+//! `autokit eval calibrate` runs every question at each [`Depth`] and writes `thresholds.json` next to this
+//! file: the thresholds, and how reliable first hits of each score were, so that readers can see the data
+//! behind each threshold.
 
 use std::sync::LazyLock;
 
@@ -11,54 +11,54 @@ use serde::{Deserialize, Serialize};
 use crate::searcher::Depth;
 use crate::verdict::Thresholds;
 
-/// Share of first hits at or above [`Thresholds::sure`] that are right.
+/// Share of first hits at or above [`Thresholds::sure`] that must be right.
 const SURE: f64 = 0.95;
-/// Share of right first hits that may lie below [`Thresholds::nothing`].
+/// Largest share of right first hits that may score below [`Thresholds::nothing`].
 const WITHHELD: f64 = 0.01;
-/// First hits a threshold must rest on.
+/// Fewest first hits that a threshold may be based on.
 const FEWEST: usize = 20;
-/// Ranges of scores in the table.
+/// Number of score ranges in the reliability table.
 const BINS: u16 = 10;
 
 static SHIPPED: LazyLock<Calibrations> =
     LazyLock::new(|| serde_json::from_str(include_str!("thresholds.json")).expect("a test reads the file"));
 
-/// What was measured with one model.
+/// Measurements made with one model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibrations {
     /// Name of the model.
     pub model: String,
-    /// One for each depth.
+    /// One per depth.
     pub depths: Vec<Calibration>,
 }
 
-/// What the scores of one depth say.
+/// Thresholds for the scores of one depth, with the data behind them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// How the scores came about.
+    /// How the scores were computed.
     pub depth: Depth,
-    /// What follows from them.
+    /// The measured thresholds.
     pub thresholds: Thresholds,
-    /// Questions that a card answers.
+    /// Number of questions that some card answers.
     pub answerable: u32,
-    /// Questions that none answers.
+    /// Number of questions that no card answers.
     pub unanswerable: u32,
-    /// How reliable the scores were, the lowest first; ranges without a first hit are left out.
+    /// Reliability by score range, lowest first; ranges without a first hit are left out.
     pub reliability: Vec<ReliabilityBin>,
 }
 
-/// First hits with a score in a range.
+/// First hits with a score in one range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReliabilityBin {
-    /// The lowest score, included.
+    /// Lower bound, inclusive.
     pub from: f32,
-    /// The highest score, excluded but for 1.
+    /// Upper bound, exclusive except for 1.
     pub to: f32,
-    /// First hits.
+    /// Number of first hits.
     pub hits: u32,
-    /// Those that are right.
+    /// How many of them are right.
     pub right: u32,
-    /// Those of questions that no card answers.
+    /// How many of them are for questions that no card answers.
     pub unanswerable: u32,
 }
 
@@ -67,29 +67,29 @@ pub struct ReliabilityBin {
 pub struct JudgedHit {
     /// Its score, 0 to 1; 0 where nothing was found.
     pub score: f32,
-    /// Whether it answers the question.
+    /// Whether the hit answers the question.
     pub right: bool,
-    /// Whether any card does.
+    /// Whether any card answers the question.
     pub answerable: bool,
 }
 
 impl Calibrations {
-    /// Those AutoKit comes with.
+    /// Returns the calibrations shipped with AutoKit.
     pub fn shipped() -> &'static Calibrations {
         &SHIPPED
     }
 
-    /// What the scores of a depth say.
+    /// Returns the calibration for a depth.
     pub fn of(&self, depth: Depth) -> Option<&Calibration> {
         self.depths.iter().find(|calibration| calibration.depth == depth)
     }
 }
 
 impl Calibration {
-    /// Measures thresholds; none where there are too few questions of either kind to say anything.
+    /// Measures thresholds; `None` if there are too few answerable or unanswerable questions.
     ///
     /// * *sure*: the lowest score from which on 95 % of the first hits are right;
-    /// * *nothing*: the highest score below which lies at most one in a hundred of the right first hits;
+    /// * *nothing*: the highest score below which at most one in a hundred of the right first hits lies;
     /// * *doubtful*: the score from which on a first hit is at least as often right as wrong, by isotonic
     ///   regression.
     pub fn measure(depth: Depth, hits: &[JudgedHit]) -> Option<Calibration> {
@@ -101,7 +101,7 @@ impl Calibration {
         let mut ranked = hits.to_vec();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         let right = |hits: &[JudgedHit]| hits.iter().filter(|hit| hit.right).count();
-        // Cuts lie between two different scores: what scores alike is judged alike.
+        // Thresholds lie between two different scores: hits with equal scores are treated alike.
         let cuts: Vec<usize> = (1..=ranked.len())
             .filter(|at| ranked.get(*at).is_none_or(|next| next.score < ranked[at - 1].score))
             .collect();
@@ -122,16 +122,16 @@ impl Calibration {
     }
 }
 
-/// Scores from one on, and the share of right first hits among them.
+/// The share of right first hits from a score on.
 struct Level {
     from: f32,
     share: f64,
 }
 
-/// The shares of right first hits that rise with the score and fit best (pool adjacent violators), the lowest
-/// score first.
+/// Fits shares of right first hits that increase with the score (pool adjacent violators), lowest score
+/// first.
 fn isotonic(ranked: &[JudgedHit]) -> Vec<Level> {
-    // Score, right ones and all of each block.
+    // For each block: lowest score, right hits, all hits.
     let mut blocks: Vec<(f32, u32, u32)> = Vec::new();
     for hit in ranked.iter().rev() {
         let mut block = (hit.score, u32::from(hit.right), 1);
@@ -181,7 +181,7 @@ mod tests {
         let mut hits = Vec::new();
         for at in 0..100_u8 {
             let score = f32::from(at) / 100.0;
-            // Right from 0.4 on, seldom right below, and nothing to find below 0.2.
+            // Always right from 0.4 on, sometimes from 0.2 on, and unanswerable below 0.2.
             hits.push(hit(score, at >= 40 || (at >= 20 && at % 4 == 0), at >= 20));
         }
         let measured = Calibration::measure(Depth::Fused, &hits).expect("enough questions");
@@ -201,7 +201,7 @@ mod tests {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.5, false, false); 30]);
         let measured = Calibration::measure(Depth::Reranked, &hits).expect("enough questions");
-        // No score parts them: nothing is sure, and nothing that is right is withheld.
+        // No score separates them: nothing is sure, and no right hit is withheld.
         assert_eq!(measured.thresholds, Thresholds { sure: 1.0, doubtful: 0.5, nothing: 0.5 });
     }
 

@@ -1,4 +1,4 @@
-//! The cards of a library as they are searched: a [`SearchIndex`] with the model its vectors come from.
+//! The search index of a library's cards: a [`SearchIndex`] with the model of its vectors.
 
 use std::sync::{Arc, RwLock};
 
@@ -11,33 +11,34 @@ use crate::error::RetrieveError;
 use crate::eval::ToolText;
 use crate::index::SearchIndex;
 
-/// A card as it goes into the index.
+/// A card to be indexed.
 #[derive(Clone, Copy, Debug)]
 pub struct CardEntry<'a> {
     /// Its id.
     pub id: &'a str,
-    /// Number of its revision.
+    /// Number of its current revision.
     pub revision: u32,
     /// The card.
     pub card: &'a Map<String, Value>,
-    /// The vector of [`passage_of`] this revision.
+    /// The embedding of [`passage_of`] this revision.
     pub vector: Option<&'a [f32]>,
-    /// A vector an earlier version made of another text of this revision; it serves until there is a `vector`.
+    /// A vector that an earlier version made from another text of this revision; it is used until there is a
+    /// `vector`.
     pub earlier: Option<&'a [f32]>,
 }
 
-/// The text of a card that is embedded.
+/// Returns the text of a card that is embedded.
 pub fn passage_of(card: &Map<String, Value>) -> String {
     ToolText::from_card(String::new(), card).document(None).dense_text()
 }
 
-/// What vectors of cards are made with: a model, and the text of a card that it reads. Vectors made with
-/// anything else are made anew.
+/// Identifies how vectors of cards are made: with which model, and from which text of a card. Vectors with
+/// any other recipe have to be recomputed.
 pub fn vector_recipe(embedder: &Embedder) -> String {
     format!("{}+{}", embedder.id(), Document::DENSE_TEXT)
 }
 
-/// An index with the model its vectors come from. It is searched while it changes.
+/// An index with the model of its vectors. It can be searched while it changes.
 #[derive(Debug)]
 pub struct CardIndex {
     embedder: Option<Arc<Embedder>>,
@@ -52,20 +53,21 @@ struct State {
 }
 
 impl CardIndex {
-    /// An empty index; without a model it knows keywords alone.
+    /// Creates an empty index; without a model it only ranks by keyword.
     pub fn new(embedder: Option<Arc<Embedder>>) -> CardIndex {
         CardIndex { embedder, state: RwLock::default() }
     }
 
-    /// The model, if there is one.
+    /// Returns the model, if there is one.
     pub fn embedder(&self) -> Option<&Arc<Embedder>> {
         self.embedder.as_ref()
     }
 
-    /// Puts a card in, in place of one with the same id.
+    /// Adds a card or replaces the one with the same id.
     ///
     /// # Errors
-    /// A vector of another length than those in the index, not finite or all zeros. Nothing is changed then.
+    /// When a vector has another length than those in the index, is not finite or is all zeros; the index is
+    /// then unchanged.
     pub fn put(&self, entry: &CardEntry<'_>) -> Result<(), RetrieveError> {
         let text = ToolText::from_card(entry.id.to_owned(), entry.card);
         let mut state = self.state.write().expect("no holder panics");
@@ -78,15 +80,15 @@ impl CardIndex {
         Ok(())
     }
 
-    /// Takes a card out.
+    /// Removes a card.
     pub fn remove(&self, id: &str) {
         let mut state = self.state.write().expect("no holder panics");
         state.search.remove(id);
         state.embedded.remove(id);
     }
 
-    /// Gives a card the vectors of the pieces of its page, row after row, in place of those it had; none takes
-    /// them away. A card that is not in the index is left out.
+    /// Sets the vectors of the chunks of a card's page, concatenated, replacing previous ones; an empty slice
+    /// removes them. Does nothing if the card is not in the index.
     ///
     /// # Errors
     /// As [`CardIndex::put`].
@@ -95,23 +97,23 @@ impl CardIndex {
         Ok(())
     }
 
-    /// Whether pieces of a card's page count in ranking.
+    /// Whether chunks of a card's page count in ranking.
     pub fn has_pieces(&self, id: &str) -> bool {
         self.read(|search| search.has_chunks(id))
     }
 
-    /// Number of cards that have a vector of their present revision.
+    /// Returns the number of cards that have a vector of their current revision.
     pub fn embedded(&self) -> usize {
         self.state.read().expect("no holder panics").embedded.len()
     }
 
-    /// Those of some cards whose present revision, given by its number, has no vector here.
+    /// Returns those of the given cards (id and current revision number) without a vector of that revision.
     pub fn without_vector<'a>(&self, cards: impl Iterator<Item = (&'a str, u32)>) -> Vec<&'a str> {
         let state = self.state.read().expect("no holder panics");
         cards.filter(|(id, revision)| state.embedded.get(*id) != Some(revision)).map(|(id, _)| id).collect()
     }
 
-    /// Looks at what is searched. Changes wait while `look` runs.
+    /// Runs `look` on the search index. Changes wait meanwhile.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&SearchIndex) -> T) -> T {
         look(&self.state.read().expect("no holder panics").search)
     }

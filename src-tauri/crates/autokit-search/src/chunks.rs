@@ -1,4 +1,4 @@
-//! Vectors of the pieces of documents' pages, beside the one vector each document has.
+//! Vectors of page chunks, in addition to the one vector per document.
 
 use rustc_hash::FxHashMap;
 
@@ -6,20 +6,20 @@ use crate::bitset::BitSet;
 use crate::error::RetrieveError;
 use crate::vector::VectorIndex;
 
-/// The piece of a page that is closest to a query.
+/// The chunk of a page that is closest to a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Closest {
-    /// Place in the page, from 0.
+    /// Position in the page, from 0.
     pub(crate) at: u32,
-    /// Cosine.
+    /// Its cosine similarity to the query.
     pub(crate) cosine: f32,
 }
 
-/// Pieces of all pages in one flat index. A piece has a key of its own, reused when it goes.
+/// The chunks of all pages in one flat index. Each chunk has a key of its own, which is reused after removal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkIndex {
     vectors: VectorIndex,
-    /// Document and place of each key.
+    /// Document slot and position in the page, by key.
     owner: Vec<(u32, u32)>,
     of: FxHashMap<u32, Vec<u32>>,
     free: Vec<u32>,
@@ -48,7 +48,7 @@ impl ChunkIndex {
             + self.of.values().map(|keys| keys.capacity() * size_of::<u32>() + 32).sum::<usize>()
     }
 
-    /// Puts the pieces of a document's page in place of those there. All are checked first.
+    /// Replaces the chunks of a document's page. All vectors are checked first.
     pub(crate) fn set<'a>(
         &mut self,
         slot: u32,
@@ -82,8 +82,8 @@ impl ChunkIndex {
         }
     }
 
-    /// For every document with a page among `allowed`, the closest piece to each query, query by
-    /// query; `shift` as in [`VectorIndex::scan`].
+    /// Returns, for every document in `allowed` that has a page, the closest chunk to each query, in the
+    /// order of the queries; `shift` as in [`VectorIndex::scan`].
     pub(crate) fn closest(
         &self,
         queries: &[&[f32]],
@@ -113,7 +113,7 @@ impl ChunkIndex {
                 .entry(slot)
                 .or_insert_with(|| vec![Closest { at, cosine: f32::NEG_INFINITY }; queries.len()]);
             for (best, &cosine) in best.iter_mut().zip(cosines) {
-                // Equal ones: the earlier piece, whatever the order of rows.
+                // On ties the earlier chunk wins, whatever the order of rows.
                 if cosine.total_cmp(&best.cosine).then(best.at.cmp(&at)).is_gt() {
                     *best = Closest { at, cosine };
                 }

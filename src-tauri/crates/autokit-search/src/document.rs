@@ -1,4 +1,4 @@
-//! What goes into the index.
+//! The documents of the index.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -9,41 +9,42 @@ use crate::text::name_words;
 /// A parameter of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter<'a> {
-    /// Name.
+    /// Its name.
     pub name: &'a str,
-    /// What it means, or an empty string.
+    /// Its meaning, or an empty string.
     pub description: &'a str,
 }
 
-/// A tool as the index sees it.
+/// A tool as indexed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document<'a> {
-    /// Identity; unique in an index.
+    /// Id, unique in an index.
     pub id: &'a str,
     /// Vendor, package or server that offers the tool, or an empty string.
     pub provider: &'a str,
-    /// What the tool is called.
+    /// Tool name.
     pub name: &'a str,
-    /// Other names it is called by exactly: a class, a command, an operation id.
+    /// Other exact names: a class, a command, an operation id.
     pub aliases: Vec<&'a str>,
-    /// What it does, in prose.
+    /// Description in prose.
     pub description: &'a str,
     /// Its parameters.
     pub parameters: Vec<Parameter<'a>>,
-    /// More text to find it by, searched by keyword only: module, tags, kind.
+    /// Further searchable text, matched by keyword only: module, tags, kind.
     pub keywords: Vec<&'a str>,
-    /// Embedding of [`Document::dense_text`], if there is one yet. Scaled to unit length on entry.
+    /// Embedding of [`Document::dense_text`], if it was computed. Normalized to unit length when added.
     pub vector: Option<&'a [f32]>,
 }
 
 impl Document<'_> {
-    /// Version of [`Document::dense_text`]: vectors of another are of other texts.
+    /// Version of [`Document::dense_text`]: vectors of another version are of other texts.
     pub const DENSE_TEXT: u32 = 2;
 
-    /// The text to embed as a passage: `provider. name words: description (what is known of the name)`.
+    /// Returns the text to embed as a passage: `provider. name words: description (what is known of the
+    /// name)`.
     ///
-    /// One vector per card: vectors of the name, of each sentence, or of the best of them moved no
-    /// evaluation set outside its error. Parameters are left to the keywords, where they help.
+    /// There is one vector per card: vectors of the name, of each sentence, or of the best of them changed no
+    /// evaluation set by more than its error. Parameters are left to keyword search, where they help.
     pub fn dense_text(&self) -> String {
         let name = name_words(self.name);
         let mut text = String::with_capacity(self.provider.len() + name.len() + self.description.len() + 4);
@@ -64,7 +65,7 @@ impl Document<'_> {
         text
     }
 
-    /// What is known of the names the tool goes by.
+    /// Returns the gazetteer's entries for the tool's name and provider.
     pub(crate) fn known(&self) -> Vec<&'static str> {
         known([self.name, self.provider])
     }
@@ -89,10 +90,10 @@ pub enum Field {
 }
 
 impl Field {
-    /// How many there are.
+    /// Number of fields.
     pub(crate) const COUNT: usize = 6;
 
-    /// Every field, in the order of their numbers.
+    /// All fields, in the order of their numbers.
     pub const ALL: [Field; Field::COUNT] =
         [Field::Provider, Field::Name, Field::Description, Field::Parameters, Field::Keywords, Field::Known];
 }

@@ -1,12 +1,12 @@
-//! What can go wrong.
+//! Errors of the crate.
 
 use std::path::PathBuf;
 
-/// Why a document or a query was refused. Nothing was changed.
+/// Why a document or a query was refused; nothing was changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetrieveError {
-    /// The vector is not as long as those already in the index.
+    /// The vector has another length than those in the index.
     #[error(
         "the vector of {what} has {found} numbers but the index holds vectors of {expected}; \
          embed it with the model the library uses, or rebuild the index after changing models"
@@ -19,19 +19,19 @@ pub enum RetrieveError {
         /// Length given.
         found: usize,
     },
-    /// The vector holds a number that is not finite.
+    /// The vector contains a number that is not finite.
     #[error("the vector of {what} holds a number that is not finite; embed the text again")]
     NotFinite {
         /// Id of the document, or the text of the query.
         what: String,
     },
-    /// The vector has no direction.
+    /// The vector is all zeros.
     #[error("the vector of {what} is all zeros and points nowhere; embed the text again")]
     ZeroVector {
         /// Id of the document, or the text of the query.
         what: String,
     },
-    /// The number of query vectors fits neither the whole query nor the plan.
+    /// The number of query vectors is neither one nor that of the plan's texts.
     #[error(
         "the query came with {found} vectors; give none, one for the whole text, or {expected}, \
          one for each of the plan's texts"
@@ -53,10 +53,10 @@ pub enum EvalError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A line or a file is not what the format asks for.
+    /// A line or a file does not have the expected format.
     #[error("{path}, line {line}: {reason}")]
     Format {
         /// The file.
@@ -66,7 +66,7 @@ pub enum EvalError {
         /// What was found and what was expected.
         reason: String,
     },
-    /// The file holds nothing to evaluate.
+    /// The file contains nothing to evaluate.
     #[error("{path} holds no {what}")]
     Empty {
         /// The file.

@@ -1,4 +1,4 @@
-//! Evaluation on judged sets.
+//! Evaluation on judged data sets.
 //!
 //! Two kinds of sets. A *retrieval set* is a folder with `tools.jsonl` (`id`, `name`,
 //! `description`, `parameters`, `server`) and `queries.jsonl` (`id`, `query`, `relevant`: ids of
@@ -6,8 +6,8 @@
 //! cards or hold one under `card`) and a file of questions, one JSON object per line with `q` and
 //! `gold`, the names of the cards that answer it.
 //!
-//! Each set is ranked by keyword, by vector and by both, with the vectors an embedder given by the
-//! caller makes.
+//! Each set is ranked by keyword, by vector and by both, with vectors from an embedder that the caller
+//! provides.
 
 mod load;
 mod report;
@@ -23,20 +23,20 @@ use crate::index::{Mode, Query, SearchIndex};
 use crate::metrics::{bootstrap, hit, mean, ndcg, recall, reciprocal_rank};
 use crate::query::QueryPlan;
 
-/// Turns texts into unit vectors, one each, in order.
+/// A function that embeds texts as unit vectors, one each, in order.
 pub type EmbedFn<'a, E> = dyn Fn(&[String]) -> Result<Vec<Vec<f32>>, E> + 'a;
 
-/// The embedder of an evaluation: some models read passages and queries differently.
+/// The embedder of an evaluation; some models embed passages and queries differently.
 pub struct Embedder<'a, E> {
-    /// For cards.
+    /// Embeds cards.
     pub passages: &'a EmbedFn<'a, E>,
-    /// For requests and their clauses.
+    /// Embeds requests and their clauses.
     pub queries: &'a EmbedFn<'a, E>,
 }
 
-/// Draws of the bootstrap.
+/// Number of bootstrap resamples.
 const RESAMPLES: usize = 10_000;
-/// Its seed.
+/// Seed of the bootstrap.
 const SEED: u64 = 20_240_601;
 
 const MODES: [Mode; 3] = [Mode::Keyword, Mode::Vector, Mode::Hybrid];
@@ -163,7 +163,7 @@ where
     })
 }
 
-/// Ids by keyword, by vector and by both, for each text.
+/// Returns, for each text, the ids ranked by keyword, by vector and by both.
 fn rank_all<E>(
     index: &SearchIndex,
     texts: &[&str],
@@ -202,7 +202,7 @@ where
     }
 }
 
-/// Places from 1 of the ids that are judged relevant.
+/// Returns the 1-based ranks of the ids that are judged relevant.
 fn ranks(ids: &[String], relevant: impl Fn(&str) -> bool) -> Vec<usize> {
     ids.iter().enumerate().filter(|(_, id)| relevant(id)).map(|(at, _)| at + 1).collect()
 }

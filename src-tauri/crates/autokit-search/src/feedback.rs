@@ -1,8 +1,8 @@
-//! What a person said about earlier answers, and how that moves later ones.
+//! Adjusts rankings by a person's feedback on earlier answers.
 //!
-//! A tool that helped with a question is lifted for questions like it, one that did not is lowered,
-//! by less the less alike the questions are. The shift is bounded: it reorders tools that are close,
-//! and never puts one before a tool the request names.
+//! A tool that helped with a question is raised for similar questions, and one that did not is lowered; the
+//! adjustment shrinks as the questions get less similar. It is bounded: it reorders tools with close scores,
+//! and never moves a tool ahead of one that the request names.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -13,30 +13,30 @@ use lru::LruCache;
 use crate::index::Hit;
 use crate::query_embedder::dot;
 
-/// Questions less alike than this (cosine) say nothing about each other.
+/// Questions with a lower cosine similarity than this do not affect each other.
 const ALIKE: f32 = 0.5;
-/// Largest shift of a score between 0 and 1.
+/// Largest change of a score between 0 and 1.
 const SHIFT: f32 = 0.15;
-/// A tool without a match of the name stays below every tool with one.
+/// Upper bound for tools without a name match, so that they stay below every tool with one.
 const HIGHEST: f32 = 0.9;
-/// Questions whose vectors are kept: 1.5 kB each.
+/// Most question vectors cached, 1.5 kB each.
 const KEPT: NonZeroUsize = NonZeroUsize::new(4096).expect("not zero");
 
-/// What somebody said about an answer.
+/// Feedback on an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opinion {
     /// The question that was asked.
     pub question: String,
-    /// Id of the card that was the answer.
+    /// Id of the recommended card.
     pub card: String,
-    /// Whether it helped.
+    /// Whether the answer helped.
     pub helpful: bool,
 }
 
-/// The id of a model and a text.
+/// A model id and a text.
 type Embedded = (String, String);
 
-/// Vectors of the questions opinions are about, by model and text.
+/// A cache of the vectors of questions that feedback is about, by model and text.
 #[derive(Debug)]
 pub(crate) struct QuestionVectors(Mutex<LruCache<Embedded, Arc<Vec<f32>>>>);
 
@@ -57,7 +57,7 @@ impl QuestionVectors {
         Ok(made)
     }
 
-    /// Moves hits by what was said about them, and puts them in order again.
+    /// Adjusts the scores of hits by feedback and sorts them again.
     pub(crate) fn shift(
         &self,
         embedder: &Embedder,
@@ -80,7 +80,8 @@ impl QuestionVectors {
 
 fn shift(hits: &mut [Hit], question: &[f32], said: &[(Arc<Vec<f32>>, &Opinion)]) {
     for hit in hits.iter_mut().filter(|hit| hit.parts.name_match.is_none()) {
-        // The last word on a tool for a question counts, not the number of words.
+        // Only the opinion on the most similar question counts (the latest one on ties), not the number of
+        // opinions.
         let closest = said
             .iter()
             .filter(|(_, opinion)| opinion.card == hit.id)

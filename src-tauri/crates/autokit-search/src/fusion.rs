@@ -1,8 +1,8 @@
-//! One ranking out of keywords and meaning.
+//! Fuses keyword and vector rankings into one.
 //!
-//! Plain fusion fails on short everyday questions: one word that happens to occur in some card
-//! outvotes the meaning of the whole question. On long, specific requests it is the keywords that
-//! know. So the weight of the keywords is not a constant but follows from what they say:
+//! Plain fusion fails on short everyday questions: one word that happens to occur in some card outvotes the
+//! meaning of the whole question. On long, specific requests, the keywords are the better signal. So the
+//! weight of the keywords is not constant but depends on how much they match:
 //!
 //! * **Evidence is absolute.** Cosine and BM25 are added on fixed scales, not normalised within the
 //!   result list. A query of two known words can bring little keyword evidence, a paragraph a lot.
@@ -12,19 +12,20 @@
 //!   contribution out of a card's BM25 score, except for the share of the query that the card's
 //!   words cover. A card that has one of five content words gets nearly nothing, a one-word query
 //!   is unaffected, and in a long request the discount of one word among many does not matter.
-//! * **The average card is no answer.** A share of the mean vector of the library is taken off the
-//!   query, so that cards that are close to everything do not rise above those close to the
-//!   question. (A mild form of the mean removal of Mu & Viswanath, "All-but-the-Top", ICLR 2018.)
+//! * **The average card is not an answer.** A share of the library's mean vector is subtracted from the
+//!   query, so that cards that are close to everything do not rank above those close to the question. (A mild
+//!   form of the mean removal of Mu & Viswanath, "All-but-the-Top", ICLR 2018.)
 //! * **Long requests are many requests.** From three clauses on, half of the score is the best a
 //!   card reaches for any one clause.
-//! * **Names are known.** What the world knows of a name on a card, and the card need not say (`gazetteer.rs`),
-//!   is read with the card: a field of its own for the keywords, a remark at the end of the text that is embedded.
-//! * **Everyday words have other names.** What a thesaurus knows a request to mean (`thesaurus.rs`) is
-//!   searched for as well: cards that call it by another name have the words, without discount (two names
-//!   for one thing are no coincidence), and the query's vector goes half way to that of the request
-//!   with the usual names added.
+//! * **Well-known names are explained.** General knowledge about a name on a card that the card itself need
+//!   not mention (`gazetteer.rs`) is indexed with the card: as a field of its own for the keywords, and as a
+//!   remark at the end of the text that is embedded.
+//! * **Everyday words have synonyms.** Concepts that a request means according to a thesaurus
+//!   (`thesaurus.rs`) are searched for as well: cards that use another name for one match those words without
+//!   discount (two names for one thing are no coincidence), and the query's vector is moved half way towards
+//!   that of the request with the usual names added.
 //!
-//! # Constants and what they bring
+//! # Constants and their effect
 //!
 //! Chosen on developer sets in the middle of flat regions: a quarter more or less of any of them
 //! moves no set by more than its standard error (2 to 4 points of NDCG@10, 7 of hit@1). NDCG@10 x
@@ -47,10 +48,11 @@
 //! | as built, with vectors of sentences | 53.7 | 52.0 | 64.8 | 62.9 | 61.9 | 56.1 | 73/90 | 73/90 |
 //! | as built, with vectors of names | 53.4 | 52.7 | 65.2 | 60.6 | 60.0 | 54.5 | 63/83 | 75/90 |
 //!
-//! What thesaurus and gazetteer bring, this crate, everything else as built; 135 questions as below, and 120
-//! that were written by somebody who had read the cards but no ranking, in words as far from theirs as one's own.
-//! The entries of both were written without seeing any of these (the subjects of the gazetteer's second half were
-//! named by somebody who knew the 143 cards, so that part of its gain there may be flattering):
+//! Effect of thesaurus and gazetteer, measured with this crate, everything else as built; 135 questions as
+//! below, and 120 questions by somebody who had read the cards but no ranking, worded as differently from the
+//! cards as possible. The entries of both lists were written without seeing any of these questions (the
+//! subjects of the gazetteer's second half were named by somebody who knew the 143 cards, so that part of its
+//! gain may be flattering):
 //!
 //! | | TMDB | refined | Spotify | refined | G3 | refined | 30 questions | 135 | 120 |
 //! |---|---|---|---|---|---|---|---|---|---|
@@ -58,16 +60,17 @@
 //! | with thesaurus | 53.3 | 51.4 | 65.3 | 62.6 | 61.7 | 55.9 | 80/93 | 72/84 | 53/72 |
 //! | **with gazetteer too: as built** | 53.3 | 51.4 | 65.3 | 62.6 | 60.2 | 55.6 | 90/93 | 80/93 | 67/85 |
 //!
-//! A first gazetteer, half as long and in fewer words, brought 73/97, 79/91 and 58/75: names that are not in it stand
-//! behind those that are, and brothers have to be told apart. With the keywords alone it was 73/93, 76/86 and 54/73,
-//! in the vector alone 73/97, 76/88 and 58/75; a weight of 0.5 to 2 for its field made no difference outside the error.
+//! A first gazetteer, half as long and with shorter entries, gave 73/97, 79/91 and 58/75: names that are not
+//! in it fall behind those that are, and similar tools have to be told apart. Using it for the keywords alone
+//! gave 73/93, 76/86 and 54/73, in the vector alone 73/97, 76/88 and 58/75; a weight of 0.5 to 2 for its
+//! field made no difference beyond the error.
 //!
-//! A concept's share of 0.5 to 0.85 is the same within 0.8 anywhere. What an attack showed to be true of too
-//! many things was taken out of the list before these figures: "cast" and "actor" alone, which also are types
-//! and programs, were worth a point on TMDB.
+//! Any share of 0.5 to 0.85 for a concept gives the same results within 0.8. Entries that an adversarial
+//! review showed to apply to too many things were removed before these figures: "cast" and "actor" alone,
+//! which also are types and programs, were worth a point on TMDB.
 //!
-//! The discount is the trade: it buys the everyday questions (57 to 80) for two to four points where
-//! a library is about one subject and its words recur in every request. (Table made with a
+//! The discount is a trade-off: it improves the everyday questions (57 to 80) and costs two to four points
+//! where a library is about one subject and its words recur in every request. (The table was made with a
 //! prototype in Python; this crate differs from it by less than one point anywhere.)
 //!
 //! Tried without effect outside the error: other wordings of the card text, taking phrases like "I
@@ -77,10 +80,10 @@
 //! a limit on the evidence, a share of the scores of a card's neighbours, the mean over several wordings of
 //! the question, weights of tokens in the pooling of its vector, weights learnt from 255 questions.
 //!
-//! Pages of the cards' documentation, cut into pieces, count by their closest piece: for a card with
-//! a page, 0.3 of what the vectors say comes from there. A later stage matches every token of the
-//! question with its nearest token of the card, for the first 20 cards (in the program, `autokit eval
-//! ask --site` prints both). hit@1/hit@3/hit@5, 30 questions and 135 others:
+//! Chunks of the cards' documentation pages count by the closest one: for a card with a page, it makes up 0.3
+//! of the vector score. A later stage compares every token of the question with the nearest token of the
+//! card, for the first 20 cards (in the program, `autokit eval ask --site` prints both). hit@1/hit@3/hit@5,
+//! 30 questions and 135 others:
 //!
 //! | | 30 questions | 135 others |
 //! |---|---|---|
@@ -89,51 +92,51 @@
 //! | with pages | 93.3/93.3/96.7 | 83.0/92.6/95.6 |
 //! | with pages, reranked | 93.3/96.7/96.7 | 83.0/94.1/96.3 |
 //!
-//! With effect, and not done (measured before there was a gazetteer): taking off a share of each card's
-//! likeness to its nearest neighbour (+1 point of NDCG@10 on average), which takes the square of the library
-//! to prepare; a second vector of the name with the first sentence (+2 points, everyday questions
-//! unchanged), which doubles the time of an import; names of what a card means in its vector, as in the
-//! query's (+2 points on TMDB, +1 on the 135, one of the 30 lost), which makes every vector anew; a share of
-//! 0.3 of the first five principal components of the library taken off the query (+2 on TMDB, +3 on the 135,
-//! +2 on the 120, one of the 30 lost), which have to follow every change of the library. Twice as long a
-//! thesaurus brought nothing.
+//! Effective but not done (measured before there was a gazetteer): subtracting a share of each card's
+//! similarity to its nearest neighbour (+1 point of NDCG@10 on average), which takes quadratic time in the
+//! size of the library to prepare; a second vector of the name with the first sentence (+2 points, everyday
+//! questions unchanged), which doubles the time of an import; names of a card's concepts in its vector, as in
+//! the query's (+2 points on TMDB, +1 on the 135, one of the 30 lost), which requires every vector to be
+//! recomputed; a share of 0.3 of the first five principal components of the library subtracted from the query
+//! (+2 on TMDB, +3 on the 135, +2 on the 120, one of the 30 lost), which have to follow every change of the
+//! library. A thesaurus twice as long brought nothing.
 
 use crate::names::NameMatch;
 
-/// BM25 points worth one unit of cosine.
+/// BM25 points equivalent to one unit of cosine.
 const EVIDENCE_SCALE: f32 = 25.0;
 
-/// Share of the library's mean vector taken off the query.
+/// Share of the library's mean vector subtracted from the query.
 pub(crate) const MEAN_SHARE: f32 = 0.15;
 
-/// Share of the best clause in the score of a request of several clauses.
+/// Weight of the best clause in the score of a request with several clauses.
 pub(crate) const CLAUSE_SHARE: f32 = 0.5;
 
-/// Share of a page's closest piece in what the vectors say about a card that has a page.
+/// Weight of the page's closest chunk in the vector score of a card with a page.
 pub(crate) const CHUNK_SHARE: f32 = 0.3;
 
-/// Largest score without a match of the name.
+/// Upper bound of scores without a name match.
 const UNNAMED: f32 = 0.9;
 
-/// A BM25 score without what may be coincidence: its largest single contribution, in so far as the
-/// query is not covered.
+/// Discounts a BM25 score for coincidence: subtracts its largest single contribution to the extent that the
+/// query is not covered. The result is in units of cosine.
 pub(crate) fn corroborated(total: f32, largest: f32, coverage: f32) -> f32 {
     (total - largest * (1.0 - coverage)) / EVIDENCE_SCALE
 }
 
-/// Plain BM25 on the scale of evidence.
+/// Converts a plain BM25 score to units of cosine.
 pub(crate) fn plain(bm25: f32) -> f32 {
     bm25 / EVIDENCE_SCALE
 }
 
-/// A sum of cosine and evidence on a scale from 0 to [`UNNAMED`]: `0.9 (1 - 4^-raw)`, so that a sum
-/// of 1/2 is half way.
+/// Maps a sum of cosine and keyword evidence to a score from 0 to [`UNNAMED`]: `0.9 (1 - 4^-raw)`, so that a
+/// sum of 1/2 maps to half of it.
 fn calibrated(raw: f32) -> f32 {
     UNNAMED * (1.0 - (-raw.max(0.0) * 4.0f32.ln()).exp())
 }
 
-/// A score moved by `by` units of cosine: what a later stage has to say about a hit, on the scale the
-/// score was made on. Scores of a matched name, above 0.9, stay as they are.
+/// Moves a score by `by` units of cosine, on the scale it was made on; used by later ranking stages. Scores
+/// of name matches, above 0.9, are not changed.
 pub fn moved(score: f32, by: f32) -> f32 {
     if score >= UNNAMED {
         return score;
@@ -142,11 +145,11 @@ pub fn moved(score: f32, by: f32) -> f32 {
     calibrated(raw + by)
 }
 
-/// The score and the parts it is the sum of: keyword, vector, name.
+/// Returns the score and the parts it is the sum of: keyword, vector, name.
 ///
-/// A matched name lifts the score over every card without one: `n + (1 - n) s` with `n` of the
-/// match and `s` of the rest, see [`NameMatch`]. The rest is shared out in proportion to what
-/// keywords and vector put into the sum.
+/// A name match raises the score above every card without one: `n + (1 - n) s`, where `n` is the lift of the
+/// match and `s` the score of the rest, see [`NameMatch`]. The rest is divided in proportion to what keywords
+/// and vector contribute to the sum.
 pub(crate) fn score_parts(keyword: f32, vector: f32, name: Option<NameMatch>) -> (f32, [f32; 3]) {
     let lift = name.map_or(0.0, NameMatch::lift);
     let raw = keyword + vector;

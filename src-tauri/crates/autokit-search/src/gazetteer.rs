@@ -1,9 +1,10 @@
-//! What the world knows by name, and a card need not say.
+//! General knowledge about well-known names, which a card need not mention.
 //!
-//! "Naver" is a search engine of Korea, and a card called "Naver Search" hardly ever says so: whoever wrote it
-//! knew. Who asks in everyday words does not, and neither does a small embedding model. A gazetteer says it:
-//! where a card's name or provider holds a well-known name, what is known of it is read with the card, by the
-//! keywords and for its vector. What that brings is measured in [`crate::fusion`].
+//! "Naver" is a Korean search engine, but a card called "Naver Search" hardly ever says so, because its
+//! author knew. A person asking in everyday words does not know, and neither does a small embedding model.
+//! The gazetteer closes the gap: where a card's name or provider contains a well-known name, what is known of
+//! it is indexed with the card, for keywords and in its vector. The effect is documented in
+//! [`crate::fusion`].
 
 use std::sync::LazyLock;
 
@@ -13,10 +14,11 @@ use crate::text::{entry_lines, parts};
 
 const TEXT: &str = include_str!("gazetteer.txt");
 
-/// Words of the longest name.
+/// Number of words of the longest name.
 const LONGEST: usize = 6;
 
-/// What is known, by name: its words joined, so that "YouTube", "you_tube" and "youtube" are one name.
+/// Entries by name. The words of a name are joined, so that "YouTube", "you_tube" and "youtube" are the same
+/// name.
 static KNOWN: LazyLock<FxHashMap<Box<str>, &'static str>> = LazyLock::new(|| {
     let mut known = FxHashMap::default();
     for (names, what) in entries() {
@@ -27,13 +29,13 @@ static KNOWN: LazyLock<FxHashMap<Box<str>, &'static str>> = LazyLock::new(|| {
     known
 });
 
-/// Names and what is known of them, line by line.
+/// Iterates over the lines of the list as pairs of names and what is known of them.
 fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
     entry_lines(TEXT).filter_map(|line| line.split_once(" = "))
 }
 
-/// What is known of the names in these texts, each said once, in their order. Of names that overlap the
-/// longest that begins first counts.
+/// Returns what is known of the names in these texts, without duplicates, in order. Of overlapping names, the
+/// one that starts first wins, and of those the longest.
 pub(crate) fn known<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let mut found: Vec<&str> = Vec::new();
     for name in names {

@@ -1,4 +1,4 @@
-//! The index: documents in, explained results out.
+//! The search index: documents in, explained results out.
 
 use std::cmp::Ordering;
 
@@ -38,14 +38,14 @@ pub enum Mode {
 pub struct Query<'a> {
     /// What to search for.
     pub plan: &'a QueryPlan,
-    /// Embeddings of [`QueryPlan::texts_to_embed`] in their order, or of the whole request only, or
-    /// none: then [`Mode::Hybrid`] ranks by keyword and [`Mode::Vector`] finds nothing.
+    /// Embeddings of [`QueryPlan::texts_to_embed`] in order, or of the whole request only, or none; without
+    /// any, [`Mode::Hybrid`] ranks by keyword and [`Mode::Vector`] finds nothing.
     pub vectors: &'a [Vec<f32>],
-    /// Which ranking.
+    /// Ranking mode.
     pub mode: Mode,
-    /// Number of results.
+    /// Most results to return.
     pub limit: usize,
-    /// Ids that may be found. Others are left out before anything is scored.
+    /// Which ids may be found; others are left out before scoring.
     pub filter: Option<&'a (dyn Fn(&str) -> bool + Sync)>,
 }
 
@@ -134,10 +134,10 @@ pub struct IndexSize {
     pub bytes: u64,
 }
 
-/// Searchable documents in memory.
+/// An in-memory index of searchable documents.
 ///
-/// Changes are visible to the next search. What is found depends on the documents alone, not on the
-/// order in which they came or what was there before.
+/// Changes are visible to the next search. Results depend only on the documents, not on the order in which
+/// they were added or on what the index contained before.
 #[derive(Clone, Debug, Default)]
 pub struct SearchIndex {
     slots: FxHashMap<Box<str>, u32>,
@@ -149,13 +149,13 @@ pub struct SearchIndex {
     names: NameIndex,
 }
 
-/// Documents taken apart at a time by one thread.
+/// Documents analyzed at a time by one thread.
 const CHUNK: usize = 1024;
 
-/// Cards weighed by one thread at least; fewer are done before another thread wakes.
+/// Fewest cards scored by one thread; fewer are done before another thread wakes up.
 const AT_ONCE: usize = 4096;
 
-/// A card under consideration.
+/// A card being scored.
 struct Candidate {
     slot: u32,
     name: Option<NameMatch>,
@@ -172,17 +172,17 @@ impl Candidate {
 }
 
 impl SearchIndex {
-    /// An empty index. The first vector sets the dimension.
+    /// Creates an empty index. The first vector sets the dimension.
     pub fn new() -> SearchIndex {
         SearchIndex::default()
     }
 
-    /// Number of documents.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether there are none.
+    /// Whether the index is empty.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -197,12 +197,12 @@ impl SearchIndex {
         self.slots.get(id).is_some_and(|&slot| self.vectors.contains(slot))
     }
 
-    /// Whether the document with this id has pieces of a page.
+    /// Whether the document with this id has page chunks.
     pub fn has_chunks(&self, id: &str) -> bool {
         self.slots.get(id).is_some_and(|&slot| self.chunks.contains(slot))
     }
 
-    /// How large it is.
+    /// Returns the size of the index.
     pub fn size(&self) -> IndexSize {
         let ids: usize = self.ids.iter().map(|id| 2 * (size_of::<Box<str>>() + id.len()) + 8).sum();
         let bytes =
@@ -217,19 +217,19 @@ impl SearchIndex {
         }
     }
 
-    /// Puts a document in, in place of one with the same id.
+    /// Adds a document or replaces the one with the same id.
     ///
     /// # Errors
-    /// A vector of another dimension, not finite or all zeros. Nothing is changed then.
+    /// When a vector has another dimension, is not finite or is all zeros; the index is then unchanged.
     pub fn upsert(&mut self, document: &Document<'_>) -> Result<(), RetrieveError> {
         self.upsert_all(std::slice::from_ref(document))
     }
 
-    /// Puts documents in, each in place of one with the same id; of several with one id the last
-    /// stays. Takes texts apart on all cores.
+    /// Adds documents, each replacing one with the same id; if several have the same id, the last one wins.
+    /// Texts are analyzed on all cores.
     ///
     /// # Errors
-    /// As [`SearchIndex::upsert`], for any of them. Nothing is changed then.
+    /// As [`SearchIndex::upsert`], for any of them; the index is then unchanged.
     pub fn upsert_all(&mut self, documents: &[Document<'_>]) -> Result<(), RetrieveError> {
         let mut dimension = (self.vectors.dimension() > 0).then(|| self.vectors.dimension());
         for document in documents {
@@ -256,7 +256,7 @@ impl SearchIndex {
             });
             self.keyword = keyword;
             for (document, slot) in documents.iter().zip(slots) {
-                // Two documents of one id have one slot: the later one overwrites the earlier.
+                // Documents with the same id share a slot: the later one overwrites the earlier.
                 self.names.remove(slot);
                 self.names.insert(slot, document.provider, document.name, &document.aliases);
                 match document.vector {
@@ -270,7 +270,8 @@ impl SearchIndex {
         Ok(())
     }
 
-    /// The slot for a document: that of the one with the same id, emptied, or a new one.
+    /// Returns the slot for a document: that of the one with the same id, whose keywords are removed, or a
+    /// free one.
     fn place(&mut self, keyword: &mut KeywordIndex, id: &str) -> u32 {
         if let Some(&slot) = self.slots.get(id) {
             keyword.remove(slot);
@@ -286,7 +287,7 @@ impl SearchIndex {
         slot
     }
 
-    /// Gives a document its vector, or a new one. Returns whether there is such a document.
+    /// Sets the vector of a document. Returns whether the document exists.
     ///
     /// # Errors
     /// As [`SearchIndex::upsert`].
@@ -297,13 +298,13 @@ impl SearchIndex {
         Ok(true)
     }
 
-    /// Gives a document the pieces of its page, embeddings of them row after row, in place of those
-    /// it had; none takes them away. Returns whether there is such a document.
+    /// Sets the chunks of a document's page, given as concatenated embeddings, replacing previous ones; an
+    /// empty slice removes them. Returns whether the document exists.
     ///
-    /// Pieces count in hybrid ranking only, for documents that have a vector themselves.
+    /// Chunks count in hybrid ranking only, and only for documents that have a vector themselves.
     ///
     /// # Errors
-    /// As [`SearchIndex::upsert`], for any of them. Nothing is changed then.
+    /// As [`SearchIndex::upsert`], for any of them; the index is then unchanged.
     pub fn set_chunks(&mut self, id: &str, pieces: &[f32], dimension: usize) -> Result<bool, RetrieveError> {
         let Some(&slot) = self.slots.get(id) else { return Ok(false) };
         let known = [self.vectors.dimension(), self.chunks.dimension()].into_iter().find(|&known| known > 0);
@@ -314,13 +315,13 @@ impl SearchIndex {
         Ok(true)
     }
 
-    /// Forgets all vectors and their dimension, for a change of model.
+    /// Removes all vectors and their dimension, for a change of model.
     pub fn clear_vectors(&mut self) {
         self.chunks = ChunkIndex::default();
         self.vectors = VectorIndex::new();
     }
 
-    /// Removes a document. Returns whether there was one.
+    /// Removes a document. Returns whether it existed.
     pub fn remove(&mut self, id: &str) -> bool {
         let Some(slot) = self.slots.remove(id) else { return false };
         self.keyword.remove(slot);
@@ -332,7 +333,7 @@ impl SearchIndex {
         true
     }
 
-    /// Ids of the documents a request names exactly, in order.
+    /// Returns the ids of the documents that a request names exactly, sorted.
     pub fn named(&self, request: &str) -> Vec<String> {
         let named = self.names.matches(request, |_| true);
         let exact = named.into_iter().filter(|(_, how)| *how == NameMatch::Exact);
@@ -341,11 +342,11 @@ impl SearchIndex {
         ids
     }
 
-    /// Searches. Results are best first; equal ones in order of their ids.
+    /// Searches the index. Results are sorted best first, ties by id.
     ///
     /// # Errors
-    /// Query vectors of another dimension, not finite or all zeros, or of a number that does not
-    /// fit the plan.
+    /// When query vectors have another dimension, are not finite or are all zeros, or when their number does
+    /// not fit the plan.
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, RetrieveError> {
         let plan = query.plan;
         let texts = plan.texts().count();
@@ -454,7 +455,7 @@ impl SearchIndex {
             .map(|(&slot, c)| combine(slot, c))
             .collect();
         if self.vectors.len() < self.len() {
-            // A card whose vector is still to come is taken for an average one.
+            // A card whose vector is not computed yet is treated as an average one.
             let average = self.vectors.average(&queries, &shift);
             let waiting =
                 self.slots.values().copied().filter(|&slot| {

@@ -1,4 +1,4 @@
-//! BM25F over an inverted index that changes in place.
+//! BM25F over an inverted index that supports updates in place.
 //!
 //! For a query term `t` and a card `d`, with the count `n` of `t` in field `f`, the field's length
 //! `l` in terms and its mean `m` over cards that have the field:
@@ -12,14 +12,14 @@
 //! (Robertson, Zaragoza & Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004;
 //! Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.)
 //!
-//! Two things differ from the textbook. The document frequency counts cards that have the term in
-//! what they say of the tool itself: a server with fifty tools does not make the words of its name, or of what
-//! is known of that name, common, and words common among capabilities are not made rare by being rare in
-//! server names. And
-//! a query term also matches index terms that share at least [`FAMILY_PREFIX`] leading letters and
-//! [`FAMILY_SHARE`] of the longer one (`summaris`, `summar`; `creat`, `creation`), at that share of their
-//! score; a card counts the best of a family only. What words mean ([`crate::thesaurus`]) is a relative of each of
-//! them: a card that says it in other words has the words, at [`CONCEPT_SHARE`] of their score.
+//! Two things differ from the textbook. The document frequency of a term counts only cards that have it in
+//! what they say about the tool itself: a server with fifty tools does not make the words of its name, or of
+//! the gazetteer entry for that name, common, and words that are common among capabilities are not made rare
+//! by being rare in server names. Also, a query term matches index terms that share at least
+//! [`FAMILY_PREFIX`] leading letters and [`FAMILY_SHARE`] of the longer one (`summaris`, `summar`; `creat`,
+//! `creation`), at that share of their score; only the best match of such a family counts per card. The
+//! concepts that words mean ([`crate::thesaurus`]) are treated as relatives of each word: a card that uses
+//! another name for a concept matches those words, at [`CONCEPT_SHARE`] of their score.
 
 use std::sync::Arc;
 
@@ -39,11 +39,11 @@ const K1: f32 = 1.2;
 const B: f32 = 0.75;
 /// Field weights, in the order of [`Field::ALL`].
 const WEIGHTS: [f32; Field::COUNT] = [0.5, 2.0, 1.0, 1.0, 0.5, 1.0];
-/// Leading letters that terms of one family share at least.
+/// Leading letters that terms of a family share at least.
 const FAMILY_PREFIX: usize = 4;
-/// Share of the longer term that terms of one family share at least.
+/// Share of the longer term that terms of a family have in common at least.
 const FAMILY_SHARE: f32 = 0.6;
-/// Share of a concept's score in that of the words it was asked for with, together.
+/// Weight of a concept's score relative to that of the query words that mean it, together.
 const CONCEPT_SHARE: f32 = 0.7;
 
 #[derive(Clone, Copy, Debug)]
@@ -55,37 +55,37 @@ struct Posting {
 #[derive(Clone, Debug)]
 struct Term {
     text: Arc<str>,
-    /// By slot.
+    /// Sorted by slot.
     postings: Vec<Posting>,
-    /// Cards with the term outside the provider.
+    /// Number of cards with the term outside the provider and the gazetteer entries.
     capability_cards: u32,
 }
 
-/// A term of the index that a query term stands for.
+/// An index term that a query term matches.
 #[derive(Debug)]
 struct Relative {
     term: u32,
-    /// What it counts of its own score: 1 for the term itself.
+    /// Weight of its score: 1 for the term itself.
     share: f32,
-    /// For a concept, the information of the word that means it.
+    /// For a concept, the information content of the query word that means it.
     meant: Option<f32>,
 }
 
 impl Relative {
-    /// What a card says to a query term that has the index term with this score. `weight` is the term's own
-    /// information, at the relative's share.
+    /// Returns the match of a query term in a card that has the index term with this score. `weight` is the
+    /// term's own information content, times the relative's share.
     fn met(&self, score: f32, weight: f32) -> Met {
         Met { score, information: self.meant.unwrap_or(weight), meant: self.meant.is_some() }
     }
 }
 
-/// What a card says to a query term.
+/// The match of a query term in a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Met {
     score: f32,
-    /// Information of the query that is matched by it.
+    /// Information content of the query that it matches.
     information: f32,
-    /// Whether it is said in other words: then it is no coincidence, see [`crate::fusion`].
+    /// Whether the match is through a concept, in which case it is no coincidence, see [`crate::fusion`].
     meant: bool,
 }
 
@@ -99,9 +99,9 @@ impl Met {
     }
 }
 
-/// A query looked up in the index. Good until the index changes.
+/// A query resolved against the index. Valid until the index changes.
 ///
-/// A query is scored as several groups of terms at once: the whole and each of its clauses.
+/// A query is scored as several groups of terms at once: the whole query and each of its clauses.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     terms: Vec<ResolvedTerm>,
@@ -113,9 +113,9 @@ pub(crate) struct Resolved {
 
 #[derive(Debug)]
 struct ResolvedTerm {
-    /// The term itself first, then by likeness, then what it means.
+    /// The term itself first, then by similarity, then its concepts.
     relatives: Vec<Relative>,
-    /// Groups the term is in, and how often.
+    /// The groups that contain the term, and how often.
     uses: Vec<(usize, f32)>,
 }
 
@@ -124,7 +124,7 @@ struct ResolvedTerm {
 struct FieldScale([f32; Field::COUNT]);
 
 impl FieldScale {
-    /// `tf (k1 + 1) / (tf + k1)` of a term in a card.
+    /// Computes `tf (k1 + 1) / (tf + k1)` of a term in a card.
     #[inline]
     fn saturated(&self, counts: Counts, lengths: &[u16; Field::COUNT]) -> f32 {
         let mut tf = 0.0;
@@ -142,19 +142,19 @@ impl FieldScale {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Match {
     pub(crate) field: Field,
-    /// Index into the query terms.
+    /// Index into the query's terms.
     pub(crate) query_term: usize,
     pub(crate) term: Arc<str>,
 }
 
 impl Resolved {
-    /// Share of a group's information that matched words carry, 0 to 1.
+    /// Returns the share of a group's information content that the matched words carry, 0 to 1.
     fn coverage(&self, group: usize, matched: f32) -> f32 {
         if self.information[group] > 0.0 { (matched / self.information[group]).min(1.0) } else { 0.0 }
     }
 }
 
-/// What keywords say about every card, by slot.
+/// Keyword scores of all cards, by slot.
 #[derive(Clone, Debug)]
 pub(crate) struct KeywordScores {
     /// Plain BM25F.
@@ -163,24 +163,24 @@ pub(crate) struct KeywordScores {
     pub(crate) evidence: Vec<f32>,
 }
 
-/// Postings and sums from which on more threads are quicker than one.
+/// Number of postings and sums from which on several threads are faster than one.
 const PARALLEL_FROM: usize = 1 << 15;
 
-/// Scores of one group while they are added up.
+/// Accumulated scores of one group.
 struct Sums {
     total: Vec<f32>,
     largest: Vec<f32>,
     matched: Vec<f32>,
 }
 
-/// What keywords say about one card.
+/// Explains the keyword match of one card.
 #[derive(Debug)]
 pub(crate) struct Explanation {
     /// Plain BM25F.
     pub(crate) bm25: f32,
-    /// Share of the query's information that the card's words carry, 0 to 1.
+    /// Share of the query's information content that the card's words carry, 0 to 1.
     pub(crate) coverage: f32,
-    /// Every place of every term, in the order of the query.
+    /// Every field of every matched term, in the order of the query.
     pub(crate) matches: Vec<Match>,
 }
 
@@ -189,7 +189,7 @@ pub(crate) struct Explanation {
 pub(crate) struct KeywordIndex {
     terms: Vec<Term>,
     free: Vec<u32>,
-    /// How many terms were ever forgotten: a number kept from before may name another term.
+    /// How many terms were ever removed; after a removal, a cached id may denote another term.
     forgotten: u64,
     by_text: FxHashMap<Arc<str>, u32>,
     by_prefix: FxHashMap<[char; FAMILY_PREFIX], Vec<u32>>,
@@ -198,12 +198,12 @@ pub(crate) struct KeywordIndex {
     /// Lengths of each card's fields in terms.
     lengths: Vec<[u16; Field::COUNT]>,
     count: u32,
-    /// Sum of field lengths and number of cards with the field.
+    /// Sum of field lengths, and number of cards with the field.
     totals: [(u64, u32); Field::COUNT],
 }
 
-/// The leading letters by which a term is found as a relative; none for what is not inflected: short
-/// terms, those with digits, and concepts.
+/// Returns the leading letters by which a term is found as a relative; `None` for terms that are not
+/// inflected: short terms, those with digits, and concepts.
 fn prefix(text: &str) -> Option<[char; FAMILY_PREFIX]> {
     if text.starts_with(MARK) || text.bytes().any(|b| b.is_ascii_digit()) {
         return None;
@@ -217,14 +217,14 @@ fn prefix(text: &str) -> Option<[char; FAMILY_PREFIX]> {
 }
 
 impl KeywordIndex {
-    /// Puts documents into slots, in order. A slot that holds a document is emptied by
-    /// `make_room`, which says where the document goes.
+    /// Inserts documents in order. `make_room` returns the slot for each, after emptying it if it is
+    /// occupied.
     pub(crate) fn insert_all(
         &mut self,
         texts: AnalyzedTexts,
         mut make_room: impl FnMut(&mut KeywordIndex, usize) -> u32,
     ) {
-        // Terms get their numbers when first used: emptying a slot may free some in between.
+        // Terms are interned on first use, because emptying a slot may free some in between.
         let mut ids: Vec<Option<(u32, u64)>> = vec![None; texts.terms.len()];
         for (at, text) in texts.documents.into_iter().enumerate() {
             let slot = make_room(self, at);
@@ -267,7 +267,7 @@ impl KeywordIndex {
         }
     }
 
-    /// Empties a slot that holds a document.
+    /// Removes the document in a slot.
     pub(crate) fn remove(&mut self, slot: u32) {
         let terms = std::mem::take(&mut self.cards[slot as usize]);
         let lengths = std::mem::take(&mut self.lengths[slot as usize]);
@@ -324,12 +324,12 @@ impl KeywordIndex {
         self.forgotten += 1;
     }
 
-    /// Whether some card has the term.
+    /// Whether any card has the term.
     pub(crate) fn knows(&self, term: &str) -> bool {
         self.by_text.contains_key(term)
     }
 
-    /// Number of distinct terms.
+    /// Returns the number of distinct terms.
     pub(crate) fn vocabulary(&self) -> usize {
         self.by_text.len()
     }
@@ -343,7 +343,7 @@ impl KeywordIndex {
         self.idf(if term.capability_cards > 0 { term.capability_cards } else { term.postings.len() as u32 })
     }
 
-    /// Index terms a query term stands for: itself and its family.
+    /// Returns the index terms that a query term matches: itself and its family.
     fn relatives(&self, term: &str) -> Vec<Relative> {
         let Some(key) = prefix(term) else {
             let itself = self.by_text.get(term);
@@ -368,7 +368,7 @@ impl KeywordIndex {
         }))
     }
 
-    /// Looks a query up: its terms, and those of its clauses, which are among them, and what they mean.
+    /// Resolves a query: its terms, which include those of its clauses, and the concepts they mean.
     pub(crate) fn resolve(
         &self,
         whole: &[QueryTerm],
@@ -416,9 +416,8 @@ impl KeywordIndex {
         Resolved { terms, groups: 1 + clauses.len(), scale: self.scale(), information }
     }
 
-    /// Scores every card for each group of a query; slots outside `allowed` stay at 0. The cards are
-    /// shared out among the threads in bands, so that a card's score does not depend on how many
-    /// there are.
+    /// Scores every card for each group of a query; slots outside `allowed` stay at 0. Cards are divided
+    /// among the threads in bands, so that a score does not depend on the number of threads.
     pub(crate) fn score(&self, query: &Resolved, allowed: Option<&BitSet>) -> Vec<KeywordScores> {
         let slots = self.cards.len();
         let postings: usize = query
@@ -449,7 +448,7 @@ impl KeywordIndex {
         all
     }
 
-    /// As [`KeywordIndex::score`], for some slots alone.
+    /// As [`KeywordIndex::score`], for a range of slots.
     fn score_band(
         &self,
         query: &Resolved,
@@ -459,7 +458,7 @@ impl KeywordIndex {
         let zeros = || vec![0.0f32; band.len()];
         let mut groups: Vec<Sums> =
             (0..query.groups).map(|_| Sums { total: zeros(), largest: zeros(), matched: zeros() }).collect();
-        // Best of the family, for query terms that stand for several index terms.
+        // The best match of the family by slot, for query terms that match several index terms.
         let mut best: Vec<Met> = Vec::new();
         let mut touched: Vec<usize> = Vec::new();
         for ResolvedTerm { relatives, uses } in &query.terms {
@@ -519,7 +518,7 @@ impl KeywordIndex {
             .collect()
     }
 
-    /// What the whole query finds in the card of a slot.
+    /// Explains what the whole query matches in the card of a slot.
     pub(crate) fn explain(&self, slot: u32, query: &Resolved) -> Explanation {
         let mut explanation = Explanation { bm25: 0.0, coverage: 0.0, matches: Vec::new() };
         let mut matched = 0.0;
@@ -533,7 +532,7 @@ impl KeywordIndex {
                 let weight = self.term_idf(entry) * relative.share;
                 let score = weight * query.scale.saturated(counts, &self.lengths[slot as usize]);
                 best = best.or(relative.met(score, weight));
-                // The word itself says it better than another word for it.
+                // If the card has the word itself, its concept is not reported.
                 if relative.meant.is_some() && said {
                     continue;
                 }
@@ -555,7 +554,7 @@ impl KeywordIndex {
         explanation
     }
 
-    /// Bytes held, to within allocator rounding.
+    /// Returns the memory in bytes, up to allocator rounding.
     pub(crate) fn memory(&self) -> usize {
         let terms: usize = self
             .terms

@@ -1,4 +1,4 @@
-//! Finding tools: keyword, vector and hybrid search over an index in memory.
+//! Search for tools: keyword, vector and hybrid search over an in-memory index.
 //!
 //! ```
 //! use autokit_search::{Document, Mode, Query, QueryPlan, SearchIndex};
@@ -18,27 +18,27 @@
 //! # Ok::<(), autokit_search::RetrieveError>(())
 //! ```
 //!
-//! [`Searcher`] is the one way to rank the cards of a library: everybody who asks, asks there. Below it,
-//! [`SearchIndex`] embeds nothing: [`Document::dense_text`] and [`QueryPlan::texts_to_embed`] say what to
-//! embed, vectors come in as slices of `f32`.
+//! [`Searcher`] is the only way to rank the cards of a library; everything that searches uses it. Below it,
+//! [`SearchIndex`] embeds nothing itself: [`Document::dense_text`] and [`QueryPlan::texts_to_embed`] say what
+//! to embed, and vectors are passed in as slices of `f32`.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `searcher` | a request's way from words to a verdict |
-//! | `card_index` | the cards of a library with the model their vectors come from |
-//! | `rerank` | the first candidates compared with the request token by token |
-//! | `feedback` | what was said about earlier answers |
-//! | `verdict`, `calibration` | when a score is an answer, by depth, and how that was measured |
-//! | [`fusion`] | how keywords and vectors become one score, and what was measured |
-//! | `analysis` | documents taken apart into terms |
+//! | `searcher` | the path of a request from words to a verdict |
+//! | `card_index` | the cards of a library with the model of their vectors |
+//! | `rerank` | comparing the first candidates with the request token by token |
+//! | `feedback` | adjusting rankings by feedback on earlier answers |
+//! | `verdict`, `calibration` | from which score on a hit is an answer, by depth, and how that was measured |
+//! | [`fusion`] | how keywords and vectors become one score, with measurements |
+//! | `analysis` | splitting documents into terms |
 //! | `keyword` | BM25F over an inverted index |
 //! | `vector` | exact nearest neighbours by SIMD |
 //! | `names` | queries that name a tool |
-//! | [`tiers`] | the few tools found by keywords before the library is asked |
+//! | [`tiers`] | the few tools that are found by keyword before the library is searched |
 //! | `query`, `text` | clauses, words, terms |
-//! | `gazetteer` | what the world knows by name, and a card need not say |
-//! | `thesaurus` | everyday words, and what descriptions of tools call the same thing |
-//! | [`metrics`], [`eval`] | measuring it |
+//! | `gazetteer` | general knowledge about well-known names |
+//! | `thesaurus` | everyday words and their synonyms in descriptions of tools |
+//! | [`metrics`], [`eval`] | evaluation |
 
 mod analysis;
 mod bitset;

@@ -1,11 +1,11 @@
-//! Measures of a ranking against binary judgements.
+//! Quality measures of a ranking, given binary relevance judgements.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Normalised discounted cumulative gain of the first `k` results: `sum of 1/log2(rank + 1)` over
-/// relevant results, divided by the same sum of an ideal ranking (Järvelin & Kekäläinen, 2002).
-/// `ranks` are the places of the relevant results from 1, `relevant` is how many there are in all.
+/// Computes the normalised discounted cumulative gain of the first `k` results: `sum of 1/log2(rank + 1)`
+/// over relevant results, divided by the same sum of an ideal ranking (Järvelin & Kekäläinen, 2002). `ranks`
+/// are the 1-based ranks of the relevant results, `relevant` is their total number.
 pub fn ndcg(ranks: &[usize], relevant: usize, k: usize) -> f64 {
     let gain = |rank: usize| 1.0 / ((rank + 1) as f64).log2();
     let ideal: f64 = (1..=relevant.min(k)).map(gain).sum();
@@ -15,7 +15,7 @@ pub fn ndcg(ranks: &[usize], relevant: usize, k: usize) -> f64 {
     ranks.iter().filter(|&&rank| rank <= k).map(|&rank| gain(rank)).sum::<f64>() / ideal
 }
 
-/// Share of the relevant results among the first `k`.
+/// Returns the share of the relevant results that are among the first `k`.
 pub fn recall(ranks: &[usize], relevant: usize, k: usize) -> f64 {
     if relevant == 0 {
         return 0.0;
@@ -23,17 +23,17 @@ pub fn recall(ranks: &[usize], relevant: usize, k: usize) -> f64 {
     ranks.iter().filter(|&&rank| rank <= k).count() as f64 / relevant as f64
 }
 
-/// 1 over the place of the first relevant result, 0 when none was found.
+/// Returns 1 over the rank of the first relevant result; 0 if none was found.
 pub fn reciprocal_rank(ranks: &[usize]) -> f64 {
     ranks.iter().min().map_or(0.0, |&rank| 1.0 / rank as f64)
 }
 
-/// 1 when a relevant result is among the first `k`, else 0.
+/// Returns 1 if a relevant result is among the first `k`, else 0.
 pub fn hit(ranks: &[usize], k: usize) -> f64 {
     f64::from(u8::from(ranks.iter().any(|&rank| rank <= k)))
 }
 
-/// Mean; 0 of nothing.
+/// Returns the mean; 0 for an empty slice.
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
@@ -50,13 +50,13 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether the interval reaches 0: no significant difference.
+    /// Whether the interval includes 0, so that there is no significant difference.
     pub fn reaches_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 }
 
-/// Percentile bootstrap of the mean of `values` (for paired differences, one per query), with
+/// Computes the percentile bootstrap of the mean of `values` (for paired differences, one per query), with
 /// `resamples` draws from a generator seeded with `seed` (Efron & Tibshirani, 1993, ch. 13).
 pub fn bootstrap(values: &[f64], resamples: usize, seed: u64) -> Interval {
     if values.is_empty() || resamples == 0 {

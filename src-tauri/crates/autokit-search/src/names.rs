@@ -1,8 +1,8 @@
 //! Queries that name a tool.
 //!
-//! A query that is a tool's name, or gives one in quotes or as an identifier, wants that tool
-//! first, whatever else matches. A sentence in which a tool's name happens to occur as a common
-//! word does not.
+//! A query that is a tool's name, or contains one in quotes or as an identifier, should return that tool
+//! first, whatever else matches. A sentence in which a tool's name happens to occur as a common word should
+//! not.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,8 @@ pub enum NameMatch {
 }
 
 impl NameMatch {
-    /// The score of such a match before anything else is known. The rest of the score fills what is
-    /// left up to 1, at most nine tenths of it, so that no tier reaches the next.
+    /// Returns the base score of such a match. The rest of the score fills what is left up to 1, at most nine
+    /// tenths of it, so that no tier reaches the next.
     pub(crate) fn lift(self) -> f32 {
         match self {
             NameMatch::Typo => 0.9,
@@ -34,25 +34,25 @@ impl NameMatch {
     }
 }
 
-/// Words beyond which a query is a sentence and not a name with its provider.
+/// A query with more words than this is a sentence, not a name with its provider.
 const NAME_WORDS: usize = 16;
 
-/// Content words beyond which a query is not compared letter by letter.
+/// A query with more content words than this is not checked for typos.
 const TYPO_WORDS: usize = 6;
 
-/// One spelling of names: letters and digits, lower case.
+/// A normalized spelling of names: letters and digits in lower case.
 #[derive(Clone, Debug)]
 struct Spelling {
     slots: Vec<u32>,
     chars: u16,
-    /// Which letters and digits occur, hashed to 64 bits.
+    /// The set of its letters and digits, hashed to 64 bits.
     letters: u64,
 }
 
-/// A card's names.
+/// The names of a card.
 #[derive(Clone, Debug, Default)]
 struct CardNames {
-    /// As written, for quotes.
+    /// As written, for matching quotations.
     name: Box<str>,
     provider: Box<str>,
     exact: Box<[Box<str>]>,
@@ -63,12 +63,12 @@ struct CardNames {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NameIndex {
     exact: FxHashMap<Box<str>, Spelling>,
-    /// Without generic words.
+    /// Spellings without generic words.
     bare: FxHashMap<Box<str>, Vec<u32>>,
     cards: Vec<CardNames>,
 }
 
-/// Without the words that say what sort of thing it is, and an HTTP method in front.
+/// Returns a name without its generic words and without an HTTP method in front.
 fn bare(name: &str) -> String {
     let parts = parts(name);
     let method = name.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
@@ -145,7 +145,7 @@ impl NameIndex {
         }
     }
 
-    /// The cards a query names. `known` tells whether some card has a word.
+    /// Returns the cards that a query names. `known` tells whether some card has a word.
     pub(crate) fn matches(&self, query: &str, known: impl Fn(&str) -> bool) -> FxHashMap<u32, NameMatch> {
         let mut found: FxHashMap<u32, NameMatch> = FxHashMap::default();
         let mut add = |slots: &[u32], how: NameMatch| {
@@ -193,8 +193,9 @@ impl NameIndex {
         found
     }
 
-    /// Cards whose name stands among the words, when all the others are the provider's (an exact
-    /// match) or say nothing (a near one). A name of stop words alone has to be the whole query.
+    /// Returns cards whose name occurs among the words, if all other words are the provider's (an exact
+    /// match) or are stop words and generic words (a near match). A name of stop words alone has to be the
+    /// whole query.
     fn among(&self, words: &[String]) -> Vec<(u32, NameMatch)> {
         let mut found = Vec::new();
         if words.len() > NAME_WORDS {
@@ -234,8 +235,8 @@ impl NameIndex {
         found
     }
 
-    /// Cards named in a list: "Slack, Google Calendar and send_mail". A single plain word counts where every
-    /// piece is a name, for lists of plain words occur in any request.
+    /// Returns the cards named in a list: "Slack, Google Calendar and send_mail". A single plain word counts
+    /// only if every item is a name, because lists of plain words occur in any request.
     fn listed(&self, query: &str) -> Vec<u32> {
         let pieces: Vec<&str> = query
             .split([',', ';', '\n'])
@@ -261,8 +262,8 @@ impl NameIndex {
         found.iter().filter(|(piece, _)| tells(piece)).flat_map(|(_, slots)| slots.iter().copied()).collect()
     }
 
-    /// Cards named by a quotation: an identifier or several words however written, a single word
-    /// only as the card writes it. "'documentary' films" does not name the tool `Documentary`.
+    /// Returns the cards named by a quotation: an identifier or several words in any spelling, a single word
+    /// only as the card spells it. "'documentary' films" does not name the tool `Documentary`.
     fn quoted(&self, quoted: &Quoted<'_>) -> Vec<u32> {
         let parts = parts(quoted.text);
         let Some(entry) = self.exact.get(parts.concat().as_str()) else { return Vec::new() };
@@ -278,7 +279,8 @@ impl NameIndex {
             .collect()
     }
 
-    /// Cards whose name is one letter off a spelling, or two from nine letters on: the nearest.
+    /// Returns the cards whose name is within one edit of a spelling, or two from nine letters on; only the
+    /// nearest.
     fn misspelt(&self, spellings: &[String]) -> Vec<u32> {
         let mut best = usize::MAX;
         let mut found = Vec::new();
@@ -294,7 +296,7 @@ impl NameIndex {
             }
             let set = letters(spelling);
             for (name, entry) in &self.exact {
-                // A letter put in, left out or changed alters the set of letters by at most two.
+                // Inserting, deleting or replacing a letter changes the set of letters by at most two.
                 if usize::from(entry.chars).abs_diff(typed.len()) > allowed
                     || (entry.letters ^ set).count_ones() as usize > 2 * allowed
                 {
@@ -314,7 +316,7 @@ impl NameIndex {
         found
     }
 
-    /// Bytes held, to within allocator rounding.
+    /// Returns the memory in bytes, up to allocator rounding.
     pub(crate) fn memory(&self) -> usize {
         let card = |c: &CardNames| {
             size_of::<CardNames>()
@@ -328,11 +330,11 @@ impl NameIndex {
 
 struct Quoted<'a> {
     text: &'a str,
-    /// In backticks.
+    /// Whether it is in backticks.
     code: bool,
 }
 
-/// What stands in quotation marks or backticks. An apostrophe inside a word is not a quotation mark.
+/// Returns the texts in quotation marks or backticks. An apostrophe inside a word is not a quotation mark.
 fn quotes(text: &str) -> Vec<Quoted<'_>> {
     const PAIRS: [(char, char); 6] = [
         ('`', '`'),
@@ -362,8 +364,8 @@ fn quotes(text: &str) -> Vec<Quoted<'_>> {
     found
 }
 
-/// Whether a token is written as only identifiers are: `create_issue`, `createIssue`,
-/// `BingSearchWrapper`, `github.create_issue`, `fs::read`; not `YouTube`, `iPhone`, `e.g.`.
+/// Whether a token is spelled as only identifiers are: `create_issue`, `createIssue`, `BingSearchWrapper`,
+/// `github.create_issue`, `fs::read`; not `YouTube`, `iPhone`, `e.g.`.
 fn is_identifier(token: &str) -> bool {
     let inner = |c: char| token.trim_matches(c).contains(c);
     if inner('_') || token.contains("::") {
@@ -378,7 +380,7 @@ fn is_identifier(token: &str) -> bool {
     })
 }
 
-/// Damerau-Levenshtein distance with adjacent swaps (optimal string alignment).
+/// Computes the Damerau-Levenshtein distance with adjacent swaps (optimal string alignment).
 fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut two_back: Vec<usize> = Vec::new();
     let mut back: Vec<usize> = (0..=b.len()).collect();

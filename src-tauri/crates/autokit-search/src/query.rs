@@ -1,4 +1,4 @@
-//! What of a request is searched for.
+//! Query planning: what to search for, given a request.
 
 use std::borrow::Cow;
 
@@ -7,41 +7,41 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::text::{Analyzer, QueryTerm, Word, is_stop_word, parts, query_terms, words};
 use crate::thesaurus::{Reader, Thesaurus};
 
-/// Clauses from which on a request is also searched for piece by piece. Two halves joined by an
+/// Number of clauses from which on a request is also searched for clause by clause. Two halves joined by an
 /// "and" are usually one thing ("read and write files").
 const MIN_CLAUSES: usize = 3;
 
-/// Clauses searched for; those beyond are joined to the last.
+/// Most clauses; further ones are joined to the last.
 const MAX_CLAUSES: usize = 8;
 
-/// Content words that make a clause.
+/// Fewest content words of a clause.
 const MIN_CLAUSE_WORDS: usize = 2;
 
-/// Names of a concept that are added to a text before it is embedded. The first are the usual ones.
+/// Names of a concept that are added to a text before embedding it. The usual ones come first.
 const NAMES_ADDED: usize = 2;
 
-/// Words of a text that names are added to at most: a model reads no more of it than about as many.
+/// Names are only added to texts with at most this many words, because a model reads hardly more.
 const MAX_WORDS_SPELT_OUT: usize = 128;
 
-/// Share of the text with the names of what it means in a vector; the text as it is has the rest.
+/// Weight, in a vector, of the text with added names; the rest is that of the text as it is.
 const SPELT_OUT_SHARE: f32 = 0.5;
 
-/// A concept that words of a request stand for.
+/// A concept that words of a request mean.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct QueryConcept {
     /// Its term in the index.
     pub(crate) concept: &'static str,
-    /// Which of the request's terms say it; never none.
+    /// Indices of the request's terms that mean it; never empty.
     pub(crate) terms: Vec<usize>,
 }
 
-/// A request taken apart. Embed [`QueryPlan::texts_to_embed`] as queries and hand the vectors to
+/// A parsed request. Embed [`QueryPlan::texts_to_embed`] as queries and pass the vectors to
 /// [`Query`](crate::Query) in the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryPlan {
     text: String,
     clauses: Vec<String>,
-    /// The whole and each clause with the names of what they mean, where that says more than they do.
+    /// The whole request and each clause with the names of their concepts added, where that adds something.
     spelt_out: Vec<Option<String>>,
     pub(crate) terms: Vec<QueryTerm>,
     pub(crate) clause_terms: Vec<Vec<QueryTerm>>,
@@ -49,7 +49,7 @@ pub struct QueryPlan {
 }
 
 impl QueryPlan {
-    /// Takes a request apart.
+    /// Parses a request.
     pub fn new(text: &str) -> QueryPlan {
         let mut clauses = clauses(text);
         if clauses.len() < MIN_CLAUSES {
@@ -73,18 +73,18 @@ impl QueryPlan {
         }
     }
 
-    /// The request as given.
+    /// Returns the request as given.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its clauses when there are several, else none.
+    /// Returns its clauses if there are several, else an empty slice.
     pub fn clauses(&self) -> &[String] {
         &self.clauses
     }
 
-    /// The whole request, then each clause, then those of them that mean something tools call by another
-    /// name, with that name.
+    /// Returns the texts to embed: the whole request, then each clause, then those of them whose concepts
+    /// have other names, with these names added.
     pub fn texts_to_embed(&self) -> Vec<String> {
         self.texts().cloned().collect()
     }
@@ -94,8 +94,8 @@ impl QueryPlan {
         std::iter::once(&self.text).chain(&self.clauses).chain(self.spelt_out.iter().flatten())
     }
 
-    /// One vector for the whole request and one for each clause, out of those of
-    /// [`QueryPlan::texts_to_embed`] or that of the whole request alone.
+    /// Combines the vectors of [`QueryPlan::texts_to_embed`], or the one of the whole request, into one
+    /// vector for the whole request and one for each clause.
     pub(crate) fn vectors<'a>(&self, embedded: &'a [Vec<f32>]) -> Vec<Cow<'a, [f32]>> {
         let texts = 1 + self.clauses.len();
         let (said, mut spelt_out) = embedded.split_at(texts.min(embedded.len()));
@@ -112,7 +112,7 @@ impl QueryPlan {
     }
 }
 
-/// The unit vector between two others.
+/// Returns the unit vector between two unit vectors.
 fn between(said: &[f32], spelt_out: &[f32]) -> Vec<f32> {
     let mix = |(said, spelt_out): (&f32, &f32)| said + SPELT_OUT_SHARE * (spelt_out - said);
     let mut mixed: Vec<f32> = said.iter().zip(spelt_out).map(mix).collect();
@@ -123,12 +123,12 @@ fn between(said: &[f32], spelt_out: &[f32]) -> Vec<f32> {
         }
         mixed
     } else {
-        // Opposite ones have nothing between them.
+        // Opposite vectors have none between them.
         said.to_vec()
     }
 }
 
-/// Calls `found` with each concept of a request and the words it is said with.
+/// Calls `found` with each concept of a request and the words that express it.
 fn each_concept(text: &str, mut found: impl FnMut(u32, &[Word])) {
     let said: Vec<Word> = words(text).into_iter().filter(|word| !word.whole).collect();
     let mut analyzer = Analyzer::new();
@@ -154,7 +154,8 @@ fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
         }
     });
     let mut found: Vec<QueryConcept> = found.into_iter().collect();
-    // Words that say it without the others count alone: a card with one of them has not the others as well.
+    // Of several sets of words for a concept, only the minimal ones count: a card that matches one word need
+    // not have the others.
     found.sort_unstable_by(|a, b| {
         (a.concept, a.terms.len(), &a.terms).cmp(&(b.concept, b.terms.len(), &b.terms))
     });
@@ -168,7 +169,8 @@ fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
     least
 }
 
-/// A text with names of what it means that it does not hold, if there are any. A long text says enough.
+/// Returns a text with names of its concepts that it does not contain, if there are any. Long texts are left
+/// as they are.
 fn spelt_out(text: &str) -> Option<String> {
     let spaced = |text: &str| {
         let words = parts(text);
@@ -187,8 +189,8 @@ fn spelt_out(text: &str) -> Option<String> {
     (!names.is_empty()).then(|| format!("{text} ({})", names.join(", ")))
 }
 
-/// Splits a request at the ends of sentences, at commas and at conjunctions. A piece with fewer
-/// than [`MIN_CLAUSE_WORDS`] content words stays with the piece before it, or else after it.
+/// Splits a request at ends of sentences, commas and conjunctions. A piece with fewer than
+/// [`MIN_CLAUSE_WORDS`] content words is joined to the one before it, or else after it.
 fn clauses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for sentence in sentences(text) {
@@ -234,7 +236,7 @@ fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Pieces between `, ` and conjunctions that stand as words.
+/// Splits a sentence at `, ` and at conjunctions that are separate words.
 fn pieces_of(sentence: &str) -> Vec<&str> {
     const CONJUNCTIONS: [&str; 5] = ["and", "then", "but", "also", "plus"];
     let mut found = Vec::new();

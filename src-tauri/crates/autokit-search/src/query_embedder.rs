@@ -1,24 +1,24 @@
-//! Meaning as vectors, for those that are given it and do not care where it comes from.
+//! The interface for embedding texts, for callers that do not care about the model.
 
 use std::fmt;
 
 use autokit_embed::Embedder;
 
-/// Turns texts into vectors. Calls compute; callers make them off the async threads.
+/// Embeds texts as vectors. Calls are CPU-bound and should not run on async threads.
 pub trait QueryEmbedder: fmt::Debug + Send + Sync {
-    /// Vectors of texts that are searched for.
+    /// Embeds texts as queries.
     ///
     /// # Errors
-    /// What the model said, in words.
+    /// Returns the model's error message.
     fn queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String>;
 
-    /// Vectors of texts that are found.
+    /// Embeds texts as passages.
     ///
     /// # Errors
-    /// What the model said, in words.
+    /// Returns the model's error message.
     fn passages(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String>;
 
-    /// Whether a lower-case word is part of the language, not a name someone made up.
+    /// Whether a lower-case word is part of the language rather than an invented name.
     fn is_word(&self, word: &str) -> bool;
 }
 
@@ -36,7 +36,7 @@ impl QueryEmbedder for Embedder {
     }
 }
 
-/// The dot product; the cosine of unit vectors.
+/// Returns the dot product, which is the cosine of unit vectors.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -1,8 +1,9 @@
-//! Reranking without a language model (AutoAgent, second stage, local): the first candidates compared
-//! with the question token by token.
+//! Reranking without a language model (AutoAgent, second stage, local): compares the first candidates with
+//! the question token by token.
 //!
-//! Measured on 165 everyday questions over 143 cards (all-MiniLM-L6-v2): the right card first for 84 %
-//! instead of 82, among five for 97 instead of 96. `autokit eval ask` prints it beside the ranking.
+//! Measured on 165 everyday questions over 143 cards (all-MiniLM-L6-v2): the right card comes first for 84 %
+//! instead of 82 %, and among the first five for 97 % instead of 96 %. `autokit eval ask` prints both
+//! rankings.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -14,14 +15,14 @@ use crate::fusion;
 use crate::index::Hit;
 use crate::text::is_stop_word;
 
-/// Candidates compared token by token.
+/// Number of candidates compared token by token.
 pub const RERANKED: usize = 20;
-/// What a mean cosine of tokens is worth beside the cosine of the texts.
+/// Weight of the mean cosine of tokens relative to the cosine of the texts.
 const SHARE: f32 = 0.2;
-/// Texts whose tokens are kept: about 80 kB each.
+/// Most texts whose tokens are cached, about 80 kB each.
 const KEPT: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
 
-/// Tokens of cards looked at lately, by the text they were made from.
+/// A cache of token embeddings of cards, by model and text.
 #[derive(Debug)]
 pub(crate) struct TokenCache(Mutex<LruCache<(String, String), Arc<TokenStates>>>);
 
@@ -42,8 +43,8 @@ impl TokenCache {
         Ok(made)
     }
 
-    /// Puts the first hits into a finer order. `texts` are those of the hits, in their order; hits
-    /// without one, and those the question names, keep their scores.
+    /// Reorders the first hits. `texts` are the passages of the hits, in order; hits without one, and those
+    /// the question names, keep their scores.
     pub(crate) fn rerank(
         &self,
         embedder: &Embedder,
@@ -60,8 +61,8 @@ impl TokenCache {
                 None => None,
             });
         }
-        // Down from the best met one, so that no score rises above what the ranking gave: the verdict's
-        // thresholds were measured on that.
+        // Scores are lowered relative to the best match, so that none rises above the fused score, on which
+        // the verdict's thresholds were measured.
         let best = met.iter().flatten().copied().fold(f32::NEG_INFINITY, f32::max);
         for (hit, met) in hits.iter_mut().zip(&met) {
             if let (Some(met), None) = (met, hit.parts.name_match) {
@@ -76,7 +77,7 @@ impl TokenCache {
                 .then(b.score.total_cmp(&a.score))
                 .then(a.id.cmp(&b.id))
         });
-        // Those further down were not lowered, and stay below.
+        // Hits further down were not lowered; they are capped to stay below.
         let last = hits[..reach].last().map_or(1.0, |hit| hit.score);
         for hit in &mut hits[reach..] {
             move_to(hit, hit.score.min(last));

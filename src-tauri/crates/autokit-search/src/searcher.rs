@@ -1,4 +1,4 @@
-//! The one way to rank cards: the window, the terminal, the agent, MCP and evaluation all ask here.
+//! The only way to rank cards, used by the window, the terminal, the agent, MCP and evaluation.
 //!
 //! ```text
 //! request -> plan -> fused ranking -> feedback -> [reranking] -> names -> verdict
@@ -22,7 +22,7 @@ use crate::query::QueryPlan;
 use crate::rerank::{RERANKED, TokenCache};
 use crate::verdict::{Verdict, verdict_of};
 
-/// Cards a request names that are returned beyond its limit.
+/// Most cards named by a request that are returned beyond its limit.
 pub const MOST_NAMED: usize = 50;
 
 /// How far a ranking goes.
@@ -36,39 +36,39 @@ pub enum Depth {
     Reranked,
 }
 
-/// A search.
+/// A search request.
 #[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
-    /// What to find cards by.
+    /// The query to find cards with.
     pub query: String,
-    /// What scores are measured against, where `query` is another wording of it.
+    /// The question to score cards against, if `query` is a rephrasing of it.
     pub question: Option<String>,
-    /// Which ranking.
+    /// Ranking mode.
     pub mode: Mode,
-    /// How far it goes.
+    /// Ranking depth.
     pub depth: Depth,
-    /// Ids of the cards that may be found; all when not given.
+    /// Ids of the cards that may be found; all if not given.
     pub allowed: Option<Arc<HashSet<String>>>,
-    /// Ids of cards that are left out.
+    /// Ids of cards to exclude.
     pub excluded: Vec<String>,
-    /// What whoever asks said about earlier answers.
+    /// Feedback of the asking profile on earlier answers.
     pub opinions: Arc<Vec<Opinion>>,
-    /// Number of results, but for cards the request names: see [`MOST_NAMED`].
+    /// Most results to return, not counting cards the request names: see [`MOST_NAMED`].
     pub limit: usize,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
-    /// Best first.
+    /// Hits, best first.
     pub hits: Vec<Hit>,
-    /// Ids of cards the request names that are not among the hits: there are too many.
+    /// Ids of cards the request names that are not among the hits because there are too many.
     pub also_named: Vec<String>,
     /// Whether the first hit answers the request.
     pub verdict: Verdict,
-    /// Which ranking ran: by keywords alone where there is no model.
+    /// The mode that was used: keyword if there is no model.
     pub mode: Mode,
-    /// How far it went.
+    /// The depth that was used.
     pub depth: Depth,
 }
 
@@ -76,10 +76,10 @@ pub struct Ranking {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// There is nothing to search for.
+    /// The query is empty.
     #[error("the query is empty")]
     EmptyQuery,
-    /// Ranking by vectors alone without a model.
+    /// Vector ranking was requested, but there is no model.
     #[error("there is no embedding model to search by meaning with")]
     NoModel,
     /// The model failed.
@@ -90,13 +90,13 @@ pub enum SearchError {
     Index(#[from] RetrieveError),
 }
 
-/// The texts of cards, for comparing them token by token.
+/// Access to the texts of cards, for comparing them token by token.
 pub trait Passages: fmt::Debug + Send + Sync {
-    /// What [`crate::passage_of`] makes of the card with this id.
+    /// Returns [`crate::passage_of`] the card with this id.
     fn passage(&self, id: &str) -> Option<String>;
 }
 
-/// Ranks cards. Searches compute; callers make them off the async threads.
+/// Ranks cards. Searches are CPU-bound and should not run on async threads.
 #[derive(Debug)]
 pub struct Searcher {
     index: ArcSwap<CardIndex>,
@@ -106,7 +106,7 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// A searcher over an index.
+    /// Creates a searcher over an index.
     pub fn new(index: CardIndex, passages: Arc<dyn Passages>) -> Searcher {
         Searcher {
             index: ArcSwap::from_pointee(index),
@@ -116,17 +116,17 @@ impl Searcher {
         }
     }
 
-    /// The index that is searched now, to be changed.
+    /// Returns the current index, for changing it.
     pub fn index(&self) -> Arc<CardIndex> {
         self.index.load_full()
     }
 
-    /// Searches another index from now on: that of another model.
+    /// Replaces the index, for a change of model.
     pub fn replace_index(&self, index: CardIndex) {
         self.index.store(Arc::new(index));
     }
 
-    /// The model requests are embedded with, if there is one.
+    /// Returns the model that requests are embedded with, if there is one.
     pub fn embedder(&self) -> Option<Arc<Embedder>> {
         self.index.load().embedder().cloned()
     }
@@ -146,7 +146,7 @@ impl Searcher {
             (None, _) => Mode::Keyword,
             (Some(_), mode) => mode,
         };
-        // Feedback and reranking move cards within these, and some are left out afterwards.
+        // Feedback and reranking reorder these candidates, and excluded ones are removed afterwards.
         let reach = (request.limit + request.excluded.len()).max(RERANKED);
         let allowed = request.allowed.as_deref();
         let (mut hits, mut vector) = rank(&index, &request.query, mode, reach, allowed)?;
@@ -181,10 +181,10 @@ impl Searcher {
         Ok(Ranking { hits, also_named, verdict, mode, depth })
     }
 
-    /// The cards closest to a vector, with their cosines, best first.
+    /// Returns the cards closest to a vector, with their cosines, best first.
     ///
     /// # Errors
-    /// A vector of another length than those in the index.
+    /// When the vector has another length than those in the index.
     pub fn nearest(&self, vector: Vec<f32>, limit: usize) -> Result<Vec<(String, f32)>, RetrieveError> {
         let (plan, vectors) = (QueryPlan::new(""), [vector]);
         let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Vector, limit, filter: None };
@@ -193,7 +193,7 @@ impl Searcher {
     }
 }
 
-/// The fused ranking, and the vector of the whole request.
+/// Returns the fused ranking and the vector of the whole request.
 fn rank(
     index: &CardIndex,
     query: &str,
@@ -213,15 +213,15 @@ fn rank(
     let among = allowed.map(|allowed| move |id: &str| allowed.contains(id));
     let filter = among.as_ref().map(|among| among as &(dyn Fn(&str) -> bool + Sync));
     let hits = index.read(|search| {
-        // All cards a request names come with it, up to a bound.
+        // All cards that a request names are included, up to a bound.
         let limit = limit.max(search.named(query).len().min(MOST_NAMED + limit));
         search.search(&Query { plan: &plan, vectors: &vectors, mode, limit, filter })
     })?;
     Ok((hits, vectors.into_iter().next()))
 }
 
-/// The same cards with the scores a question gives them, best first. Those that have nothing of the question
-/// come last with the score 0, in their old order.
+/// Rescores the same cards against a question, best first. Cards with nothing in common with the question
+/// come last with score 0, in their previous order.
 fn scored_by(
     index: &CardIndex,
     question: &str,

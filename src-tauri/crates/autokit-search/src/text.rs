@@ -1,9 +1,9 @@
-//! From text to index terms.
+//! Conversion of text to index terms.
 //!
-//! A term is a lower-case word, stemmed (Snowball English), that is not a stop word. Identifiers
-//! are taken apart at `_`, at the humps of camel case and between letters and digits, and are also
-//! kept whole without their separators, so `create_issue`, `createIssue` and `Create Issue` share
-//! `creat` and `issu`, and the first two share `createissu` as well.
+//! A term is a lower-case word, stemmed (Snowball English), that is not a stop word. Identifiers are split at
+//! `_`, at camel case boundaries and between letters and digits, and are also kept whole without separators,
+//! so `create_issue`, `createIssue` and `Create Issue` share `creat` and `issu`, and the first two share
+//! `createissu` as well.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,8 +15,8 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::thesaurus::{Symbol, Thesaurus};
 
-/// Words that say nothing about what a tool does: function words, and the light verbs and
-/// placeholders of requests ("I need something that lets me ...").
+/// Words that say nothing about what a tool does: function words, and the light verbs and placeholders of
+/// requests ("I need something that lets me ...").
 const STOP_WORDS: &str = "a about above after again against all also am an and any anyone anything \
 are as at be because been before being below between both but by can could did do does doing down \
 during each few find finds finding for from further get gets getting give gives got had has have \
@@ -28,8 +28,8 @@ them themselves then there these they thing things this those through to too try
 use used uses using very want wants was way ways we were what when where which while who whom why \
 will with would able you your yours yourself yourselves";
 
-/// Words that name the sort of thing every card is. They are searched for like others, but a name
-/// with them and without them is the same name.
+/// Words for what every card is. They are searched for like others, but names that differ only in these words
+/// are considered the same.
 const GENERIC_WORDS: [&str; 20] = [
     "agent",
     "api",
@@ -53,24 +53,24 @@ const GENERIC_WORDS: [&str; 20] = [
     "wrapper",
 ];
 
-/// Whether a lower-case word is one that requests are made of and no tool is known by.
+/// Whether a lower-case word is a stop word: common in requests and never distinctive for a tool.
 pub fn is_stop_word(word: &str) -> bool {
     use std::sync::OnceLock;
     static SET: OnceLock<rustc_hash::FxHashSet<&'static str>> = OnceLock::new();
     SET.get_or_init(|| STOP_WORDS.split(' ').collect()).contains(word)
 }
 
-/// Whether a lower-case word names the sort of thing and not the thing.
+/// Whether a lower-case word is a generic word for a kind of software.
 pub fn is_generic_word(word: &str) -> bool {
     GENERIC_WORDS.binary_search(&word).is_ok()
 }
 
-/// Scripts written without spaces, indexed by pairs of characters.
+/// Whether a character is of a script written without spaces, which is indexed by pairs of characters.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
 }
 
-/// Lower case without accents and compatibility forms.
+/// Folds a word: lower case, without accents and compatibility forms.
 pub(crate) fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         if word.bytes().any(|b| b.is_ascii_uppercase()) {
@@ -83,9 +83,9 @@ pub(crate) fn fold(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// Byte ranges of the words of an identifier without separators: `getHTTPStatus` is `get`, `HTTP`,
-/// `Status`; `office365` is `office`, `365` (a letter part of fewer than three letters, as in
-/// `mp3`, stays joined to its digits).
+/// Returns the byte ranges of the words of an identifier without separators: `getHTTPStatus` is `get`,
+/// `HTTP`, `Status`; `office365` is `office`, `365` (a letter part of fewer than three letters, as in `mp3`,
+/// stays joined to its digits).
 pub(crate) fn humps(run: &str) -> Vec<Range<usize>> {
     let chars: Vec<(usize, char)> = run.char_indices().collect();
     let mut cuts = Vec::new();
@@ -139,15 +139,15 @@ fn each_run(text: &str, mut found: impl FnMut(Range<usize>)) {
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// Where it stands, in bytes.
+    /// Its byte range in the text.
     pub(crate) range: Range<usize>,
     /// Folded text, not stemmed.
     pub(crate) folded: String,
-    /// Whether this is an identifier as a whole, whose parts are words as well.
+    /// Whether this is a whole identifier, whose parts are words as well.
     pub(crate) whole: bool,
 }
 
-/// The words of a text in order, stop words included. Possessive and contracted endings (`'s`,
+/// Returns the words of a text in order, including stop words. Possessive and contracted endings (`'s`,
 /// `'re`) are not words.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
@@ -155,8 +155,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     found
 }
 
-/// Calls `found` with every word of a text: folded, its byte range, and whether it is an identifier
-/// as a whole.
+/// Calls `found` with every word of a text: folded, its byte range, and whether it is a whole identifier.
 pub(crate) fn each_word(text: &str, mut found: impl FnMut(&str, Range<usize>, bool)) {
     each_run(text, |run| {
         let word = &text[run.clone()];
@@ -202,7 +201,7 @@ fn is_contracted_ending(text: &str, run: &Range<usize>) -> bool {
     before.strip_suffix(['\'', '\u{2019}']).is_some_and(|word| word.ends_with(char::is_alphanumeric))
 }
 
-/// A word without separators; by pairs of characters where the script has no spaces.
+/// Calls `found` with a word without separators, or with its pairs of characters if the script has no spaces.
 fn each_in_part(text: &str, part: &Range<usize>, found: &mut impl FnMut(&str, Range<usize>, bool)) {
     let word = &text[part.clone()];
     if !word.is_ascii() && word.chars().any(is_unspaced) {
@@ -218,18 +217,18 @@ fn each_in_part(text: &str, part: &Range<usize>, found: &mut impl FnMut(&str, Ra
     found(&fold(word), part.clone(), false);
 }
 
-/// What a word is.
+/// A word looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looked {
-    /// The number of its term; `None` for a stop word.
+    /// Number of its term; `None` for a stop word.
     pub(crate) term: Option<u32>,
     /// Its number in the thesaurus.
     pub(crate) symbol: Symbol,
 }
 
-/// Turns words into terms, remembering stems.
+/// Turns words into terms and caches their stems.
 ///
-/// Terms are numbered in the order in which they are first met.
+/// Terms are numbered in the order of their first occurrence.
 pub(crate) struct Analyzer {
     stemmer: Stemmer,
     known: FxHashMap<Box<str>, Looked>,
@@ -247,7 +246,7 @@ impl Analyzer {
         }
     }
 
-    /// What a folded word is.
+    /// Looks up a folded word.
     pub(crate) fn look(&mut self, folded: &str) -> Looked {
         if let Some(&known) = self.known.get(folded) {
             return known;
@@ -262,7 +261,7 @@ impl Analyzer {
         looked
     }
 
-    /// The number of a term.
+    /// Returns the number of a term, assigning one if it is new.
     pub(crate) fn number(&mut self, term: &str) -> u32 {
         if let Some(&number) = self.by_term.get(term) {
             return number;
@@ -273,13 +272,13 @@ impl Analyzer {
         number
     }
 
-    /// The term of a folded word, `None` for a stop word.
+    /// Returns the term of a folded word; `None` for a stop word.
     pub(crate) fn term(&mut self, folded: &str) -> Option<&str> {
         let number = self.look(folded).term?;
         Some(&self.terms[number as usize])
     }
 
-    /// The terms by number.
+    /// Returns the terms in the order of their numbers.
     pub(crate) fn into_terms(self) -> Vec<Box<str>> {
         self.terms
     }
@@ -288,17 +287,17 @@ impl Analyzer {
 /// A term of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QueryTerm {
-    /// Stem.
+    /// The stem.
     pub(crate) term: String,
-    /// The word as typed, at its first place.
+    /// The word as typed, at its first occurrence.
     pub(crate) word: String,
     /// How often it occurs.
     pub(crate) count: f32,
-    /// An identifier as a whole: counts when the index knows it and is no loss when not.
+    /// A whole identifier: it counts if the index has it and is ignored otherwise.
     pub(crate) whole: bool,
 }
 
-/// The distinct terms of a query, in order of their first place.
+/// Returns the distinct terms of a query, in the order of their first occurrence.
 pub(crate) fn query_terms(text: &str) -> Vec<QueryTerm> {
     let mut analyzer = Analyzer::new();
     let mut terms: Vec<QueryTerm> = Vec::new();
@@ -321,18 +320,18 @@ pub(crate) fn query_terms(text: &str) -> Vec<QueryTerm> {
     terms
 }
 
-/// Folded words of a text, stop words included, identifiers in parts.
+/// Returns the folded words of a text, including stop words, with identifiers split into parts.
 pub(crate) fn parts(text: &str) -> Vec<String> {
     words(text).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect()
 }
 
-/// The lines of a list that comes with the program, without what is said about it.
+/// Iterates over the lines of a built-in list, without comments and empty lines.
 pub(crate) fn entry_lines(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The words of a name with spaces between: `GET_movie_id` is `GET movie id`, `PowerBI` is
-/// `Power BI`.
+/// Returns the words of a name separated by spaces: `GET_movie_id` is `GET movie id`, `PowerBI` is `Power
+/// BI`.
 pub fn name_words(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 8);
     each_run(name, |run| {

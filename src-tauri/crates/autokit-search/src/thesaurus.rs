@@ -1,12 +1,13 @@
-//! Everyday words, and what descriptions of tools call the same thing.
+//! A thesaurus that maps everyday words to the terms that descriptions of tools use for the same thing.
 //!
 //! "Dictate a sentence" shares no word with "speech recognition", and a small embedding model does not bring
-//! them together either. A thesaurus does: terms for one thing are a [`Concept`], found in cards when they are
-//! indexed and in requests when they are searched for. What it brings is measured in [`crate::fusion`].
+//! them together either. So terms for the same thing are grouped as a [`Concept`], which is found in cards
+//! when they are indexed and in requests when they are searched for. The effect is documented in
+//! [`crate::fusion`].
 //!
-//! A term is matched by the stems of its words, in order; stop words between them do not count. What has
-//! only one other word is matched with its stop words ("no code"), and a single word only as it stands or
-//! with an ending: "accounting" is found in "accounting", not in "account".
+//! A term is matched by the stems of its words, in order, ignoring stop words between them. A term with at
+//! most one word that is not a stop word is matched including its stop words ("no code"), and a single word
+//! only as it is or with an ending: "accounting" matches "accounting", not "account".
 
 use std::sync::LazyLock;
 
@@ -17,37 +18,37 @@ use crate::text::{Looked, entry_lines, is_stop_word, parts};
 
 const TEXT: &str = include_str!("thesaurus.txt");
 
-/// Begins the index term of a concept, so that no word is taken for one.
+/// Prefix of the index terms of concepts, so that no word is mistaken for one.
 pub(crate) const MARK: char = '=';
 
-/// One thing and what it is called.
+/// A concept: one thing and its names.
 #[derive(Debug)]
 pub(crate) struct Concept {
-    /// What stands for it in the index: [`MARK`] and its first name.
+    /// Its index term: [`MARK`] and its first name.
     pub(crate) term: Box<str>,
-    /// What it is called, the usual names first.
+    /// Its names, the usual ones first.
     pub(crate) names: Vec<Box<str>>,
 }
 
-/// All concepts, and how they are said.
+/// All concepts, and the terms for them.
 #[derive(Debug)]
 pub(crate) struct Thesaurus {
     pub(crate) concepts: Vec<Concept>,
-    /// Numbers of the words that occur: stems, and stop words as they are.
+    /// Numbers of the words that occur in terms: stems, and stop words as they are.
     symbols: FxHashMap<Box<str>, u32>,
-    /// Terms of concepts.
+    /// Terms that name concepts.
     said: Trie,
-    /// How people ask for them.
+    /// Phrases with which people ask for concepts.
     asked: Trie,
 }
 
-/// A word of the thesaurus by its number; `None` is any other word.
+/// The number of a word of the thesaurus; `None` for any other word.
 pub(crate) type Symbol = Option<u32>;
 
 #[derive(Debug, Default)]
 struct Trie {
     next: FxHashMap<(u32, u32), u32>,
-    /// By node.
+    /// Ends of terms, by node.
     ends: Vec<Vec<End>>,
 }
 
@@ -55,11 +56,11 @@ struct Trie {
 #[derive(Debug)]
 struct End {
     concept: u32,
-    /// The terms, where they are single words: they differ in their endings.
+    /// The terms that are single words: their stem is the same, but their endings differ.
     alone: Vec<Box<str>>,
 }
 
-/// Where terms begin that are matched without their stop words, and with them.
+/// Root nodes of terms that are matched without their stop words, and of those matched with them.
 const ROOTS: [u32; 2] = [0, 1];
 
 impl Trie {
@@ -81,7 +82,7 @@ impl Trie {
 }
 
 impl Thesaurus {
-    /// The thesaurus of the program.
+    /// Returns the built-in thesaurus.
     pub(crate) fn get() -> &'static Thesaurus {
         static THESAURUS: LazyLock<Thesaurus> = LazyLock::new(|| Thesaurus::parse(TEXT));
         &THESAURUS
@@ -134,7 +135,7 @@ impl Thesaurus {
         concept
     }
 
-    /// A term as numbers, where it begins, and itself if it is a single word.
+    /// Returns a term as numbers, its root node, and the term itself if it is a single word.
     fn path(&mut self, term: &str, stemmer: &Stemmer) -> (Vec<u32>, u32, Vec<Box<str>>) {
         let words = parts(term);
         let telling = words.iter().filter(|word| !is_stop_word(word)).count();
@@ -152,17 +153,17 @@ impl Thesaurus {
         (path, ROOTS[usize::from(in_full)], alone)
     }
 
-    /// The number of a stem, or of a stop word.
+    /// Returns the number of a stem or stop word.
     pub(crate) fn symbol(&self, stem: &str) -> Symbol {
         self.symbols.get(stem).copied()
     }
 }
 
-/// Shortest term that may be said in the singular: abbreviations end in an s for other reasons.
+/// Shortest term that also matches its singular: abbreviations end in an s for other reasons.
 const SHORTEST_PLURAL: usize = 5;
 
-/// Whether a word is a term of one word: the term, or with another ending. Their stems are the same; so are
-/// those of "account" and "accounting", which are not one thing.
+/// Whether a word matches a one-word term with the same stem: it is the term, or the term with another
+/// ending. "account" and "accounting" also share a stem, but are not the same thing.
 fn inflects(word: &str, alone: &str) -> bool {
     let is = |stem: &str, endings: &[&str]| {
         alone.strip_prefix(stem).is_some_and(|ending| endings.contains(&ending))
@@ -176,32 +177,32 @@ fn inflects(word: &str, alone: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Reader {
     thesaurus: &'static Thesaurus,
-    /// Terms that have begun: node, and the word it began with. Without stop words and with them; as said,
-    /// and as asked for if that is looked for.
+    /// Partial matches: node, and the index of the first word. First index: names of concepts, or phrases
+    /// people ask with, if those are looked for; second index: without stop words, or with them.
     begun: [[Vec<(u32, u32)>; 2]; 2],
     tries: usize,
     at: u32,
 }
 
 impl Reader {
-    /// For what is searched through.
+    /// Creates a reader for cards, which looks for names of concepts.
     pub(crate) fn of_cards() -> Reader {
         Reader { thesaurus: Thesaurus::get(), begun: Default::default(), tries: 1, at: 0 }
     }
 
-    /// For what is searched for.
+    /// Creates a reader for requests, which also looks for phrases people ask with.
     pub(crate) fn of_requests() -> Reader {
         Reader { tries: 2, ..Reader::of_cards() }
     }
 
-    /// Begins another text.
+    /// Starts a new text.
     pub(crate) fn begin(&mut self) {
         self.begun.iter_mut().flatten().for_each(Vec::clear);
         self.at = 0;
     }
 
-    /// The next word, folded, and what it is. `found` is told each concept and the words it was said with,
-    /// from and to, counted from 0.
+    /// Reads the next word, given folded and looked up. Calls `found` with each concept that ends here and
+    /// the indices of its first and last word, counted from 0.
     pub(crate) fn read(&mut self, word: &str, looked: Looked, found: &mut impl FnMut(u32, u32, u32)) {
         let at = self.at;
         self.at += 1;
@@ -240,7 +241,7 @@ mod tests {
     use crate::text::Analyzer;
     use crate::text::words;
 
-    /// Names of what a text is about, in the order they are found.
+    /// Returns the names of the concepts in a text, in the order they are found.
     fn read(mut reader: Reader, text: &str) -> Vec<&'static str> {
         let mut analyzer = Analyzer::new();
         let mut found: Vec<&str> = Vec::new();
@@ -303,7 +304,7 @@ mod tests {
 
     #[test]
     fn every_ending_of_an_entry_is_known() {
-        // "compression" and "compress" are one entry and one stem.
+        // "compression" and "compress" are in one entry and have one stem.
         for word in ["compression", "compress"] {
             assert!(!read(Reader::of_cards(), word).is_empty(), "{word}");
         }

@@ -1,29 +1,29 @@
-//! Tools of a person's choice and tools of the product, found by their keywords (Kaman, sections 4.1, 4.2
-//! and 4.4).
+//! Keyword search over the tools a person chose and the product's own tools (Kaman, sections 4.1, 4.2 and
+//! 4.4).
 //!
-//! There are few of them, and a word of their name says more than any likeness of meaning. What they have
-//! in common with the library's ranking is the range of the score: 0 to 1.
+//! There are few of them, and a word of their name is a stronger signal than semantic similarity. Scores have
+//! the same range as those of the library's ranking: 0 to 1.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash};
 
 use crate::text::{is_stop_word, name_words};
 
-/// Shortest word that tells anything.
+/// Shortest distinctive word, in characters.
 const SHORTEST: usize = 3;
 
-/// A tool as it is found by keywords.
+/// A tool prepared for keyword search.
 #[derive(Clone, Debug)]
 pub struct KeywordTool {
     name: String,
-    /// Words of the name, of which it has at least one unless it is only signs.
+    /// Words of the name that are distinctive; may be empty.
     name_words: Vec<String>,
     description: String,
     keywords: HashSet<String>,
 }
 
 impl KeywordTool {
-    /// Prepares a tool; done once, not at each search.
+    /// Prepares a tool; done once, not for each search.
     pub fn new(name: &str, description: &str) -> KeywordTool {
         let name_words: Vec<String> = words(name);
         let keywords = name_words.iter().cloned().chain(words(description)).collect();
@@ -36,14 +36,14 @@ impl KeywordTool {
     }
 }
 
-/// The words of a text that tell something, camelCase taken apart, in small letters.
+/// Returns the distinctive words of a text in lower case, with camelCase split.
 fn words(text: &str) -> Vec<String> {
     let apart = name_words(text).to_lowercase();
     let words = apart.split(|c: char| !c.is_alphanumeric());
     words.filter(|word| word.chars().count() >= SHORTEST && !is_stop_word(word)).map(str::to_owned).collect()
 }
 
-/// Whether two words are one, however they end: `search` and `searching`, `file` and `files`.
+/// Whether two words are the same except for their endings: `search` and `searching`, `file` and `files`.
 fn same(a: &str, b: &str) -> bool {
     let common = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     common >= SHORTEST.max(a.len().min(b.len()).saturating_sub(1)) && a.len().abs_diff(b.len()) <= 3
@@ -56,7 +56,7 @@ fn share(of: &[String], among: impl Fn(&str) -> bool) -> f32 {
     of.iter().filter(|word| among(word)).count() as f32 / of.len() as f32
 }
 
-/// A request, prepared once for all tools it is held against.
+/// A request, prepared once for all tools it is compared with.
 #[derive(Clone, Debug)]
 pub struct KeywordQuery {
     text: String,
@@ -69,9 +69,9 @@ impl KeywordQuery {
         KeywordQuery { text: text.trim().to_lowercase(), words: words(text) }
     }
 
-    /// How well a tool a person chose fits (section 4.1), by the strongest of: the request is its name (1),
-    /// the request holds its name or its name the request (0.8), words they share with its name (up to
-    /// 0.6) and with its description (up to 0.2) together.
+    /// Scores a tool a person chose (section 4.1), by the strongest of: the request is its name (1), the
+    /// request contains its name or vice versa (0.8), words shared with its name (up to 0.6) plus its
+    /// description (up to 0.2).
     pub fn expert(&self, tool: &KeywordTool) -> f32 {
         if self.text.is_empty() {
             return 0.0;
@@ -89,13 +89,13 @@ impl KeywordQuery {
         0.6 * named + 0.2 * described
     }
 
-    /// Whether the request holds the name of a tool, word by word.
+    /// Whether the request contains the name of a tool as whole words.
     pub fn names(&self, tool: &KeywordTool) -> bool {
         tool.name.chars().count() >= SHORTEST && has_words(&self.text, &tool.name)
     }
 
-    /// How well a tool of the product fits (section 4.2): the request's words among its keywords, and the
-    /// words of its name among the request's, each up to a half.
+    /// Scores one of the product's tools (section 4.2): the share of the request's words among its keywords,
+    /// and the share of its name's words in the request, each up to a half.
     pub fn system(&self, tool: &KeywordTool) -> f32 {
         if !self.text.is_empty() && self.text == tool.name {
             return 1.0;
@@ -106,7 +106,7 @@ impl KeywordQuery {
     }
 }
 
-/// Whether a text stands in another with no letter or digit right beside it.
+/// Whether a text contains another as whole words, with no letter or digit right next to it.
 fn has_words(text: &str, part: &str) -> bool {
     text.match_indices(part).any(|(at, found)| {
         let before = text[..at].chars().next_back();
@@ -115,8 +115,8 @@ fn has_words(text: &str, part: &str) -> bool {
     })
 }
 
-/// The results of several tiers as one list, the first tier first (section 4.4): what an earlier tier
-/// found stays there, what is always at hand is left out, and `limit` are left.
+/// Merges the results of several tiers, first tier first (section 4.4). Duplicates of an earlier tier and
+/// results that are always available are left out; at most `limit` remain.
 pub fn merge<T, K: Eq + Hash, S: BuildHasher>(
     tiers: impl IntoIterator<Item = Vec<T>>,
     key: impl Fn(&T) -> K,

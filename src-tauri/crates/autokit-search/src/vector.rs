@@ -1,12 +1,11 @@
-//! An exact index of unit vectors in memory.
+//! An exact in-memory index of unit vectors.
 //!
-//! Every search reads every allowed row; nothing is approximated and nothing is dropped by a
-//! filter. Measured on two cores of a Xeon with AVX-512, 16,000 x 384, k = 10: SurrealDB 3.3.5
-//! embedded takes 590 ms by brute force and 69-95 ms (p50) by HNSW, with about 2 s at p95 when
-//! filtered. This index takes 1.1 ms (0.23 ms with a filter that lets a seventh through) and is
-//! always right, which is why vectors are searched here and the database is only where they are
-//! kept. That figure is from a machine whose cores compilers were using as well; numpy's product
-//! and sort took 8.0 ms in the same run, and at 100,000 rows 17 ms to this index's 16.
+//! Every search reads every allowed row: nothing is approximated, and a filter loses nothing. Measured on two
+//! cores of a Xeon with AVX-512, 16,000 x 384, k = 10: SurrealDB 3.3.5 embedded takes 590 ms by brute force
+//! and 69-95 ms (p50) by HNSW, with about 2 s at p95 when filtered. This index takes 1.1 ms (0.23 ms with a
+//! filter that passes a seventh) and is always exact, which is why vectors are searched here and only stored
+//! in the database. The figure is from a machine on which compilers were also running; numpy's product and
+//! sort took 8.0 ms in the same run, and at 100,000 rows 17 ms compared with 16 ms for this index.
 
 mod kernel;
 
@@ -21,23 +20,23 @@ use kernel::{Kernel, Lane};
 /// A row found by [`VectorIndex::top_k`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
-    /// Key given on entry.
+    /// The key it was added with.
     pub key: u32,
     /// Cosine with the query.
     pub score: f32,
 }
 
 impl Neighbour {
-    /// Best first: higher score, then lower key.
+    /// Orders best first: higher score, then lower key.
     fn order(self, other: Neighbour) -> Ordering {
         other.score.total_cmp(&self.score).then(self.key.cmp(&other.key))
     }
 }
 
-/// Unit vectors by key. Keys are small numbers: memory is kept for every key up to the largest.
+/// Unit vectors by key. Keys should be small numbers, because memory is used for every key up to the largest.
 ///
-/// Rows lie one after the other, each padded to whole cache lines. Removal moves the last row into
-/// the gap, so the memory is always `rows x dimension` numbers.
+/// Rows are contiguous, each padded to whole cache lines. Removal moves the last row into the gap, so that
+/// the memory is always `rows x dimension` numbers.
 #[derive(Clone, Debug)]
 pub struct VectorIndex {
     kernel: Kernel,
@@ -46,7 +45,7 @@ pub struct VectorIndex {
     stride: usize,
     lanes: Vec<Lane>,
     keys: Vec<u32>,
-    /// Row of each key, `NONE` when it has none.
+    /// Row of each key, `NONE` if it has none.
     row_of: Vec<u32>,
     /// Sum of all rows in units of 2^-32, exact whatever the order of changes.
     sum: Vec<i64>,
@@ -60,18 +59,18 @@ impl Default for VectorIndex {
 
 const NONE: u32 = u32::MAX;
 
-/// Numbers below which one thread is quicker than waking another (1 MiB of f32).
+/// Total of numbers below which one thread is faster than waking another (1 MiB of f32).
 const PARALLEL_FROM: usize = 1 << 18;
 
-/// Rows scored at a time by one thread: 16 rows x 384 x 4 bytes stay in the first-level cache
-/// between the vectors of a query of several parts.
+/// Rows scored at a time by one thread: 16 rows x 384 x 4 bytes stay in the L1 cache while the vectors of a
+/// query with several parts are applied.
 const BLOCK: usize = 16;
 
-/// Fixed point of [`VectorIndex::sum`].
+/// Fixed-point unit of [`VectorIndex::sum`].
 const UNIT: f64 = 4_294_967_296.0;
 
 impl VectorIndex {
-    /// An empty index. The first vector sets the dimension.
+    /// Creates an empty index. The first vector sets the dimension.
     pub fn new() -> VectorIndex {
         VectorIndex {
             kernel: Kernel::detect(),
@@ -84,44 +83,44 @@ impl VectorIndex {
         }
     }
 
-    /// Number of vectors.
+    /// Returns the number of vectors.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are none.
+    /// Whether the index is empty.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Length of the vectors; 0 while there are none.
+    /// Returns the length of the vectors; 0 while there are none.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// Bytes held.
+    /// Returns the memory in bytes.
     pub fn memory(&self) -> usize {
         self.lanes.capacity() * size_of::<Lane>()
             + (self.keys.capacity() + self.row_of.capacity()) * size_of::<u32>()
             + self.sum.capacity() * size_of::<i64>()
     }
 
-    /// Makes room for `rows` more vectors of `dimension` numbers.
+    /// Reserves memory for `rows` more vectors of `dimension` numbers.
     pub fn reserve(&mut self, rows: usize, dimension: usize) {
         self.lanes.reserve(rows * dimension.div_ceil(16));
         self.keys.reserve(rows);
         self.row_of.reserve(rows);
     }
 
-    /// Refuses a vector that could not be searched. `what` names it in the error.
+    /// Refuses a vector that could not be searched. `what` describes it in the error.
     ///
     /// # Errors
-    /// Of another dimension, not finite, or all zeros.
+    /// When it has another dimension, is not finite, or is all zeros.
     pub fn check(&self, what: &str, vector: &[f32]) -> Result<(), RetrieveError> {
         check_vector(what, vector, (self.dimension > 0).then_some(self.dimension))
     }
 
-    /// Puts a vector under a key, in place of the one there. It is scaled to unit length.
+    /// Sets the vector of a key, replacing a previous one. It is normalized to unit length.
     ///
     /// # Errors
     /// As [`VectorIndex::check`].
@@ -173,20 +172,20 @@ impl VectorIndex {
         true
     }
 
-    /// The vector of a key, scaled to unit length.
+    /// Returns the vector of a key, normalized to unit length.
     pub fn get(&self, key: u32) -> Option<Vec<f32>> {
         let row = self.row(key)?;
         Some(self.row_numbers(row).collect())
     }
 
-    /// Mean of all vectors; empty while there are none.
+    /// Returns the mean of all vectors; empty while there are none.
     pub fn mean(&self) -> Vec<f32> {
         let scale = UNIT * self.keys.len().max(1) as f64;
         self.sum.iter().map(|&sum| (sum as f64 / scale) as f32).collect()
     }
 
-    /// The `k` vectors nearest to `query` by cosine, best first, equal ones by key. With `allowed`,
-    /// only those keys are read at all.
+    /// Returns the `k` vectors nearest to `query` by cosine, best first, ties by key. With `allowed`, only
+    /// those keys are read.
     ///
     /// # Errors
     /// As [`VectorIndex::check`].
@@ -217,8 +216,8 @@ impl VectorIndex {
         Ok(best.into_sorted())
     }
 
-    /// Every allowed key, and its cosines with each of `queries`, key by key. `shift` is taken off
-    /// the queries after scaling to unit length: the numbers are `row . (query - shift)`.
+    /// Returns every allowed key and its cosines with each of `queries`, key by key. `shift` is subtracted
+    /// from the queries after normalization: the results are `row . (query - shift)`.
     pub(crate) fn scan(
         &self,
         queries: &[&[f32]],
@@ -261,7 +260,7 @@ impl VectorIndex {
         }
     }
 
-    /// Mean cosine of all rows with each query, as [`VectorIndex::scan`] would report them.
+    /// Returns the mean cosine of all rows with each query, as [`VectorIndex::scan`] would report them.
     pub(crate) fn average(&self, queries: &[&[f32]], shift: &[f32]) -> Vec<f32> {
         let mean = self.mean();
         queries
@@ -302,7 +301,7 @@ impl VectorIndex {
         }
     }
 
-    /// Rows per thread, `None` when one thread is quicker.
+    /// Returns the number of rows per thread, `None` if one thread is faster.
     fn chunk(&self) -> Option<usize> {
         let threads = rayon::current_num_threads();
         if threads < 2 || self.lanes.len() * 16 < PARALLEL_FROM {
@@ -397,7 +396,7 @@ pub(crate) fn check_vector(
     Ok(())
 }
 
-/// The vector at unit length; as it is when it has that length to within rounding.
+/// Returns the vector at unit length, unchanged if it already has that length up to rounding.
 fn unit(vector: &[f32]) -> Vec<f32> {
     let square: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
     if (square - 1.0).abs() < 1e-6 {
@@ -414,12 +413,12 @@ fn pack(vector: &[f32], lanes: &mut [Lane]) {
     }
 }
 
-/// The best `k` seen. Kept as an unsorted list of up to `2k` that is cut to `k` when full: one
-/// comparison per row in the common case.
+/// The best `k` rows seen, as an unsorted list of up to `2k` that is cut to `k` when full: usually one
+/// comparison per row.
 struct Best {
     k: usize,
     found: Vec<Neighbour>,
-    /// What a row has to beat, once there are `k`.
+    /// The score to beat, once there are `k` rows.
     bar: Option<Neighbour>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the first hit answers a request, by thresholds on the scores of one depth.
+//! Decides by thresholds on the scores of one depth whether the first hit answers a request.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -20,27 +20,27 @@ pub enum Verdict {
     Nothing,
 }
 
-/// Scores of a first hit from which, or below which, something is said of it.
+/// Score thresholds for a first hit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Thresholds {
-    /// At or above this it is recommended without reserve.
+    /// From this score on it is recommended without reservation.
     pub sure: f32,
-    /// Below this the web is asked before it is recommended.
+    /// Below this score the web is searched before it is recommended.
     pub doubtful: f32,
-    /// Below this nothing is recommended.
+    /// Below this score nothing is recommended.
     pub nothing: f32,
 }
 
 impl Thresholds {
-    /// Those measured on the scores of a depth: see [`Calibrations`].
+    /// Returns the thresholds measured on the scores of a depth, see [`Calibrations`].
     ///
     /// # Panics
-    /// Never: a test reads the file that is compiled in.
+    /// Never; a test parses the built-in file.
     pub fn of(depth: Depth) -> Thresholds {
         Calibrations::shipped().of(depth).expect("every depth was measured").thresholds
     }
 
-    /// What a score says of the first hit.
+    /// Returns the verdict on a first hit with this score.
     pub fn verdict(self, score: f32) -> Verdict {
         if score >= self.sure {
             Verdict::Answered
@@ -52,7 +52,7 @@ impl Thresholds {
     }
 }
 
-/// What the first hit says of all: nothing where there is none.
+/// Returns the verdict on a list of hits; [`Verdict::Nothing`] if it is empty.
 pub(crate) fn verdict_of(hits: &[Hit], depth: Depth) -> Verdict {
     hits.first().map_or(Verdict::Nothing, |hit| Thresholds::of(depth).verdict(hit.score))
 }

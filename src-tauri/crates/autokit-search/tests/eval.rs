@@ -1,4 +1,4 @@
-//! Evaluation from files to report, with vectors made of letters.
+//! Evaluation from files to report, with vectors of letter frequencies.
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
@@ -10,7 +10,7 @@ use autokit_search::eval::{AskSet, Embedder, RetrievalSet, ToolText, evaluate_as
 use autokit_search::{EvalError, Mode};
 use serde_json::json;
 
-/// How often each letter occurs.
+/// Embeds texts as letter frequencies.
 #[expect(clippy::unnecessary_wraps, reason = "an embedder may fail")]
 fn letters(texts: &[String]) -> Result<Vec<Vec<f32>>, Infallible> {
     let count = |text: &String| {

@@ -1,4 +1,4 @@
-//! The index against plain re-computation, on random changes and queries.
+//! Compares the index with plain recomputation, on random changes and queries.
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
@@ -173,7 +173,7 @@ proptest! {
                 prop_assert!((f64::from(found.score) - cosine(kept[&found.key])).abs() < 1e-5);
                 prop_assert!((f64::from(found.score) - best).abs() < 1e-5);
             }
-            // A longer list begins with the shorter one, ties included.
+            // A longer list starts with the shorter one, including ties.
             prop_assert_eq!(&index.top_k(&query, k + 7, filter).unwrap()[..found.len()], &found[..]);
         }
     }
@@ -219,7 +219,7 @@ proptest! {
     }
 }
 
-/// A vector and how it is refused.
+/// A vector and the error it is refused with.
 type Bad<'a> = (&'a [f32], fn(&RetrieveError) -> bool);
 
 #[test]
@@ -249,14 +249,14 @@ fn bad_vectors_are_refused_and_change_nothing() {
     let two = [vec![1.0, 0.0], vec![1.0, 0.0]];
     let query = Query { plan: &plan, vectors: &two, mode: Mode::Hybrid, limit: 5, filter: None };
     assert_eq!(index.search(&query), Err(RetrieveError::VectorCount { expected: 1, found: 2 }));
-    // After the vectors are forgotten another dimension is welcome.
+    // After the vectors are cleared, another dimension is accepted.
     index.clear_vectors();
     assert!(index.set_vector("a", &[1.0, 2.0, 3.0]).unwrap());
 }
 
 #[test]
 fn large_indexes_are_searched_in_parts_with_the_same_result() {
-    // Above the size from which several threads share the work.
+    // Above the size from which several threads are used.
     let (rows, dimension) = (9000usize, 40usize);
     let numbers = |seed: usize| -> Vec<f32> {
         (0..dimension).map(|j| ((seed * 31 + j * 17) % 23) as f32 - 11.0).collect()
@@ -337,12 +337,12 @@ fn the_closest_piece_of_a_page_counts_and_is_named() {
     assert!(index.set_chunks("a", &[0.0, 1.0, 0.0, 0.9, 0.1, 0.0, 0.0, 0.0, 1.0], 3).unwrap());
     assert_eq!(found(&index)[0], ("a".into(), Some(1)));
     assert_eq!(index.size().chunks, 3);
-    // Refused whole: the pieces there stay.
+    // Refused as a whole: the previous chunks stay.
     assert!(index.set_chunks("a", &[0.0, 1.0, 0.0, f32::NAN, 0.0, 0.0], 3).is_err());
     assert!(index.set_chunks("a", &[1.0, 0.0], 2).is_err());
     assert_eq!((index.size().chunks, found(&index)[0].1), (3, Some(1)));
     assert!(!index.set_chunks("nobody", &[1.0, 0.0, 0.0], 3).unwrap());
-    // Keys that were given up are used again, and a removed card takes its pieces along.
+    // Freed keys are reused, and removing a card removes its chunks.
     assert!(index.set_chunks("b", &[0.99, 0.0, 0.1], 3).unwrap());
     index.remove("a");
     assert!(index.set_chunks("c", &[1.0, 0.0, 0.0, 0.5, 0.5, 0.0], 3).unwrap());

@@ -1,4 +1,4 @@
-//! Cards that a request names are returned, however many, up to a bound that is told.
+//! All cards that a request names are returned, up to a bound; the rest is reported.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ const VENDORS: [&str; 40] = [
     "Grendo", "Hextal", "Ivorel", "Jundra", "Kolvan", "Lethra", "Mundel", "Norvik",
 ];
 
-/// 16,000 names as people give them: `get_invoice_Aldin`, `getInvoiceAldin`, `Aldin Get Invoice`.
+/// 16,000 names in the spellings people use: `get_invoice_Aldin`, `getInvoiceAldin`, `Aldin Get Invoice`.
 fn names() -> Vec<String> {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let mut names = Vec::new();
@@ -128,7 +128,7 @@ fn names_beyond_the_bound_are_told() {
     assert_eq!((ranking.hits.len(), ranking.also_named.len()), (MOST_NAMED, 10));
     let all: HashSet<&String> = ranking.hits.iter().map(|hit| &hit.id).chain(&ranking.also_named).collect();
     assert_eq!(all.len(), 60);
-    // Cards that may not be found are not named either.
+    // Cards that may not be found are not reported either.
     let allowed = Some(Arc::new(HashSet::from(["3".to_owned()])));
     let request = SearchRequest { query: names.join(", "), limit: 5, allowed, ..SearchRequest::default() };
     let ranking = searcher.search(&request).expect("it searches");

@@ -1,6 +1,6 @@
-//! What users of tool search complain about, and what must not come back.
+//! Regression tests for common complaints about tool search.
 //!
-//! Vectors here are made of words: a text points where the words it has point. Enough to tell a
+//! Vectors here are made from words: a text points in the direction of its words. That is enough to tell a
 //! related card from an unrelated one, and the same on every machine.
 
 // Pins one feature set for the whole workspace; nothing to name.
@@ -10,7 +10,7 @@ use autokit_search::{Document, Field, Hit, Mode, NameMatch, Query, QueryPlan, Se
 
 const DIMENSION: usize = 64;
 
-/// Sum of a pseudo-random direction for each word, at unit length.
+/// Sums a pseudo-random direction for each word and normalizes to unit length.
 fn embed(text: &str) -> Vec<f32> {
     let mut sum = vec![0.0f32; DIMENSION];
     for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|w| w.len() > 2) {
@@ -47,7 +47,7 @@ fn search(index: &SearchIndex, text: &str, mode: Mode) -> Vec<Hit> {
     index.search(&Query { plan: &plan, vectors: &vectors, mode, limit: 20, filter: None }).unwrap()
 }
 
-/// The first result by both rankings that know names.
+/// Returns the first result, which must be the same in both modes that know names.
 fn first(index: &SearchIndex, text: &str) -> String {
     let hybrid = search(index, text, Mode::Hybrid).remove(0).id;
     let keyword = search(index, text, Mode::Keyword).remove(0).id;
@@ -128,7 +128,7 @@ fn misspelt_names_are_found_unless_the_word_is_known() {
         assert_eq!(first(&index, text), id);
         assert_eq!(search(&index, text, Mode::Hybrid)[0].parts.name_match, Some(NameMatch::Typo));
     }
-    // One letter from "Feather", but a word the library knows.
+    // One letter from "Feather", but a word that the library has.
     assert!(search(&index, "weather", Mode::Hybrid).iter().all(|hit| hit.parts.name_match.is_none()));
 }
 
@@ -197,7 +197,7 @@ fn words_of_a_server_name_do_not_drown_capabilities() {
         assert_eq!(search(&index, text, Mode::Hybrid)[0].id, "forge/open_ticket", "{text:?}");
         assert_eq!(search(&index, text, Mode::Keyword)[0].id, "forge/open_ticket", "{text:?}");
     }
-    // Asked for by its own words, a tool of the hub comes before its neighbours.
+    // Asked for by its own words, a tool of the hub comes before the hub's other tools.
     assert_eq!(
         search(&index, "issue tracker create hub rename board", Mode::Hybrid)[0].id,
         format!("{hub}/rename_board")
@@ -298,7 +298,7 @@ fn a_card_that_says_it_in_other_words_is_found_and_the_meaning_told() {
             ("dictate", Some("speech to text"))
         );
     }
-    // Where the card has the very word, that is what is told.
+    // If the card has the very word, the word is reported, not the concept.
     let told = search(&index, "speech recognition", Mode::Keyword).remove(0);
     assert!(told.parts.matched_terms.iter().all(|matched| matched.meaning.is_none()), "{told:?}");
     assert!(told.parts.coverage > 0.99);

@@ -1,4 +1,4 @@
-//! Sets from files.
+//! Loads data sets from files.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,29 +10,29 @@ use serde_json::{Map, Value};
 use crate::document::{Document, Parameter};
 use crate::error::EvalError;
 
-/// The searchable text of a tool, owned.
+/// The searchable text of a tool, as owned strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolText {
-    /// Identity.
+    /// Its id.
     pub id: String,
     /// Vendor, package or server, or an empty string.
     pub provider: String,
-    /// What it is called.
+    /// Tool name.
     pub name: String,
     /// Other exact names.
     pub aliases: Vec<String>,
-    /// What it does.
+    /// Description.
     pub description: String,
     /// Parameters: name and description.
     pub parameters: Vec<(String, String)>,
-    /// More text to find it by.
+    /// Further searchable text.
     pub keywords: Vec<String>,
 }
 
 impl ToolText {
-    /// The searchable text of a card in AutoKit's format: `provider`, `name`, `description`;
-    /// `class` as aliases; properties of the JSON Schema in `parameters` (or its items, when it is
-    /// a list) and keys of `init_args` as parameters; `module`, `tags` and `kind` as keywords.
+    /// Extracts the searchable text of a card in AutoKit's format: `provider`, `name`, `description`; `class`
+    /// as aliases; properties of the JSON Schema in `parameters` (or its items, if it is a list) and keys of
+    /// `init_args` as parameters; `module`, `tags` and `kind` as keywords.
     pub fn from_card(id: String, card: &Map<String, Value>) -> ToolText {
         let text = |field: &str| card.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut parameters = card.get("parameters").map(parameter_texts).unwrap_or_default();
@@ -60,7 +60,7 @@ impl ToolText {
         }
     }
 
-    /// The document to index, with its vector if there is one.
+    /// Returns the document to index, with its vector if there is one.
     pub fn document<'a>(&'a self, vector: Option<&'a [f32]>) -> Document<'a> {
         Document {
             id: &self.id,
@@ -97,14 +97,14 @@ fn parameter_texts(parameters: &Value) -> Vec<(String, String)> {
     }
 }
 
-/// A query with the tools that answer it.
+/// A query with its relevant tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgedQuery {
-    /// Identity in its set.
+    /// Its id in the set.
     pub id: String,
     /// The query.
     pub text: String,
-    /// Distinct ids of relevant tools.
+    /// Ids of relevant tools, without duplicates.
     pub relevant: Vec<String>,
 }
 
@@ -117,9 +117,9 @@ pub struct RetrievalSet {
     pub tools: Vec<ToolText>,
     /// Queries.
     pub queries: Vec<JudgedQuery>,
-    /// Tools left out because their id had occurred.
+    /// Number of tools left out because of a duplicate id.
     pub repeated_tools: u32,
-    /// Relevant ids that no tool has.
+    /// Number of relevant ids that no tool has.
     pub unknown_relevant: u32,
 }
 
@@ -146,12 +146,12 @@ struct QueryLine {
 #[derive(Deserialize)]
 struct QuestionLine {
     q: String,
-    /// None where no card answers the question.
+    /// Empty if no card answers the question.
     #[serde(default)]
     gold: Vec<String>,
 }
 
-/// Ids are texts or numbers.
+/// An id, which may be a string or a number.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum IdText {
@@ -169,10 +169,10 @@ impl IdText {
 }
 
 impl RetrievalSet {
-    /// Reads `tools.jsonl` and `queries.jsonl` of a folder.
+    /// Loads `tools.jsonl` and `queries.jsonl` from a folder.
     ///
     /// # Errors
-    /// A file that cannot be read, a line that is not in the format, or nothing to evaluate.
+    /// When a file cannot be read, a line has the wrong format, or there is nothing to evaluate.
     pub fn load(folder: &Path) -> Result<RetrievalSet, EvalError> {
         let tools_path = folder.join("tools.jsonl");
         let queries_path = folder.join("queries.jsonl");
@@ -232,22 +232,22 @@ pub struct JudgedQuestion {
     pub gold: Vec<String>,
 }
 
-/// Cards and judged questions.
+/// Cards and judged questions about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskSet {
-    /// Cards, numbered in the order of the file.
+    /// Cards, with ids numbered in the order of the file.
     pub cards: Vec<ToolText>,
     /// Questions.
     pub questions: Vec<JudgedQuestion>,
-    /// Gold names that no card has.
+    /// Number of gold names that no card has.
     pub unknown_gold: u32,
 }
 
 impl AskSet {
-    /// Reads a file of cards and a file of questions.
+    /// Loads a file of cards and a file of questions.
     ///
     /// # Errors
-    /// As [`AskSet::of`]; no cards.
+    /// As [`AskSet::of`], or when there are no cards.
     pub fn load(cards: &Path, questions: &Path) -> Result<AskSet, EvalError> {
         let objects = card_objects(cards)?;
         if objects.is_empty() {
@@ -256,10 +256,10 @@ impl AskSet {
         AskSet::of(&objects, &[questions.to_owned()])
     }
 
-    /// These cards, with the questions of some files.
+    /// Creates a set of these cards with the questions of some files.
     ///
     /// # Errors
-    /// A file that cannot be read, contents that are not in the format, or no questions.
+    /// When a file cannot be read, its contents have the wrong format, or it has no questions.
     pub fn of(cards: &[Map<String, Value>], questions: &[PathBuf]) -> Result<AskSet, EvalError> {
         let texts: Vec<ToolText> = cards
             .iter()
@@ -283,7 +283,7 @@ impl AskSet {
         Ok(AskSet { cards: texts, questions: all, unknown_gold })
     }
 
-    /// The set without the questions that no card answers.
+    /// Returns the set without the questions that no card answers.
     #[must_use]
     pub fn answerable(&self) -> AskSet {
         let mut set = self.clone();
@@ -292,11 +292,11 @@ impl AskSet {
     }
 }
 
-/// The cards of a file: AutoKit's JSON array, or an object whose `cards` are cards or hold one under
-/// `card`. Every card has a name.
+/// Loads the cards of a file: AutoKit's JSON array, or an object whose `cards` are cards or contain one under
+/// `card`. Every card must have a name.
 ///
 /// # Errors
-/// A file that cannot be read or is not in the format.
+/// When the file cannot be read or has the wrong format.
 pub fn card_objects(path: &Path) -> Result<Vec<Map<String, Value>>, EvalError> {
     let format = |reason: String| EvalError::Format { path: path.to_owned(), line: 0, reason };
     let shape = || format("expected a list of cards, or an object with one under \"cards\"".to_owned());
@@ -332,10 +332,10 @@ fn read(path: &Path) -> Result<String, EvalError> {
     std::fs::read_to_string(path).map_err(|source| EvalError::Read { path: path.to_owned(), source })
 }
 
-/// A file of JSON objects, one a line; empty lines are skipped.
+/// Loads a file of JSON objects, one per line; empty lines are skipped.
 ///
 /// # Errors
-/// A file that cannot be read or a line that is not in the format.
+/// When the file cannot be read or a line has the wrong format.
 pub fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, EvalError> {
     read(path)?
         .lines()

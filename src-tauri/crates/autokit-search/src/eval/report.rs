@@ -1,4 +1,4 @@
-//! What an evaluation says.
+//! Reports of an evaluation.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -1,9 +1,9 @@
-//! Dot products of one query with rows, by the widest instructions the machine has.
+//! Dot products of a query with rows, using the widest SIMD instructions available.
 //!
-//! Every routine adds the products of a row in one fixed order, whether the row is computed alone
-//! or with three others, so a score does not depend on where its row lies.
+//! Every routine adds the products of a row in a fixed order, whether the row is computed alone or with three
+//! others, so that a score does not depend on where its row is stored.
 
-/// Sixteen numbers on one cache line.
+/// Sixteen numbers in one cache line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Lane(pub(crate) [f32; 16]);
@@ -12,7 +12,7 @@ impl Lane {
     pub(crate) const ZERO: Lane = Lane([0.0; 16]);
 }
 
-/// Instruction set in use.
+/// The instruction set in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
     #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    /// The best the machine has.
+    /// Detects the best instruction set of this machine.
     pub(crate) fn detect() -> Kernel {
         #[cfg(target_arch = "x86_64")]
         {
@@ -43,7 +43,7 @@ impl Kernel {
         Kernel::Portable
     }
 
-    /// Everything the machine can run, for tests.
+    /// Returns all kernels this machine can run, for tests.
     #[cfg(test)]
     pub(crate) fn available() -> Vec<Kernel> {
         let mut kernels = vec![Kernel::Portable];
@@ -63,7 +63,7 @@ impl Kernel {
         kernels
     }
 
-    /// Products of `query` with `R` rows, all of the same number of lanes.
+    /// Computes the dot products of `query` with `R` rows, all of the same number of lanes.
     ///
     /// # Panics
     /// When the lengths differ.
@@ -72,7 +72,7 @@ impl Kernel {
         assert!(rows.iter().all(|row| row.len() == query.len()));
         match self {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx512` is only made by `detect` and `available`, after the feature was found;
+            // SAFETY: `Avx512` is only created by `detect` and `available`, after the feature was detected;
             // the lengths were compared above.
             Kernel::Avx512 => unsafe { avx512(query, rows) },
             #[cfg(target_arch = "x86_64")]
