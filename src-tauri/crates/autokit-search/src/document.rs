@@ -71,7 +71,7 @@ impl Document<'_> {
     }
 }
 
-/// Part of a card that a word was found in.
+/// The part of a card in which a word was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
@@ -85,7 +85,7 @@ pub enum Field {
     Parameters,
     /// Aliases, module, tags, kind.
     Keywords,
-    /// What is known of the names it goes by; the card itself need not say it.
+    /// Gazetteer entries for its names; the card itself need not contain the word.
     Known,
 }
 

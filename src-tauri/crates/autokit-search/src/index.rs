@@ -20,15 +20,15 @@ use crate::text::Analyzer;
 use crate::thesaurus::MARK;
 use crate::vector::{VectorIndex, check_vector};
 
-/// Which ranking to use.
+/// Ranking mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// BM25F; exact and near names first.
+    /// BM25F, with exact and near names first.
     Keyword,
-    /// Cosine of the whole request with the cards, nothing else.
+    /// Cosine of the whole request with the cards only.
     Vector,
-    /// Both, see [`crate::fusion`]; exact and near names first.
+    /// Both, see [`crate::fusion`], with exact and near names first.
     #[default]
     Hybrid,
 }
@@ -54,50 +54,50 @@ pub struct Query<'a> {
 pub struct Hit {
     /// Id of the document.
     pub id: String,
-    /// Between 0 and 1: 0.9 and more for a match of the name. Comparable between queries.
+    /// Between 0 and 1; 0.9 and more for a name match. Comparable between queries.
     pub score: f32,
-    /// What the score is made of.
+    /// Components of the score.
     pub parts: ScoreParts,
 }
 
-/// Why a card was found. `keyword + vector + name + feedback + rerank` is the score, to within rounding.
+/// Why a card was found. The score is `keyword + vector + name + feedback + rerank`, up to rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ScoreParts {
-    /// What keywords contribute to the score.
+    /// Contribution of keywords to the score.
     pub keyword: f32,
-    /// What the vector contributes to the score; negative when the card is less like the request
-    /// than the average card.
+    /// Contribution of the vector to the score; negative if the card is less similar to the request than the
+    /// average card.
     pub vector: f32,
-    /// What a match of the name contributes to the score.
+    /// Contribution of a name match to the score.
     pub name: f32,
-    /// What was said of the card for like requests moved the score by.
+    /// Change of the score by feedback on the card for similar requests.
     #[serde(default)]
     pub feedback: f32,
-    /// What comparing the request with the card token by token moved the score by; never positive.
+    /// Change of the score by comparing request and card token by token; never positive.
     #[serde(default)]
     pub rerank: f32,
     /// How the request names the card, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub name_match: Option<NameMatch>,
-    /// Cosine of the whole request with the card; absent when one of them has no vector.
+    /// Cosine of the whole request with the card; absent if one of them has no vector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub cosine: Option<f32>,
-    /// The piece of the card's page that is closest to the request, counted from 0; absent when the
-    /// card has no page in the index.
+    /// The chunk of the card's page that is closest to the request, counted from 0; absent if the card has no
+    /// page in the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub chunk: Option<u32>,
     /// BM25F score of the whole request.
     pub bm25: f32,
-    /// Share of the information in the request's words that the card has, 0 to 1.
+    /// Share of the information content of the request's words that the card matches, 0 to 1.
     pub coverage: f32,
-    /// The clause of a long request that the card answers best.
+    /// The clause of a long request that the card matches best.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub clause: Option<String>,
-    /// Words of the request found in the card, and where.
+    /// Words of the request found in the card, with the field.
     pub matched_terms: Vec<MatchedTerm>,
 }
 
@@ -106,30 +106,30 @@ pub struct ScoreParts {
 pub struct MatchedTerm {
     /// The word as typed.
     pub word: String,
-    /// Where it was found.
+    /// The field in which it was found.
     pub field: Field,
-    /// The index term it was found as.
+    /// The index term it matched.
     pub term: String,
-    /// What it stands for, where the card says that in other words: "speech to text" for "dictate".
+    /// The concept it stands for, if the card uses another name for it: "speech to text" for "dictate".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub meaning: Option<String>,
 }
 
-/// How large an index is.
+/// Size of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct IndexSize {
-    /// Documents.
+    /// Number of documents.
     pub documents: u32,
-    /// Documents with a vector.
+    /// Number of documents with a vector.
     pub vectors: u32,
-    /// Pieces of pages.
+    /// Number of page chunks.
     pub chunks: u32,
-    /// Numbers per vector; 0 while there are none.
+    /// Length of the vectors; 0 while there are none.
     pub dimension: u32,
-    /// Distinct terms.
+    /// Number of distinct terms.
     pub terms: u32,
-    /// Bytes of memory, to within allocator rounding.
+    /// Memory in bytes, up to allocator rounding.
     #[ts(type = "number")]
     pub bytes: u64,
 }

@@ -14,11 +14,11 @@ use crate::text::{is_generic_word, is_stop_word, parts};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum NameMatch {
-    /// By its name but for a letter or two, with a word no card knows.
+    /// By its name except for a letter or two, in a word that no card has.
     Typo,
-    /// By its name but for words such as "tool" and "API".
+    /// By its name except for words such as "tool" and "API".
     Near,
-    /// By its name or an alias, however it is written; with or without the provider.
+    /// By its name or an alias, in any spelling, with or without the provider.
     Exact,
 }
 

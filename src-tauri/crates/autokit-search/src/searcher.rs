@@ -25,13 +25,13 @@ use crate::verdict::{Verdict, verdict_of};
 /// Most cards named by a request that are returned beyond its limit.
 pub const MOST_NAMED: usize = 50;
 
-/// How far a ranking goes.
+/// How many stages a ranking has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
-    /// Keywords and vectors as one score.
+    /// Keywords and vectors, fused into one score.
     Fused,
-    /// The first candidates are compared with the request token by token as well.
+    /// The first candidates are also compared with the request token by token.
     #[default]
     Reranked,
 }

@@ -7,13 +7,13 @@ use crate::calibration::Calibrations;
 use crate::index::Hit;
 use crate::searcher::Depth;
 
-/// How sure an answer is.
+/// Certainty of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The tool stands out or is named by the question.
+    /// The tool stands out or is named in the question.
     Answered,
-    /// There is a tool, but it is not certain that it serves.
+    /// There is a tool, but it may not fit.
     Unsure,
     /// Nothing in the library fits.
     #[default]

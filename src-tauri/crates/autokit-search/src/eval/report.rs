@@ -15,11 +15,11 @@ pub struct Measures {
     pub ndcg5: f64,
     /// NDCG of the first ten.
     pub ndcg10: f64,
-    /// Share of relevant tools that come first.
+    /// Recall of the first result.
     pub recall1: f64,
-    /// Share of relevant tools among the first five.
+    /// Recall of the first five.
     pub recall5: f64,
-    /// Share of relevant tools among the first ten.
+    /// Recall of the first ten.
     pub recall10: f64,
     /// Mean reciprocal rank of the first relevant tool.
     pub mrr: f64,
@@ -31,18 +31,18 @@ impl Measures {
     }
 }
 
-/// How the rankings do on a retrieval set.
+/// Results of the rankings on a retrieval set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct RetrievalReport {
-    /// Name of the set: its folder.
+    /// Name of the set, which is that of its folder.
     pub name: String,
     /// Tools in the set.
     pub tools: u32,
     /// Queries in the set.
     pub queries: u32,
-    /// Tools left out because their id had occurred.
+    /// Number of tools left out because of a duplicate id.
     pub repeated_tools: u32,
-    /// Relevant ids that no tool has. They count as not found.
+    /// Number of relevant ids that no tool has; they count as not found.
     pub unknown_relevant: u32,
     /// Keyword ranking.
     pub keyword: Measures,
@@ -50,12 +50,12 @@ pub struct RetrievalReport {
     pub vector: Measures,
     /// Hybrid ranking.
     pub hybrid: Measures,
-    /// NDCG@10 of the hybrid with its 95 % interval.
+    /// NDCG@10 of the hybrid ranking with its 95 % interval.
     pub hybrid_ndcg10: Interval,
-    /// The better of keyword and vector by NDCG@10.
+    /// The better of keyword and vector ranking by NDCG@10.
     pub best_single: Mode,
-    /// NDCG@10 of the hybrid minus that of the better single ranking, paired by query, with its
-    /// 95 % interval.
+    /// NDCG@10 of the hybrid ranking minus that of the better single ranking, paired by query, with its 95 %
+    /// interval.
     pub hybrid_minus_best: Interval,
 }
 
@@ -78,31 +78,31 @@ impl AskMeasures {
     }
 }
 
-/// What became of a question.
+/// Result for one question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct AskOutcome {
     /// The question.
     pub question: String,
     /// Names of the cards that answer it.
     pub gold: Vec<String>,
-    /// Place of the first answer by keyword, if found.
+    /// Rank of the first answer by keyword, if found.
     pub keyword: Option<u32>,
-    /// Place of the first answer by vector, if found.
+    /// Rank of the first answer by vector, if found.
     pub vector: Option<u32>,
-    /// Place of the first answer by both, if found.
+    /// Rank of the first answer by both, if found.
     pub hybrid: Option<u32>,
     /// Names of the first three cards by both.
     pub first: Vec<String>,
 }
 
-/// How the rankings do on an ask set.
+/// Results of the rankings on an ask set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct AskReport {
     /// Cards in the set.
     pub cards: u32,
     /// Questions in the set.
     pub questions: u32,
-    /// Gold names that no card has. They count as not found.
+    /// Number of gold names that no card has; they count as not found.
     pub unknown_gold: u32,
     /// Keyword ranking.
     pub keyword: AskMeasures,
@@ -110,8 +110,8 @@ pub struct AskReport {
     pub vector: AskMeasures,
     /// Hybrid ranking.
     pub hybrid: AskMeasures,
-    /// hit@1 of the hybrid with its 95 % interval.
+    /// hit@1 of the hybrid ranking with its 95 % interval.
     pub hybrid_hit1: Interval,
-    /// Every question.
+    /// Results for every question.
     pub outcomes: Vec<AskOutcome>,
 }
