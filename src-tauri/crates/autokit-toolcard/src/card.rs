@@ -1,4 +1,4 @@
-//! The card itself: a JSON object kept as written, with typed views.
+//! The card: a JSON object kept as written, with typed accessors.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,15 +7,15 @@ use ts_rs::TS;
 use crate::identity::CardKey;
 use crate::validate::{Problem, Severity, check};
 
-/// Names of the fields AutoKit gives a meaning to. Everything else is kept and ignored.
+/// Names of the fields that AutoKit interprets. All other fields are kept and ignored.
 pub mod fields {
-    /// What the tool is called; with [`PROVIDER`] its identity.
+    /// The tool's name; together with [`PROVIDER`] its identity.
     pub const NAME: &str = "name";
-    /// Who offers the tool: a vendor, a package, an MCP server. Absent in the original format.
+    /// Who offers the tool: a vendor, a package, an MCP server. The original format has no such field.
     pub const PROVIDER: &str = "provider";
-    /// What the tool does, in prose.
+    /// Description of what the tool does, in prose.
     pub const DESCRIPTION: &str = "description";
-    /// Language of the stub, e.g. `python`.
+    /// Programming language of the stub, e.g. `python`.
     pub const LANGUAGE: &str = "programming_language";
     /// Module or package to import from.
     pub const MODULE: &str = "module";
@@ -25,24 +25,24 @@ pub mod fields {
     pub const INIT_ARGS: &str = "init_args";
     /// OpenAPI document or its URL.
     pub const OPENAPI: &str = "openapi";
-    /// What it costs, in words.
+    /// Pricing, in words.
     pub const PRICING: &str = "pricing";
     /// URL of the documentation page.
     pub const DOCUMENTATION: &str = "documentation";
-    /// Whether FUEL has proved the card against its page.
+    /// Whether FUEL has verified the card against its page.
     pub const VERIFIED: &str = "verified";
-    /// What sort of thing it is, see [`Kind`](super::Kind).
+    /// Kind of tool, see [`Kind`](super::Kind).
     pub const KIND: &str = "kind";
     /// JSON Schema of the call's arguments.
     pub const PARAMETERS: &str = "parameters";
     /// Free labels.
     pub const TAGS: &str = "tags";
-    /// A line or two that call the tool, for tools that are not a class.
+    /// One or two lines that call the tool, for tools that are not a class.
     pub const USAGE: &str = "usage";
-    /// Where the facts on the card came from (URLs or words).
+    /// Sources of the facts on the card (URLs or words).
     pub const SOURCES: &str = "sources";
 
-    /// The fields in the order people read them.
+    /// All fields in reading order.
     pub const ALL: [&str; 16] = [
         NAME,
         PROVIDER,
@@ -83,7 +83,7 @@ impl Kind {
     /// Every kind, in display order.
     pub const ALL: [Kind; 5] = [Kind::Class, Kind::RestOperation, Kind::McpTool, Kind::Cli, Kind::Other];
 
-    /// The name used in files.
+    /// Returns the name used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Class => "class",
@@ -94,13 +94,13 @@ impl Kind {
         }
     }
 
-    /// Reads the name used in files.
+    /// Parses the name used in files.
     pub fn parse(text: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// A card that passed [`check`]. The object is kept exactly as read.
+/// A card that passed [`check`]. The object is kept exactly as it was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Toolcard {
@@ -108,20 +108,20 @@ pub struct Toolcard {
 }
 
 impl Toolcard {
-    /// Takes an object as a card.
+    /// Validates an object as a card.
     ///
     /// # Errors
-    /// Every problem of severity [`Severity::Error`], in field order.
+    /// Returns every problem of severity [`Severity::Error`], in field order.
     pub fn new(object: Map<String, Value>) -> Result<Toolcard, Vec<Problem>> {
         let mut problems = check(&object);
         problems.retain(|problem| problem.severity == Severity::Error);
         if problems.is_empty() { Ok(Toolcard { object }) } else { Err(problems) }
     }
 
-    /// Reads back the text of a card that was valid when stored.
+    /// Parses the JSON text of a card that was valid when stored.
     ///
     /// # Errors
-    /// As [`Toolcard::new`]; text that is no JSON object is a problem of the whole card.
+    /// As [`Toolcard::new`]; text that is not a JSON object is a problem of the whole card.
     pub fn from_json(text: &str) -> Result<Toolcard, Vec<Problem>> {
         match serde_json::from_str::<Map<String, Value>>(text) {
             Ok(object) => Toolcard::new(object),
@@ -129,47 +129,47 @@ impl Toolcard {
         }
     }
 
-    /// The card as compact JSON, byte-stable for equal cards.
+    /// Returns the card as compact JSON, which is byte-identical for equal cards.
     pub fn to_json(&self) -> String {
         Value::Object(self.object.clone()).to_string()
     }
 
-    /// The object as read.
+    /// Returns the object as read.
     pub fn object(&self) -> &Map<String, Value> {
         &self.object
     }
 
-    /// Gives the object up.
+    /// Unwraps the object.
     pub fn into_object(self) -> Map<String, Value> {
         self.object
     }
 
-    /// Identity of the card.
+    /// Returns the card's identity.
     pub fn key(&self) -> CardKey {
         CardKey::new(self.text(fields::PROVIDER).unwrap_or(""), self.name())
     }
 
-    /// The text of a string field; `None` when it is missing, `null` or not a string.
+    /// Returns the text of a string field; `None` if it is missing, `null` or not a string.
     pub fn text(&self, field: &str) -> Option<&str> {
         self.object.get(field)?.as_str()
     }
 
-    /// The tool's name. Never empty.
+    /// Returns the tool's name, which is never empty.
     pub fn name(&self) -> &str {
         self.text(fields::NAME).unwrap_or("")
     }
 
-    /// Description, or an empty string.
+    /// Returns the description, or an empty string.
     pub fn description(&self) -> &str {
         self.text(fields::DESCRIPTION).unwrap_or("")
     }
 
-    /// Whether the card says it was verified.
+    /// Whether the card is marked as verified.
     pub fn verified(&self) -> bool {
         self.object.get(fields::VERIFIED).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// What sort of tool this is: as written, else read from the fields that are filled in.
+    /// Returns the kind of tool: as written on the card, else inferred from the fields that are filled in.
     pub fn kind(&self) -> Kind {
         if let Some(kind) = self.text(fields::KIND).and_then(Kind::parse) {
             return kind;
@@ -184,7 +184,7 @@ impl Toolcard {
         }
     }
 
-    /// Labels of the card.
+    /// Iterates over the card's tags.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         self.object
             .get(fields::TAGS)

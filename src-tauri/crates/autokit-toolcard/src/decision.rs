@@ -1,4 +1,4 @@
-//! What reviewers decide about the fields of a proposal.
+//! Reviewers' decisions on the fields of a proposal, and the events of a proposal.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// Whether it says yes to all of this.
+    /// Whether the approval includes all of these values.
     pub fn covers(&self, values: &BTreeMap<String, String>) -> bool {
         values.iter().all(|(field, value)| self.values.get(field) == Some(value))
     }

@@ -1,4 +1,4 @@
-//! What changed between two versions of a card, field by field.
+//! Differences between two versions of a card, field by field.
 
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,8 @@ pub struct FieldDiff {
     pub inside: Vec<JsonChange>,
 }
 
-/// The fields that differ, known fields first in reading order, then the others as they stand.
+/// Returns the fields that differ: known fields first, in reading order, then the others in the order of the
+/// objects.
 pub fn diff_cards(before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<FieldDiff> {
     let known = fields::ALL.iter().copied();
     let others = before
@@ -108,7 +109,7 @@ pub fn diff_cards(before: &Map<String, Value>, after: &Map<String, Value>) -> Ve
         .collect()
 }
 
-/// Equality that also sees key order, because files keep it.
+/// Equality that includes key order, because files preserve it.
 fn same(a: &Value, b: &Value) -> bool {
     let text = |value: &Value| serde_json::to_string(value).unwrap_or_default();
     a == b && (!a.is_object() && !a.is_array() || text(a) == text(b))
@@ -124,7 +125,7 @@ fn spans_of(before: Option<&Value>, after: Option<&Value>) -> Vec<Span> {
     word_spans(&before, &after)
 }
 
-/// Word-level difference of two texts.
+/// Computes a word-level diff of two texts.
 fn word_spans(before: &str, after: &str) -> Vec<Span> {
     let (before, after) = (before.tokenize_unicode_words(), after.tokenize_unicode_words());
     let mut spans: Vec<Span> = Vec::new();
@@ -148,10 +149,10 @@ fn word_spans(before: &str, after: &str) -> Vec<Span> {
     spans
 }
 
-/// How one list of texts becomes another. The only place that calls the algorithms: they are generic, and
-/// compile slowly for every sort of list.
+/// Computes the operations that turn one list of texts into another. The diff algorithms are called only
+/// here, because they are generic and slow to compile for each element type.
 fn operations(algorithm: Algorithm, before: &[&str], after: &[&str]) -> Vec<DiffOp> {
-    // A pathological pair degrades to a coarser difference instead of freezing the window.
+    // A pathological pair gets a coarser diff instead of freezing the window.
     let deadline = Instant::now() + Duration::from_millis(200);
     capture_diff_slices_deadline(algorithm, before, after, Some(deadline))
 }
@@ -173,8 +174,8 @@ fn walk(before: &Value, after: &Value, path: &str, changes: &mut Vec<JsonChange>
                 add(format!("{path}/{escaped}"), a.get(key), b.get(key));
             }
         }
-        // Elements are found again where they moved to: one put in at the front is one change. Places
-        // of what is gone are those before, all others those after.
+        // Moved elements are recognized, so that inserting one at the front is a single change. Paths of
+        // removed elements use the old indices, all others the new ones.
         (Value::Array(a), Value::Array(b)) => {
             let texts = |list: &[Value]| list.iter().map(Value::to_string).collect::<Vec<_>>();
             let (old, new) = (texts(a), texts(b));
@@ -198,7 +199,7 @@ fn walk(before: &Value, after: &Value, path: &str, changes: &mut Vec<JsonChange>
             }
         }
         (a, b) if a == b => {}
-        // A change of the whole value is told by the field itself.
+        // A change of the whole value is reported by the field itself.
         _ if path.is_empty() => {}
         (a, b) => changes.push(JsonChange {
             path: path.to_owned(),

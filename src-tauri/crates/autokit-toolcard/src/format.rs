@@ -1,7 +1,7 @@
 //! The AutoKit JSON format: an array of card objects.
 //!
-//! Reading refuses a file as a whole only when it cannot be understood at all; a bad card is
-//! reported with its position, name and problems and never keeps the others out.
+//! Reading rejects a whole file only when nothing in it can be understood. A bad card is reported with its
+//! position, name and problems and does not affect the others.
 
 mod strict;
 
@@ -17,36 +17,36 @@ use crate::card::{Toolcard, fields};
 use crate::identity::CardKey;
 use crate::validate::{Problem, Severity, check};
 
-/// Largest file read as cards. Far above any library people exchange, far below what would
-/// exhaust a small machine.
+/// Size limit of a file of cards. Far above any library people exchange, far below what would exhaust a small
+/// machine's memory.
 pub const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// What a file held.
+/// The contents of a file of cards.
 #[derive(Debug, Default)]
 pub struct ReadCards {
-    /// The good cards in file order.
+    /// The valid cards, in file order.
     pub cards: Vec<ReadItem>,
-    /// The others, each with what is wrong.
+    /// The rejected cards, each with its problems.
     pub rejected: Vec<Rejected>,
 }
 
-/// A good card and what a person should look at.
+/// A valid card with warnings for a person to look at.
 #[derive(Debug)]
 pub struct ReadItem {
     /// Position in the file, from 1.
     pub position: usize,
     /// The card.
     pub card: Toolcard,
-    /// Problems of severity warning.
+    /// Problems of severity [`Severity::Warning`].
     pub warnings: Vec<Problem>,
 }
 
-/// A card that cannot be taken.
+/// A rejected card.
 #[derive(Debug, Clone)]
 pub struct Rejected {
     /// Position in the file, from 1.
     pub position: usize,
-    /// Its name as far as it has one.
+    /// Its name, if it has one.
     pub name: Option<String>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
@@ -58,34 +58,34 @@ pub enum ReadError {
     /// The disk or pipe failed.
     #[error("the file could not be read: {0}")]
     Io(#[from] io::Error),
-    /// More than [`MAX_FILE_BYTES`].
+    /// The file is larger than [`MAX_FILE_BYTES`].
     #[error("the file is larger than {} MiB; split it into smaller files and import them one after another", MAX_FILE_BYTES >> 20)]
     TooLarge,
-    /// Not text.
+    /// The file is not text.
     #[error(
         "the file is not UTF-8 text: the byte at offset {offset} (line {line}) does not belong; save it as UTF-8"
     )]
     NotUtf8 {
         /// Offset of the first bad byte.
         offset: usize,
-        /// Line it stands on, from 1.
+        /// Line number of that byte, from 1.
         line: usize,
     },
-    /// Not JSON.
+    /// The file is not JSON.
     #[error("the file is not valid JSON: {0}")]
     Syntax(serde_json::Error),
-    /// JSON, but something else.
+    /// The file is JSON, but not a list of cards.
     #[error("the file holds {found}; an AutoKit file is a JSON array of cards")]
     NotCards {
-        /// What it holds.
+        /// What it contains instead.
         found: &'static str,
     },
 }
 
-/// Reads an AutoKit JSON file: an array of cards, or one card alone.
+/// Reads an AutoKit JSON file: an array of cards, or a single card.
 ///
 /// # Errors
-/// [`ReadError`] when nothing in the file can be understood.
+/// Returns a [`ReadError`] when nothing in the file can be understood.
 pub fn read_cards(reader: impl Read) -> Result<ReadCards, ReadError> {
     let mut bytes = Vec::new();
     reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
@@ -109,25 +109,25 @@ pub fn read_cards(reader: impl Read) -> Result<ReadCards, ReadError> {
     Ok(sort_out(&items))
 }
 
-/// Number of the line the text ends on, from 1.
+/// Returns the number of the line on which the text ends, from 1.
 fn text_lines(text: &[u8]) -> usize {
     text.split(|byte| *byte == b'\n').count()
 }
 
-/// An object found in a file, before it is known whether it is a card.
+/// An object found in a file, not yet checked as a card.
 #[derive(Debug)]
 pub struct Candidate {
     /// Position in the file, from 1.
     pub position: usize,
-    /// The object as the reader of that format made it.
+    /// The object, as converted by the reader of the file's format.
     pub object: Map<String, Value>,
-    /// What the reader found wrong while making it; an error among them keeps the card out.
+    /// Problems found by the reader; an error among them rejects the card.
     pub notes: Vec<Problem>,
 }
 
-/// Sorts what a file of any format held into good cards and rejected ones, by the same rules
-/// everywhere: every card is checked, of two with the same provider and name the first one counts.
-/// What a reader rejected itself passes through, so that the rejected stay in file order.
+/// Sorts the contents of a file of any format into valid and rejected cards, by the same rules for all
+/// formats: every card is checked, and of two with the same provider and name only the first is valid. Items
+/// rejected by the reader are passed through, so that rejected items stay in file order.
 pub fn read_items(items: impl IntoIterator<Item = Result<Candidate, Rejected>>) -> ReadCards {
     let mut read = ReadCards::default();
     let mut first_seen: HashMap<CardKey, usize> = HashMap::new();
@@ -146,7 +146,7 @@ pub fn read_items(items: impl IntoIterator<Item = Result<Candidate, Rejected>>) 
         warnings.extend(check(&object).into_iter().filter(|problem| problem.severity == Severity::Warning));
         match Toolcard::new(object) {
             Err(problems) => {
-                // What the reader knows about a field is closer to the file than what the check sees.
+                // The reader's problem with a field is closer to the file than the one found by the check.
                 let fresh: Vec<Problem> = problems
                     .into_iter()
                     .filter(|problem| errors.iter().all(|error| error.field != problem.field))
@@ -168,11 +168,11 @@ pub fn read_items(items: impl IntoIterator<Item = Result<Candidate, Rejected>>) 
     read
 }
 
-/// Reads one card from its JSON text, strictly: nothing of it would be changed by keeping it. Gives
-/// what a person should look at along with it.
+/// Reads a single card strictly from its JSON text: a card that would be changed by storing it is rejected.
+/// Returns the card and its warnings.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns all problems with it.
 pub fn read_card(text: &str) -> Result<(Toolcard, Vec<Problem>), Vec<Problem>> {
     let object = strict::object(text).map_err(|reason| vec![Problem::error("", reason)])?;
     let warnings = check(&object).into_iter().filter(|problem| problem.severity == Severity::Warning);
@@ -192,16 +192,16 @@ fn sort_out(items: &[&RawValue]) -> ReadCards {
     }))
 }
 
-/// Reads one JSON value without losing anything, as the cards of a file are read: a repeated key or
-/// a number this program cannot hold exactly is refused instead of being changed silently.
+/// Parses one JSON value without losing anything, as for the cards of a file: a repeated key, or a number
+/// that cannot be represented exactly, is refused instead of being changed silently.
 ///
 /// # Errors
-/// The reason, as the end of a sentence that starts with what holds the text.
+/// Returns the reason, as the end of a sentence that starts with the text's origin.
 pub fn read_exact_value(text: &str) -> Result<Value, String> {
     strict::value(text)
 }
 
-/// The name of a card that could not be read in full, for the message.
+/// Returns the name of a card that could not be read in full, for the message.
 fn name_in(item: &RawValue) -> Option<String> {
     let object = serde_json::from_str::<Map<String, Value>>(item.get()).ok()?;
     object.get(fields::NAME)?.as_str().map(shorten)
@@ -211,7 +211,7 @@ fn shorten(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
-/// Writes cards as an AutoKit JSON array, one field a line, fields as the card holds them.
+/// Writes cards as an AutoKit JSON array, one field per line, with the fields in the order of each card.
 ///
 /// # Errors
 /// When the writer fails.
@@ -226,7 +226,7 @@ pub fn write_cards<'a>(mut out: impl Write, cards: impl IntoIterator<Item = &'a 
     out.write_all(b"\n")
 }
 
-/// Array elements as unparsed text, so that one of them can be refused alone.
+/// Array elements as unparsed text, so that one of them can be rejected alone.
 struct Items<'a>(Vec<&'a RawValue>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {

@@ -1,4 +1,4 @@
-//! Who a card is: unique by (provider, name), with a short stable id made from the two.
+//! Identity of cards: unique by (provider, name), with a short stable id derived from both.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use ts_rs::TS;
 use unicode_normalization::UnicodeNormalization;
 
-/// Longest readable part of an id, in characters.
+/// Most characters in the readable part of an id.
 const SLUG_CHARS: usize = 48;
 
 /// A card's identity: the same name under two providers is two cards.
@@ -23,13 +23,13 @@ pub struct CardKey {
 }
 
 impl CardKey {
-    /// Makes a key from the two fields as written on a card.
+    /// Creates a key from the two fields as written on a card.
     pub fn new(provider: &str, name: &str) -> CardKey {
         CardKey { provider: fold(provider), name: fold(name) }
     }
 
-    /// The id a card with this key gets when it is first added. The same key gives the same id in
-    /// every library, so that two people who add the same tool mean the same card.
+    /// Returns the id a card with this key gets when it is first added. The same key yields the same id in
+    /// every library, so that two people who add the same tool refer to the same card.
     pub fn id(&self) -> CardId {
         let mut hash = Sha256::new();
         hash.update(self.provider.as_bytes());
@@ -64,18 +64,18 @@ impl fmt::Display for CardKey {
 pub struct CardId(String);
 
 impl CardId {
-    /// Takes an id as written by [`CardKey::id`] or typed by a person.
+    /// Wraps an id, as returned by [`CardKey::id`] or typed by a person.
     pub fn new(text: impl Into<String>) -> CardId {
         CardId(text.into())
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The `n`-th alternative to this id, for a key whose own id is held by a card that was
-    /// renamed away from it.
+    /// Returns the `n`-th alternative to this id, for a key whose own id still belongs to a card that was
+    /// renamed.
     #[must_use]
     pub fn alternative(&self, n: u32) -> CardId {
         CardId(format!("{}-{n}", self.0))
@@ -93,7 +93,7 @@ fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Lower-case letters and digits with single dashes between.
+/// Converts a text to lower-case letters and digits separated by single dashes.
 fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars().flat_map(char::to_lowercase) {

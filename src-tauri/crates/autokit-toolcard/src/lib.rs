@@ -1,10 +1,10 @@
 //! Toolcards: what a tool is, how to import and call it, where its documentation lives.
 //!
-//! A [`Toolcard`] is a validated JSON object that is kept exactly as it was written (unknown
-//! fields, key order, `null` against missing), with typed accessors over the fields AutoKit knows.
-//! Around it: its identity ([`CardKey`], [`CardId`]), the rules a card has to meet ([`check`]),
-//! differences between two versions ([`diff_cards`]), proposed changes ([`Proposal`]), what in a text is not meant for
-//! people ([`injections_in`]) and the AutoKit JSON file format ([`read_cards`], [`write_cards`]).
+//! A [`Toolcard`] is a validated JSON object that is kept exactly as it was written (unknown fields, key
+//! order, `null` as opposed to missing), with typed accessors for the fields AutoKit knows. This crate also
+//! contains its identity ([`CardKey`], [`CardId`]), the rules for valid cards ([`check`]), differences
+//! between versions ([`diff_cards`]), proposed changes ([`Proposal`]), detection of prompt injection
+//! ([`injections_in`]) and the AutoKit JSON file format ([`read_cards`], [`write_cards`]).
 //!
 //! ```
 //! use autokit_toolcard::{read_cards, write_cards};

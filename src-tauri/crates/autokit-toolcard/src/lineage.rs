@@ -1,9 +1,9 @@
-//! Names of revisions that mean the same in every library.
+//! Revision ids that are the same in every library.
 //!
-//! Within a library a revision is known by its card and number. Another library numbers its own; what
-//! both can work out is a name made of what a revision says and what it came after, as version control
-//! does. Two libraries find by it the last state of a card that both had, which is what a three-way
-//! merge starts from.
+//! Within a library, a revision is identified by its card and number. Other libraries use numbers of their
+//! own, so libraries exchange ids computed from a revision's content and its predecessor, as in version
+//! control. By these ids, two libraries find the last revision of a card that both had, which is the base of
+//! a three-way merge.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use ts_rs::TS;
 use crate::identity::CardId;
 use crate::revision::{Operation, Revision};
 
-/// Bytes of a digest that make a name. Half a SHA-256: no two of a library's revisions meet in it.
+/// Bytes of the digest used as an id. Half a SHA-256 is enough to avoid collisions within a library.
 const BYTES: usize = 16;
 
 /// The name of a revision in every library, in hexadecimal.
@@ -24,13 +24,13 @@ const BYTES: usize = 16;
 pub struct RevisionId(String);
 
 impl RevisionId {
-    /// The name of the first revision of a card. Who wrote it and when does not count: two people who
-    /// add the same card start from the same state.
+    /// Returns the id of the first revision of a card. Author and time are not included, so that two people
+    /// who add the same card start from the same revision.
     pub fn first(card: &CardId, body: Option<&str>) -> RevisionId {
         RevisionId::of(&["first", card.as_str(), body.unwrap_or_default()])
     }
 
-    /// The name of a revision that came after another.
+    /// Returns the id of a revision that follows another.
     pub fn after(parent: &RevisionId, revision: &Revision) -> RevisionId {
         RevisionId::of(&[
             "after",
@@ -39,7 +39,7 @@ impl RevisionId {
             &revision.author.0,
             &revision.at,
             &revision.reason,
-            // No card is an empty text.
+            // A deleted card counts as an empty text.
             revision.body.as_deref().unwrap_or_default(),
         ])
     }
@@ -47,35 +47,35 @@ impl RevisionId {
     fn of(parts: &[&str]) -> RevisionId {
         let mut hash = Sha256::new();
         for part in parts {
-            // Lengths keep parts apart whatever is in them.
+            // Length prefixes keep the parts apart whatever they contain.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part.as_bytes());
         }
         RevisionId(hex::encode(&hash.finalize()[..BYTES]))
     }
 
-    /// As text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A revision with the name it has everywhere.
+/// A revision with its id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
-    /// The name.
+    /// The id.
     pub id: RevisionId,
-    /// The revision, which left a card behind.
+    /// The revision, which is never a deletion.
     pub revision: Revision,
 }
 
-/// What a card went through, oldest first, as others have to know it: what was undone is left out, and
-/// so is everything before it was last removed. Takes all revisions of the card, oldest first.
+/// Returns the history of a card, oldest first, as other libraries need it: without what was undone, and
+/// without anything before its last deletion. Takes all revisions of the card, oldest first.
 pub fn lineage(revisions: Vec<Revision>) -> Vec<Named> {
     let mut kept: Vec<(Option<RevisionId>, Revision)> = Vec::new();
     for revision in revisions {
         if revision.operation == Operation::Undo {
-            // What it went back to stands again, and what came after that did not happen.
+            // The revision it returned to is current again, and later ones are dropped.
             let back = kept.iter().rposition(|(_, earlier)| earlier.body == revision.body);
             if let Some(at) = back {
                 kept.truncate(at + 1);
@@ -165,7 +165,7 @@ mod tests {
         let revived = [edit("1"), edit("2"), step(Operation::Delete, None), undo(Some("2")), edit("3")];
         assert_eq!(bodies(&revived), ["1", "2", "3"]);
         assert_eq!(bodies(&[edit("1"), undo(None)]), Vec::<String>::new());
-        // What came after an undo has the name it would have had without what was undone.
+        // A revision after an undo has the id it would have without what was undone.
         let names = |revisions: &[Revision]| lineage(revisions.to_vec()).pop().expect("one").id;
         assert_eq!(
             names(&[edit("1"), edit("2"), undo(Some("1")), edit("4")]),

@@ -1,4 +1,4 @@
-//! What two cards of one tool share although their ids differ.
+//! Match keys: what two cards of the same tool have in common although their ids differ.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,24 +6,24 @@ use url::Url;
 
 use crate::card::{Toolcard, fields};
 
-/// Words a description has at least where it tells tools apart.
+/// Fewest words of a description that distinguishes tools.
 const TELLING_WORDS: usize = 4;
 
-/// Something two cards of one tool share, in a form in which spelling makes no difference.
+/// Something that two cards of the same tool have in common, normalized for spelling.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MatchKey {
     /// Provider and name.
     Name(String),
     /// Module and class.
     Import(String),
-    /// The documentation page. It tells nothing where several cards have it.
+    /// The documentation page. Not conclusive if several cards share it.
     Page(String),
     /// The description without the tool's own name.
     Description(String),
 }
 
 impl MatchKey {
-    /// The field it is read from.
+    /// Returns the field it is derived from.
     pub fn field(&self) -> &'static str {
         match self {
             MatchKey::Name(_) => fields::NAME,
@@ -33,8 +33,8 @@ impl MatchKey {
         }
     }
 
-    /// 64 bits that stand for the key within one process. Of a million cards, two different keys have the
-    /// same bits about once in ten million libraries.
+    /// Returns a 64-bit hash of the key, valid within one process. In a library of a million cards, two
+    /// different keys collide about once in ten million libraries.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
@@ -43,7 +43,8 @@ impl MatchKey {
 }
 
 impl Toolcard {
-    /// The keys by which a card is found to be the same tool as another one; at most one of a sort.
+    /// Returns the keys by which the card is matched with another one of the same tool; at most one of each
+    /// kind.
     pub fn match_keys(&self) -> Vec<MatchKey> {
         let key = self.key();
         let mut keys = vec![MatchKey::Name(format!("{} {}", plain(&key.provider), plain(&key.name)))];
@@ -57,7 +58,8 @@ impl Toolcard {
         keys
     }
 
-    /// The description without the tool's own name, which is all that differs in a copy under another one.
+    /// Returns the description without the tool's own name, which is all that differs in a copy under another
+    /// name.
     pub fn unnamed_description(&self) -> String {
         let (text, name) = (self.description(), self.name());
         let (mut parts, mut start) = (Vec::new(), 0);
@@ -78,7 +80,7 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// An address without scheme, `www.`, fragment and a slash at its end.
+/// Normalizes a URL: drops scheme, `www.`, fragment and trailing slash.
 fn page(address: &str) -> Option<String> {
     let address = address.trim();
     let Ok(url) = Url::parse(address) else {
@@ -91,7 +93,7 @@ fn page(address: &str) -> Option<String> {
     Some(format!("{host}{}{query}", url.path().trim_end_matches('/')))
 }
 
-/// A description that is long enough to tell tools apart.
+/// Returns the normalized description if it is long enough to distinguish tools.
 fn telling(card: &Toolcard) -> Option<String> {
     let text = card.unnamed_description();
     let words: Vec<String> = text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect();

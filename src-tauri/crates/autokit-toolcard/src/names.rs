@@ -1,20 +1,20 @@
-//! What a card gives as names in code: a module, a class, the arguments of its constructor.
+//! Code identifiers on a card: a module, a class, the arguments of its constructor.
 //!
-//! They are copied into import lines and starter code, so each has to be what its language takes for a name,
-//! and nothing that goes on after it.
+//! They are copied into import lines and starter code, so each has to be a valid identifier of its language
+//! and contain nothing else.
 
 use serde_json::{Map, Value};
 
 use crate::card::fields;
 use crate::prompt_injection::{MarkSort, MarkedText, TextMark};
 
-/// A language in which names are known.
+/// A language whose identifiers are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     Python,
     /// JavaScript or TypeScript.
     Script,
-    /// Any other: no line of code is written in it.
+    /// Any other language; no code is generated for it.
     Other,
 }
 
@@ -28,7 +28,7 @@ impl Language {
         }
     }
 
-    /// Whether a text is the path of a module: `langchain_community.tools`, `@scope/package/part`.
+    /// Whether a text is a module path: `langchain_community.tools`, `@scope/package/part`.
     pub(crate) fn is_module(self, text: &str) -> bool {
         match self {
             Language::Python => text.split('.').all(is_python_name),
@@ -37,7 +37,7 @@ impl Language {
         }
     }
 
-    /// Whether a text is the name of a class.
+    /// Whether a text is a class name.
     pub(crate) fn is_class(self, text: &str) -> bool {
         match self {
             Language::Python => is_python_name(text),
@@ -46,12 +46,12 @@ impl Language {
         }
     }
 
-    /// Whether a text is the name of a class, or several.
+    /// Whether a text is one class name or several.
     fn are_classes(self, text: &str) -> bool {
         text.split([',', '/', '|']).all(|class| self.is_class(class.trim_matches(' ')))
     }
 
-    /// Whether a text is the name of an argument.
+    /// Whether a text is an argument name.
     pub(crate) fn is_argument(self, text: &str) -> bool {
         match self {
             Language::Python => is_python_name(text),
@@ -61,14 +61,14 @@ impl Language {
     }
 }
 
-/// Words of Python that no name may be (3.14; soft keywords may).
+/// Reserved words of Python (3.14; soft keywords are allowed).
 const PYTHON_WORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
     "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// Words of JavaScript that no class may be named (ECMAScript 2025, section 12.7.2).
+/// Reserved words of JavaScript (ECMAScript 2025, section 12.7.2).
 const SCRIPT_WORDS: [&str; 46] = [
     "await",
     "break",
@@ -132,7 +132,7 @@ fn is_script_name(text: &str) -> bool {
     is_word(text, |c| matches!(c, '_' | '$')) && !SCRIPT_WORDS.contains(&text)
 }
 
-/// The name of a package with what may come before and after it, as npm and Node know it.
+/// Whether a text is a package name with optional scope and path, as in npm and Node.
 fn is_package(text: &str) -> bool {
     let text = text.strip_prefix("node:").unwrap_or(text);
     let text = text.strip_prefix('@').unwrap_or(text);
@@ -142,7 +142,7 @@ fn is_package(text: &str) -> bool {
     })
 }
 
-/// A name or path as most languages write them: `tokio::net`, `github.com/x/y`, `List<String>`.
+/// Whether a text is a name or path as in most languages: `tokio::net`, `github.com/x/y`, `List<String>`.
 fn is_path(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| {
@@ -151,13 +151,13 @@ fn is_path(text: &str) -> bool {
         })
 }
 
-/// What in a card is no name where code has one, by field.
+/// Returns marks for texts in a field that should be identifiers but are not.
 pub(crate) fn marks(card: &Map<String, Value>, field: &str) -> Vec<MarkedText> {
     let language = Language::of(card);
     let Some(value) = card.get(field) else { return Vec::new() };
     let text = |fits: fn(Language, &str) -> bool, what: &str| {
         let text = value.as_str().unwrap_or_default();
-        // What is empty is not given at all.
+        // An empty text counts as missing.
         if text.is_empty() || fits(language, text) {
             Vec::new()
         } else {

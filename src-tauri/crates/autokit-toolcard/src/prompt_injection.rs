@@ -1,18 +1,17 @@
-//! Text that is not meant for whoever reads it: what hides from a person, and what gives orders to a
-//! language model.
+//! Prompt injection: text hidden from people, and text that gives instructions to a language model.
 //!
-//! A description of a tool is read by a model as if its user had written it ("tool poisoning"). So a
-//! reviewer has to see what a page or a window does not show, and what speaks to the model instead of
-//! describing the tool. This finds the usual ways; it proves nothing about a text it marks, nor about one
-//! it does not. Orders are known in English, and the most common one in three more languages.
+//! A model reads the description of a tool as if its user had written it ("tool poisoning"). So a reviewer
+//! has to see what a page or a window does not show, and what addresses the model instead of describing the
+//! tool. The detectors find the usual techniques; a mark proves nothing about a text, and neither does its
+//! absence. Instructions are recognized in English, and the most common one in three more languages.
 //!
-//! | module | what it finds |
+//! | module | what it detects |
 //! |---|---|
-//! | [`invisible`] | characters without a shape, and what they spell |
+//! | [`invisible`] | invisible characters, and the text they encode |
 //! | [`hidden`] | comments, markup that is not shown, text pushed out of view |
-//! | [`encoded`] | Base64, hexadecimal and escapes that read as sentences |
-//! | [`stuffed`] | words of many tools strung together |
-//! | [`orders`] | orders to a model, secrecy towards its user, files it should not read |
+//! | [`encoded`] | Base64, hexadecimal and escapes that decode to sentences |
+//! | [`stuffed`] | keyword stuffing |
+//! | [`orders`] | instructions to a model, secrecy towards its user, reading of sensitive files |
 
 mod encoded;
 mod fold;
@@ -35,7 +34,7 @@ use crate::names;
 
 use fold::Folded;
 
-/// Marks a text has at most: with so many, the text as a whole is the matter.
+/// Most marks in a text; with so many, the whole text is the problem.
 const MOST_MARKS: usize = 100;
 
 /// What is the matter with a part of a text.
@@ -80,7 +79,7 @@ pub struct MarkedText {
     pub marks: Vec<TextMark>,
 }
 
-/// What one of the searches found: a range of bytes.
+/// A finding of one of the detectors, as a byte range.
 struct Found {
     at: Range<usize>,
     sort: MarkSort,
@@ -94,7 +93,7 @@ impl Found {
 }
 
 fn found_in(text: &str) -> Vec<Found> {
-    // Too short for anything but a character that is not seen.
+    // Shorter texts are only checked for invisible characters.
     let mut all = invisible::find(text);
     if text.len() >= 8 {
         let folded = Folded::new(text);
@@ -106,7 +105,7 @@ fn found_in(text: &str) -> Vec<Found> {
     all
 }
 
-/// What in a text is not meant for whoever reads it, in its order.
+/// Returns marks for prompt injection in a text, in order.
 ///
 /// ```
 /// use autokit_toolcard::{MarkSort, injections_in};
@@ -118,7 +117,7 @@ fn found_in(text: &str) -> Vec<Found> {
 pub fn injections_in(text: &str) -> Vec<TextMark> {
     let mut all = found_in(text);
     all.sort_by_key(|found| (found.at.start, found.sort, std::cmp::Reverse(found.at.end)));
-    // One order often fits several expressions; the first and longest says enough.
+    // One instruction often matches several patterns; the first and longest match is enough.
     all.dedup_by(|next, kept| next.sort == kept.sort && next.at.start < kept.at.end);
     all.truncate(MOST_MARKS);
     let units = |text: &str| text.encode_utf16().count() as u32;
@@ -133,7 +132,7 @@ pub fn injections_in(text: &str) -> Vec<TextMark> {
         .collect()
 }
 
-/// The texts inside a value that are not clean, by their pointers; names of members are texts too.
+/// Returns the flagged texts inside a value, with their JSON pointers; names of members are checked too.
 pub fn injections_in_value(value: &Value) -> Vec<MarkedText> {
     let mut marked = Vec::new();
     each_text(value, &mut String::new(), &mut |pointer, in_name, text| {
@@ -146,7 +145,7 @@ pub fn injections_in_value(value: &Value) -> Vec<MarkedText> {
     marked
 }
 
-/// The texts in a field of a card that are not clean, or no names where code has names.
+/// Returns the flagged texts in a field of a card, including texts that should be identifiers but are not.
 pub fn marks_in_field(card: &Map<String, Value>, field: &str) -> Vec<MarkedText> {
     let mut marked = names::marks(card, field);
     marked.extend(card.get(field).map(injections_in_value).unwrap_or_default());
@@ -158,12 +157,12 @@ pub fn is_flagged(card: &Map<String, Value>, field: &str) -> bool {
     !names::marks(card, field).is_empty() || card.get(field).is_some_and(has_injection)
 }
 
-/// Whether any text inside a value is not clean.
+/// Whether any text inside a value is flagged.
 pub fn has_injection(value: &Value) -> bool {
     each_text(value, &mut String::new(), &mut |_, _, text| !found_in(text).is_empty())
 }
 
-/// Shows every text to `look` until it says that it is enough.
+/// Calls `look` with every text until it returns true; returns whether it did.
 fn each_text(value: &Value, pointer: &mut String, look: &mut dyn FnMut(&str, bool, &str) -> bool) -> bool {
     let length = pointer.len();
     match value {

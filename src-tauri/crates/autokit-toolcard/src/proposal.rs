@@ -1,5 +1,5 @@
-//! Proposals: how knowledge changes. A change someone or something suggests, with what supports it,
-//! until a person accepts or rejects it, whole or field by field.
+//! Proposals: changes that a person or a program suggests, with supporting evidence, pending until a person
+//! accepts or rejects them, whole or field by field.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Words found on a page, without an account of the way there.
+    /// Creates evidence from a quote, without a request chain.
     pub fn new(url: impl Into<String>, quote: impl Into<String>, fetched_at: impl Into<String>) -> Evidence {
         Evidence { url: url.into(), quote: quote.into(), fetched_at: fetched_at.into(), chain: Vec::new() }
     }
@@ -75,7 +75,7 @@ pub enum Origin {
     Import,
 }
 
-/// The groups of the review queue in the order they are shown, each with the origins in it.
+/// The groups of the review queue in display order, each with its origins.
 const GROUPS: &[(&str, &[Origin])] = &[
     ("Broken link", &[Origin::Repair]),
     ("Stale field", &[Origin::Refresh]),
@@ -85,12 +85,12 @@ const GROUPS: &[(&str, &[Origin])] = &[
 ];
 
 impl Origin {
-    /// The group of the review queue it belongs to.
+    /// Returns the group of the review queue to which the origin belongs.
     pub fn group(self) -> &'static str {
         GROUPS.iter().find(|(_, origins)| origins.contains(&self)).map_or("Other", |(name, _)| name)
     }
 
-    /// The names of the groups, in the order they are shown.
+    /// Iterates over the names of the groups in display order.
     pub fn groups() -> impl Iterator<Item = &'static str> {
         GROUPS.iter().map(|(name, _)| *name)
     }
@@ -111,7 +111,7 @@ pub struct ProposedField {
     pub confidence: f32,
 }
 
-/// `null` as a value, unlike a missing one.
+/// Deserializes `null` as a value, unlike a missing field.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -173,7 +173,7 @@ pub enum ProposalState {
 }
 
 impl ProposalState {
-    /// The name used in the store.
+    /// Returns the name used in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             ProposalState::Pending => "pending",
@@ -183,7 +183,7 @@ impl ProposalState {
         }
     }
 
-    /// Reads the name used in the store.
+    /// Parses the name used in the store.
     pub fn parse(text: &str) -> Option<ProposalState> {
         [ProposalState::Pending, ProposalState::Accepted, ProposalState::Rejected, ProposalState::Withdrawn]
             .into_iter()
@@ -225,14 +225,15 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// The revision of the card a field was proposed on, or was found unchanged in since.
+    /// Returns the revision of the card on which a field was proposed, or since which it is known to be
+    /// unchanged.
     pub fn base_of(&self, field: &str) -> Option<u32> {
         self.rebased.get(field).copied().or(self.draft.base)
     }
 }
 
 impl Draft {
-    /// A draft of a new card; name the card and its revision to make it a change.
+    /// Creates a draft of a new card; set the card and its revision to make it a change.
     pub fn new(origin: Origin, reason: impl Into<String>, fields: Vec<ProposedField>) -> Draft {
         Draft {
             card: None,
@@ -247,22 +248,22 @@ impl Draft {
         }
     }
 
-    /// What can go wrong when all of it is accepted into `card`: the riskiest field decides. An empty
-    /// object stands for a new card.
+    /// Returns the risk of accepting all of it into `card`: that of the riskiest field. Pass an empty object
+    /// for a new card.
     pub fn risk(&self, card: &Map<String, Value>) -> Risk {
         let each = self.fields.iter().map(|field| risk(field, card.get(&field.field)));
         each.max().unwrap_or(Risk::Low)
     }
 
-    /// The card it is about, or the id a new one would get.
+    /// Returns the card it is about, or the id that the new card would get.
     pub fn subject(&self) -> CardId {
         let brought = || self.arrived.as_ref().map(|arrived| arrived.card.clone());
         let made = || self.key().unwrap_or_else(|| CardKey::new("", "")).id();
         self.card.clone().or_else(brought).unwrap_or_else(made)
     }
 
-    /// What tells this value of a field, resting on these pages, from every other: by it a reviewer's
-    /// no is remembered. In hexadecimal.
+    /// Returns a hash, in hexadecimal, that identifies this value of a field based on these pages; a
+    /// reviewer's rejection is stored under it.
     pub fn mark(&self, field: &ProposedField) -> String {
         let value = field.value.as_ref().map(Value::to_string).unwrap_or_default();
         let basis = self.basis.as_deref().unwrap_or_default();
@@ -274,24 +275,24 @@ impl Draft {
         hex::encode(hash.finalize())
     }
 
-    /// Provider and name of a new card.
+    /// Returns the provider and name of a new card.
     pub fn key(&self) -> Option<CardKey> {
         let text = |name: &str| self.fields.iter().find(|f| f.field == name)?.value.as_ref()?.as_str();
         (self.card.is_none())
             .then(|| CardKey::new(text(fields::PROVIDER).unwrap_or(""), text(fields::NAME).unwrap_or("")))
     }
 
-    /// Whether a card has all of it already.
+    /// Whether the card already has all proposed values.
     pub fn is_on(&self, card: &Map<String, Value>) -> bool {
         self.fields.iter().all(|field| card.get(&field.field) == field.value.as_ref())
     }
 
-    /// How likely all of it is true: the least likely field decides.
+    /// Returns the probability that all of it is correct: that of the least likely field.
     pub fn confidence(&self) -> f32 {
         self.fields.iter().map(|field| field.confidence).fold(1.0, f32::min)
     }
 
-    /// `card` with the proposed fields that `chosen` names put in.
+    /// Returns `card` with those proposed fields applied that `chosen` selects.
     pub fn applied(&self, card: &Map<String, Value>, chosen: impl Fn(&str) -> bool) -> Map<String, Value> {
         let mut after = card.clone();
         for proposed in self.fields.iter().filter(|proposed| chosen(&proposed.field)) {

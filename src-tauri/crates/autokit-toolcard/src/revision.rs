@@ -1,4 +1,4 @@
-//! The history of a card: every change is a revision that can be restored.
+//! History of a card: every change is a revision that can be restored.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -12,13 +12,13 @@ use crate::lineage::RevisionId;
 pub struct Author(pub String);
 
 impl Author {
-    /// The library's own doing, e.g. loading the starter cards.
+    /// The author of AutoKit's own changes, e.g. loading the starter cards.
     pub fn autokit() -> Author {
         Author("AutoKit".to_owned())
     }
 
-    /// Who holds cards against their pages. What it proposed it takes back when a later check says
-    /// otherwise; what anybody else proposed it leaves alone.
+    /// The author of proposals by the verifier, which checks cards against their pages. It withdraws its own
+    /// proposals when a later check contradicts them, and leaves those of others alone.
     pub fn verifier() -> Author {
         Author("AutoKit verifier".to_owned())
     }
@@ -45,7 +45,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The name used in the store.
+    /// Returns the name used in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Operation::Create => "create",
@@ -58,7 +58,7 @@ impl Operation {
         }
     }
 
-    /// Reads the name used in the store.
+    /// Parses the name used in the store.
     pub fn parse(text: &str) -> Option<Operation> {
         [
             Operation::Create,
@@ -74,29 +74,29 @@ impl Operation {
     }
 }
 
-/// One state of a card, with who, why and when.
+/// One revision of a card, with author, reason and time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Revision {
     /// The card.
     pub card: CardId,
-    /// 1 for the first revision of this card, then one more each.
+    /// Number of the revision: 1 for the card's first, then counting up.
     pub number: u32,
-    /// Position in the library's journal; grows with every change to any card.
+    /// Position in the library's journal, which counts every change to any card.
     pub seq: u64,
     /// The change (one action of a person or job) this revision belongs to.
     pub change: String,
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
-    /// By whom.
+    /// The author.
     pub author: Author,
-    /// Why, in the author's words.
+    /// The reason, in the author's words.
     pub reason: String,
-    /// When, RFC 3339 in UTC.
+    /// When it was made, RFC 3339 in UTC.
     pub at: String,
     /// The card's JSON text after the change; `None` when it was deleted.
     pub body: Option<String>,
-    /// Its name in every library, where it was not given its name here: it came with a bundle.
+    /// Its id in every library, if it came with a bundle; otherwise the id is computed.
     pub id: Option<RevisionId>,
-    /// Revisions of other libraries that went into it, beside the one before it.
+    /// Revisions of other libraries merged into it, in addition to its predecessor.
     pub merged: Vec<RevisionId>,
 }

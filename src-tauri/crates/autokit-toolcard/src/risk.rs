@@ -1,4 +1,4 @@
-//! What can go wrong when a proposed value is accepted.
+//! Risk of accepting a proposed value.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,29 +20,29 @@ pub enum Risk {
     High,
 }
 
-/// Below this a value is worth a look whatever it says.
+/// A value with a lower confidence is always worth checking.
 const UNSURE: f32 = 0.8;
-/// Below this it is as likely wrong as right.
+/// A value with a lower confidence is as likely wrong as right.
 const DOUBTFUL: f32 = 0.5;
 
 /// Fields that end up in code people run.
 const CODE: [&str; 6] =
     [fields::MODULE, fields::CLASS, fields::INIT_ARGS, fields::PARAMETERS, fields::USAGE, fields::OPENAPI];
 
-/// The risk of accepting a field, by rules; the highest that applies holds.
+/// Assesses the risk of accepting a field by rules; the highest applicable risk counts.
 ///
 /// | rule | risk |
 /// |---|---|
-/// | a value is taken away | high |
-/// | a text of it hides something or gives orders to a model | high |
+/// | a value is removed | high |
+/// | a text in it is flagged as prompt injection | high |
 /// | name or provider of a card changes, which makes it another card to everybody who refers to it | high |
 /// | confidence below 0.5 | high |
 /// | name or provider of a new card | medium |
-/// | nothing is quoted for it | medium |
+/// | there is no quote for it | medium |
 /// | confidence below 0.8 | medium |
-/// | a value that ends up in code is replaced by another | medium |
+/// | a value that ends up in code is replaced | medium |
 /// | documentation moves to another host, is a card's first, or is not reached over https | medium |
-/// | a card is no longer called verified: a page that is away quotes nothing | medium |
+/// | a card is no longer marked verified: a missing page cannot be quoted | medium |
 /// | anything else | low |
 pub fn risk(field: &ProposedField, before: Option<&Value>) -> Risk {
     let before = before.filter(|value| !value.is_null());
@@ -70,7 +70,7 @@ fn moves_away(before: Option<&Value>, after: Option<&Value>) -> bool {
         let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         host.strip_prefix("www.").unwrap_or(host).to_ascii_lowercase()
     };
-    // A card's first page is on a host that nobody chose for it yet.
+    // The host of a card's first page has not been approved by anybody yet.
     let elsewhere = before.and_then(Value::as_str).is_none_or(|before| host(before) != host(after));
     elsewhere || !after.starts_with("https://")
 }

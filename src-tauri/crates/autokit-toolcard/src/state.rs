@@ -1,4 +1,4 @@
-//! How a card stands after it was held against its page.
+//! State of a card after it was checked against its page.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -21,7 +21,7 @@ impl CardState {
     const ALL: [CardState; 4] =
         [CardState::Verified, CardState::Stale, CardState::Broken, CardState::Unreachable];
 
-    /// The name used in files and in the store.
+    /// Returns the name used in files and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             CardState::Verified => "verified",
@@ -31,7 +31,7 @@ impl CardState {
         }
     }
 
-    /// Reads the name used in files and in the store.
+    /// Parses the name used in files and in the store.
     pub fn parse(text: &str) -> Option<CardState> {
         CardState::ALL.into_iter().find(|state| state.as_str() == text)
     }

@@ -1,4 +1,4 @@
-//! The few lines with which a program starts to use a tool, made from the card alone.
+//! Stubs: the few lines with which a program starts to use a tool, generated from the card alone.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,9 +17,9 @@ pub struct Stub {
 }
 
 impl Toolcard {
-    /// An import-and-construct stub from `module`, `class` and `init_args`, or the card's own
-    /// `usage`; `None` when the card holds too little to write a line that is true, or something in the place
-    /// of a name that is none.
+    /// Returns an import-and-construct stub from `module`, `class` and `init_args`, or the card's own
+    /// `usage`; `None` if the card has too little to generate correct code, or something that is not a valid
+    /// name where code needs one.
     pub fn stub(&self) -> Option<Stub> {
         if let Some(usage) = self.text(fields::USAGE).filter(|usage| !usage.trim().is_empty()) {
             let language = self.text(fields::LANGUAGE).unwrap_or("shell").to_lowercase();
@@ -66,7 +66,7 @@ fn python_literal(value: &Value) -> String {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Number(number) => number.to_string(),
-        // JSON's escapes are a subset of Python's.
+        // JSON's escape sequences are also valid in Python.
         Value::String(_) => value.to_string(),
         Value::Array(items) => {
             format!("[{}]", items.iter().map(python_literal).collect::<Vec<_>>().join(", "))

@@ -1,4 +1,4 @@
-//! What a card has to be. Every problem names the field and the reason.
+//! Validation of cards. Every problem names the field and the reason.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,22 +6,22 @@ use ts_rs::TS;
 
 use crate::card::{Kind, fields};
 
-/// Sizes past which a card is refused rather than stored: each protects the store, the
-/// index or the window from one record that is really a file.
+/// Size limits beyond which a card is refused: they protect the store, the index and the window from a record
+/// that is really a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Characters in a name or provider.
+    /// Most characters in a name or provider.
     pub name_chars: usize,
-    /// Bytes in any one string.
+    /// Most bytes in any string.
     pub string_bytes: usize,
-    /// Bytes of the whole card as JSON.
+    /// Most bytes of the whole card as JSON.
     pub card_bytes: usize,
-    /// Nesting of objects and arrays.
+    /// Deepest nesting of objects and arrays.
     pub depth: usize,
 }
 
 impl Limits {
-    /// The limits every card has to meet.
+    /// The limits for every card.
     pub const CARD: Limits =
         Limits { name_chars: 200, string_bytes: 256 << 10, card_bytes: 1 << 20, depth: 64 };
 }
@@ -48,12 +48,13 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem that keeps the card out. The reason is the end of a sentence that starts with the field.
+    /// Creates a problem that causes the card to be refused. The reason is the end of a sentence that starts
+    /// with the field.
     pub fn error(field: &str, reason: impl Into<String>) -> Problem {
         Problem { field: field.to_owned(), reason: reason.into(), severity: Severity::Error }
     }
 
-    /// A problem a person should look at; the card is taken.
+    /// Creates a problem that a person should look at; the card is accepted.
     pub fn warning(field: &str, reason: impl Into<String>) -> Problem {
         Problem { severity: Severity::Warning, ..Problem::error(field, reason) }
     }
@@ -69,13 +70,13 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Whether a text begins as an address on the web does. Schemes are the same in capitals (RFC 3986, 3.1).
+/// Whether a text starts like a web address. Schemes are case-insensitive (RFC 3986, 3.1).
 pub fn is_web_address(text: &str) -> bool {
     let scheme = text.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"))
 }
 
-/// Everything that is wrong with an object as a card, in field order; empty for a good card.
+/// Returns all problems of an object as a card, in field order; empty for a valid card.
 pub fn check(object: &Map<String, Value>) -> Vec<Problem> {
     let limits = Limits::CARD;
     let mut problems = Vec::new();
@@ -158,7 +159,7 @@ fn documentation(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
         None | Some(Value::Null) => {}
         Some(Value::String(url)) if url.is_empty() || url.starts_with('/') => {}
         Some(Value::String(url)) => {
-            // A card's link is opened by a click: anything but the web is refused here, once.
+            // A card's link is opened by a click, so anything but web addresses is refused here.
             let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
             match scheme.as_deref() {
                 Some("http" | "https") => {}
@@ -205,7 +206,7 @@ struct Size {
 }
 
 impl Size {
-    /// Recursion is safe: the JSON reader refuses more than 128 levels.
+    /// Recursion is safe, because the JSON parser refuses more than 128 levels.
     fn add(&mut self, value: &Value, depth: usize) {
         self.deepest = self.deepest.max(depth);
         match value {

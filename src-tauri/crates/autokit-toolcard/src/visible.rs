@@ -1,14 +1,14 @@
-//! Text that cannot pretend: characters a reader does not see, or that turn the text around them,
-//! are replaced by a mark that names them.
+//! Makes invisible characters visible: characters that a reader does not see, or that change the direction of
+//! the text around them, are replaced by a mark that names them.
 //!
-//! A card comes from somewhere else. A bidirectional override in a command makes it read otherwise
-//! than it runs, and zero-width or tag characters carry text that only a machine sees.
+//! Cards come from third parties. A bidirectional override in a command makes it read differently than it
+//! runs, and zero-width or tag characters carry text that only a machine reads.
 
 use std::borrow::Cow;
 
-/// The text with each bidirectional control, zero-width character and other invisible or control
-/// character replaced by a mark such as `‹U+202E›`. Line feeds and tabs stay, and so do the joiners
-/// and presentation selectors that make up an emoji.
+/// Replaces each bidirectional control, zero-width character and other invisible or control character by a
+/// mark such as `‹U+202E›`. Line feeds and tabs stay, and so do the joiners and presentation selectors that
+/// are part of an emoji.
 ///
 /// ```
 /// use autokit_toolcard::visible;
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 /// assert_eq!(visible("👩\u{200d}💻 at work\n"), "👩\u{200d}💻 at work\n");
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
-    // Most texts hold nothing of the sort and are not copied.
+    // Most texts contain none of these and are not copied.
     if !text.chars().any(is_unseen) {
         return Cow::Borrowed(text);
     }
@@ -32,8 +32,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The characters of a text that nobody sees, with where they begin in bytes; what holds an emoji
-/// together is none.
+/// Iterates over the invisible characters of a text with their byte offsets, except those that are part of an
+/// emoji.
 pub(crate) fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut emoji = Emoji::default();
     let mut rest = text.char_indices().peekable();
@@ -49,41 +49,41 @@ pub(crate) fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// Whether a character leaves no mark of its own on paper (line feed and tab aside).
+/// Whether a character is invisible (line feed and tab excepted).
 pub fn is_unseen(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         // Soft hyphen, grapheme joiner, Arabic letter mark.
         '\u{ad}' | '\u{34f}' | '\u{61c}'
-        // Fillers and letters without a shape.
+        // Fillers and letters without a glyph.
         | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
-        // Mongolian selectors, zero-width characters and marks of direction.
+        // Mongolian selectors, zero-width characters and directional marks.
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-        // Line and paragraph separators: a line end to some programs and nothing to others.
+        // Line and paragraph separators: some programs treat them as line ends, others as nothing.
         | '\u{2028}' | '\u{2029}'
         // Embeddings, overrides, isolates, invisible operators.
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        // Variation selectors, byte order mark, interlinear notes and noncharacters.
+        // Variation selectors, byte order mark, interlinear annotations and noncharacters.
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
         // Shorthand and musical formatting.
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        // Tags and further selectors: whole sentences have been smuggled in these.
+        // Tags and further selectors, in which whole sentences have been smuggled.
         | '\u{e0000}'..='\u{e0fff}' => true,
         _ => c.is_control(),
     }
 }
 
-/// What stands before the current character, as far as emoji sequences care.
+/// What precedes the current character, as far as emoji sequences are concerned.
 #[derive(Default)]
 struct Emoji {
     /// The last base character.
     base: Option<char>,
-    /// Whether that base already carries a presentation selector.
+    /// Whether that base already has a presentation selector.
     selected: bool,
 }
 
 impl Emoji {
-    /// Whether `c` is a joiner between two emoji or a presentation selector behind one.
+    /// Whether `c` is a joiner between two emoji or a presentation selector after one.
     fn holds_together(&self, c: char, next: Option<char>) -> bool {
         match (c, self.base) {
             ('\u{200d}', Some(base)) => is_pictograph(base) && next.is_some_and(is_pictograph),
@@ -97,14 +97,14 @@ impl Emoji {
     fn follow(&mut self, c: char) {
         match c {
             '\u{fe0e}' | '\u{fe0f}' => self.selected = true,
-            // A skin tone belongs to the base before it.
+            // A skin tone modifies the base before it.
             '\u{1f3fb}'..='\u{1f3ff}' => {}
             _ => *self = Emoji { base: Some(c), selected: false },
         }
     }
 }
 
-/// The blocks emoji come from; generous, for a joiner between two symbols hides nothing.
+/// Blocks that contain emoji; generous, because a joiner between two symbols hides nothing.
 fn is_pictograph(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'

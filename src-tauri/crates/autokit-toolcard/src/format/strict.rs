@@ -1,15 +1,15 @@
-//! A JSON object read without losing anything: a repeated key or a number that this program
-//! cannot hold exactly is refused instead of being changed silently.
+//! Strict parsing of JSON objects: a repeated key, or a number that cannot be represented exactly, is refused
+//! instead of being changed silently.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads one object.
+/// Parses one object.
 ///
 /// # Errors
-/// The reason, as the end of a sentence that starts with "the card".
+/// Returns the reason, as the end of a sentence that starts with "the card".
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
     match value(text)? {
         Value::Object(object) => Ok(object),
@@ -21,7 +21,7 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Reads one value of any sort.
+/// Parses one value of any type.
 ///
 /// # Errors
 /// As [`object`].
@@ -31,7 +31,7 @@ pub(super) fn value(text: &str) -> Result<Value, String> {
     }
     let Strict(value) = serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();
-        // The position is relative to the card, which would mislead.
+        // The position is relative to the card and would be misleading.
         let reason = message.split(" at line ").next().unwrap_or(&message);
         if reason.starts_with("has the key") {
             reason.to_owned()
@@ -42,7 +42,8 @@ pub(super) fn value(text: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Whole numbers must fit 64 bits; fractions are doubles, as JSON readers everywhere have it.
+/// Whether a number is kept exactly: integers must fit into 64 bits; fractions are doubles, as in JSON
+/// readers everywhere.
 fn is_exact(number: &str) -> bool {
     if number.contains(['.', 'e', 'E']) {
         number.parse::<f64>().is_ok_and(f64::is_finite)
@@ -51,7 +52,7 @@ fn is_exact(number: &str) -> bool {
     }
 }
 
-/// The number tokens of valid JSON text.
+/// Iterates over the number tokens of valid JSON text.
 fn text_numbers(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut at = 0;

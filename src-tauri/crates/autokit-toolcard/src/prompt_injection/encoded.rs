@@ -1,4 +1,4 @@
-//! Text that only reads as such once it is decoded.
+//! Detects encoded text that decodes to sentences.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::{Found, MarkSort};
 
-/// Letters of the decoded text that are told.
+/// Most characters of the decoded text that are shown.
 const TOLD: usize = 60;
 
 static BASE64: LazyLock<Regex> =
@@ -41,7 +41,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
         tell(whole.range(), bytes.and_then(|bytes| String::from_utf8(bytes).ok()), "Hexadecimal", 3);
     }
     for hit in ESCAPES.find_iter(text) {
-        // Nobody escapes plain letters for another reason.
+        // There is no other reason to escape plain letters.
         tell(hit.range(), escapes(hit.as_str()), "Escapes", 1);
     }
     found
@@ -71,7 +71,7 @@ fn escapes(text: &str) -> Option<String> {
     String::from_utf8(bytes?).ok()
 }
 
-/// Whether what was decoded is made of words; keys, pictures and numbers are not.
+/// Whether decoded text consists of words, unlike keys, images and numbers.
 fn reads(decoded: &str, words: usize) -> bool {
     let count = decoded.chars().count();
     let letters = decoded.chars().filter(|c| c.is_alphabetic() || *c == ' ').count();

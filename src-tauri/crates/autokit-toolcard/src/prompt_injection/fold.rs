@@ -1,4 +1,4 @@
-//! Text as expressions are held against it: spelling tricks undone, one byte a letter.
+//! Normalizes text for pattern matching: undoes spelling tricks, one byte per character.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use unicode_normalization::char::decompose_compatible;
 
 use crate::visible::is_unseen;
 
-/// A text in small ASCII letters: what is not seen is left out, letters that look like Latin ones are
-/// those, accents are gone, everything else is `~`.
+/// A text folded to lower-case ASCII: invisible characters are dropped, look-alikes become the Latin letter
+/// they resemble, accents are removed, everything else becomes `~`.
 pub(super) struct Folded {
     pub(super) text: Vec<u8>,
-    /// Where each letter stands in the text it was folded from, in bytes; one more for the end.
+    /// Byte offset of each character in the original text, plus one entry for the end.
     at: Vec<u32>,
 }
 
@@ -29,12 +29,12 @@ impl Folded {
         Folded { text: folded, at }
     }
 
-    /// The place in the text it was folded from.
+    /// Maps a range back to the original text.
     pub(super) fn place(&self, range: Range<usize>) -> Range<usize> {
         self.at[range.start] as usize..self.at[range.end] as usize
     }
 
-    /// The letters around a place, `near` on both sides.
+    /// Returns the text around a range, `near` characters on each side.
     pub(super) fn around(&self, range: &Range<usize>, near: usize) -> &[u8] {
         &self.text[range.start.saturating_sub(near)..(range.end + near).min(self.text.len())]
     }
@@ -45,7 +45,7 @@ fn letter(c: char) -> u8 {
         '\u{2018}' | '\u{2019}' | '\u{2032}' | '\u{ff07}' => b'\'',
         '\u{201c}' | '\u{201d}' => b'"',
         '\u{2010}'..='\u{2015}' => b'-',
-        // Cyrillic and Greek letters that look like Latin ones.
+        // Cyrillic and Greek letters (and an Armenian one) that look like Latin letters.
         'а' | 'А' | 'α' | 'Α' => b'a',
         'В' | 'Β' => b'b',
         'с' | 'С' => b'c',

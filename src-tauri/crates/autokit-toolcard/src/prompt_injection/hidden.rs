@@ -1,4 +1,4 @@
-//! Text that is there and not shown: comments, markup, what is pushed out of view.
+//! Detects text that is present but not shown: comments, markup, text pushed out of view.
 
 use std::sync::LazyLock;
 
@@ -7,9 +7,9 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::fold::Folded;
 use super::{Found, MarkSort};
 
-/// Blanks in a line after which nobody looks for more: wider than a window or a table.
+/// Blanks in a line beyond which nobody looks for more text: wider than a window or a table.
 const WIDE: usize = 80;
-/// Empty lines after which nobody looks for more.
+/// Line ends in a row beyond which nobody looks for more text.
 const TALL: usize = 12;
 
 fn expression(shape: &str) -> Regex {
@@ -40,7 +40,7 @@ static SHAPES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 
 pub(super) fn find(text: &str, folded: &Folded) -> Vec<Found> {
     let mut found = blanks(text);
-    // Every one of them has a bracket.
+    // All of these patterns contain a bracket.
     if folded.text.iter().any(|c| matches!(c, b'<' | b'[')) {
         for (shape, why) in &*SHAPES {
             let places = shape.find_iter(&folded.text).map(|hit| folded.place(hit.range()));
@@ -50,11 +50,11 @@ pub(super) fn find(text: &str, folded: &Folded) -> Vec<Found> {
     found
 }
 
-/// Runs of blanks with text behind them.
+/// Finds long runs of blanks that are followed by text.
 fn blanks(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
     let mut start = None;
-    // Of the run: blanks since the last line end, the most of a line, line ends.
+    // For the current run: blanks since the last line end, most blanks in a line, number of line ends.
     let (mut line, mut wide, mut tall) = (0, 0, 0);
     for (at, c) in text.char_indices() {
         if c.is_whitespace() || matches!(c, '\u{2800}' | '\u{3164}') {
@@ -66,7 +66,7 @@ fn blanks(text: &str) -> Vec<Found> {
                 wide = wide.max(line);
             }
         } else {
-            // The right border of a table hides nothing.
+            // Blanks before the right border of a table hide nothing.
             let shows = |rest: &str| rest.lines().next().unwrap_or_default().contains(char::is_alphanumeric);
             if let Some(start) = start.take()
                 && (tall > TALL || (wide >= WIDE && shows(&text[at..])))

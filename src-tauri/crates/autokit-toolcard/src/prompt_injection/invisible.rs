@@ -1,11 +1,11 @@
-//! Characters nobody sees, and what they spell.
+//! Detects invisible characters, and the text they encode.
 
 use std::fmt::Write as _;
 
 use super::{Found, MarkSort};
 use crate::visible::unseen;
 
-/// Letters of what a run of characters spells that are told.
+/// Most characters of the encoded text that are shown.
 const TOLD: usize = 60;
 
 pub(super) fn find(text: &str) -> Vec<Found> {
@@ -24,18 +24,18 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     found.collect()
 }
 
-/// What the character does where it belongs: lines of Windows, scripts that join letters or run from the
-/// right, forms of Chinese characters, the flags of three countries.
+/// Whether the character has its legitimate use: Windows line ends, scripts that join letters or run right to
+/// left, variants of Chinese characters, the flags of three countries.
 fn is_ordinary(text: &str, at: usize, c: char) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at + c.len_utf8()..].chars().next();
-    // Arabic, the scripts of India and their neighbours, with the signs that are no letters.
+    // Arabic, the scripts of India and related ones, including their combining marks.
     let joins = |c: Option<char>| c.is_some_and(|c| ('\u{600}'..='\u{1aff}').contains(&c));
-    // Hebrew, Arabic and their neighbours.
+    // Hebrew, Arabic and related scripts.
     let from_right = |c: char| ('\u{590}'..='\u{8ff}').contains(&c);
     match c {
         '\r' => after == Some('\n'),
-        // The mark some programs begin a file with.
+        // The byte order mark at the start of a file.
         '\u{feff}' => at == 0,
         '\u{200c}' | '\u{200d}' => joins(before) && joins(after),
         '\u{200e}' | '\u{200f}' => {
@@ -50,7 +50,7 @@ fn is_ordinary(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// Whether a tag belongs to the flag of England, Scotland or Wales.
+/// Whether a tag character belongs to the flag of England, Scotland or Wales.
 fn in_flag(text: &str, at: usize) -> bool {
     let start = text[..at].trim_end_matches(|c| matches!(c, '\u{e0020}'..='\u{e007f}')).len();
     let tags = text[start..].chars().take(6);
@@ -64,7 +64,7 @@ fn tag(c: char) -> Option<char> {
     matches!(c, '\u{e0020}'..='\u{e007f}').then(|| char::from((u32::from(c) - 0xe0000) as u8))
 }
 
-/// The byte a selector of forms stands for where text is smuggled in them.
+/// Returns the byte that a variation selector encodes when text is smuggled in selectors.
 fn selector(c: char) -> Option<u8> {
     match c {
         '\u{fe00}'..='\u{fe0f}' => Some((u32::from(c) - 0xfe00) as u8),

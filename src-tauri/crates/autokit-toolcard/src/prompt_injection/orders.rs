@@ -1,9 +1,9 @@
-//! Orders to a model that reads a description: to drop what it was told, to keep something from its user,
-//! to read what it should not, to call something else as well.
+//! Detects instructions to a model that reads a description: to ignore its instructions, to keep something
+//! from its user, to read sensitive files, to call other tools too.
 //!
-//! Documentation gives orders too ("You must pass a key"), to whoever writes the call. So a form of words
-//! counts only where it speaks of instructions, of the user as somebody else, or of the model; a file with
-//! keys in it only where it is to be read and something urges to it.
+//! Documentation also gives instructions ("You must pass a key"), to whoever writes the call. So a phrase
+//! counts only if it mentions instructions, the user as a third person, or the model; and a file with secrets
+//! only if it is to be read and something nearby urges the reader to do so.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use super::fold::Folded;
 use super::{Found, MarkSort};
 
-/// The rest of a sentence, up to so many letters; a point inside a name ends none.
+/// Matches up to `$most` more characters of a sentence; a period inside a name does not end it.
 macro_rules! rest {
     ($most:literal) => {
         concat!(r"(?:[^.!?;]|[.!?]\S){0,", $most, "}?")
@@ -25,7 +25,7 @@ const MODEL: &str = "An order to the model that reads this.";
 const OTHER: &str = "An order about other tools.";
 const LEAK: &str = "An order to give away what the model was told or what the user keeps.";
 
-/// Shapes that are enough by themselves, over folded text, each with what it is.
+/// Patterns that are sufficient by themselves, matched against folded text, each with an explanation.
 const SHAPES: &[(&str, &str)] = &[
     (
         r"\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|bypass(?:ing)?|discard(?:ing)?|override)\s+(?:\w+\s+){0,3}?(?:previous|prior|earlier|preceding|above|foregoing|former|your|all\s+other|any\s+other|other|original|existing|system)\s+(?:\w+\s+){0,2}?(?:instructions?|directives?|directions|guidelines|guardrails|rules|orders|commands)\b",
@@ -174,17 +174,17 @@ const SHAPES: &[(&str, &str)] = &[
     ),
 ];
 
-/// A file with keys in it that is to be read.
+/// Matches reading a file that contains secrets.
 const FILE: &str = concat!(
     r"\b(?:read|cat|open|load|include|send|upload|copy|dump|attach|paste|forward|exfiltrate)\b",
     rest!("40"),
     r"(?:~/\.ssh\b|\.ssh/|\bid_rsa\b|\bid_ed25519\b|/etc/(?:passwd|shadow)\b|~/\.aws\b|\.aws/credentials|\.cursor/mcp\.json|\bmcp\.json\b|claude_desktop_config\.json|~/\.netrc|~/\.npmrc|\.git-credentials|\.bash_history|\.zsh_history|\.gnupg\b|\.kube/config|\bwallet\.dat\b|(?:^|[\s`'/])\.env\b)(?:[\w/-]|\.\w)*"
 );
 
-/// What urges to read it, or says where what was read has to go.
+/// Matches phrases that urge the reader to read the file, or say where its contents have to go.
 const URGE: &str = r"\b(?:before|after|when)\s+(?:using|calling|invoking|running)\b|\byou\s+(?:must|need\s+to|should|have\s+to)\b|\bfirst\s*,|\balways\s+(?:read|include|send|open|load)\b|\b(?:its|their|the)\s+contents?\b\s*(?:as|in|into|to|with|here)|\botherwise\b|\b(?:and|then)\s+(?:pass|send|include|put|post|add|upload|forward)\b|\bimportant\s*:";
 
-/// Letters around a file within which something urges to it.
+/// Distance from the file, in characters, within which such a phrase counts.
 const NEAR: usize = 160;
 
 fn expression(shape: &str) -> Regex {
@@ -194,7 +194,7 @@ fn expression(shape: &str) -> Regex {
 static EACH: LazyLock<Vec<Regex>> =
     LazyLock::new(|| SHAPES.iter().map(|(shape, _)| expression(shape)).collect());
 
-/// Which of them fit at all, in one go: most texts have none.
+/// Tells in one pass which patterns match at all; most texts match none.
 static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
     let shapes = SHAPES.iter().map(|(shape, _)| shape);
     RegexSetBuilder::new(shapes)
