@@ -63,7 +63,7 @@ pub mod fields {
     ];
 }
 
-/// What sort of tool a card describes.
+/// Kind of tool that a card describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {

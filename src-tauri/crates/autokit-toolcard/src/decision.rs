@@ -6,55 +6,55 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
-/// What a reviewer decided about a field.
+/// A reviewer's verdict on a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldVerdict {
-    /// Taken over as proposed.
+    /// Accepted as proposed.
     Accepted,
-    /// Taken over with the reviewer's value in place of the proposed one.
+    /// Accepted with the reviewer's value instead of the proposed one.
     Edited,
-    /// Turned down.
+    /// Rejected.
     Rejected,
 }
 
-/// A decision about one field. A field that was left out has none.
+/// A decision on one field. A field that was left out has none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct FieldDecision {
     /// The field.
     pub field: String,
-    /// What was decided.
+    /// The verdict.
     pub verdict: FieldVerdict,
-    /// The reviewer's value, where it was edited.
+    /// The reviewer's value, if it was edited.
     pub value: Option<Value>,
-    /// By whom.
+    /// Who decided.
     pub by: String,
-    /// When, RFC 3339 in UTC.
+    /// When it was decided, RFC 3339 in UTC.
     pub at: String,
 }
 
-/// A step in the life of a proposal.
+/// An event in the history of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ProposalEvent {
-    /// When, RFC 3339 in UTC.
+    /// When it happened, RFC 3339 in UTC.
     pub at: String,
-    /// By whom.
+    /// Who caused it.
     pub by: String,
     /// `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
     /// `rejected`, `undone`, `kept`, `withdrawn`.
     pub what: String,
-    /// In words.
+    /// Details in words.
     pub why: String,
 }
 
-/// A reviewer's yes while more of them are asked for.
+/// A reviewer's approval while more approvals are needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Approval {
-    /// Who.
+    /// The reviewer.
     pub by: String,
-    /// When, RFC 3339 in UTC.
+    /// When it was given, RFC 3339 in UTC.
     pub at: String,
-    /// The fields they would take over, each with its value as JSON text; empty text takes it away.
+    /// The fields to accept, each with its value as JSON text; an empty text removes the field.
     pub values: BTreeMap<String, String>,
 }
 

@@ -21,7 +21,7 @@ pub enum ChangeKind {
     Changed,
 }
 
-/// Which side a piece of text belongs to.
+/// Which side a span of text belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum SpanOp {
@@ -33,20 +33,20 @@ pub enum SpanOp {
     Insert,
 }
 
-/// A run of words with its side. The `Equal` and `Delete` spans joined are the text before, the
-/// `Equal` and `Insert` spans joined the text after.
+/// A run of words with its side. The `Equal` and `Delete` spans joined are the text before, the `Equal` and
+/// `Insert` spans joined are the text after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Span {
     /// The side.
     pub op: SpanOp,
-    /// The words, white space included.
+    /// The words, including white space.
     pub text: String,
 }
 
 /// A change inside a JSON value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct JsonChange {
-    /// JSON Pointer (RFC 6901) to the place.
+    /// JSON Pointer (RFC 6901) to the changed value.
     pub path: String,
     /// How it changed.
     pub kind: ChangeKind,
@@ -63,13 +63,13 @@ pub struct FieldDiff {
     pub field: String,
     /// How it changed.
     pub kind: ChangeKind,
-    /// Value before; missing when added.
+    /// Value before; absent if the field was added.
     pub before: Option<Value>,
-    /// Value after; missing when removed.
+    /// Value after; absent if the field was removed.
     pub after: Option<Value>,
-    /// Word-level spans when both sides are text (missing counts as empty).
+    /// Word-level spans if both sides are text (a missing value counts as empty).
     pub spans: Vec<Span>,
-    /// Changes inside when both sides are objects or lists.
+    /// Changes inside the value if both sides are objects or both are lists.
     pub inside: Vec<JsonChange>,
 }
 

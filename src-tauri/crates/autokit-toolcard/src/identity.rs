@@ -10,13 +10,13 @@ use unicode_normalization::UnicodeNormalization;
 /// Most characters in the readable part of an id.
 const SLUG_CHARS: usize = 48;
 
-/// A card's identity: the same name under two providers is two cards.
+/// A card's identity: the same name under two providers means two cards.
 ///
-/// Both parts are compared after Unicode NFC and with runs of white space folded, so that two
-/// spellings which look the same are the same; case is kept apart.
+/// Both parts are compared after Unicode NFC normalization and with runs of white space collapsed, so that
+/// spellings that look the same are the same. Case is significant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
 pub struct CardKey {
-    /// Vendor, package or server; empty when the card names none.
+    /// Vendor, package or server; empty if the card has none.
     pub provider: String,
     /// The tool's name.
     pub name: String,
@@ -57,8 +57,8 @@ impl fmt::Display for CardKey {
     }
 }
 
-/// Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`.
-/// It stays when the card is renamed.
+/// Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`. It does not
+/// change when the card is renamed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(transparent)]
 pub struct CardId(String);

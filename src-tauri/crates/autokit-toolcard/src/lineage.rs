@@ -17,7 +17,7 @@ use crate::revision::{Operation, Revision};
 /// Bytes of the digest used as an id. Half a SHA-256 is enough to avoid collisions within a library.
 const BYTES: usize = 16;
 
-/// The name of a revision in every library, in hexadecimal.
+/// The id of a revision in every library, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(try_from = "String", into = "String")]
 #[ts(as = "String")]

@@ -37,34 +37,34 @@ use fold::Folded;
 /// Most marks in a text; with so many, the whole text is the problem.
 const MOST_MARKS: usize = 100;
 
-/// What is the matter with a part of a text.
+/// Kind of problem with a part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkSort {
-    /// Characters nobody sees.
+    /// Invisible characters.
     Invisible,
-    /// Text that is there and not shown.
+    /// Text that is present but not shown.
     Hidden,
-    /// An order to the model that reads it.
+    /// An instruction to the model that reads it.
     Instruction,
-    /// Text that only reads as such once it is decoded.
+    /// Encoded text that decodes to sentences.
     Encoded,
-    /// Words strung together to be found for everything.
+    /// Keyword stuffing, to be found for everything.
     Stuffed,
-    /// Code in the place of a name.
+    /// Code where a name is expected.
     Code,
 }
 
-/// A part of a text that is not meant for whoever reads it.
+/// A flagged part of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct TextMark {
-    /// Where it begins, in UTF-16 code units, as strings are counted in the window.
+    /// Start offset in UTF-16 code units, as the window counts them.
     pub start: u32,
-    /// Where it ends, likewise.
+    /// End offset, likewise.
     pub end: u32,
-    /// What is the matter.
+    /// Kind of problem.
     pub sort: MarkSort,
-    /// What it is, in a short sentence.
+    /// Explanation in a short sentence.
     pub why: String,
 }
 
@@ -73,9 +73,9 @@ pub struct TextMark {
 pub struct MarkedText {
     /// JSON Pointer (RFC 6901) of the text; empty for the value itself.
     pub pointer: String,
-    /// Whether it is the name of the member there, instead of its value.
+    /// Whether the text is the name of the member at `pointer` rather than its value.
     pub in_name: bool,
-    /// In the order of the text.
+    /// The marks, in the order of the text.
     pub marks: Vec<TextMark>,
 }
 

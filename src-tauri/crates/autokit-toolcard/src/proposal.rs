@@ -14,16 +14,16 @@ use crate::identity::{CardId, CardKey};
 use crate::lineage::RevisionId;
 use crate::risk::{Risk, risk};
 
-/// What a claim rests on.
+/// Evidence for a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Evidence {
-    /// The page, or another source that can be opened.
+    /// URL of the page, or of another source that can be opened.
     pub url: String,
-    /// The words or the line of code there, as they stand.
+    /// The supporting words or line of code, verbatim.
     pub quote: String,
-    /// When it was read, RFC 3339 in UTC.
+    /// When the source was read, RFC 3339 in UTC.
     pub fetched_at: String,
-    /// Every request on the way to the page, the last one included; empty where nothing was asked for.
+    /// Every request made to reach the page, including the last one; empty if no request was made.
     #[serde(default)]
     pub chain: Vec<Visit>,
 }
@@ -38,40 +38,40 @@ impl Evidence {
 /// One request on the way to a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Visit {
-    /// What was asked for.
+    /// The requested URL.
     pub url: String,
-    /// The HTTP status of the answer; 0 when there was none.
+    /// HTTP status of the response; 0 if there was none.
     pub status: u16,
 }
 
-/// A page that was considered and not taken.
+/// A page that was considered but not chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct PageCandidate {
-    /// Its address.
+    /// Its URL.
     pub url: String,
     /// Its title.
     pub title: String,
-    /// How well it fits, 0 to 1.
+    /// How well it matches, 0 to 1.
     pub score: f32,
-    /// Why that much, in a sentence.
+    /// The reason for the score, in a sentence.
     pub why: String,
 }
 
-/// Where a proposal comes from.
+/// Origin of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// A tool found on the web.
     Discovery,
-    /// Words a person gave, made into a card.
+    /// A card made from a person's text.
     Description,
-    /// A link that led nowhere, led to its page again.
+    /// A dead link, replaced by the page's new URL.
     Repair,
-    /// A field that its page says otherwise by now.
+    /// A field that its page now contradicts.
     Refresh,
-    /// A field that was empty or poor, filled from its page.
+    /// A field that was empty or poor, filled in from its page.
     Improvement,
-    /// A card somebody else keeps, from a file or a bundle.
+    /// A card from somebody else's file or bundle.
     Import,
 }
 
@@ -101,13 +101,13 @@ impl Origin {
 pub struct ProposedField {
     /// Name of the field.
     pub field: String,
-    /// Its value; `null` is a value, missing takes the field away.
+    /// The proposed value; `null` is a value, a missing one removes the field.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[ts(optional)]
     pub value: Option<Value>,
-    /// What supports it.
+    /// The supporting evidence.
     pub evidence: Vec<Evidence>,
-    /// How likely it is true, 0 to 1.
+    /// Probability that it is correct, 0 to 1.
     pub confidence: f32,
 }
 
@@ -116,59 +116,58 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
     Value::deserialize(deserializer).map(Some)
 }
 
-/// What is proposed.
+/// The content of a proposal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Draft {
-    /// The card to change; none for a new one.
+    /// The card to change; `None` for a new card.
     pub card: Option<CardId>,
-    /// The revision of that card the change was made on.
+    /// The revision of that card on which the change is based.
     pub base: Option<u32>,
-    /// Where it comes from.
+    /// Origin of the proposal.
     pub origin: Origin,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// The fields, in the order people read them.
+    /// The proposed fields, in reading order.
     pub fields: Vec<ProposedField>,
     /// Cards of the library that may be the same tool.
     pub similar: Vec<CardId>,
-    /// SHA-256, in hexadecimal, of the text of the page or pages it rests on. What a reviewer turned
-    /// down is not proposed again while this stays the same.
+    /// SHA-256, in hexadecimal, of the text of the page or pages it is based on. Values that a reviewer
+    /// rejected are not proposed again while this stays the same.
     #[serde(default)]
     pub basis: Option<String>,
-    /// Pages that were considered and not taken, best first.
+    /// Pages that were considered but not chosen, best first.
     #[serde(default)]
     pub candidates: Vec<PageCandidate>,
-    /// What is imported, where that is what is proposed.
+    /// The imported card, if the proposal is part of an import.
     #[serde(default)]
     pub arrived: Option<Arrived>,
 }
 
-/// The card of another library that a proposal brings.
+/// A card of another library that a proposal imports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Arrived {
-    /// The import it came with.
+    /// Id of the import.
     pub import: String,
-    /// The id it has where it comes from.
+    /// The card's id in the other library.
     pub card: CardId,
-    /// The revision it is there. Once the proposal is decided, this and everything before it counts as
-    /// known.
+    /// Its revision there. Once the proposal is decided, this revision and its ancestors count as merged.
     pub revision: RevisionId,
-    /// Fields that both libraries changed, or that differ without a state that both had: only a person
-    /// can tell which is right.
+    /// Fields that both libraries changed, or that differ without a common ancestor; only a person can tell
+    /// which value is right.
     pub conflicts: Vec<String>,
 }
 
-/// Where a proposal stands.
+/// State of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ProposalState {
-    /// Waits for a person.
+    /// Waiting for a person's decision.
     Pending,
-    /// Taken over, whole or in part.
+    /// Accepted, whole or in part.
     Accepted,
-    /// Turned down.
+    /// Rejected.
     Rejected,
-    /// Taken back by whoever proposed it, or overtaken: it would change nothing any more.
+    /// Withdrawn by its author, or obsolete because it would no longer change anything.
     Withdrawn,
 }
 
@@ -194,33 +193,33 @@ impl ProposalState {
 /// A proposal in the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Proposal {
-    /// Its number, by which people name it.
+    /// Its number, which people use to refer to it.
     pub id: u32,
-    /// What is proposed.
+    /// The proposed changes.
     pub draft: Draft,
-    /// Who or what proposed it.
+    /// The person or program that proposed it.
     pub proposed_by: String,
-    /// When.
+    /// When it was created.
     pub created_at: String,
-    /// Where it stands.
+    /// Its state.
     pub state: ProposalState,
     /// When it was decided.
     pub decided_at: Option<String>,
-    /// By whom.
+    /// Who decided it.
     pub decided_by: Option<String>,
-    /// Why, in the reviewer's words.
+    /// The reason, in the reviewer's words.
     pub decision: Option<String>,
-    /// The fields taken over.
+    /// The accepted fields.
     pub accepted: Vec<String>,
-    /// What reviewers decided about each field.
+    /// Reviewers' decisions on each field.
     pub decisions: Vec<FieldDecision>,
-    /// Reviewers who accepted it while the library asks for more of them.
+    /// Approvals given so far, if the library requires several.
     pub approvals: Vec<Approval>,
-    /// Fields that were checked against a later revision of the card than the draft's: their base.
+    /// For fields that were checked against a later revision of the card than the draft's: that revision.
     pub rebased: BTreeMap<String, u32>,
-    /// Fields that somebody changed in the card since: never overwritten unseen.
+    /// Fields that somebody has changed in the card since; these are never overwritten unseen.
     pub conflicts: Vec<String>,
-    /// What can go wrong when all of it is accepted.
+    /// Risk of accepting all of it.
     pub risk: Risk,
 }
 

@@ -6,7 +6,7 @@ use ts_rs::TS;
 use crate::identity::CardId;
 use crate::lineage::RevisionId;
 
-/// Who made a change.
+/// Author of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(transparent)]
 pub struct Author(pub String);
@@ -24,7 +24,7 @@ impl Author {
     }
 }
 
-/// What a revision did.
+/// The operation that made a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -32,13 +32,13 @@ pub enum Operation {
     Create,
     /// Its fields were changed.
     Edit,
-    /// It was removed; the history stays.
+    /// It was deleted; its history stays.
     Delete,
-    /// An earlier revision was brought back.
+    /// An earlier revision was restored.
     Restore,
-    /// It came from a file.
+    /// It was imported from a file.
     Import,
-    /// A change was taken back.
+    /// A change was undone.
     Undo,
     /// A proposal was accepted.
     Accept,

@@ -8,15 +8,16 @@ use crate::card::fields;
 use crate::prompt_injection::has_injection;
 use crate::proposal::ProposedField;
 
-/// How much a reviewer should look before accepting. Ordered: low is least.
+/// How carefully a reviewer should look before accepting. Ordered from low to high.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Quoted from a page, likely true, and nothing that people run or rely on is replaced or taken back.
+    /// Quoted from a page, probably correct, and not replacing or removing anything that people run or rely
+    /// on.
     Low,
-    /// Worth a look.
+    /// Worth checking.
     Medium,
-    /// Loses something, changes what the tool is, or is likely wrong.
+    /// Loses data, changes the tool's identity, or is probably wrong.
     High,
 }
 

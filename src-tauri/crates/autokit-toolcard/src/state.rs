@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// How a card stands.
+/// State of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum CardState {
-    /// Its page is alive and about it, nothing is contradicted, the essentials are supported.
+    /// Its page exists and is about it; nothing is contradicted and the essential fields are supported.
     Verified,
-    /// Its page is alive and about it, but says something else or does not say enough.
+    /// Its page exists and is about it, but contradicts the card or does not support enough of it.
     Stale,
-    /// It has no page, a dead one, or another tool's.
+    /// It has no page, a dead one, or one about another tool.
     Broken,
-    /// Its page could not be had; only time can tell.
+    /// Its page could not be fetched, so the card could not be judged.
     Unreachable,
 }
 

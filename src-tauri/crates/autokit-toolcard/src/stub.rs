@@ -12,7 +12,7 @@ use crate::names::Language;
 pub struct Stub {
     /// Language for highlighting: `python`, `typescript`, `shell`, `json` …
     pub language: String,
-    /// The lines.
+    /// The code.
     pub code: String,
 }
 

@@ -26,24 +26,24 @@ impl Limits {
         Limits { name_chars: 200, string_bytes: 256 << 10, card_bytes: 1 << 20, depth: 64 };
 }
 
-/// Whether a problem keeps the card out.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// The card is refused.
     Error,
-    /// The card is taken; a person should look.
+    /// The card is accepted, but a person should look at it.
     Warning,
 }
 
-/// One thing wrong with one field.
+/// A problem with a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Problem {
-    /// Field name; empty when the whole card is meant.
+    /// Field name; empty if the problem concerns the whole card.
     pub field: String,
-    /// What is wrong, as the end of a sentence that starts with the field's name.
+    /// The problem, as the end of a sentence that starts with the field's name.
     pub reason: String,
-    /// Whether the card is refused for it.
+    /// Whether the card is refused because of it.
     pub severity: Severity,
 }
 
