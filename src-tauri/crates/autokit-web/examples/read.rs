@@ -1,4 +1,4 @@
-//! What the client makes of pages: one JSON object a line for every address given.
+//! Shows how the client reads pages: prints one JSON object per line for every URL given.
 //!
 //!     cargo run -p autokit-web --example read -- --allow 127.0.0.1:8765 URL…
 #![allow(clippy::print_stdout, reason = "the answer is what this program prints")]

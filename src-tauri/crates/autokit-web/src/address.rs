@@ -1,10 +1,10 @@
-//! Which addresses are the public internet.
+//! Which IP addresses belong to the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address can be reached by anybody: not this machine, not a private, shared,
-/// documentation, benchmark or multicast network (IANA's special-purpose registries, RFC 6890), in
-/// whatever form an IPv6 address wraps an IPv4 one.
+/// Whether an address is publicly reachable: not this machine, and not a private, shared, documentation,
+/// benchmark or multicast network (IANA's special-purpose registries, RFC 6890), including IPv4 addresses
+/// embedded in IPv6 ones in any form.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => public_v4(v4),
@@ -37,9 +37,9 @@ fn public_v6(address: Ipv6Addr) -> bool {
         Ipv4Addr::new(a, b, c, d)
     };
     match parts {
-        // Mapped and translated addresses are what they wrap.
+        // Mapped and translated addresses are judged by the IPv4 address they contain.
         [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => public_v4(last_v4()),
-        // 6to4 carries the IPv4 address in front.
+        // 6to4 has the IPv4 address in front.
         [0x2002, high, low, ..] => {
             let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
             public_v4(Ipv4Addr::new(a, b, c, d))

@@ -1,28 +1,28 @@
-//! From bytes to text.
+//! Decoding response bodies to text.
 
 use chardetng::EncodingDetector;
 use encoding_rs::{Encoding, UTF_8};
 
-/// A body as text, with what it said it was.
+/// A body as text, with its declared media type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) content_type: Option<String>,
 }
 
-/// Bytes looked at for an encoding named inside the page; HTML puts it into the first 1024.
+/// Bytes searched for an encoding declared inside the page; HTML requires it in the first 1024.
 const PRESCAN: usize = 1024;
 
-/// Bytes looked at to tell text from something else.
+/// Bytes inspected to distinguish text from binary data.
 const SNIFF: usize = 4096;
 
-/// Whitespace reduced to single spaces, and only what can be read.
+/// Collapses white space to single spaces and removes invisible characters.
 pub(crate) fn one_line(text: &str) -> String {
     readable(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text without characters nobody sees: those that steer a terminal, turn the direction of writing, or
-/// hide words from people and show them to models. Joiners and direction marks of real scripts stay.
+/// Removes invisible characters: those that control a terminal, change the direction of writing, or hide
+/// words from people and show them to models. Joiners and direction marks that scripts need stay.
 pub(crate) fn readable(text: &str) -> String {
     let seen = |c: &char| match c {
         '\n' | '\t' | '\r' => true,
@@ -39,19 +39,19 @@ pub(crate) fn readable(text: &str) -> String {
         | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
         | '\u{feff}' => false,
-        // Tags: a whole alphabet that is never shown.
+        // Tags: a whole alphabet that is never displayed.
         c if ('\u{e0000}'..='\u{e007f}').contains(c) => false,
         c => !c.is_control(),
     };
     text.chars().filter(seen).collect()
 }
 
-/// A media type without its parameters, in small letters; empty when none is named.
+/// Returns a media type in lower case without its parameters; empty if there is none.
 pub(crate) fn essence(content_type: Option<&str>) -> String {
     content_type.and_then(|text| text.split(';').next()).unwrap_or("").trim().to_ascii_lowercase()
 }
 
-/// What a body is when it is no text: its declared type, or what its bytes give away.
+/// Returns the type of a body that is not text: its declared type, or what its bytes show. `None` for text.
 pub(crate) fn not_text(content_type: Option<&str>, start: &[u8]) -> Option<String> {
     let essence = essence(content_type);
     let declared = essence.is_empty()
@@ -80,7 +80,7 @@ pub(crate) fn not_text(content_type: Option<&str>, start: &[u8]) -> Option<Strin
     })
 }
 
-/// Decodes by byte order mark, header, the page's own word, and last by likelihood.
+/// Decodes by byte order mark, header, the page's own declaration, or else by detection.
 pub(crate) fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
     let encoding = Encoding::for_bom(bytes)
         .map(|(encoding, _)| encoding)
@@ -100,7 +100,7 @@ pub(crate) fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
-/// The value of a `charset=` parameter.
+/// Returns the value of a `charset=` parameter.
 fn charset(text: &str) -> Option<&str> {
     let lower = text.to_ascii_lowercase();
     let after = lower.find("charset=")? + "charset=".len();

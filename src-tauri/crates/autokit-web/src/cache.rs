@@ -1,4 +1,4 @@
-//! Pages read before, so that a site is asked only whether they changed.
+//! A cache of pages, so that a site is only asked whether they have changed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,10 +8,10 @@ use tokio::time::Instant;
 use crate::body::Text;
 use crate::validators::Validators;
 
-/// Bytes of text kept.
+/// Most bytes of text kept.
 const KEPT: usize = 32 << 20;
 
-/// A page as it came.
+/// A page as it was received.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedPage {
     pub(crate) text: Arc<Text>,
@@ -25,7 +25,7 @@ struct Inner {
     bytes: usize,
 }
 
-/// Pages by address, the least recently used going first.
+/// Pages by URL; the least recently used are evicted first.
 #[derive(Debug)]
 pub(crate) struct PageCache(Mutex<Inner>);
 

@@ -1,17 +1,17 @@
-//! Pieces of a page, cut along its structure, small enough to embed.
+//! Splits a page along its structure into chunks small enough to embed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::extract::{Block, Document, fenced};
 
-/// How pages are cut.
+/// How to split pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkOptions {
-    /// Characters of a piece, headings above it not counted. 1,000 are about 250 word pieces, what
-    /// the default model reads.
+    /// Most characters of a chunk, not counting the headings above it. 1,000 are about 250 word pieces, which
+    /// is what the default model reads.
     pub characters: usize,
-    /// Characters of running text repeated from the end of one piece at the start of the next,
-    /// within a section.
+    /// Characters of running text repeated from the end of one chunk at the start of the next, within a
+    /// section.
     pub overlap: usize,
 }
 
@@ -21,25 +21,25 @@ impl Default for ChunkOptions {
     }
 }
 
-/// A piece of a page.
+/// A chunk of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
     /// Headings above it, from the title down.
     pub path: Vec<String>,
-    /// The nearest heading's `id`, for a link to it.
+    /// `id` of the nearest heading, for linking to it.
     pub anchor: Option<String>,
-    /// The text; code between fences.
+    /// The text, with code in fences.
     pub text: String,
 }
 
 impl Chunk {
-    /// What is embedded: the headings, then the text.
+    /// Returns the text to embed: the headings, then the text.
     pub fn passage(&self) -> String {
         format!("{}: {}", self.path.join(" > "), self.text)
     }
 }
 
-/// Cuts a page: at headings first, then between blocks, then between sentences or lines.
+/// Splits a page at headings first, then between blocks, then between sentences or lines.
 pub fn chunks(page: &Document, options: ChunkOptions) -> Vec<Chunk> {
     let mut found = Vec::new();
     let mut path: Vec<(u8, String)> = vec![(0, page.title.clone())];
@@ -49,7 +49,7 @@ pub fn chunks(page: &Document, options: ChunkOptions) -> Vec<Chunk> {
             Block::Heading { level, text, anchor } => {
                 section.end(&path, &mut found);
                 path.retain(|(above, _)| above < level);
-                // The title is the page's first heading most of the time.
+                // Usually the page's first heading is its title.
                 if path.last().is_none_or(|(_, above)| above != text) {
                     path.push((*level, text.clone()));
                 }
@@ -75,7 +75,7 @@ pub fn chunks(page: &Document, options: ChunkOptions) -> Vec<Chunk> {
 struct Section {
     anchor: Option<String>,
     text: String,
-    /// The text is what the piece before ended with, and nothing else yet.
+    /// Whether the text so far only repeats the end of the previous chunk.
     repeated: bool,
 }
 
@@ -114,7 +114,7 @@ impl Section {
     }
 }
 
-/// Whole sentences from the end of a text, at most `limit` characters; none out of code.
+/// Returns whole sentences from the end of a text, at most `limit` characters; nothing from code.
 fn tail(text: &str, limit: usize) -> String {
     if limit == 0 || text.ends_with("```") {
         return String::new();
@@ -126,8 +126,8 @@ fn tail(text: &str, limit: usize) -> String {
     }
 }
 
-/// Cuts after `separator` so that no piece has more than `limit` characters; where none stands in
-/// reach, anywhere.
+/// Splits after `separator` so that no piece has more than `limit` characters; if there is no separator
+/// within the limit, splits anywhere.
 fn pieces(text: &str, limit: usize, separator: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;

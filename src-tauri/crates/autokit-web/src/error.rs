@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a page or a search.
+//! Errors of fetching a page or searching.
 
 use std::time::Duration;
 
@@ -7,48 +7,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::hop::Hop;
 
-/// What programs branch on.
+/// Error codes for programs to branch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// Not an address this client reads.
+    /// Not a URL this client can fetch.
     BadUrl,
-    /// The host is this machine or a private network, and was not allowed.
+    /// The host is this machine or on a private network, and was not allowed.
     PrivateAddress,
-    /// The host is not open to whoever asks.
+    /// The caller has no permission for the host.
     Closed,
     /// The site's robots.txt forbids it.
     Robots,
-    /// Redirects without an end.
+    /// Too many redirects, or a redirect loop.
     Redirects,
-    /// It took longer than allowed.
+    /// The request took longer than allowed.
     Timeout,
-    /// More bytes than allowed.
+    /// The response has more bytes than allowed.
     TooLarge,
-    /// Not a text.
+    /// The response is not text.
     NotText,
-    /// The name has no address.
+    /// The host name has no address.
     NoSuchHost,
-    /// No connection, or it broke.
+    /// The connection failed or broke.
     NoConnection,
-    /// The certificate does not hold.
+    /// The TLS certificate is not valid.
     Tls,
-    /// The key was refused.
+    /// The API key was rejected.
     WrongKey,
-    /// There is no such service at this address.
+    /// There is no such service at this URL.
     WrongAddress,
     /// Too many requests.
     RateLimited,
-    /// The service failed or answered something else than its protocol says.
+    /// The service failed or violated its protocol.
     Provider,
 }
 
-/// What a host's name stands for, where that says more than the name.
+/// Returns the address of a host in parentheses, if it says more than the host's name.
 fn also(host: &str, address: &str) -> String {
     if host.trim_matches(['[', ']']) == address { String::new() } else { format!(" ({address})") }
 }
 
-/// A number of bytes as people say it.
+/// Formats a number of bytes for people.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
@@ -57,87 +57,87 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A failure with what is needed to explain it.
+/// An error with the details needed to explain it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address cannot be read.
+    /// The URL cannot be fetched.
     #[error("{url} cannot be read: {reason}")]
     BadUrl {
-        /// As given.
+        /// The URL as given.
         url: String,
         /// Why not.
         reason: String,
     },
-    /// The address leads to this machine or a private network.
+    /// The URL leads to this machine or a private network.
     #[error("{host} is on this machine or a private network{}", also(host, address))]
     PrivateAddress {
-        /// Name or number in the address.
+        /// Name or address in the URL.
         host: String,
-        /// What it stands for.
+        /// The address it resolves to.
         address: String,
     },
-    /// The host is not open to whoever asks.
+    /// The caller has no permission for the host.
     #[error("the host {host} is not open to you")]
     Closed {
         /// Its name.
         host: String,
     },
-    /// robots.txt forbids the address, or the site could not say whether it does.
+    /// robots.txt forbids the URL, or the site could not say whether it does.
     #[error("{url} is closed to programs: {reason}")]
     Robots {
-        /// The address.
+        /// The URL.
         url: String,
-        /// What robots.txt says, or why it could not be had.
+        /// What robots.txt says, or why it could not be fetched.
         reason: String,
     },
-    /// Redirects in a circle or too many of them.
+    /// A redirect loop, or too many redirects.
     #[error("{} redirects {}", hops.first().map_or("", |hop| &hop.url), if *circle { "in a circle" } else { "too often" })]
     Redirects {
-        /// Every address visited.
+        /// Every URL requested.
         hops: Vec<Hop>,
-        /// An address came twice.
+        /// Whether it is a loop.
         circle: bool,
     },
-    /// The whole took too long; drips count too.
+    /// The whole request took too long, even if data was still arriving.
     #[error("{url} did not answer in full within {} s", after.as_secs())]
     Timeout {
-        /// The address.
+        /// The URL.
         url: String,
         /// The limit.
         after: Duration,
     },
-    /// More bytes than allowed.
+    /// The response has more bytes than allowed.
     #[error("{url} is larger than {}", size(*limit))]
     TooLarge {
-        /// The address.
+        /// The URL.
         url: String,
         /// The limit, in bytes after decompression.
         limit: u64,
     },
-    /// A PDF, an archive, a picture.
+    /// The response is a PDF, an archive, an image or the like.
     #[error("{url} is not a text but {content_type}")]
     NotText {
-        /// The address.
+        /// The URL.
         url: String,
-        /// What it is.
+        /// Its media type.
         content_type: String,
     },
-    /// Asked for a file, the site answered with something else.
+    /// A file was requested, but the site answered with another status.
     #[error("{url} answers {status}")]
     Status {
-        /// The address.
+        /// The URL.
         url: String,
         /// The HTTP status.
         status: u16,
     },
-    /// The name has no address, or no name server answers.
+    /// The host name has no address, or no name server responds.
     #[error("the name {host} was not found")]
     NoSuchHost {
         /// The name.
         host: String,
     },
-    /// No connection, or it broke.
+    /// The connection failed or broke.
     #[error("no connection to {host}: {reason}")]
     NoConnection {
         /// The host.
@@ -145,28 +145,28 @@ pub enum Error {
         /// The system's reason.
         reason: String,
     },
-    /// The certificate does not hold.
+    /// The TLS certificate is not valid.
     #[error("{host} has no valid certificate: {reason}")]
     Tls {
         /// The host.
         host: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A search service refused the key.
+    /// A search service rejected the API key.
     #[error("{provider} refused the key")]
     WrongKey {
         /// Name of the service.
         provider: String,
     },
-    /// Nothing of this kind answers there.
+    /// There is no such service at this URL.
     #[error("there is no {provider} at {url}: {reason}")]
     WrongAddress {
         /// Name of the service.
         provider: String,
-        /// Where.
+        /// The URL.
         url: String,
-        /// What came instead.
+        /// What was received instead.
         reason: String,
     },
     /// Too many requests.
@@ -174,7 +174,7 @@ pub enum Error {
     RateLimited {
         /// Name of the service.
         provider: String,
-        /// How long, where it says.
+        /// How long to wait, if the service says so.
         retry_after: Option<Duration>,
     },
     /// The service failed.
@@ -182,7 +182,7 @@ pub enum Error {
     Provider {
         /// Name of the service.
         provider: String,
-        /// What it said.
+        /// The service's error.
         reason: String,
     },
 }
@@ -191,7 +191,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// What to branch on.
+    /// Returns the code to branch on.
     pub fn code(&self) -> Code {
         match self {
             Error::BadUrl { .. } => Code::BadUrl,
@@ -212,7 +212,7 @@ impl Error {
         }
     }
 
-    /// What a person can do.
+    /// Tells the user what to do about the error.
     pub fn remedy(&self) -> &'static str {
         match self.code() {
             Code::BadUrl => "Give an address that starts with http:// or https://.",

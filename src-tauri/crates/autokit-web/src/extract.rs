@@ -1,4 +1,4 @@
-//! The main text of a page, as blocks.
+//! Extracts the main text of a page as blocks.
 
 use dom_query::{Document as Dom, NodeRef, Selection};
 use dom_smoothie::{Config, Readability};
@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::body::{essence, one_line, readable};
 
-/// A piece of a page.
+/// A block of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Block {
@@ -17,25 +17,25 @@ pub enum Block {
         level: u8,
         /// Its text.
         text: String,
-        /// Its `id`, for a link to it.
+        /// Its `id`, for linking to it.
         anchor: Option<String>,
     },
-    /// Running text, an item of a list, a row of a table (cells separated by ` | `).
+    /// Running text, a list item, or a table row (cells separated by ` | `).
     Text {
-        /// Whitespace reduced to single spaces.
+        /// The text, with white space collapsed to single spaces.
         text: String,
     },
-    /// Code, line by line as written.
+    /// Code, with its line breaks.
     Code {
-        /// As the page names it.
+        /// The language, as declared by the page.
         language: Option<String>,
-        /// The lines.
+        /// The code.
         text: String,
     },
 }
 
 impl Block {
-    /// The block's text.
+    /// Returns the block's text.
     pub fn text(&self) -> &str {
         match self {
             Block::Heading { text, .. } | Block::Text { text } | Block::Code { text, .. } => text,
@@ -43,36 +43,36 @@ impl Block {
     }
 }
 
-/// Where a page leads.
+/// A link on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Absolute address.
+    /// Absolute URL.
     pub url: String,
-    /// The words that lead there.
+    /// The link's text.
     pub text: String,
-    /// It stands in the main text, not in menus around it.
+    /// Whether it is in the main text rather than in menus around it.
     pub in_main: bool,
 }
 
-/// A page without what surrounds its main text.
+/// A page reduced to its main text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// First heading of the main text, else the page's title.
     pub title: String,
-    /// The `<title>` as it stands, site name included.
+    /// The `<title>` as it is, including the site's name.
     pub page_title: String,
-    /// What the page says about itself (`meta description`).
+    /// The page's description of itself (`meta description`).
     pub description: Option<String>,
-    /// The address the page wants to be known by.
+    /// The page's canonical URL.
     pub canonical: Option<String>,
     /// The main text.
     pub blocks: Vec<Block>,
-    /// http(s) links in the order they stand, each address once.
+    /// http(s) links in document order, each URL once.
     pub links: Vec<Link>,
 }
 
 impl Document {
-    /// All blocks as one text; code between fences.
+    /// Returns all blocks as one text, with code in fences.
     pub fn text(&self) -> String {
         let mut out = String::new();
         for block in &self.blocks {
@@ -92,7 +92,7 @@ impl Document {
         out
     }
 
-    /// The code of the main text: language and lines.
+    /// Iterates over the code blocks of the main text: language and code.
     pub fn code(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Code { language, text } => Some((language.as_deref(), text.as_str())),
@@ -101,18 +101,18 @@ impl Document {
     }
 }
 
-/// Code between fences.
+/// Formats code as a fenced block.
 pub(crate) fn fenced(language: Option<&str>, code: &str) -> String {
     format!("```{}\n{code}\n```", language.unwrap_or(""))
 }
 
-/// Never part of the main text.
+/// Selectors for elements that are never part of the main text.
 const AROUND: &str = "script, style, noscript, template, svg, canvas, iframe, form, button, select, input, \
     nav, aside, footer, dialog, [role=navigation], [role=banner], [role=contentinfo], [role=dialog], \
     [role=search], [aria-hidden=true], [hidden], [class*=footer], [class*=breadcrumb], [class*=pagination], \
     [class*=cookie], [id*=cookie]";
 
-/// Where pages say their main text is, in order of how sure that makes it.
+/// Selectors for the main text, most reliable first.
 const MAIN: [&str; 6] = ["main", "[role=main]", "article", "#content", "#main-content", ".markdown-body"];
 
 /// Elements that end a run of text.
@@ -145,7 +145,7 @@ const BLOCKS: &[&str] = &[
     "address",
 ];
 
-/// Reads a page. Plain text and markdown come through as they are, in paragraphs and fenced code.
+/// Extracts a page. Plain text and Markdown are split into paragraphs and fenced code.
 pub fn extract(text: &str, content_type: Option<&str>, url: &str) -> Document {
     let html = match essence(content_type).as_str() {
         "text/html" | "application/xhtml+xml" => true,
@@ -161,12 +161,12 @@ pub fn extract(text: &str, content_type: Option<&str>, url: &str) -> Document {
     from_html(text, url)
 }
 
-/// Elements inside each other beyond which a page is read without its structure: parsing takes time
-/// in the square of the depth (3 s at 3,000), and no page made for people comes near this.
+/// Nesting depth beyond which a page is read without its structure: parsing takes quadratic time in the depth
+/// (3 s at 3,000), and no page made for people comes near this.
 const DEEPEST: usize = 400;
 
-/// About how deep elements lie in each other. Elements that browsers close by themselves are left
-/// out: a list with a thousand unclosed items is not deep.
+/// Estimates the nesting depth of elements. Elements that browsers close implicitly are left out: a list with
+/// a thousand unclosed items is not deep.
 fn nesting(html: &str) -> usize {
     const CLOSED_BY_OTHERS: &[&str] = &[
         "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup", "option", "optgroup",
@@ -198,7 +198,7 @@ fn nesting(html: &str) -> usize {
     deepest
 }
 
-/// The text between the tags.
+/// Returns the text between the tags.
 fn without_tags(html: &str) -> String {
     let mut out = String::new();
     let mut rest = html;
@@ -231,7 +231,7 @@ fn from_html(html: &str, url: &str) -> Document {
         .attr("href")
         .and_then(|href| base.as_ref()?.join(href.trim()).ok())
         .map(String::from);
-    // Before anything is taken away: menus lead somewhere too.
+    // Before anything is removed, because menus have links too.
     let links = links(&dom, base.as_ref());
     let first = dom.select("h1").first().nodes().first().map(heading_text);
     let blocks = main_blocks(&dom, url);
@@ -247,8 +247,8 @@ fn from_html(html: &str, url: &str) -> Document {
     Document { title, page_title, description, canonical, blocks, links }
 }
 
-/// The reading view's choice, unless it lost code that the page's own main element holds:
-/// readability was made for articles, and a page of short code samples can look to it like a menu.
+/// Returns the result of readability extraction, unless it lost code that the page's own main element
+/// contains: readability was made for articles, and can mistake a page of short code samples for a menu.
 fn main_blocks(dom: &Dom, url: &str) -> Vec<Block> {
     strip(dom);
     let marked = MAIN.iter().map(|selector| dom.select(selector).first()).find(Selection::exists);
@@ -278,11 +278,11 @@ fn main_blocks(dom: &Dom, url: &str) -> Vec<Block> {
     }
 }
 
-/// Takes away what surrounds the main text. Done before the reading view looks, because that view
-/// forgets the roles by which it is known.
+/// Removes what surrounds the main text. Done before readability extraction, which drops the roles by which
+/// these elements are recognized.
 fn strip(dom: &Dom) {
     for node in dom.select(AROUND).nodes() {
-        // A class such as `has-footer` on the whole page says nothing about the page.
+        // A class such as `has-footer` on the whole page does not mean that the page is a footer.
         let whole = ["html", "body", "main", "article"].iter().any(|name| node.has_name(name))
             || node.descendants_it().any(|below| below.has_name("main") || below.has_name("h1"));
         if !whole {
@@ -314,7 +314,7 @@ fn links(dom: &Dom, base: Option<&Url>) -> Vec<Link> {
     found
 }
 
-/// A heading without the sign that links to it.
+/// Returns the text of a heading without its anchor link symbol.
 fn heading_text(node: &NodeRef<'_>) -> String {
     fn collect(node: &NodeRef<'_>, out: &mut String) {
         for child in node.children_it(false) {
@@ -334,7 +334,7 @@ fn heading_text(node: &NodeRef<'_>) -> String {
     one_line(&text)
 }
 
-/// Walks an element in reading order.
+/// Returns the blocks of an element in reading order.
 fn blocks_of(node: &NodeRef<'_>) -> Vec<Block> {
     let mut walk = Walk::default();
     walk.children(node);
@@ -430,7 +430,7 @@ impl Walk {
     }
 }
 
-/// Code with its line ends: from text, `<br>` and elements that stand for a line each.
+/// Collects code with its line breaks: from text, `<br>` and elements that represent a line each.
 fn code_text(node: &NodeRef<'_>, out: &mut String) {
     for child in node.children_it(false) {
         if child.is_text() {

@@ -1,4 +1,4 @@
-//! The one HTTP client.
+//! The only HTTP client for the web.
 
 pub(crate) mod download;
 mod robots;
@@ -26,7 +26,7 @@ use crate::policy::NetworkPolicy;
 use crate::robots::RobotsCache;
 use crate::validators::{Validators, header};
 
-/// Who is asking, with a page that says what for.
+/// The user agent, with a page that explains the requests.
 const USER_AGENT: &str = concat!(
     "AutoKit/",
     env!("CARGO_PKG_VERSION"),
@@ -35,29 +35,29 @@ const USER_AGENT: &str = concat!(
     "; checks tool documentation)"
 );
 
-/// What a page should be.
+/// The `Accept` header of page requests.
 const WANTED: &str =
     "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/json;q=0.7,*/*;q=0.1";
 
-/// Bytes read of an answer that reports a failure.
+/// Most bytes read of a response with an error status.
 const FAILURE_BYTES: u64 = 256 << 10;
 
-/// A page read this recently is not asked for again.
+/// A page fetched within this time is not requested again.
 const FRESH: Duration = Duration::from_mins(1);
 
-/// Bounds of one request.
+/// Limits of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// From the first byte sent to the last byte read, redirects included; waiting for a place in
-    /// the queue is not counted.
+    /// Time from the first byte sent to the last byte read, including redirects but not the time spent in the
+    /// queue.
     pub total: Duration,
-    /// Until a connection stands.
+    /// Time until a connection is established.
     pub connect: Duration,
-    /// Bytes after decompression.
+    /// Most bytes after decompression.
     pub bytes: u64,
-    /// Redirects followed.
+    /// Most redirects followed.
     pub redirects: usize,
-    /// Requests to one host at a time.
+    /// Most concurrent requests to one host.
     pub per_host: usize,
 }
 
@@ -73,31 +73,31 @@ impl Default for Limits {
     }
 }
 
-/// An answer: any status, a text body.
+/// A response with any status and a text body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Where the page was found, after redirects.
+    /// The URL of the page, after redirects.
     pub url: String,
     /// HTTP status.
     pub status: u16,
-    /// Every request made, the last one included.
+    /// Every request made, including the last one.
     pub hops: Vec<Hop>,
-    /// Its media type, as declared.
+    /// The declared media type.
     pub content_type: Option<String>,
-    /// The body. Empty for a failure whose body is no text, and when nothing changed.
+    /// The body. Empty if the status is an error and the body is not text, or if the page is unchanged.
     pub text: String,
-    /// For asking again.
+    /// Validators for a conditional request later.
     pub validators: Validators,
-    /// The given validators still hold: the page has not changed.
+    /// Whether the given validators still match: the page has not changed.
     pub unchanged: bool,
-    /// Seconds to wait before asking again, where the site says so.
+    /// Seconds to wait before asking again, if the site says so.
     pub retry_after: Option<u64>,
     /// Milliseconds from the first request to the last byte.
     pub ms: u64,
 }
 
 impl Fetched {
-    /// Whether the page was delivered.
+    /// Whether the status is a success.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -106,9 +106,9 @@ impl Fetched {
 #[derive(Debug)]
 struct State {
     policy: NetworkPolicy,
-    /// Pages: guarded names, redirects followed by hand.
+    /// Client for pages: checks resolved addresses; redirects are followed by this module.
     pages: Client,
-    /// Services the person configured: wherever they are, no redirects.
+    /// Client for services the user configured: any address, no redirects.
     services: Client,
 }
 
@@ -119,19 +119,19 @@ struct Inner {
     hosts: Hosts,
     robots: RobotsCache,
     cache: PageCache,
-    /// When some host last answered.
+    /// When any host last responded.
     answered: ArcSwapOption<Instant>,
 }
 
-/// The polite client. Clones share everything.
+/// The HTTP client. Clones share everything.
 #[derive(Clone, Debug)]
 pub struct Fetcher(Arc<Inner>);
 
 impl Fetcher {
-    /// A client for these settings.
+    /// Creates a client with these settings.
     ///
     /// # Errors
-    /// When the proxy is not an address, or the system offers no certificates.
+    /// When the proxy is not a valid URL, or the system provides no certificates.
     pub fn new(policy: NetworkPolicy, limits: Limits) -> Result<Fetcher> {
         let state = ArcSwap::from_pointee(State::new(policy, &limits)?);
         Ok(Fetcher(Arc::new(Inner {
@@ -144,25 +144,25 @@ impl Fetcher {
         })))
     }
 
-    /// Takes new settings; connections made under the old ones are not used again.
+    /// Replaces the settings; connections made under the old ones are not reused.
     ///
     /// # Errors
-    /// As [`Fetcher::new`]; the old settings stay then.
+    /// As [`Fetcher::new`]; the old settings then stay.
     pub fn set_policy(&self, policy: NetworkPolicy) -> Result<()> {
         self.0.state.store(Arc::new(State::new(policy, &self.0.limits)?));
         Ok(())
     }
 
-    /// Reads a page.
+    /// Fetches a page.
     ///
     /// # Errors
-    /// Everything but [`crate::Code::WrongKey`] and the like; a status such as 404 is an answer, not
-    /// an error.
+    /// Any error except those of services, such as [`crate::Code::WrongKey`]. A status such as 404 is a
+    /// response, not an error.
     pub async fn get(&self, url: &str) -> Result<Fetched> {
         self.get_if_changed(url, &Validators::default()).await
     }
 
-    /// Reads a page unless it is still the one the validators came with.
+    /// Fetches a page unless the validators still match it.
     ///
     /// # Errors
     /// As [`Fetcher::get`].
@@ -176,8 +176,8 @@ impl Fetcher {
         .await
     }
 
-    /// Reads a page with less patience than [`Limits::total`], asking the site even if the page was read a
-    /// moment ago: for those who want to know how it is now.
+    /// Fetches a page within `patience`, if that is shorter than [`Limits::total`], requesting it from the
+    /// site even if it was fetched a moment ago: for callers that need its current state.
     ///
     /// # Errors
     /// As [`Fetcher::get`].
@@ -186,22 +186,23 @@ impl Fetcher {
         self.follow(Method::GET, url, &Validators::default(), options).await
     }
 
-    /// Reads a page for somebody to whom not every host is open: each address on the way is asked about
-    /// before it is.
+    /// Fetches a page for a caller that may not reach every host: `open` is asked about each URL before it is
+    /// requested.
     ///
     /// # Errors
-    /// As [`Fetcher::get`], and [`Error::Closed`] for a host that is not open.
+    /// As [`Fetcher::get`], and [`Error::Closed`] for a host that `open` refuses.
     pub async fn get_where(&self, url: &str, open: &(dyn Fn(&Url) -> bool + Send + Sync)) -> Result<Fetched> {
         let options = FetchOptions { total: self.0.limits.total, anew: false, open: Some(open) };
         self.follow(Method::GET, url, &Validators::default(), options).await
     }
 
-    /// Whether any host answered this recently: what fails now fails at its own end, not at ours.
+    /// Whether any host responded this recently, in which case a failure now is the site's and not the
+    /// network's.
     pub fn answered_within(&self, time: Duration) -> bool {
         self.0.answered.load().as_ref().is_some_and(|at| at.elapsed() < time)
     }
 
-    /// Asks for a page's status alone, reading it only where a site refuses that question.
+    /// Requests only a page's status, fetching the page if the HEAD request does not succeed.
     ///
     /// # Errors
     /// As [`Fetcher::get`].
@@ -214,12 +215,12 @@ impl Fetcher {
                 FetchOptions { total: self.0.limits.total, anew: true, open: None },
             )
             .await?;
-        // Some sites refuse HEAD or answer it wrongly; only a read tells then.
+        // Some sites refuse HEAD or answer it wrongly, so the page has to be fetched.
         if answer.is_success() { Ok(answer) } else { self.get(url).await }
     }
 
-    /// A request to a service the person configured: no robots.txt, no redirects, any host.
-    /// Gives status, headers and at most [`Limits::bytes`] of body.
+    /// Makes a request to a service the user configured: no robots.txt, no redirects, any host. Returns
+    /// status, headers and a body of at most [`Limits::bytes`].
     pub(crate) async fn call(&self, request: ServiceCall<'_>) -> Result<ServiceAnswer> {
         let url = parse(request.url)?;
         let host = host_of(&url);
@@ -255,7 +256,7 @@ impl Fetcher {
             .unwrap_or_else(|_| Err(Error::Timeout { url: url.to_string(), after }))
     }
 
-    /// From address to address until an answer is no redirect.
+    /// Makes requests until a response is not a redirect.
     async fn follow(
         &self,
         method: Method,
@@ -285,8 +286,8 @@ impl Fetcher {
                 hops.push(Hop { url: url.to_string(), status: 200 });
                 return Ok(delivered(&url, hops, &kept, validators, spent));
             }
-            // Left before the next hop is taken: a place held while waiting for another host's
-            // could close a circle of waiting requests.
+            // The permit is released before the next hop is taken: holding it while waiting for another
+            // host's permit could deadlock.
             let place = self.0.hosts.enter(&host_of(&url), rules.pause()).await;
             let began = Instant::now();
             let left = total.saturating_sub(spent);
@@ -323,12 +324,12 @@ impl Fetcher {
         }
     }
 
-    /// One request.
+    /// Makes one request.
     async fn step(&self, method: &Method, url: &Url, validators: &Validators) -> Result<Step> {
         let kept = (*method == Method::GET).then(|| self.0.cache.get(url.as_str())).flatten();
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static(WANTED));
-        // What is kept here is newer than what the caller has.
+        // The cached page is newer than the caller's.
         let known = kept.as_ref().map_or(validators, |kept| &kept.validators);
         for (name, value) in [(IF_NONE_MATCH, &known.etag), (IF_MODIFIED_SINCE, &known.last_modified)] {
             if let Some(value) = value.as_deref().and_then(|v| HeaderValue::from_str(v).ok()) {
@@ -382,7 +383,7 @@ impl Fetcher {
             }
             return Ok(Step::Answer(answer));
         }
-        // Refused by its label before a byte of it is read.
+        // Refused by its media type before any of it is read.
         if let Some(kind) = not_text(content_type.as_deref(), b"") {
             return Err(Error::NotText { url: url.to_string(), content_type: kind });
         }
@@ -398,7 +399,7 @@ impl Fetcher {
         Ok(Step::Answer(answer))
     }
 
-    /// Reads a body up to a limit; more is an error, not a cut.
+    /// Reads a body up to a limit; a longer body is an error and is not truncated.
     async fn read(&self, response: Response, url: &Url, limit: u64) -> Result<Vec<u8>> {
         let too_large = || Error::TooLarge { url: url.to_string(), limit };
         if response.content_length().is_some_and(|length| length > limit) {
@@ -417,17 +418,17 @@ impl Fetcher {
     }
 }
 
-/// Says which addresses are open to whoever asks.
+/// A callback that tells which URLs the caller may reach.
 type Open<'a> = &'a (dyn Fn(&Url) -> bool + Send + Sync);
 
-/// How a page is asked for.
+/// Options of a page request.
 #[derive(Clone, Copy)]
 struct FetchOptions<'a> {
-    /// For everything.
+    /// Time limit of the whole request.
     total: Duration,
-    /// The site is asked even if the page was read a moment ago.
+    /// Whether to request the page even if it was fetched a moment ago.
     anew: bool,
-    /// Says which addresses are open, if not all are.
+    /// Tells which URLs may be requested, if not all may.
     open: Option<Open<'a>>,
 }
 
@@ -445,7 +446,7 @@ pub(crate) struct ServiceCall<'a> {
     pub(crate) json: Option<&'a serde_json::Value>,
 }
 
-/// What a configured service answered.
+/// The response of a configured service.
 pub(crate) struct ServiceAnswer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -492,7 +493,7 @@ fn host_of(url: &Url) -> String {
     format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default())
 }
 
-/// Seconds of a `Retry-After` header; its form as a date is read too.
+/// Returns the seconds of a `Retry-After` header, which may also be a date.
 fn retry_after(headers: &HeaderMap) -> Option<u64> {
     let value = header(headers, &RETRY_AFTER)?;
     value.trim().parse().ok().or_else(|| {
@@ -506,7 +507,7 @@ fn redirected(response: &Response, url: &Url) -> Result<Option<Url>> {
         return Ok(None);
     }
     let Some(location) = response.headers().get(LOCATION) else { return Ok(None) };
-    // Browsers take bytes beyond ASCII for UTF-8.
+    // Browsers interpret non-ASCII bytes as UTF-8.
     let location = String::from_utf8_lossy(location.as_bytes());
     let mut to = url.join(location.trim()).map_err(|error| Error::BadUrl {
         url: location.to_string(),
@@ -516,7 +517,7 @@ fn redirected(response: &Response, url: &Url) -> Result<Option<Url>> {
     Ok(Some(to))
 }
 
-/// A page out of the cache, for a caller with these validators.
+/// Returns a page from the cache to a caller with these validators.
 fn delivered(url: &Url, hops: Vec<Hop>, kept: &CachedPage, theirs: &Validators, spent: Duration) -> Fetched {
     let unchanged = !theirs.is_empty() && *theirs == kept.validators;
     Fetched {

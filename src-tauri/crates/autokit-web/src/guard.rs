@@ -1,4 +1,4 @@
-//! Where connections may lead, and what a failed one means.
+//! Guards where connections may lead, and explains failed ones.
 
 use std::error::Error as _;
 use std::net::SocketAddr;
@@ -10,12 +10,12 @@ use crate::address::is_public;
 use crate::error::Error;
 use crate::policy::NetworkPolicy;
 
-/// Refuses names that stand for private addresses, at the moment of connecting: a check before
-/// that could be answered differently by a hostile name server.
+/// Refuses host names that resolve to private addresses, at the time of connecting: a hostile name server
+/// could answer an earlier check differently.
 #[derive(Debug)]
 pub(crate) struct GuardedNames(pub(crate) NetworkPolicy);
 
-/// A name has only addresses that are closed.
+/// All addresses of a host name are private.
 #[derive(Debug, thiserror::Error)]
 #[error("{host} is a private address ({address})")]
 struct PrivateName {
@@ -23,7 +23,7 @@ struct PrivateName {
     address: String,
 }
 
-/// A name has no address.
+/// A host name has no address.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} was not found")]
 struct UnknownName(String);
@@ -64,7 +64,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// What the system says about a connection, in plain words where they are known.
+/// Rephrases the system's message about a connection in plain words, where known.
 fn plainly(reason: &str) -> String {
     const WORDS: &[(&str, &str)] = &[
         ("connection refused", "nothing answers at this port"),
@@ -81,7 +81,7 @@ fn plainly(reason: &str) -> String {
     WORDS.iter().find(|(said, _)| lower.contains(said)).map_or(reason, |(_, plain)| plain).to_owned()
 }
 
-/// Finds the reason in the chain of causes.
+/// Determines the reason from the error's chain of causes.
 pub(crate) fn explain(url: &Url, error: &reqwest::Error) -> Error {
     let host = url.host_str().unwrap_or_default().to_owned();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! At most a few connections to one host at a time, and a pause where the site asks for one.
+//! Limits concurrent requests per host, and pauses between requests if the site asks for it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,17 +7,17 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// Hosts remembered; idle ones are forgotten beyond that.
+/// Most hosts remembered; beyond that, idle ones are evicted.
 const REMEMBERED: usize = 1024;
 
 /// Longest pause granted to a site that asks for one (`Crawl-delay`).
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// How long a request that was answered counts as one still: the host has to put it away.
+/// How long a completed request still counts as running, because the host has to clean up.
 const BREATH: Duration = Duration::from_millis(15);
 
-/// How long a connection that was broken off counts as one still: it goes on at the other end until the
-/// host notices, and a host too slow to answer is not to be asked again at once.
+/// How long an aborted connection still counts as running: it continues on the other side until the host
+/// notices, and a host too slow to respond should not be asked again at once.
 const AFTERMATH: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ struct Host {
     next: Arc<tokio::sync::Mutex<Instant>>,
 }
 
-/// The queue in front of every host.
+/// The request queue of every host.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     at_once: usize,
@@ -39,7 +39,7 @@ impl Hosts {
         Hosts { at_once, hosts: Mutex::default() }
     }
 
-    /// Waits for a place at `host` (name and port); keep it until the answer is read.
+    /// Waits for a permit for `host` (name and port); hold it until the response is read.
     pub(crate) async fn enter(&self, host: &str, pause: Option<Duration>) -> Place {
         let (places, next) = {
             let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ impl Hosts {
         };
         let place = places.acquire_owned().await.unwrap_or_else(|_| unreachable!("never closed"));
         if let Some(pause) = pause {
-            // Held while waiting: those behind start one pause later each.
+            // The lock is held while waiting, so that each request behind starts one pause later.
             let mut next = next.lock().await;
             tokio::time::sleep_until(*next).await;
             *next = Instant::now() + pause.min(LONGEST_PAUSE);
@@ -64,12 +64,12 @@ impl Hosts {
     }
 }
 
-/// A place in front of a host.
+/// A permit to make a request to a host.
 #[derive(Debug)]
 pub(crate) struct Place(Option<OwnedSemaphorePermit>);
 
 impl Place {
-    /// Gives the place back after an answer that was read to its end.
+    /// Releases the permit after a response was read completely.
     pub(crate) fn leave(mut self) {
         if let Some(place) = self.0.take() {
             hold(place, BREATH);
@@ -78,7 +78,7 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// Not left in order: the connection was broken off.
+    /// Releases a permit that was not passed to `leave`: the connection was aborted.
     fn drop(&mut self) {
         if let Some(place) = self.0.take() {
             hold(place, AFTERMATH);
@@ -86,7 +86,7 @@ impl Drop for Place {
     }
 }
 
-/// Gives a place back after a while. Without a runtime nobody is waiting for it.
+/// Releases a permit after a delay. Without a runtime nobody is waiting for it.
 fn hold(place: OwnedSemaphorePermit, after: Duration) {
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
         runtime.spawn(async move {

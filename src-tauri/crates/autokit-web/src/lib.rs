@@ -1,11 +1,11 @@
-//! Reads the web politely, for everything in AutoKit that needs it.
+//! Polite web access for everything in AutoKit that needs it.
 //!
-//! * [`Fetcher`]: one HTTP client for the product. It refuses private addresses after name
-//!   resolution and on every redirect, keeps to robots.txt and two connections a host, and bounds
-//!   size and total time.
-//! * [`extract`]: the main text of a page as blocks, code kept as code; [`chunks`] cuts it along
-//!   its structure.
-//! * [`search`]: Tavily, Brave, SearXNG, DuckDuckGo and GitHub behind one result type.
+//! * [`Fetcher`]: the product's only HTTP client for the web. It refuses private addresses after name
+//!   resolution and on every redirect, respects robots.txt, makes at most two concurrent requests per host,
+//!   and limits size and total time.
+//! * [`extract`]: the main text of a page as blocks, with code kept as code; [`chunks`] splits it along its
+//!   structure.
+//! * [`search`]: Tavily, Brave, SearXNG, DuckDuckGo and GitHub with one result type.
 
 mod address;
 mod body;

@@ -1,4 +1,4 @@
-//! What the person allows this client to reach.
+//! Which hosts the user allows this client to reach.
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
@@ -6,33 +6,33 @@ use url::{Host, Url};
 use crate::address::is_public;
 use crate::error::{Error, Result};
 
-/// The person's network settings.
+/// The user's network settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NetworkPolicy {
-    /// Hosts on this machine or a private network that may be read: `name`, `name:port`, a number,
-    /// `[number]:port`. Public hosts need no entry.
+    /// Allowed hosts on this machine or a private network: `name`, `name:port`, an address, `[address]:port`.
+    /// Public hosts need no entry.
     pub allowed_hosts: Vec<String>,
-    /// A proxy for everything (`http://host:port`, `socks5://…` is not supported). It resolves names
-    /// itself, so that only addresses given as numbers can be checked here.
+    /// A proxy for everything (`http://host:port`; `socks5://…` is not supported). The proxy resolves names
+    /// itself, so only numeric addresses can be checked here.
     pub proxy: Option<String>,
 }
 
 impl NetworkPolicy {
-    /// Allows one host more.
+    /// Allows another host.
     #[must_use]
     pub fn allowing(mut self, host: impl Into<String>) -> NetworkPolicy {
         self.allowed_hosts.push(host.into());
         self
     }
 
-    /// Whether the person named this host, with this port or with any.
+    /// Whether the user allowed this host, with this port or with any.
     pub(crate) fn names(&self, host: &str, port: Option<u16>) -> bool {
         let host = host.trim_end_matches('.');
         self.allowed_hosts.iter().any(|entry| {
             let entry = entry.trim().trim_end_matches('/');
             let (name, wanted) = match entry.rsplit_once(':') {
-                // A colon inside brackets or a bare IPv6 number is no port.
+                // A colon inside brackets or in a bare IPv6 address does not start a port.
                 Some((name, digits)) if !name.contains(':') || name.ends_with(']') => {
                     match digits.parse::<u16>() {
                         Ok(wanted) => (name, Some(wanted)),
@@ -46,7 +46,7 @@ impl NetworkPolicy {
         })
     }
 
-    /// Refuses what can be refused without asking a name server.
+    /// Refuses what can be refused without name resolution.
     pub(crate) fn check(&self, url: &Url) -> Result<()> {
         let bad = |reason: &str| Err(Error::BadUrl { url: url.to_string(), reason: reason.to_owned() });
         if !matches!(url.scheme(), "http" | "https") {
@@ -68,8 +68,7 @@ impl NetworkPolicy {
             Some(address) if !is_public(address) => {
                 Err(Error::PrivateAddress { host, address: address.to_string() })
             }
-            // A name allowed for another port only must not slip through the resolver, which is
-            // not told the port.
+            // A name allowed for another port only must not pass the resolver, which does not know the port.
             None if self.names(&host, None) => {
                 Err(Error::PrivateAddress { host, address: "allowed for another port".to_owned() })
             }

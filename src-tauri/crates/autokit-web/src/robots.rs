@@ -9,30 +9,30 @@ use texting_robots::Robot;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-/// How long an answer holds; RFC 9309 2.4 says a day at most.
+/// How long rules are cached; RFC 9309 2.4 allows a day at most.
 const HOLDS: Duration = Duration::from_hours(24);
 
-/// How long a failure to get an answer holds.
+/// How long a failed request for rules is cached.
 const FAILURE_HOLDS: Duration = Duration::from_mins(5);
 
-/// Origins remembered.
+/// Most origins cached.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// The rules of one origin.
 #[derive(Debug)]
 pub(crate) enum Rules {
-    /// There are none.
+    /// There are no rules.
     Open,
-    /// As parsed.
+    /// The parsed rules.
     Listed(Box<Robot>),
-    /// The site is there but cannot say; RFC 9309 2.3.1.4 takes that for a refusal.
+    /// The site responds but cannot say; RFC 9309 2.3.1.4 requires treating this as a refusal.
     Unknown(String),
-    /// Nobody is there. The page's own failure will say so better, so nothing is refused here.
+    /// The site does not respond. Nothing is refused here, because the page's own error explains it better.
     Unreachable,
 }
 
 impl Rules {
-    /// Out of the site's answer.
+    /// Derives the rules from the site's response.
     pub(crate) fn read(agent: &str, status: u16, body: &[u8]) -> Rules {
         match status {
             200..=299 => match Robot::new(agent, body) {
@@ -47,7 +47,7 @@ impl Rules {
         }
     }
 
-    /// Why an address may not be read.
+    /// Returns why a URL may not be read; `None` if it may.
     pub(crate) fn refusal(&self, url: &str) -> Option<String> {
         match self {
             Rules::Open | Rules::Unreachable => None,
@@ -56,7 +56,7 @@ impl Rules {
         }
     }
 
-    /// The pause between requests that the site asks for.
+    /// Returns the pause between requests that the site asks for.
     pub(crate) fn pause(&self) -> Option<Duration> {
         match self {
             Rules::Listed(robot) => robot.delay.and_then(|seconds| Duration::try_from_secs_f32(seconds).ok()),
@@ -71,7 +71,7 @@ struct Entry {
     rules: Arc<OnceCell<Arc<Rules>>>,
 }
 
-/// Rules by origin; asked for once however many wait.
+/// Rules by origin; requested once, however many tasks wait for them.
 #[derive(Debug)]
 pub(crate) struct RobotsCache(Mutex<LruCache<String, Entry>>);
 
@@ -82,7 +82,7 @@ impl Default for RobotsCache {
 }
 
 impl RobotsCache {
-    /// The rules of `origin`, by `ask` where they are not known.
+    /// Returns the rules of `origin`, calling `ask` if they are not cached.
     pub(crate) async fn rules<F>(&self, origin: &str, ask: impl FnOnce() -> F) -> Arc<Rules>
     where
         F: Future<Output = Rules>,

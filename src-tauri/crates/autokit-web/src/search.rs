@@ -1,8 +1,8 @@
-//! Web search behind one result type: Tavily, Brave, SearXNG, DuckDuckGo, and GitHub as a source.
+//! Web search with one result type: Tavily, Brave, SearXNG, DuckDuckGo, and GitHub as a source.
 //!
-//! Each service is asked at its own address or at one the person names, so that a proxy, a
-//! self-hosted instance or a test server can stand in. A service the person configured may be on
-//! this machine; the pages it finds are read under the general rules.
+//! Each service is requested at its usual URL or at one the user sets, so that a proxy, a self-hosted
+//! instance or a test server can take its place. A configured service may be on this machine; the pages it
+//! finds are subject to the general rules.
 
 mod brave;
 mod duckduckgo;
@@ -29,9 +29,9 @@ pub enum Service {
     Tavily,
     /// Brave Search API; needs a key.
     Brave,
-    /// A SearXNG instance that answers in JSON.
+    /// A SearXNG instance with JSON output enabled.
     Searxng,
-    /// DuckDuckGo's page for browsers without JavaScript; no key.
+    /// DuckDuckGo's page for browsers without JavaScript; needs no key.
     Duckduckgo,
 }
 
@@ -39,7 +39,7 @@ impl Service {
     /// All services.
     pub const ALL: [Service; 4] = [Service::Tavily, Service::Brave, Service::Searxng, Service::Duckduckgo];
 
-    /// For people.
+    /// Returns the name for people.
     pub fn title(self) -> &'static str {
         match self {
             Service::Tavily => "Tavily",
@@ -49,7 +49,7 @@ impl Service {
         }
     }
 
-    /// Where it is when the person names no address. SearXNG has no home.
+    /// Returns the base URL used if the user sets none. SearXNG has no default.
     pub fn home(self) -> Option<&'static str> {
         match self {
             Service::Tavily => Some("https://api.tavily.com"),
@@ -59,24 +59,24 @@ impl Service {
         }
     }
 
-    /// Whether it does nothing without a key.
+    /// Whether it requires a key.
     pub fn needs_key(self) -> bool {
         matches!(self, Service::Tavily | Service::Brave)
     }
 }
 
-/// What a search found.
+/// A search result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
     /// Its title, without markup.
     pub title: String,
-    /// Where it is.
+    /// Its URL.
     pub url: String,
-    /// A few words from it, without markup.
+    /// A short extract, without markup.
     pub snippet: String,
 }
 
-/// One result, by the names the services have for its parts.
+/// One result, with the field names that the services use.
 #[derive(Deserialize)]
 struct Item {
     #[serde(default)]
@@ -86,14 +86,14 @@ struct Item {
     content: Option<String>,
 }
 
-/// A list of results; services leave it out when there are none.
+/// A list of results; services omit it if there are none.
 #[derive(Default, Deserialize)]
 struct Results {
     #[serde(default, deserialize_with = "those_that_fit")]
     results: Vec<Item>,
 }
 
-/// Results that can be read; one that cannot does not take the others along.
+/// Deserializes the results that can be read; one that cannot is skipped without affecting the others.
 fn those_that_fit<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<Vec<Item>, D::Error> {
@@ -101,7 +101,7 @@ fn those_that_fit<'de, D: serde::Deserializer<'de>>(
     Ok(all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect())
 }
 
-/// Whether an address is one a person may be sent to: a page of the web, without a name to sign in with.
+/// Whether a URL may be shown to a person: a web page, without a user name in the URL.
 fn is_page(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| {
         matches!(url.scheme(), "http" | "https") && url.has_host() && url.username().is_empty()
@@ -129,7 +129,7 @@ pub struct Provider {
 }
 
 impl std::fmt::Debug for Provider {
-    // The key is not for logs.
+    // The key must not appear in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Provider")
             .field("service", &self.service)
@@ -139,11 +139,11 @@ impl std::fmt::Debug for Provider {
 }
 
 impl Provider {
-    /// A service at its home or at `base`.
+    /// Creates a service at its default URL or at `base`.
     ///
     /// # Errors
-    /// [`Error::WrongAddress`] when it has no home and no address is named; [`Error::WrongKey`] when
-    /// it needs a key and there is none.
+    /// [`Error::WrongAddress`] when there is no default and no `base`, or `base` is not valid;
+    /// [`Error::WrongKey`] when it requires a key and there is none.
     pub fn new(
         fetcher: Fetcher,
         service: Service,
@@ -174,12 +174,12 @@ impl Provider {
         Ok(Provider { fetcher, service, base: base.trim_end_matches('/').to_owned(), key })
     }
 
-    /// Which service it is.
+    /// Returns which service it is.
     pub fn service(&self) -> Service {
         self.service
     }
 
-    /// Searches, best first, at most `limit` hits, each address once.
+    /// Searches for at most `limit` hits, best first, each URL once.
     ///
     /// # Errors
     /// Mapped to [`crate::Code::WrongKey`], `WrongAddress`, `RateLimited`, `Provider` or one of the network codes.
@@ -214,7 +214,7 @@ impl Provider {
     }
 }
 
-/// Asks a service and maps what every service says alike.
+/// Makes a request to a service and maps the errors that are common to all services.
 async fn ask(
     fetcher: &Fetcher,
     provider: &str,
@@ -238,7 +238,7 @@ async fn ask(
         StatusCode::UNAUTHORIZED | StatusCode::PAYMENT_REQUIRED => {
             Err(Error::WrongKey { provider: provider.into() })
         }
-        // Brave answers a malformed key with 422, GitHub a spent allowance with 403.
+        // Brave answers a malformed key with 422, GitHub an exhausted rate limit with 403.
         StatusCode::UNPROCESSABLE_ENTITY if answer.text.contains("SUBSCRIPTION_TOKEN") => {
             Err(Error::WrongKey { provider: provider.into() })
         }
@@ -255,7 +255,7 @@ async fn ask(
         }
         status if status.is_redirection() => Err(wrong_address(format!("it answers {status}"))),
         status => {
-            // Some services repeat what they were sent; a key is neither shown nor kept.
+            // Some services echo what they were sent; the key must not be shown or stored.
             let mut text = answer.text;
             for (_, value) in headers.iter().filter(|(name, _)| KEY_HEADERS.contains(name)) {
                 let key = value.strip_prefix("Bearer ").unwrap_or(value).trim();
@@ -270,7 +270,7 @@ async fn ask(
 
 fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer) -> Result<T> {
     serde_json::from_str(&answer.text).map_err(|error| {
-        // A web page where an API should be is another address, not a fault of the service.
+        // A web page instead of an API response means a wrong URL, not a fault of the service.
         if answer.text.trim_start().starts_with('<') {
             Error::WrongAddress {
                 provider: provider.into(),
@@ -289,14 +289,14 @@ fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer)
 /// Headers that carry keys.
 const KEY_HEADERS: [&str; 2] = ["authorization", "x-subscription-token"];
 
-/// A status with the start of what came with it, markup left out.
+/// Formats a status with the start of the response, without markup.
 fn said(status: StatusCode, text: &str) -> String {
     let text = plain(text);
     let start: String = text.chars().take(200).collect();
     if start.is_empty() { status.to_string() } else { format!("{status}: {start}") }
 }
 
-/// Text without tags and entities, on one line.
+/// Returns text without tags and entities, on one line.
 fn plain(html: &str) -> String {
     let text = if html.contains(['<', '&']) {
         dom_query::Document::fragment(html).text().to_string()
@@ -306,7 +306,7 @@ fn plain(html: &str) -> String {
     one_line(&text)
 }
 
-/// `text` as a query parameter.
+/// Encodes `text` as a query parameter.
 fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

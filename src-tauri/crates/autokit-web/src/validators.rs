@@ -1,9 +1,9 @@
-//! Asking whether a page has changed (RFC 9110, section 13).
+//! Validators of conditional requests (RFC 9110, section 13).
 
 use reqwest::header::{ETAG, HeaderMap, LAST_MODIFIED};
 use serde::{Deserialize, Serialize};
 
-/// What a later request needs to ask "has it changed?".
+/// The values a later conditional request needs to ask whether a page has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Validators {

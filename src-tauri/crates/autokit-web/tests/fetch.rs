@@ -1,4 +1,4 @@
-//! The client against a server on this machine that misbehaves in every way seen in the wild.
+//! Tests of the client against a local server that misbehaves in every way seen in practice.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ struct Site {
     inside: Arc<AtomicUsize>,
     most: Arc<AtomicUsize>,
     robots_asked: Arc<AtomicUsize>,
-    /// Lets visitors of `/slow-room` out.
+    /// Lets requests to `/slow-room` complete.
     door: Arc<Semaphore>,
 }
 
@@ -101,7 +101,7 @@ async fn endless() -> Response {
     ([(header::CONTENT_TYPE, "text/html")], Body::from_stream(parts)).into_response()
 }
 
-/// 64 MiB of nothing in 64 KiB of gzip: deflate's stored form of zeros, made here byte by byte.
+/// 64 MiB of repeated bytes in 64 KiB of gzip, encoded here bit by bit.
 async fn bomb() -> Response {
     // One deflate block with fixed Huffman codes: a literal, then copies of 258 bytes at distance 1.
     let mut bits: Vec<bool> = vec![true, true, false];
@@ -143,7 +143,7 @@ async fn slow_room(State(site): State<Site>) -> &'static str {
     "out"
 }
 
-/// In time, only so that a test that fails does not hang.
+/// Long limits, which only keep a failing test from hanging.
 fn limits() -> Limits {
     let long = Duration::from_mins(1);
     Limits { total: long, connect: long, bytes: 1 << 20, ..Limits::default() }
@@ -188,10 +188,10 @@ async fn private_addresses_are_refused_at_first_and_after_a_redirect() {
     assert_eq!(code(&fetcher, &format!("{base}/inside")).await, Code::PrivateAddress);
     assert_eq!(code(&fetcher, &format!("{base}/file")).await, Code::BadUrl);
     assert_eq!(code(&fetcher, "http://127.0.0.1:1/").await, Code::PrivateAddress);
-    // A name that stands for this machine: refused where it is looked up.
+    // A name that resolves to this machine is refused at name resolution.
     assert_eq!(code(&fetcher, "http://localhost:1/").await, Code::PrivateAddress);
     assert_eq!(code(&fetcher, "http://nobody.invalid/").await, Code::NoSuchHost);
-    // A permission taken back holds at once.
+    // Withdrawing a permission takes effect at once.
     fetcher.set_policy(NetworkPolicy::default()).unwrap();
     assert_eq!(code(&fetcher, &format!("{base}/page")).await, Code::PrivateAddress);
 }
@@ -199,7 +199,8 @@ async fn private_addresses_are_refused_at_first_and_after_a_redirect() {
 #[tokio::test]
 async fn drips_and_silence_end_in_time() {
     let (fetcher, base, _) = client_within(Limits { total: Duration::from_secs(1), ..limits() }).await;
-    // Neither ever ends by itself, and the first is never silent for long: that they end is the limit's doing.
+    // Neither response ever ends, and the first is never silent for long, so only the time limit can end
+    // them.
     for path in ["/drip", "/silent"] {
         assert_eq!(code(&fetcher, &format!("{base}{path}")).await, Code::Timeout, "{path}");
     }
@@ -238,12 +239,12 @@ async fn robots_txt_is_kept_to_and_asked_for_once() {
     assert_eq!(code(&fetcher, &format!("{base}/private/page")).await, Code::Robots);
     fetcher.get(&format!("{base}/page")).await.unwrap();
     assert_eq!(site.robots_asked.load(Ordering::SeqCst), 1);
-    // A site that cannot say what it allows allows nothing for the time being.
+    // A site that cannot say what it allows is treated as allowing nothing for the time being.
     let (address, _) = serve((StatusCode::SERVICE_UNAVAILABLE, "")).await;
     let policy = NetworkPolicy::default().allowing(address.to_string());
     let fetcher = Fetcher::new(policy, limits()).unwrap();
     assert_eq!(code(&fetcher, &format!("http://{address}/page")).await, Code::Robots);
-    // Nobody there at all is a missing site, not a closed one.
+    // A host that does not respond at all is a missing site, not a closed one.
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let fetcher = Fetcher::new(NetworkPolicy::default().allowing(free.to_string()), limits()).unwrap();
     assert_eq!(code(&fetcher, &format!("http://{free}/")).await, Code::NoConnection);
@@ -257,7 +258,7 @@ async fn a_page_that_has_not_changed_is_not_read_again() {
     assert_eq!((first.text.as_str(), first.validators.etag.as_deref()), ("first words", Some("\"v1\"")));
     let again = fetcher.get_if_changed(&url, &first.validators).await.unwrap();
     assert!(again.unchanged && again.text.is_empty(), "{again:?}");
-    // A new process knows only the validators.
+    // A new process has only the validators.
     let policy = NetworkPolicy::default().allowing(base.trim_start_matches("http://"));
     let other = Fetcher::new(policy, limits()).unwrap();
     let again = other.get_if_changed(&url, &first.validators).await.unwrap();
@@ -273,7 +274,7 @@ async fn at_most_two_requests_reach_a_host_at_a_time() {
             tokio::spawn(async move { fetcher.get(&url).await })
         })
         .collect();
-    // Two are inside; were there a third, it would come in now that nobody can leave.
+    // Two requests are inside; a third would enter now, since none can leave.
     while site.inside.load(Ordering::SeqCst) < 2 {
         tokio::task::yield_now().await;
     }

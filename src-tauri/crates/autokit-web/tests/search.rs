@@ -1,4 +1,4 @@
-//! Each search service's protocol, as its documentation shows it, served on this machine.
+//! Tests of each search service's protocol as documented, against a local server.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// What was asked: method, path with query, headers that matter, body.
+/// The recorded requests: method, path with query, relevant headers, body.
 type Asked = Arc<Mutex<Vec<(String, String, String, Value)>>>;
 
 #[derive(Clone)]
@@ -44,7 +44,7 @@ async fn serve(answer: impl Fn(&str) -> Response + Send + Sync + 'static) -> (St
 }
 
 fn fetcher() -> Fetcher {
-    // Services the person names may be on this machine without any other permission.
+    // Configured services may be on this machine without any other permission.
     Fetcher::new(NetworkPolicy::default(), Limits::default()).unwrap()
 }
 
@@ -165,7 +165,7 @@ async fn what_goes_wrong_is_told_apart() {
         matches!(&busy, Error::RateLimited { retry_after: Some(t), .. } if t.as_secs() == 12),
         "{busy:?}"
     );
-    // No error and no debug output holds the key.
+    // Neither errors nor debug output contain the key.
     let (base, _) = serve(|_| StatusCode::UNAUTHORIZED.into_response()).await;
     let provider = provider(Service::Brave, &base);
     let error = provider.search("q", 1).await.unwrap_err();
@@ -208,7 +208,7 @@ async fn github_gives_repositories_and_facts() {
     let keyless = GitHub::new(fetcher(), Some(&base), None);
     assert_eq!(keyless.code("calendar", 3).await.unwrap_err().code(), Code::WrongKey);
     assert_eq!(github.repository("../../user").await.unwrap_err().code(), Code::BadUrl);
-    // What was read back is what was written: evidence is kept as JSON.
+    // Reading back yields what was written, because evidence is stored as JSON.
     let kept: autokit_web::search::Repository =
         serde_json::from_value(serde_json::to_value(&found[0]).unwrap()).unwrap();
     assert_eq!(kept, found[0]);

@@ -1,5 +1,5 @@
-//! A file somebody named, as bytes: guarded like a page, but not looked up in robots.txt, which is for
-//! programs that find their own way.
+//! Downloads of files that a person named, as bytes. They are guarded like pages, but robots.txt is not
+//! consulted, because it is for programs that crawl on their own.
 
 use std::time::Duration;
 
@@ -12,25 +12,25 @@ use crate::guard::explain;
 use crate::hop::Hop;
 use crate::validators::Validators;
 
-/// How long a file may take.
+/// Time limit of a download.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// A file as it was delivered.
+/// A downloaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Download {
-    /// Where it was found, after redirects.
+    /// Its URL, after redirects.
     pub url: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// By which it is asked for again.
+    /// Validators for a conditional request later.
     pub validators: Validators,
 }
 
 impl Fetcher {
-    /// Gets a file of at most `limit` bytes; nothing when it is still the one these validators name.
+    /// Downloads a file of at most `limit` bytes; returns `None` if the validators still match it.
     ///
     /// # Errors
-    /// As [`Fetcher::get`], and [`Error::Status`] for any answer that is no file.
+    /// As [`Fetcher::get`], and [`Error::Status`] for any status that is not a success.
     pub async fn download(&self, given: &str, known: &Validators, limit: u64) -> Result<Option<Download>> {
         let late = |_| Err(Error::Timeout { url: given.to_owned(), after: PATIENCE });
         tokio::time::timeout(PATIENCE, self.fetch_file(given, known, limit)).await.unwrap_or_else(late)

@@ -1,4 +1,4 @@
-//! What a site's robots.txt lets this program read (RFC 9309).
+//! What a site's robots.txt allows this program to read (RFC 9309).
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::error::Error;
 use crate::guard::explain;
 use crate::robots::Rules;
 
-/// Name by which robots.txt knows this program.
+/// The name of this program in robots.txt.
 const AGENT: &str = "AutoKit";
 
-/// Bytes of robots.txt read; RFC 9309 asks for 500 KiB at least.
+/// Most bytes of robots.txt read; RFC 9309 asks for 500 KiB at least.
 const ROBOTS_BYTES: u64 = 512 << 10;
 
 impl Fetcher {
-    /// The rules of the site an address is of.
+    /// Returns the rules of the site a URL belongs to.
     pub(super) async fn rules(&self, url: &Url, open: Option<Open<'_>>) -> Arc<Rules> {
         let origin = url.origin().ascii_serialization();
         self.0.robots.rules(&origin, || self.ask_robots(url, open)).await

@@ -1,7 +1,7 @@
-//! Requests to web APIs: any method, header and body, to guarded addresses, answered in bytes.
+//! Requests to web APIs: any method, headers and body, to guarded addresses, with the response as bytes.
 //!
-//! They are made because somebody calls an operation, not because a program wanders about: robots.txt does
-//! not speak of them, and what they answer is not kept.
+//! They are made because somebody calls an operation, not by a crawler, so robots.txt does not apply, and
+//! responses are not cached.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::guard::explain;
 
 /// Redirects followed within one origin.
 const REDIRECTS: usize = 5;
-/// How this program calls itself to web APIs.
+/// The user agent of requests to web APIs.
 const AGENT: &str = concat!("AutoKit/", env!("CARGO_PKG_VERSION"));
 
 /// A request to a web API.
@@ -25,19 +25,19 @@ const AGENT: &str = concat!("AutoKit/", env!("CARGO_PKG_VERSION"));
 pub struct ApiRequest {
     /// The method in upper case.
     pub method: String,
-    /// The absolute address.
+    /// The absolute URL.
     pub url: String,
     /// Headers, name and value.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Option<Vec<u8>>,
-    /// How long all of it may take.
+    /// Time limit of the whole request.
     pub patience: Duration,
-    /// Bytes of the answer that are read; the rest is left.
+    /// Most bytes of the response that are read; the rest is dropped.
     pub limit: usize,
 }
 
-/// Neither headers nor query are shown: they hold keys.
+/// Headers and query are not shown, because they may contain keys.
 impl std::fmt::Debug for ApiRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let address = parse(&self.url).map_or_else(|_| String::new(), |url| bare(&url));
@@ -48,34 +48,34 @@ impl std::fmt::Debug for ApiRequest {
     }
 }
 
-/// What a web API answered, whatever its status.
+/// The response of a web API, with any status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiAnswer {
     /// HTTP status.
     pub status: u16,
-    /// The address that answered, without its query: that may hold a key.
+    /// The URL that responded, without its query, which may contain a key.
     pub url: String,
-    /// Its media type, as declared.
+    /// The declared media type.
     pub content_type: Option<String>,
-    /// Where it wants the request to be made instead, if that is another origin: not followed.
+    /// The redirect target, if it is not followed (another origin, for example), without its query.
     pub elsewhere: Option<String>,
-    /// Seconds to wait before asking again, where it says so.
+    /// Seconds to wait before asking again, if the API says so.
     pub retry_after: Option<u64>,
     /// The body, or its first bytes.
     pub body: Vec<u8>,
-    /// Whether there was more.
+    /// Whether the body was longer.
     pub cut: bool,
 }
 
 impl ApiAnswer {
-    /// The body as text; none if it is something else.
+    /// Returns the body as text; `None` if it is not text.
     pub fn text(&self) -> Option<String> {
         let kind = self.content_type.as_deref();
         not_text(kind, &self.body).is_none().then(|| decode(&self.body, kind))
     }
 }
 
-/// The address without what may be secret: user, password, query.
+/// Returns the URL without parts that may be secret: user, password, query.
 fn bare(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
@@ -85,12 +85,12 @@ fn bad(url: &Url, reason: &str) -> Error {
 }
 
 impl Fetcher {
-    /// Makes a request. Redirects are followed for `GET` and `HEAD` and within one origin: a key goes to no
-    /// other. Messages of errors hold no query.
+    /// Makes a request. Redirects are followed only for `GET` and `HEAD` and within one origin, so that a key
+    /// is sent nowhere else. Error messages contain no query.
     ///
     /// # Errors
-    /// [`Error::BadUrl`] also for a method or header that cannot be sent; else as [`Fetcher::get`], but for
-    /// those of robots.txt.
+    /// [`Error::BadUrl`] also for a method or header that cannot be sent; otherwise as [`Fetcher::get`],
+    /// except for those of robots.txt.
     pub async fn send(&self, request: ApiRequest) -> Result<ApiAnswer> {
         let late = Error::Timeout { url: bare(&parse(&request.url)?), after: request.patience };
         tokio::time::timeout(request.patience, self.send_on(&request)).await.unwrap_or(Err(late))
@@ -105,7 +105,7 @@ impl Fetcher {
         let mut redirects = 0;
         loop {
             let state = self.0.state.load_full();
-            // The rule speaks of the address as it is, the message does not.
+            // The check needs the whole URL, but the message must not contain it.
             state.policy.check(&url).map_err(|error| match error {
                 Error::BadUrl { reason, .. } => bad(&url, &reason),
                 error => error,

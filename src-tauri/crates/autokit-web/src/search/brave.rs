@@ -6,10 +6,10 @@ use serde::Deserialize;
 use super::{Hit, Provider, Results, encoded};
 use crate::error::Result;
 
-/// Most results it gives on one page.
+/// Most results per page.
 const MOST: usize = 20;
 
-/// Longest query it takes, in characters and words.
+/// Limits of a query, in characters and words.
 const QUERY: (usize, usize) = (400, 50);
 
 #[derive(Deserialize)]

@@ -14,7 +14,7 @@ pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>>
     let page = Document::from(answer.text.as_str());
     let mut hits = Vec::new();
     for node in page.select(".result").nodes() {
-        // Advertisements are results to a program and nothing to a person who looks for a tool.
+        // Advertisements are marked up as results, but are of no use to a person looking for a tool.
         if node.has_class("result--ad") {
             continue;
         }
@@ -27,7 +27,7 @@ pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>>
             snippet: one_line(&result.select(".result__snippet").first().text()),
         });
     }
-    // Too many requests get a puzzle instead of results, with a status that says nothing.
+    // Rate-limited clients get a challenge instead of results, with an uninformative status.
     if hits.is_empty()
         && (page.select(".anomaly-modal__title, #challenge-form").exists() || answer.status == 202)
     {
@@ -46,7 +46,7 @@ pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>>
     Ok(hits)
 }
 
-/// Links lead through a counter at `/l/?uddg=`; the address behind it is what counts.
+/// Resolves links that lead through the redirect at `/l/?uddg=` to their target.
 fn target(href: &str) -> Option<String> {
     let absolute = if href.starts_with("//") { format!("https:{href}") } else { href.to_owned() };
     let url = Url::parse(&absolute)

@@ -1,4 +1,4 @@
-//! GitHub as a source: repositories by description, and facts about one (REST API 2022-11-28).
+//! GitHub as a source: repositories by description, and facts about a repository (REST API 2022-11-28).
 
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
@@ -7,38 +7,38 @@ use super::{ask, encoded, parse};
 use crate::error::{Error, Result};
 use crate::fetch::Fetcher;
 
-/// Name in messages.
+/// Name used in messages.
 const NAME: &str = "GitHub";
 
-/// Where it is.
+/// Default base URL.
 const HOME: &str = "https://api.github.com";
 
-/// What GitHub says about a repository; evidence about a tool.
+/// Facts about a repository, used as evidence about a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repository {
     /// `owner/name`.
     pub full_name: String,
     /// Its page.
     pub html_url: String,
-    /// One line.
+    /// Description in one line.
     #[serde(default)]
     pub description: Option<String>,
-    /// The project's own site.
+    /// Homepage of the project.
     #[serde(default)]
     pub homepage: Option<String>,
-    /// Most used language.
+    /// Main programming language.
     #[serde(default)]
     pub language: Option<String>,
-    /// Stars.
+    /// Number of stars.
     #[serde(default, rename = "stargazers_count")]
     pub stars: u64,
-    /// SPDX identifier, where GitHub recognises one.
+    /// SPDX identifier of the license, if GitHub recognises it.
     #[serde(default, deserialize_with = "spdx")]
     pub license: Option<String>,
     /// Time of the last push, RFC 3339.
     #[serde(default)]
     pub pushed_at: Option<String>,
-    /// Read-only, kept for the record.
+    /// Whether it is archived, and thus read-only.
     #[serde(default)]
     pub archived: bool,
 }
@@ -73,14 +73,14 @@ impl std::fmt::Debug for GitHub {
     }
 }
 
-/// A file in which words were found.
+/// A file found by code search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeFile {
-    /// Where it lies in its repository.
+    /// Path in the repository.
     pub path: String,
     /// Its page.
     pub html_url: String,
-    /// The repository, as far as GitHub tells here: its name and page, not its stars.
+    /// The repository as far as GitHub includes it here: name and page, but not the stars.
     pub repository: Repository,
 }
 
@@ -97,14 +97,14 @@ struct Found {
 }
 
 impl GitHub {
-    /// At its home or, for GitHub Enterprise, at `base`.
+    /// Creates a client for GitHub or, for GitHub Enterprise, for `base`.
     pub fn new(fetcher: Fetcher, base: Option<&str>, token: Option<String>) -> GitHub {
         let base = base.map(str::trim).filter(|base| !base.is_empty()).unwrap_or(HOME);
         let token = token.filter(|token| !token.trim().is_empty());
         GitHub { fetcher, base: base.trim_end_matches('/').to_owned(), token }
     }
 
-    /// Repositories for a request, best first.
+    /// Searches for repositories, best first.
     ///
     /// # Errors
     /// As [`super::Provider::search`].
@@ -114,12 +114,12 @@ impl GitHub {
         Ok(found.items)
     }
 
-    /// Whether code can be searched: GitHub wants a token for that.
+    /// Whether code can be searched, for which GitHub requires a token.
     pub fn searches_code(&self) -> bool {
         self.token.is_some()
     }
 
-    /// Files with these words in them, best first.
+    /// Searches for files that contain these words, best first.
     ///
     /// # Errors
     /// As [`super::Provider::search`]; [`crate::Code::WrongKey`] without a token.
@@ -132,7 +132,7 @@ impl GitHub {
         Ok(found.items)
     }
 
-    /// Facts about one repository, or none when there is no such.
+    /// Returns facts about a repository, or `None` if it does not exist.
     ///
     /// # Errors
     /// As [`super::Provider::search`].

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>> {
     let path = format!("/search?q={}&format=json", encoded(query));
     let answer = match provider.ask(Method::GET, &path, &[("accept", "application/json")], None).await {
-        // An instance with JSON switched off answers 403: its owner has to allow it.
+        // An instance with JSON disabled answers 403; its operator has to enable it.
         Err(Error::Provider { provider, reason }) if reason.starts_with("403") => {
             return Err(Error::WrongAddress {
                 provider,

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Hit, Provider, Results};
 use crate::error::Result;
 
-/// Most results it gives.
+/// Most results per request.
 const MOST: usize = 20;
 
 pub(super) async fn search(provider: &Provider, query: &str, limit: usize) -> Result<Vec<Hit>> {
