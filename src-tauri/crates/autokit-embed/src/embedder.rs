@@ -1,4 +1,4 @@
-//! Text in, vectors out.
+//! The embedder: texts in, vectors out.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -13,17 +13,18 @@ use crate::stand_in::{StandInEncoder, hash_tokens};
 use crate::store::ModelFiles;
 use crate::tokenize::TextTokenizer;
 
-/// Called between chunks with the number of texts done and the total; `Break` stops the work.
+/// Progress callback, called between chunks with the number of texts done and the total; `Break` cancels the
+/// work.
 pub type OnProgress<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
 
-/// Texts tokenised at a time: bounds memory and is the grain in which lengths are sorted.
+/// Texts tokenised at a time: bounds memory, and is the range within which texts are sorted by length.
 const BLOCK: usize = 8192;
-/// Tokens encoded between two calls of the progress callback.
+/// Most tokens encoded between two calls of the progress callback.
 const TOKENS_BETWEEN_CALLS: usize = 16 * 1024;
-/// Fewer texts than this are tokenised on the calling thread: waking others costs more.
+/// Fewer texts than this are tokenised on the calling thread, because waking others costs more.
 const PARALLEL_TEXTS: usize = 16;
 
-/// A tokenizer and an encoder that belong together.
+/// A tokenizer with its encoder.
 ///
 /// `Send + Sync`: share one behind an `Arc`. It owns a thread pool whose threads sleep when idle.
 pub struct Embedder {
@@ -50,30 +51,29 @@ impl std::fmt::Debug for Embedder {
 /// Which encoder runs a model.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Backend {
-    /// This crate's own encoder, which runs plain BERT alone.
+    /// This crate's own encoder, which only runs plain BERT.
     #[default]
     Own,
-    /// The own encoder where it can run the model, another one otherwise.
+    /// The own encoder if it can run the model, otherwise another one.
     OwnOr(OpenEncoder),
-    /// Another one, whatever the model.
+    /// Another encoder, whatever the model.
     Other(OpenEncoder),
 }
 
-/// How an [`Embedder`] runs.
+/// Options of an [`Embedder`].
 #[derive(Debug, Clone, Default)]
 pub struct EmbedderOptions {
-    /// Threads to compute with; `None`: one per core this process may use.
+    /// Number of threads to compute with; if `None`, one per core this process may use.
     pub threads: Option<NonZeroUsize>,
     /// Which encoder runs the model.
     pub backend: Backend,
 }
 
 impl Embedder {
-    /// Loads the model whose files were found by [`crate::ModelStore::resolve`] or
-    /// [`crate::ModelStore::pull`].
+    /// Loads a model from the files found by [`crate::ModelStore::resolve`] or [`crate::ModelStore::pull`].
     ///
     /// # Errors
-    /// The files are missing, damaged or do not fit together; each error names the file.
+    /// When files are missing, damaged or do not belong together; each error names the file.
     pub fn load(files: &ModelFiles, options: &EmbedderOptions) -> Result<Self> {
         let spec: &ModelSpec = files.spec();
         let pool = thread_pool(options.threads)?;
@@ -111,7 +111,7 @@ impl Embedder {
         })
     }
 
-    /// A deterministic stand-in for tests: no model file, hashed word features of length `dim`.
+    /// Creates a deterministic stand-in for tests: no model file, hashed word features of length `dim`.
     ///
     /// # Panics
     /// When `dim` is 0.
@@ -132,24 +132,24 @@ impl Embedder {
         }
     }
 
-    /// Length of a vector.
+    /// Returns the length of a vector.
     pub fn dim(&self) -> usize {
         self.encoder.dim()
     }
 
-    /// Identity to record beside stored vectors: model name and the start of the weights' sha256.
-    /// Vectors of different identities must not be compared.
+    /// Returns the identity to store with vectors: model name and the start of the weights' sha256. Vectors
+    /// with different identities must not be compared.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Name of the model.
+    /// Returns the name of the model.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether a lower-case word is in the model's vocabulary as it stands: common words are, made-up
-    /// names mostly are not. The stand-in knows every word.
+    /// Whether a lower-case word is a whole entry of the model's vocabulary: common words are, invented names
+    /// mostly are not. The stand-in knows every word.
     pub fn knows_word(&self, word: &str) -> bool {
         match &self.tokens {
             Tokens::Model(tokens) => tokens.knows(word),
@@ -157,7 +157,7 @@ impl Embedder {
         }
     }
 
-    /// The vector of a question, `[dim]`.
+    /// Embeds a query as a vector `[dim]`.
     ///
     /// # Errors
     /// [`Error::Tokenise`] or [`Error::Encode`].
@@ -166,7 +166,7 @@ impl Embedder {
         self.encoder.encode(&[&ids])
     }
 
-    /// The vectors of texts that are searched, in the order given, each `[dim]`.
+    /// Embeds passages as vectors, in order, each `[dim]`.
     ///
     /// # Errors
     /// [`Error::Tokenise`] or [`Error::Encode`].
@@ -177,13 +177,13 @@ impl Embedder {
     /// As [`Self::embed_passages`], reporting progress between chunks.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] when `progress` said so; [`Error::Tokenise`] or [`Error::Encode`].
+    /// [`Error::Cancelled`] when `progress` returned `Break`; [`Error::Tokenise`] or [`Error::Encode`].
     pub fn embed_passages_with<S: AsRef<str>>(
         &self,
         texts: &[S],
         progress: OnProgress<'_>,
     ) -> Result<Vec<Vec<f32>>> {
-        // The work is not generic, so that it is compiled with this crate's optimisation.
+        // The work is done in a non-generic function, so that it is compiled with this crate's optimisation.
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         self.embed_all(&texts, progress)
     }
@@ -195,7 +195,7 @@ impl Embedder {
         for (block_at, block) in texts.chunks(BLOCK).enumerate() {
             let first = block_at * BLOCK;
             let ids = self.tokenise_all(block, first)?;
-            // Longest first: the last, shortest sequences even out what each thread has left.
+            // Longest first: the shortest sequences come last and even out the load of the threads.
             let mut order: Vec<usize> = (0..ids.len()).collect();
             order.sort_by_key(|i| std::cmp::Reverse(ids[*i].len()));
             let mut rest = order.as_slice();
@@ -222,7 +222,7 @@ impl Embedder {
                 rest = later;
             }
         }
-        // The last call reports completion; there is nothing left to stop.
+        // The last call reports completion; there is nothing left to cancel.
         let _ = progress(done, texts.len());
         Ok(out)
     }
@@ -236,7 +236,7 @@ impl Embedder {
         }
     }
 
-    /// Ids of a text with the tokens they stand for; special tokens have none.
+    /// Returns the ids of a text with their tokens; special tokens have none.
     pub(crate) fn tokens_of(&self, text: &str, query: bool) -> Result<Vec<(u32, Option<String>)>> {
         let prefix = if query { &self.query_prefix } else { &self.passage_prefix };
         match &self.tokens {
@@ -251,7 +251,7 @@ impl Embedder {
         }
     }
 
-    /// The states of one sequence's tokens, `[ids.len(), dim]`.
+    /// Returns the states of one sequence's tokens, `[ids.len(), dim]`.
     pub(crate) fn states_of(&self, ids: &[u32]) -> Result<Vec<f32>> {
         self.encoder.states(ids)
     }
@@ -266,7 +266,7 @@ impl Embedder {
     }
 }
 
-/// A pool of this embedder's own: the global one belongs to the program.
+/// Creates a pool for one embedder; the global pool belongs to the program.
 fn thread_pool(threads: Option<NonZeroUsize>) -> Result<Arc<rayon::ThreadPool>> {
     let threads = match threads {
         Some(n) => n.get(),

@@ -1,12 +1,12 @@
-//! What can go wrong, in a sentence, with a code to branch on and a remedy to act on.
+//! Errors, with a code to branch on and a remedy to act on.
 
 use std::path::{Path, PathBuf};
 
 use autokit_error::{ApiError, ErrorCode};
 
-/// Every failure of this crate.
+/// An error of this crate.
 ///
-/// [`Error::code`] is stable and is what programs compare; the `Display` text is for people;
+/// [`Error::code`] is stable and meant for programs to compare; the `Display` text is for people;
 /// [`Error::remedy`] says what a person can do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -14,19 +14,19 @@ pub enum Error {
     /// No model of this name is in `models/manifest.toml`.
     #[error("there is no model named \"{name}\"")]
     UnknownModel {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The names that exist.
         known: Vec<String>,
     },
-    /// The model is offered, but its files are neither in the store nor in a named folder.
+    /// The model is offered, but its files are neither in the store nor in a folder that the user named.
     #[error("the model {model} is not installed: {} is missing", path.display())]
     NotInstalled {
         /// Name of the model.
         model: String,
         /// First file that is missing.
         path: PathBuf,
-        /// The model has no checksums and so cannot be downloaded.
+        /// Whether the model lacks checksums and so cannot be downloaded.
         folder_only: bool,
     },
     /// A file the model needs is not in the folder that the user named.
@@ -34,20 +34,20 @@ pub enum Error {
     MissingFile {
         /// Name of the model.
         model: String,
-        /// The file looked for.
+        /// The missing file.
         path: PathBuf,
     },
-    /// A file is not the one the manifest names.
+    /// A file does not match the manifest.
     #[error("{} is not the file that the model list names (sha256 expected {expected}, actual {actual})", path.display())]
     ChecksumMismatch {
-        /// The file, or the address it came from.
+        /// The file, or the URL it came from.
         path: PathBuf,
         /// sha256 in `models/manifest.toml`, lower-case hex.
         expected: String,
-        /// sha256 of what was found.
+        /// sha256 of the file that was found.
         actual: String,
     },
-    /// The weights cannot be read as safetensors, or are not those of this architecture.
+    /// The weights cannot be read as safetensors, or do not belong to this architecture.
     #[error("the weights {} cannot be used: {reason}", path.display())]
     BadWeights {
         /// The weights file.
@@ -63,7 +63,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// `tokenizer.json` cannot be read or does not fit the weights.
+    /// `tokenizer.json` cannot be read or does not match the weights.
     #[error("the tokenizer {} cannot be used: {reason}", path.display())]
     BadTokenizer {
         /// The tokenizer file.
@@ -82,13 +82,13 @@ pub enum Error {
     Tokenise {
         /// Position of the text in the batch.
         index: usize,
-        /// What the tokenizer said.
+        /// The tokenizer's error.
         reason: String,
     },
     /// The encoder failed on a batch.
     #[error("the model could not encode a batch: {reason}")]
     Encode {
-        /// What the encoder said.
+        /// The encoder's error.
         reason: String,
     },
     /// No source could deliver the model.
@@ -96,7 +96,7 @@ pub enum Error {
     NoSource {
         /// Name of the model.
         model: String,
-        /// Every source tried, in order, and why it failed.
+        /// All sources that were tried, in order, with the reason each failed.
         attempts: Vec<Attempt>,
     },
     /// Reading or writing a file failed.
@@ -106,10 +106,10 @@ pub enum Error {
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The operating system's reason.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// The caller asked to stop.
+    /// The caller cancelled the operation.
     #[error("cancelled")]
     Cancelled,
 }
@@ -117,10 +117,10 @@ pub enum Error {
 /// `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// One source that was tried for a model and did not deliver it.
+/// A source that was tried for a model and failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// The source: an address or a command.
+    /// The source: a URL or a command.
     pub source: String,
     /// Why it failed.
     pub reason: String,
@@ -131,7 +131,7 @@ fn list_attempts(attempts: &[Attempt]) -> String {
 }
 
 impl Error {
-    /// Stable identifier of the kind of failure.
+    /// Returns a stable identifier of the kind of error.
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownModel { .. } => "embed.unknown_model",
@@ -156,7 +156,7 @@ impl Error {
         }
     }
 
-    /// What a person can do about it, where there is something.
+    /// Tells the user what to do about the error, if there is anything.
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::UnknownModel { known, .. } => {
@@ -197,7 +197,7 @@ impl Error {
         })
     }
 
-    /// Wraps an I/O error with what was being done to which path.
+    /// Wraps an I/O error with the action and path it occurred on.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::Io { action, path, source }

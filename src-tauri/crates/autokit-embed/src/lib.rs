@@ -1,11 +1,11 @@
 //! Sentence embeddings on the CPU.
 //!
 //! - [`Manifest`]: the models on offer (`models/manifest.toml`).
-//! - [`ModelStore`]: finds a model's files on this machine or fetches them, checked by sha256.
+//! - [`ModelStore`]: finds a model's files on this machine or fetches them, verified by sha256.
 //! - [`Embedder`]: tokenizer and encoder of one model; texts in, vectors out.
-//! - [`TokenStates`]: texts compared token by token, to order the few that are close.
+//! - [`TokenStates`]: texts compared token by token, for ordering a few close candidates.
 //! - [`Encoder`]: the network itself. [`encoder::BertEncoder`] is this crate's own, for BERT-shaped models;
-//!   other networks come from outside, see [`Backend`].
+//!   other networks are provided from outside, see [`Backend`].
 //!
 //! ```
 //! let embedder = autokit_embed::Embedder::stand_in(32); // a test double, no model file

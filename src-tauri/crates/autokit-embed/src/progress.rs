@@ -1,11 +1,11 @@
-//! How far a download is.
+//! Progress of a download.
 
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 use ts_rs::TS;
 
-/// Called while a model is fetched; `Break` stops the work and keeps what was downloaded.
+/// Progress callback while a model is fetched; `Break` cancels the work and keeps what was downloaded.
 pub type OnPull<'a> = &'a (dyn Fn(PullProgress) -> ControlFlow<()> + Send + Sync);
 
 /// How far the fetching of one file is.

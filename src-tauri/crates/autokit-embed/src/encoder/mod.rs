@@ -1,7 +1,7 @@
-//! The networks that turn token ids into vectors.
+//! Networks that turn token ids into vectors.
 //!
 //! [`Encoder`] is deliberately small: a batch of id sequences in, one vector per sequence out.
-//! [`BertEncoder`] is this crate's own: fast, and for plain BERT alone. Others come from outside, see
+//! [`BertEncoder`] is this crate's own: fast, but only for plain BERT. Others are provided from outside, see
 //! [`OpenEncoder`].
 
 mod bert;
@@ -16,18 +16,18 @@ pub use bert::BertEncoder;
 use crate::error::{Error, Result};
 use crate::manifest::{Architecture, CONFIG_FILE, ModelSpec};
 
-/// A network that gives one vector per token sequence.
+/// A network that computes one vector per token sequence.
 ///
-/// Implementations must not let a sequence's vector depend on the rest of the batch beyond
-/// rounding, and must not spin while idle.
+/// Implementations must not let a sequence's vector depend on the rest of the batch beyond rounding, and must
+/// not busy-wait while idle.
 pub trait Encoder: Send + Sync {
-    /// Length of a vector.
+    /// Returns the length of a vector.
     fn dim(&self) -> usize;
 
-    /// Number of ids the network knows; ids at or above it are errors.
+    /// Returns the size of the vocabulary; ids at or above it are errors.
     fn vocab_size(&self) -> usize;
 
-    /// Longest sequence the network's positions allow.
+    /// Returns the length of the longest sequence that the network's positions allow.
     fn max_positions(&self) -> usize;
 
     /// Encodes a ragged batch. Returns `[batch.len(), dim]`, row-major, in the order given.
@@ -36,17 +36,17 @@ pub trait Encoder: Send + Sync {
     /// [`Error::Encode`] for an empty sequence, one that is too long, or an id out of range.
     fn encode(&self, batch: &[&[u32]]) -> Result<Vec<f32>>;
 
-    /// The states of one sequence's tokens before they are pooled, `[ids.len(), dim]`, row-major.
+    /// Returns the states of one sequence's tokens before pooling, `[ids.len(), dim]`, row-major.
     ///
     /// # Errors
     /// As [`Encoder::encode`].
     fn states(&self, ids: &[u32]) -> Result<Vec<f32>>;
 }
 
-/// Opens an encoder of another crate for the model whose files are in a folder.
+/// Opens another crate's encoder for the model whose files are in a folder.
 pub type OpenEncoder = fn(&ModelSpec, &Path) -> Result<Box<dyn Encoder>>;
 
-/// Rejects sequences no encoder can take.
+/// Rejects sequences that no encoder accepts.
 ///
 /// # Errors
 /// [`Error::Encode`] for a sequence that is empty or longer than `max_positions`, or an id that is not below
@@ -67,10 +67,10 @@ pub fn check_batch(batch: &[&[u32]], vocab_size: usize, max_positions: usize) ->
     Ok(())
 }
 
-/// Opens the own encoder, or `other` for a model that is no plain BERT.
+/// Opens the own encoder, or `other` for a model that is not a plain BERT.
 ///
 /// # Errors
-/// [`Error::BadConfig`], also without an encoder for the model; [`Error::BadWeights`] or [`Error::Io`].
+/// [`Error::BadConfig`], also if there is no encoder for the model; [`Error::BadWeights`] or [`Error::Io`].
 pub fn open(
     spec: &ModelSpec,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! Reads tensors from a safetensors file one at a time, so that the file is never in memory whole.
+//! Reads tensors from a safetensors file one at a time, so that the whole file is never in memory.
 //!
 //! Memory-mapping would be shorter, but a file that is truncated while mapped ends the process.
 
@@ -11,9 +11,10 @@ use safetensors::tensor::Metadata;
 
 use crate::error::{Error, Result};
 
-/// The format's length prefix, in bytes.
+/// Length in bytes of the format's length prefix.
 const PREFIX: u64 = 8;
-/// No real model's table of contents comes near this; a damaged length prefix usually exceeds it.
+/// Largest accepted table of contents. No real model comes near this; a damaged length prefix usually exceeds
+/// it.
 const MAX_HEADER: u64 = 100 << 20;
 
 /// An open safetensors file.
@@ -21,14 +22,14 @@ pub(crate) struct Weights {
     path: PathBuf,
     file: File,
     contents: Metadata,
-    /// Where the tensors' bytes begin in the file.
+    /// Offset of the tensors' bytes in the file.
     data_at: u64,
-    /// What the tensors' names begin with, e.g. `bert.`.
+    /// Common prefix of the tensors' names, e.g. `bert.`.
     prefix: &'static str,
 }
 
 impl Weights {
-    /// Opens the file and checks that its table of contents is whole and covers the file exactly.
+    /// Opens the file and checks that its table of contents is complete and covers the file exactly.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let bad = |reason: String| Error::BadWeights { path: path.to_path_buf(), reason };
         let mut file = File::open(path).map_err(Error::io("opening", path))?;
@@ -54,13 +55,13 @@ impl Weights {
         Ok(Self { path: path.to_path_buf(), file, contents, data_at, prefix: "" })
     }
 
-    /// Names are looked up with the first of `prefixes` under which `name` exists.
+    /// Makes names be looked up with the first of `prefixes` under which `name` exists.
     pub(crate) fn detect_prefix(&mut self, prefixes: &[&'static str], name: &str) {
         self.prefix =
             prefixes.iter().find(|p| self.contents.info(&format!("{p}{name}")).is_some()).unwrap_or(&"");
     }
 
-    /// The tensor's numbers, which must be f32 of exactly this shape.
+    /// Reads a tensor, which must be f32 of exactly this shape.
     pub(crate) fn read(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let bad = |reason: String| Error::BadWeights { path: self.path.clone(), reason };
         let name = format!("{}{name}", self.prefix);

@@ -1,7 +1,7 @@
 //! Scaled dot-product attention of one sequence (Vaswani et al., 2017), one head at a time.
 //!
-//! Sequences are not padded, so there is no mask. Keys are transposed into scratch memory, so that
-//! both products read whole registers; values are read where they are.
+//! Sequences are not padded, so there is no mask. Keys are transposed into scratch memory, so that both
+//! products read whole registers; values are read in place.
 
 use super::buffer::Buffer;
 use super::gemm::strided;
@@ -10,24 +10,24 @@ use super::simd::Simd;
 use super::softmax::softmax;
 use super::tile::{Finish, Input, Out, Right};
 
-/// Widest register, in numbers.
+/// Numbers in the widest register.
 const MOST_LANES: usize = 16;
 
-/// Memory for the heads of sequences, reused from one to the next.
+/// Scratch memory for the heads of sequences, reused from one to the next.
 #[derive(Default)]
 pub(crate) struct Scratch {
     /// Keys of a head, transposed: `[head_dim, padded length]`.
     keys: Buffer,
     /// Scores, then weights: `[length, padded length]`.
     scores: Buffer,
-    /// Values of a head where its size is not whole registers: `[length, padded head_dim]`.
+    /// Values of a head if its size is not a multiple of the register size: `[length, padded head_dim]`.
     values: Buffer,
 }
 
-/// Attention of one sequence.
+/// Computes attention for one sequence.
 ///
-/// `qkv` is `[length, 3 * heads * head_dim]`: all queries, all keys, all values, queries already
-/// divided by the root of `head_dim`. `out` is `[length, heads * head_dim]`.
+/// `qkv` is `[length, 3 * heads * head_dim]`: all queries, all keys, all values, with queries already divided
+/// by the root of `head_dim`. `out` is `[length, heads * head_dim]`.
 pub(crate) fn attention(
     isa: Isa,
     qkv: &[f32],
@@ -53,7 +53,7 @@ pub(crate) fn attention(
 }
 
 multiversion! {
-    /// One head of one sequence.
+    /// Computes one head of one sequence.
     fn one_head(qkv: &[f32], out: &mut [f32], head: usize, head_dim: usize, length: usize, scratch: &mut Scratch) = head_of
 }
 
@@ -76,7 +76,7 @@ unsafe fn head_of<S: Simd, const ROWS: usize, const VECS: usize>(
     let keys = &qkv[hidden + head * head_dim..];
     let values = &qkv[2 * hidden + head * head_dim..];
 
-    // The padding is never part of a result, but must be a number: NaN would make `largest` NaN.
+    // The padding is never part of a result but must be a number, because NaN would make `largest` NaN.
     for (d, row) in scratch.keys.chunks_exact_mut(padded).take(head_dim).enumerate() {
         let (used, padding) = row.split_at_mut(length);
         for (key, x) in used.iter_mut().zip(keys[d..].iter().step_by(stride)) {

@@ -1,4 +1,4 @@
-//! Memory for matrices, aligned so that no register load straddles two cache lines.
+//! Memory for matrices, aligned so that no register load crosses a cache line.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 #[repr(C, align(64))]
 struct Line([f32; 16]);
 
-/// A growable slice of f32 that begins on a cache line.
+/// A growable slice of f32 that starts on a cache line.
 #[derive(Default)]
 pub(crate) struct Buffer {
     lines: Vec<Line>,
@@ -15,12 +15,12 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// `len` zeros.
+    /// Creates a buffer of `len` zeros.
     pub(crate) fn zeros(len: usize) -> Self {
         Self { lines: vec![Line([0.0; 16]); len.div_ceil(16)], len }
     }
 
-    /// Makes the buffer `len` long. What it holds afterwards is unspecified numbers.
+    /// Sets the length of the buffer. Its contents afterwards are unspecified numbers.
     pub(crate) fn resize(&mut self, len: usize) {
         let lines = len.div_ceil(16);
         if lines > self.lines.len() {

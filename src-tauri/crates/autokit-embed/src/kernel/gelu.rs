@@ -5,7 +5,7 @@
 
 use super::simd::Simd;
 
-/// `erf(x / sqrt 2)` is 1 in f32 from here on.
+/// From this argument on, `erf(x / sqrt 2)` is 1 in f32.
 const SATURATED: f32 = 5.656_854;
 
 /// Numerator and denominator of `erf(x / sqrt 2) / x` in powers of `x^2`.
@@ -15,7 +15,7 @@ const SATURATED: f32 = 5.656_854;
 const P: [f32; 6] = [7.978_844e-1, 6.938_246e-2, 9.451_626e-3, 3.538_455_6e-4, 1.272_872_8e-5, 4.363_488e-8];
 const Q: [f32; 6] = [1.0, 2.536_236e-1, 2.911_845_4e-2, 1.930_473_4e-3, 7.601_538_5e-5, 1.171_192_1e-6];
 
-/// GELU of each lane; off by at most 4e-7 times the larger of 1 and |x|.
+/// Computes GELU of each lane; off by at most 4e-7 times the larger of 1 and |x|.
 ///
 /// # Safety
 /// The processor must have the instruction set `S`.

@@ -1,21 +1,21 @@
 //! Matrix product with weights that were packed once.
 //!
-//! Weights are kept as panels of as many columns as the register tile is wide, each panel
-//! contiguous in the order in which the inner loop reads it. A tile of up to `ROWS` x `VECS`
-//! registers stays in registers for the whole depth; each step loads `VECS` registers of weights
-//! and uses each with every row. Panels are the outer loop: a panel is read from memory once per
-//! call and then from cache for every block of rows.
+//! Weights are stored as panels of as many columns as the register tile is wide, each panel contiguous in the
+//! order in which the inner loop reads it. A tile of up to `ROWS` x `VECS` registers stays in registers for
+//! the whole depth; each step loads `VECS` registers of weights and uses each with every row. Panels are the
+//! outer loop: a panel is read from memory once per call and then from cache for every block of rows.
 //!
-//! Reading the weights (40 MB for six layers of 384) is what a short text costs. While one panel
-//! is multiplied, the next is therefore asked for, at the pace at which the inner loop goes: for
-//! 32 rows this is a third quicker than asking a few steps ahead within the panel.
+//! For a short text, reading the weights (40 MB for six layers of 384) dominates. So while one panel is
+//! multiplied, the next is prefetched, at the pace of the inner loop: for 32 rows this is a third faster than
+//! prefetching a few steps ahead within the panel.
 
 use super::buffer::Buffer;
 use super::isa::{Isa, multiversion};
 use super::simd::Simd;
 use super::tile::{Ahead, Finish, Input, Out, Right, Tile};
 
-/// With this many blocks of rows or more, one cache line a step fetches the next panel in time.
+/// From this many blocks of rows on, prefetching one cache line per step is enough to have the next panel in
+/// time.
 const BLOCKS_FOR_ONE_LINE: usize = 3;
 /// A weight matrix with its bias, packed for one instruction set.
 pub(crate) struct Packed {
@@ -48,17 +48,17 @@ impl Packed {
         Self { panels, bias: padded_bias, depth, columns, width }
     }
 
-    /// Number of panels; work is divided by panels.
+    /// Returns the number of panels, by which work is divided.
     pub(crate) fn panels(&self) -> usize {
         self.columns.div_ceil(self.width)
     }
 
-    /// Columns of the result.
+    /// Returns the number of columns of the result.
     pub(crate) fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Columns of the input.
+    /// Returns the number of columns of the input.
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
@@ -74,7 +74,7 @@ pub(crate) struct Product<'a> {
     pub(crate) weights: &'a Packed,
     pub(crate) result: *mut f32,
     pub(crate) finish: Finish,
-    /// The weights that will be used next, if known: their first panel is asked for in time.
+    /// The weights used next, if known: their first panel is prefetched.
     pub(crate) next: Option<&'a Packed>,
 }
 
@@ -130,7 +130,7 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
             let mut row = 0;
             for block in 0..blocks {
                 let ahead = Ahead { at: following.wrapping_add(block * stride * depth), stride };
-                // Blocks of nearly equal height: a last block of one row would waste the tile.
+                // Blocks have nearly equal heights, because a last block of one row would waste the tile.
                 let height = (product.rows - row).div_ceil(blocks - block);
                 let input = Input { at: product.input.add(row * depth), stride: depth };
                 let tile = Tile { input, right, bias: Some(bias), ahead, out: out.rows_from(row) };
@@ -164,8 +164,8 @@ unsafe fn rows<S: Simd, const VECS: usize, const LINES: usize>(height: usize, ti
     heights!(1 2 3 4 5 6 7 8 9);
 }
 
-/// `out[rows, columns] = input[rows, depth] * right[depth, ..]` for a right factor that is not
-/// packed, as in attention. Rows of `right` are readable up to `out.columns` rounded up to whole
+/// Computes `out[rows, columns] = input[rows, depth] * right[depth, ..]` for a right factor that is not
+/// packed, as in attention. Rows of `right` must be readable up to `out.columns` rounded up to whole
 /// registers.
 ///
 /// # Safety
@@ -192,7 +192,7 @@ pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
                 let right = Right { at: right.at.add(column), ..right };
                 let columns = left.min(vectors * S::LANES);
                 let out = Out { at: out.at.add(row * out.stride + column), columns, ..out };
-                // What attention multiplies was just written: nothing to ask for.
+                // The operands of attention were just written, so there is nothing to prefetch.
                 let ahead = Ahead { at: right.at, stride: 0 };
                 let tile = Tile { input, right, bias: None, ahead, out };
                 match vectors {

@@ -11,18 +11,18 @@ pub enum Isa {
     /// 8 lanes, 16 registers, fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// What every processor of this target has.
+    /// The baseline of the target, which every processor has.
     Baseline,
 }
 
 impl Isa {
-    /// The best instruction set of this processor.
+    /// Detects the best instruction set of this processor.
     pub fn detect() -> Self {
         static BEST: LazyLock<Isa> = LazyLock::new(|| Isa::available()[0]);
         *BEST
     }
 
-    /// All instruction sets of this processor, best first.
+    /// Returns all instruction sets of this processor, best first.
     pub fn available() -> Vec<Self> {
         let mut found = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -38,7 +38,7 @@ impl Isa {
         found
     }
 
-    /// Columns of one weight panel: what the register tile is wide.
+    /// Returns the number of columns of a weight panel, which is the width of the register tile.
     pub(crate) fn panel_width(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -49,7 +49,7 @@ impl Isa {
         }
     }
 
-    /// Numbers in one register.
+    /// Returns the numbers in one register.
     pub(crate) fn lanes(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]

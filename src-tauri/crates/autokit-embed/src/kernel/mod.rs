@@ -1,13 +1,13 @@
 //! Arithmetic of the BERT encoder: matrix product, attention, GELU, layer norm; f32 throughout.
 //!
-//! Each kernel is written once, generic over [`simd::Simd`], and compiled for AVX-512, for
-//! AVX2 + FMA and for the target's baseline (SSE2, NEON). Which one runs is found out once.
+//! Each kernel is written once, generic over [`simd::Simd`], and compiled for AVX-512, for AVX2 + FMA and for
+//! the target's baseline (SSE2, NEON). Which one runs is detected once.
 //!
-//! The workspace's profiles turn debug assertions off for this crate: the compiler's checks of raw
-//! pointers would be inside the inner loops and make them two to three times slower.
+//! The workspace's profiles turn debug assertions off for this crate: the compiler's checks of raw pointers
+//! would be inside the inner loops and make them two to three times slower.
 //!
-//! Every output row is computed from its own inputs in an order that does not depend on how many
-//! rows there are: a text's vector has the same bits whatever it is batched with.
+//! Every output row is computed from its own inputs in an order that does not depend on the number of rows,
+//! so a text's vector has the same bits whatever it is batched with.
 
 pub(crate) mod attention;
 pub(crate) mod buffer;

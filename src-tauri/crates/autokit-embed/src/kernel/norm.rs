@@ -4,8 +4,8 @@ use super::isa::multiversion;
 use super::simd::Simd;
 
 multiversion! {
-    /// Normalises each row of `x` (`[rows, gain.len()]`) to mean 0 and variance 1, then scales by
-    /// `gain` and shifts by `shift`. The mean is subtracted before squaring: no cancellation.
+    /// Normalises each row of `x` (`[rows, gain.len()]`) to mean 0 and variance 1, then scales by `gain` and
+    /// shifts by `shift`. The mean is subtracted before squaring, which avoids cancellation.
     fn layer_norm(x: &mut [f32], gain: &[f32], shift: &[f32], epsilon: f32) = rows
 }
 

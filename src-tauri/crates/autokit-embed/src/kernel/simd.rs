@@ -1,11 +1,11 @@
-//! The few vector operations that the kernels are written in.
+//! The vector operations in which the kernels are written.
 //!
 //! Everything is `#[inline(always)]`: the operations become single instructions only once they
 //! are inside a function compiled for the instruction set.
 
 use super::tile::{Tile, compute_tile};
 
-/// Vectors of f32 of one instruction set.
+/// Operations on f32 vectors of one instruction set.
 ///
 /// # Safety
 /// Every function may be called only on a processor that has the instruction set; `load`, `store`
@@ -14,7 +14,7 @@ use super::tile::{Tile, compute_tile};
 pub(crate) unsafe trait Simd: Copy {
     /// One register.
     type V: Copy;
-    /// Numbers in it.
+    /// Numbers in a register.
     const LANES: usize;
 
     unsafe fn splat(x: f32) -> Self::V;
@@ -25,22 +25,22 @@ pub(crate) unsafe trait Simd: Copy {
     unsafe fn mul(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn min(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V;
-    /// `a * b + c`, rounded once where the instruction set can.
+    /// Computes `a * b + c`, rounded once if the instruction set can.
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// `1 / a` to within 2 units in the last place, for normal `a`.
+    /// Computes `1 / a` to within 2 units in the last place, for normal `a`.
     unsafe fn recip(a: Self::V) -> Self::V;
-    /// Rounds to the nearest whole number.
+    /// Rounds to the nearest integer.
     unsafe fn round(a: Self::V) -> Self::V;
-    /// `2^a` for whole `a` in [-126, 127].
+    /// Computes `2^a` for integer `a` in [-126, 127].
     unsafe fn exp2_whole(a: Self::V) -> Self::V;
-    /// Sum of the lanes.
+    /// Returns the sum of the lanes.
     unsafe fn sum(a: Self::V) -> f32;
-    /// Largest lane.
+    /// Returns the largest lane.
     unsafe fn largest(a: Self::V) -> f32;
-    /// Asks for the cache line at `at` to come into the second-level cache; any address will do.
+    /// Prefetches the cache line at `at` into the L2 cache; any address is allowed.
     unsafe fn prefetch(at: *const f32);
-    /// Computes a tile of a matrix product, see [`compute_tile`]. A function of its own for each
-    /// shape: together in one, the compiler runs out of registers and moves them to and fro.
+    /// Computes a tile of a matrix product, see [`compute_tile`]. Each shape is a function of its own,
+    /// because if all shapes are in one, the compiler runs out of registers and spills them.
     unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile);
 }
 
@@ -111,7 +111,7 @@ mod x86 {
         }
         #[inline(always)]
         unsafe fn recip(a: __m512) -> __m512 {
-            // 14 bits, doubled by one Newton step: four times quicker than a division.
+            // 14 bits, doubled by one Newton step: four times faster than a division.
             unsafe {
                 let r = _mm512_rcp14_ps(a);
                 _mm512_mul_ps(r, _mm512_fnmadd_ps(a, r, _mm512_set1_ps(2.0)))
@@ -233,7 +233,7 @@ mod x86 {
     }
 }
 
-/// What every processor of the target has, left to the compiler: SSE2, NEON.
+/// The baseline that every processor of the target has, left to the compiler: SSE2, NEON.
 #[derive(Clone, Copy)]
 pub(crate) struct Baseline;
 
@@ -285,7 +285,7 @@ unsafe impl Simd for Baseline {
     }
     #[inline(always)]
     unsafe fn fma(a: [f32; 4], b: [f32; 4], c: [f32; 4]) -> [f32; 4] {
-        // Without the instruction, fusing is a slow library call.
+        // Without the instruction, fusing would be a slow library call.
         if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
             each(|i| a[i].mul_add(b[i], c[i]))
         } else {

@@ -1,18 +1,18 @@
-//! Softmax over a row, and the exponential it needs.
+//! Softmax of a row, and the exponential it needs.
 
 use super::simd::Simd;
 
-/// Smallest argument: `exp` of it is still a normal number.
+/// Smallest argument whose exponential is still a normal number.
 const LOWEST: f32 = -87.0;
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
-/// ln 2 in two parts (Cody and Waite, 1980): a multiple of the first by a whole number is exact.
+/// ln 2 in two parts (Cody and Waite, 1980): integer multiples of the first are exact.
 const LN_2_HIGH: f32 = 355.0 / 512.0;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
-/// `exp(r)` for |r| <= ln(2) / 2 in powers of r: minimax fit of the relative error, 2e-9 before
-/// rounding.
+/// Coefficients of `exp(r)` for |r| <= ln(2) / 2 in powers of r: minimax fit of the relative error, 2e-9
+/// before rounding.
 const EXP: [f32; 7] = [1.0, 1.0, 4.999_999e-1, 1.666_642e-1, 4.166_822_5e-2, 8.374_816e-3, 1.383_684_2e-3];
 
-/// `exp(x)` for x <= 0; arguments below -87 count as -87.
+/// Computes `exp(x)` for x <= 0; arguments below -87 count as -87.
 ///
 /// # Safety
 /// The processor must have the instruction set `S`.
@@ -33,8 +33,8 @@ pub(crate) unsafe fn exp_negative<S: Simd>(x: S::V) -> S::V {
     }
 }
 
-/// Softmax of the first `n` numbers of a row, in place. The row is `padded` long, a multiple of
-/// `LANES`; what is beyond `n` ends up as some tiny number.
+/// Computes the softmax of the first `n` numbers of a row in place. The row is `padded` long, a multiple of
+/// `LANES`; numbers beyond `n` end up tiny.
 ///
 /// The largest number is subtracted first, so that no exponential overflows.
 ///

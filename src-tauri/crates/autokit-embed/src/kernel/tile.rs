@@ -8,18 +8,18 @@ const LINE: usize = 16;
 /// Numbers in the widest register.
 const MOST_LANES: usize = 16;
 
-/// What is done to a sum before it is stored, after the bias was added.
+/// What to do with a sum after the bias was added, before it is stored.
 #[derive(Clone, Copy)]
 pub(crate) enum Finish {
     /// Nothing.
     Store,
     /// GELU.
     Gelu,
-    /// Adds the number at the same place of this matrix, laid out as the result.
+    /// Adds the number at the same position of this matrix, which has the layout of the result.
     Add(*const f32),
 }
 
-/// Memory to ask for meanwhile, `stride` further on at each step.
+/// Memory to prefetch meanwhile, advancing by `stride` at each step.
 #[derive(Clone, Copy)]
 pub(crate) struct Ahead {
     pub(crate) at: *const f32,
@@ -34,14 +34,14 @@ pub(crate) struct Right {
     pub(crate) depth: usize,
 }
 
-/// Rows of the left factor.
+/// Rows of the left factor, `stride` apart.
 #[derive(Clone, Copy)]
 pub(crate) struct Input {
     pub(crate) at: *const f32,
     pub(crate) stride: usize,
 }
 
-/// Where a tile goes: `columns` of it are stored, at most the tile's width.
+/// Where to store a tile: `columns` of it are stored, at most its width.
 #[derive(Clone, Copy)]
 pub(crate) struct Out {
     pub(crate) at: *mut f32,
@@ -51,10 +51,10 @@ pub(crate) struct Out {
 }
 
 impl Out {
-    /// The same place `row` rows further down.
+    /// Returns the position `row` rows further down.
     ///
     /// # Safety
-    /// That place must be inside the matrix.
+    /// That position must be inside the matrix.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
     pub(crate) unsafe fn rows_from(self, row: usize) -> Self {
@@ -83,8 +83,8 @@ pub(crate) struct Tile {
     pub(crate) out: Out,
 }
 
-/// Computes a tile of `R` rows and `VECS` registers' width, asking for `LINES` cache lines ahead at
-/// each step of the depth.
+/// Computes a tile of `R` rows and a width of `VECS` registers, prefetching `LINES` cache lines at each step
+/// of the depth.
 ///
 /// # Safety
 /// `tile.input` must be valid for `R` rows of the depth, `tile.right` for its rows of `VECS`

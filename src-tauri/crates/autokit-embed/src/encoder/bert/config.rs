@@ -1,4 +1,4 @@
-//! The part of `config.json` that shapes a BERT.
+//! The part of `config.json` that defines the shape of a BERT network.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 
-/// Shape of the network. Names are those of the file.
+/// Shape of the network, with the names used in the file.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct BertConfig {
     pub(crate) vocab_size: usize,
@@ -53,7 +53,7 @@ impl BertConfig {
         Ok(config)
     }
 
-    /// Whether this crate's own encoder computes this network.
+    /// Whether this crate's own encoder can run this network.
     pub(crate) fn is_plain(&self) -> bool {
         self.hidden_act == "gelu" && self.position_embedding_type == "absolute"
     }

@@ -11,14 +11,14 @@ use crate::kernel::norm::layer_norm;
 use crate::kernel::tile::Finish;
 use crate::pooling::{Pooling, normalise};
 
-/// Activations of a chunk; rows are the tokens of all its sequences, one after the other.
+/// Activations of a chunk; the rows are the tokens of all its sequences in order.
 #[derive(Default)]
 pub(super) struct Workspace {
     /// `[tokens, hidden]`: the states between layers.
     states: Buffer,
     /// `[tokens, 3 * hidden]`
     qkv: Buffer,
-    /// `[tokens, hidden]`: attention's result, before its output layer.
+    /// `[tokens, hidden]`: result of attention, before its output layer.
     mixed: Buffer,
     /// `[tokens, hidden]`: states after attention.
     attended: Buffer,
@@ -28,7 +28,7 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// The last layer's states, `[tokens, hidden]`.
+    /// Returns the last layer's states, `[tokens, hidden]`.
     pub(super) fn states(&self) -> &[f32] {
         &self.states[..]
     }
@@ -55,8 +55,8 @@ impl Workspace {
 }
 
 impl Network {
-    /// Computes the last layer's states into `workspace`. With `threads`, each matrix product is
-    /// shared out among them: worth it for one short text, where reading the weights is the work.
+    /// Computes the last layer's states into `workspace`. With `threads`, each matrix product is divided
+    /// among them, which pays off for one short text, where reading the weights dominates.
     ///
     /// The caller has checked the ids and lengths.
     pub(super) fn forward(
@@ -104,7 +104,7 @@ impl Network {
         }
     }
 
-    /// Word plus position embeddings.
+    /// Computes word plus position embeddings.
     fn embed(&self, sequences: &[&[u32]], states: &mut [f32]) {
         let positions = sequences.iter().flat_map(|ids| ids.iter().enumerate());
         for ((position, id), row) in positions.zip(states.chunks_exact_mut(self.hidden)) {
@@ -122,7 +122,7 @@ impl Network {
     }
 }
 
-/// `to = finish(from * weights)`, shared out among the threads of the current pool if `share`.
+/// Computes `to = finish(from * weights)`, divided among the threads of the current pool if `share`.
 fn product(
     isa: Isa,
     weights: &Packed,
@@ -139,7 +139,7 @@ fn product(
     split(isa, &product, 0, weights.panels(), parts);
 }
 
-/// Halves the panels until there is a part for each thread.
+/// Halves the range of panels recursively until there is a part for each thread.
 fn split(isa: Isa, product: &Product<'_>, from: usize, to: usize, parts: usize) {
     if parts <= 1 || to - from <= 1 {
         // SAFETY: the instruction set is one this processor has; `product` checked the sizes, and

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernel::Isa;
 use crate::kernel::gemm::Packed;
 
-/// A whole network.
+/// The weights of a whole network.
 pub(super) struct Network {
     pub(super) hidden: usize,
     pub(super) heads: usize,
@@ -17,7 +17,7 @@ pub(super) struct Network {
     pub(super) epsilon: f32,
     /// `[vocab_size, hidden]`
     pub(super) words: Vec<f32>,
-    /// `[max_positions, hidden]`, with the embedding of token type 0 added: there is only one text.
+    /// `[max_positions, hidden]`, with the embedding of token type 0 added, because inputs are single texts.
     pub(super) positions: Vec<f32>,
     pub(super) norm: Norm,
     pub(super) layers: Vec<Layer>,
@@ -25,7 +25,7 @@ pub(super) struct Network {
 
 /// One transformer layer.
 pub(super) struct Layer {
-    /// Queries, keys and values; queries already divided by the root of the head size.
+    /// Queries, keys and values; queries are already divided by the root of the head size.
     pub(super) qkv: Packed,
     pub(super) attention_out: Packed,
     pub(super) attention_norm: Norm,
@@ -34,7 +34,7 @@ pub(super) struct Layer {
     pub(super) norm: Norm,
 }
 
-/// Layer norm.
+/// Weights of a layer norm.
 pub(super) struct Norm {
     pub(super) gain: Vec<f32>,
     pub(super) shift: Vec<f32>,

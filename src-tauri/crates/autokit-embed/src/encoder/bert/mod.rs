@@ -1,9 +1,9 @@
 //! This crate's own encoder for BERT-shaped models.
 //!
-//! What makes it quicker than running the layers one by one: nothing is padded (the tokens of a
-//! chunk of sequences are one matrix), weights are packed once, one product makes queries, keys
-//! and values, bias, GELU and residual are applied while the sums are in registers, and chunks of
-//! sequences go to threads whole, so that threads meet once per batch and not once per layer.
+//! It is faster than running the layers one by one because nothing is padded (the tokens of a chunk of
+//! sequences are one matrix), weights are packed once, one product computes queries, keys and values, bias,
+//! GELU and residual are applied while the sums are in registers, and whole chunks of sequences are assigned
+//! to threads, so that threads synchronize once per batch and not once per layer.
 
 mod config;
 mod forward;
@@ -24,7 +24,7 @@ use crate::kernel::Isa;
 use crate::manifest::{CONFIG_FILE, ModelSpec, WEIGHTS_FILE};
 use crate::pooling::Pooling;
 
-/// Tokens computed together. Enough that reading the weights costs little beside using them; few
+/// Tokens computed together. Enough that reading the weights costs little compared with using them, and few
 /// enough that the widest activations (`[tokens, 4 * hidden]`) stay in a core's cache.
 const TOKENS_AT_ONCE: usize = 128;
 
@@ -35,21 +35,21 @@ pub struct BertEncoder {
     pool: Arc<rayon::ThreadPool>,
     pooling: Pooling,
     normalise: bool,
-    /// Memory for activations, as many as were ever needed at once.
+    /// Reusable activation memory, one entry per concurrent use so far.
     workspaces: Mutex<Vec<Workspace>>,
 }
 
 impl BertEncoder {
-    /// Reads `config.json` and `model.safetensors` of `folder`.
+    /// Opens the encoder from `config.json` and `model.safetensors` in `folder`.
     ///
     /// # Errors
-    /// [`Error::BadConfig`] also for a BERT this encoder does not compute (another activation);
+    /// [`Error::BadConfig`] also for a BERT that this encoder cannot run (another activation);
     /// [`Error::BadWeights`] or [`Error::Io`].
     pub fn open(spec: &ModelSpec, folder: &Path, pool: Arc<rayon::ThreadPool>) -> Result<Self> {
         Self::open_for(Isa::detect(), spec, folder, pool)
     }
 
-    /// As [`Self::open`], for one instruction set.
+    /// As [`Self::open`], for a given instruction set.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -73,9 +73,9 @@ impl BertEncoder {
         })
     }
 
-    /// Runs `work` with memory for activations.
+    /// Runs `work` with activation memory.
     fn with_workspace<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
-        // A panic elsewhere cannot leave the list in a bad state: entries are moved in and out.
+        // A panic elsewhere cannot leave the list in a bad state, because entries are moved in and out.
         let list = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
         let mut workspace = list().pop().unwrap_or_default();
         let done = work(&mut workspace);
@@ -140,7 +140,8 @@ impl Encoder for BertEncoder {
     }
 }
 
-/// Tokens of a chunk: one chunk if all fit, else such that every thread gets as many chunks.
+/// Returns the tokens per chunk: one chunk if all fit, otherwise so that every thread gets the same number of
+/// chunks.
 fn chunk_tokens(batch: &[&[u32]], threads: usize) -> usize {
     let tokens: usize = batch.iter().map(|ids| ids.len()).sum();
     if tokens <= TOKENS_AT_ONCE {
@@ -150,7 +151,7 @@ fn chunk_tokens(batch: &[&[u32]], threads: usize) -> usize {
     tokens.div_ceil(chunks)
 }
 
-/// How many of the first sequences make a chunk of at most `limit` tokens: at least one.
+/// Returns how many of the first sequences form a chunk of at most `limit` tokens, but at least one.
 fn chunk_len(sequences: &[&[u32]], limit: usize) -> usize {
     let mut tokens = 0;
     let fits = |ids: &&&[u32]| {
