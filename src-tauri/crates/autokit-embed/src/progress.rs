@@ -8,15 +8,15 @@ use ts_rs::TS;
 /// Progress callback while a model is fetched; `Break` cancels the work and keeps what was downloaded.
 pub type OnPull<'a> = &'a (dyn Fn(PullProgress) -> ControlFlow<()> + Send + Sync);
 
-/// How far the fetching of one file is.
+/// Progress of fetching one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
 pub struct PullProgress {
     /// Name of the file.
     pub file: String,
-    /// Bytes of it that are here.
+    /// Bytes downloaded so far.
     #[ts(type = "number")]
     pub done_bytes: u64,
-    /// Its size.
+    /// Its size in bytes.
     #[ts(type = "number")]
     pub total_bytes: u64,
 }

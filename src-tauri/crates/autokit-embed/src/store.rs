@@ -22,24 +22,24 @@ const TICK: Duration = Duration::from_millis(200);
 /// A model as shown to people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ModelInfo {
-    /// Name, as in commands.
+    /// Name, as used in commands.
     pub name: String,
-    /// One line about it.
+    /// A one-line description.
     pub title: String,
-    /// All its files are in the store.
+    /// Whether all its files are in the store.
     pub installed: bool,
-    /// It is the one in use.
+    /// Whether it is the model in use.
     pub current: bool,
     /// Length of its vectors.
     pub dim: usize,
-    /// Size of its files; 0 when not known.
+    /// Size of its files in bytes; 0 if unknown.
     #[ts(type = "number")]
     pub size_bytes: u64,
     /// SPDX identifier of the weights' licence.
     pub licence: String,
     /// Page that describes it.
     pub source: String,
-    /// It is never downloaded: it loads only from a folder the user names.
+    /// Whether it is never downloaded, and can only be loaded from a folder the user names.
     pub folder_only: bool,
 }
 
