@@ -204,11 +204,11 @@ session: string,
 url: string, };
 
 /**
- * An answer. Name, sentence, code and citations are those of one card.
+ * An answer. Name, sentence, code and citations all come from the same card.
  */
 export type AgentAnswer = { 
 /**
- * How sure it is.
+ * How certain the answer is.
  */
 verdict: Verdict, 
 /**
@@ -220,27 +220,27 @@ tool: string | null,
  */
 name: string | null, 
 /**
- * One sentence on what it is.
+ * One sentence that describes the tool.
  */
 sentence: string, 
 /**
- * Why it serves the question.
+ * Why it answers the question.
  */
 why: string, 
 /**
- * Import-and-call lines.
+ * Import-and-call code.
  */
 stub: Stub | null, 
 /**
- * Lines a model wrote that nothing supports; not part of the stub.
+ * Code lines written by a model that no source supports; they are not part of the stub.
  */
 removed: Array<string>, 
 /**
- * What the answer rests on.
+ * Passages that support the answer.
  */
 citations: Array<Citation>, 
 /**
- * The candidates: the recommended one first, then best first.
+ * The candidates: the recommended one first, then by rank.
  */
 candidates: Array<Ranked>, 
 /**
@@ -248,7 +248,7 @@ candidates: Array<Ranked>,
  */
 findings: Array<Finding>, 
 /**
- * What ran and what did not, in words for the person.
+ * What ran and what did not, as messages for the person.
  */
 notes: Array<string>, };
 
@@ -621,42 +621,41 @@ id: string,
 secret: string, };
 
 /**
- * A reviewer's yes while more of them are asked for.
+ * A reviewer's approval while more approvals are needed.
  */
 export type Approval = { 
 /**
- * Who.
+ * The reviewer.
  */
 by: string, 
 /**
- * When, RFC 3339 in UTC.
+ * When it was given, RFC 3339 in UTC.
  */
 at: string, 
 /**
- * The fields they would take over, each with its value as JSON text; empty text takes it away.
+ * The fields to accept, each with its value as JSON text; an empty text removes the field.
  */
 values: { [key in string]: string }, };
 
 /**
- * The card of another library that a proposal brings.
+ * A card of another library that a proposal imports.
  */
 export type Arrived = { 
 /**
- * The import it came with.
+ * Id of the import.
  */
 import: string, 
 /**
- * The id it has where it comes from.
+ * The card's id in the other library.
  */
 card: CardId, 
 /**
- * The revision it is there. Once the proposal is decided, this and everything before it counts as
- * known.
+ * Its revision there. Once the proposal is decided, this revision and its ancestors count as merged.
  */
 revision: RevisionId, 
 /**
- * Fields that both libraries changed, or that differ without a state that both had: only a person
- * can tell which is right.
+ * Fields that both libraries changed, or that differ without a common ancestor; only a person can tell
+ * which value is right.
  */
 conflicts: Array<string>, };
 
@@ -926,8 +925,8 @@ stub: Stub | null,
 created_at: string, };
 
 /**
- * Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`.
- * It stays when the card is renamed.
+ * Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`. It does not
+ * change when the card is renamed.
  */
 export type CardId = string;
 
@@ -980,7 +979,7 @@ card: string,
 number: number, };
 
 /**
- * How a card stands.
+ * State of a card.
  */
 export type CardState = "verified" | "stale" | "broken" | "unreachable";
 
@@ -1245,28 +1244,28 @@ changed: boolean,
 report: Report, };
 
 /**
- * Where a statement stands.
+ * A passage that supports a statement.
  */
 export type Citation = { 
 /**
- * Id of the card whose page it is.
+ * Id of the card whose page is cited.
  */
 card: string, 
 /**
- * Headings down to the piece.
+ * Headings above the passage.
  */
 title: string, 
 /**
- * The page, with the place in it where it has one.
+ * The page's URL, with a fragment where there is an anchor.
  */
 url: string, 
 /**
- * The piece.
+ * Text of the passage.
  */
 text: string, };
 
 /**
- * One field of a card against the page.
+ * The verdict on one field of a card.
  */
 export type Claim = { 
 /**
@@ -1278,19 +1277,19 @@ field: string,
  */
 standing: Standing, 
 /**
- * The sentence or the line of code that says so, as it stands on the page; empty when nothing does.
+ * The supporting sentence or line of code, verbatim from the page; empty if there is none.
  */
 quote: string, 
 /**
- * The value the page shows, where it is another.
+ * The value on the page, where it differs.
  */
 value: JsonValue | null, 
 /**
- * How sure that is, 0 to 1.
+ * Confidence in the verdict, 0 to 1.
  */
 confidence: number, 
 /**
- * The rules could not say; a language model did, and the page shows it.
+ * Whether the rules found nothing and a language model made the claim, backed by the page.
  */
 by_model: boolean, };
 
@@ -1308,7 +1307,7 @@ client: AgentClient,
 backup: string | null, };
 
 /**
- * What sort of page it is.
+ * Condition of a page.
  */
 export type Condition = "content" | "not_found" | "parked" | "empty";
 
@@ -1336,24 +1335,24 @@ export type Connection = "llm" | "small_llm" | "search" | "github";
 export type DecidedBy = "rules" | "person" | "nobody";
 
 /**
- * How far a ranking goes.
+ * How many stages a ranking has.
  */
 export type Depth = "fused" | "reranked";
 
 /**
- * What a search for a tool found.
+ * Result of a discovery.
  */
 export type Discovered = { 
 /**
- * Best first; empty for "nothing suitable".
+ * Findings, best first; empty if nothing is suitable.
  */
 findings: Array<Finding>, 
 /**
- * The best of what was not good enough, for a person who wants to see it.
+ * The best of the findings that were not good enough, for a person who wants to see them.
  */
 dismissed: Array<Finding>, 
 /**
- * Pages read.
+ * Number of pages read.
  */
 read: number, };
 
@@ -1381,27 +1380,27 @@ export type DoctorRequest = {
 verify?: boolean, };
 
 /**
- * What is proposed.
+ * The content of a proposal.
  */
 export type Draft = { 
 /**
- * The card to change; none for a new one.
+ * The card to change; `None` for a new card.
  */
 card: CardId | null, 
 /**
- * The revision of that card the change was made on.
+ * The revision of that card on which the change is based.
  */
 base: number | null, 
 /**
- * Where it comes from.
+ * Origin of the proposal.
  */
 origin: Origin, 
 /**
- * Why, in a sentence.
+ * The reason, in a sentence.
  */
 reason: string, 
 /**
- * The fields, in the order people read them.
+ * The proposed fields, in reading order.
  */
 fields: Array<ProposedField>, 
 /**
@@ -1409,16 +1408,16 @@ fields: Array<ProposedField>,
  */
 similar: Array<CardId>, 
 /**
- * SHA-256, in hexadecimal, of the text of the page or pages it rests on. What a reviewer turned
- * down is not proposed again while this stays the same.
+ * SHA-256, in hexadecimal, of the text of the page or pages it is based on. Values that a reviewer
+ * rejected are not proposed again while this stays the same.
  */
 basis: string | null, 
 /**
- * Pages that were considered and not taken, best first.
+ * Pages that were considered but not chosen, best first.
  */
 candidates: Array<PageCandidate>, 
 /**
- * What is imported, where that is what is proposed.
+ * The imported card, if the proposal is part of an import.
  */
 arrived: Arrived | null, };
 
@@ -1465,23 +1464,23 @@ setting: Setting, } | { "event": "owner",
 role: Role, };
 
 /**
- * What a claim rests on.
+ * Evidence for a claim.
  */
 export type Evidence = { 
 /**
- * The page, or another source that can be opened.
+ * URL of the page, or of another source that can be opened.
  */
 url: string, 
 /**
- * The words or the line of code there, as they stand.
+ * The supporting words or line of code, verbatim.
  */
 quote: string, 
 /**
- * When it was read, RFC 3339 in UTC.
+ * When the source was read, RFC 3339 in UTC.
  */
 fetched_at: string, 
 /**
- * Every request on the way to the page, the last one included; empty where nothing was asked for.
+ * Every request made to reach the page, including the last one; empty if no request was made.
  */
 chain: Array<Visit>, };
 
@@ -1661,7 +1660,7 @@ helpful: boolean,
 said: string, };
 
 /**
- * Part of a card that a word was found in.
+ * The part of a card in which a word was found.
  */
 export type Field = "provider" | "name" | "description" | "parameters" | "keywords" | "known";
 
@@ -1687,7 +1686,7 @@ ours: JsonValue | null,
 theirs: JsonValue | null, };
 
 /**
- * A decision about one field. A field that was left out has none.
+ * A decision on one field. A field that was left out has none.
  */
 export type FieldDecision = { 
 /**
@@ -1695,19 +1694,19 @@ export type FieldDecision = {
  */
 field: string, 
 /**
- * What was decided.
+ * The verdict.
  */
 verdict: FieldVerdict, 
 /**
- * The reviewer's value, where it was edited.
+ * The reviewer's value, if it was edited.
  */
 value: JsonValue | null, 
 /**
- * By whom.
+ * Who decided.
  */
 by: string, 
 /**
- * When, RFC 3339 in UTC.
+ * When it was decided, RFC 3339 in UTC.
  */
 at: string, };
 
@@ -1724,19 +1723,19 @@ field: string,
  */
 kind: ChangeKind, 
 /**
- * Value before; missing when added.
+ * Value before; absent if the field was added.
  */
 before: JsonValue | null, 
 /**
- * Value after; missing when removed.
+ * Value after; absent if the field was removed.
  */
 after: JsonValue | null, 
 /**
- * Word-level spans when both sides are text (missing counts as empty).
+ * Word-level spans if both sides are text (a missing value counts as empty).
  */
 spans: Array<Span>, 
 /**
- * Changes inside when both sides are objects or lists.
+ * Changes inside the value if both sides are objects or both are lists.
  */
 inside: Array<JsonChange>, };
 
@@ -1746,12 +1745,12 @@ inside: Array<JsonChange>, };
 export type FieldSide = "before" | "after";
 
 /**
- * What a reviewer decided about a field.
+ * A reviewer's verdict on a field.
  */
 export type FieldVerdict = "accepted" | "edited" | "rejected";
 
 /**
- * A tool that was found.
+ * A tool found on the web.
  */
 export type Finding = { 
 /**
@@ -1759,23 +1758,23 @@ export type Finding = {
  */
 url: string, 
 /**
- * What it is called there.
+ * Its name on the page.
  */
 name: string, 
 /**
- * What it does, from the page.
+ * Its description on the page.
  */
 description: string, 
 /**
- * How sure it is that this is a tool for the need, 0 to 1.
+ * Confidence that this is a tool for the need, 0 to 1.
  */
 score: number, 
 /**
- * What speaks for it.
+ * The page marks behind the score.
  */
 marks: PageMarks, 
 /**
- * Words of the page that match the need best.
+ * The passage of the page that matches the need best.
  */
 excerpt: string, 
 /**
@@ -1783,7 +1782,7 @@ excerpt: string,
  */
 similar: Array<string>, 
 /**
- * The card it would become, with evidence.
+ * The draft card, with evidence.
  */
 draft: Draft, };
 
@@ -2268,7 +2267,7 @@ after: number, };
  */
 export type JsonChange = { 
 /**
- * JSON Pointer (RFC 6901) to the place.
+ * JSON Pointer (RFC 6901) to the changed value.
  */
 path: string, 
 /**
@@ -2287,31 +2286,31 @@ after: JsonValue | null, };
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
 
 /**
- * Whether a page is about a tool.
+ * Judgement whether a page is about a tool.
  */
 export type Judgement = { 
 /**
- * It is.
+ * Whether it is.
  */
 about: boolean, 
 /**
- * What sort of page it is.
+ * Condition of the page.
  */
 condition: Condition, 
 /**
- * In a sentence, for people.
+ * The reason for people, in one sentence.
  */
 why: string, 
 /**
- * Words of the page that say so.
+ * A quote from the page that shows it.
  */
 quote: string, 
 /**
- * How sure it is that the page documents this tool, 0 to 1.
+ * Probability that the page documents this tool, 0 to 1.
  */
 score: number, 
 /**
- * What speaks for it.
+ * The page marks behind the score.
  */
 marks: PageMarks, };
 
@@ -2365,7 +2364,7 @@ trusted: boolean,
 signer: string, };
 
 /**
- * What sort of tool a card describes.
+ * Kind of tool that a card describes.
  */
 export type Kind = "class" | "rest_operation" | "mcp_tool" | "cli" | "other";
 
@@ -2459,52 +2458,52 @@ trend: Array<HealthPoint>, };
 export type LineFate = "stays" | "comes" | "goes";
 
 /**
- * How an address fares, with what it answered.
+ * State of a link, with details of the response.
  */
 export type LinkHealth = { 
 /**
- * The address on the card.
+ * The URL on the card.
  */
 url: string | null, 
 /**
- * How it fares.
+ * The link's state.
  */
 state: LinkState, 
 /**
- * In a sentence, for people.
+ * An explanation for people, in one sentence.
  */
 said: string, 
 /**
- * What a person can do about it, where it takes one.
+ * What a person can do about it, if anything.
  */
 remedy: string | null, 
 /**
- * HTTP status of the last answer.
+ * HTTP status of the last response.
  */
 status: number | null, 
 /**
- * Where it led.
+ * The URL after redirects.
  */
 found: string | null, 
 /**
- * Every request on the way: address and status.
+ * Every request made, with redirects: URL and status.
  */
 hops: Array<{ url: string, status: number }>, 
 /**
- * Whether all of the way is encrypted and its certificates hold.
+ * Whether every request used HTTPS with a valid certificate.
  */
 encrypted: boolean, 
 /**
- * Media type of the answer.
+ * Media type of the response.
  */
 content_type: string | null, 
 /**
- * Milliseconds until the last byte.
+ * Milliseconds until the last byte was received.
  */
 ms: number | null, };
 
 /**
- * How an address fares.
+ * State of a link.
  */
 export type LinkState = "delivered" | "missing" | "no_page" | "circle" | "not_a_page" | "bad_address" | "insecure" | "closed" | "failing";
 
@@ -2551,7 +2550,7 @@ price_out: number | null,
 cap: number | null, };
 
 /**
- * What is the matter with a part of a text.
+ * Kind of problem with a part of a text.
  */
 export type MarkSort = "invisible" | "hidden" | "instruction" | "encoded" | "stuffed" | "code";
 
@@ -2766,20 +2765,20 @@ export type MatchedTerm = {
  */
 word: string, 
 /**
- * Where it was found.
+ * The field in which it was found.
  */
 field: Field, 
 /**
- * The index term it was found as.
+ * The index term it matched.
  */
 term: string, 
 /**
- * What it stands for, where the card says that in other words: "speech to text" for "dictate".
+ * The concept it stands for, if the card uses another name for it: "speech to text" for "dictate".
  */
 meaning?: string, };
 
 /**
- * Which ranking to use.
+ * Ranking mode.
  */
 export type Mode = "keyword" | "vector" | "hybrid";
 
@@ -2925,26 +2924,26 @@ proxy: string | null, };
 export type Nothing = Record<symbol, never>;
 
 /**
- * What a revision did.
+ * The operation that made a revision.
  */
 export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "undo" | "accept";
 
 /**
- * Where a proposal comes from.
+ * Origin of a proposal.
  */
 export type Origin = "discovery" | "description" | "repair" | "refresh" | "improvement" | "import";
 
 /**
- * How a step ended.
+ * Outcome of a step.
  */
 export type Outcome = "found" | "nothing" | "written" | "grounded" | "ungrounded" | "answers" | "misses" | "rewritten" | "exhausted" | "delivered" | "helpful" | "unhelpful" | "wanted" | "proposed";
 
 /**
- * A page that was considered and not taken.
+ * A page that was considered but not chosen.
  */
 export type PageCandidate = { 
 /**
- * Its address.
+ * Its URL.
  */
 url: string, 
 /**
@@ -2952,22 +2951,22 @@ url: string,
  */
 title: string, 
 /**
- * How well it fits, 0 to 1.
+ * How well it matches, 0 to 1.
  */
 score: number, 
 /**
- * Why that much, in a sentence.
+ * The reason for the score, in a sentence.
  */
 why: string, };
 
 /**
- * One thing that speaks for a page, or against it. From 0 to 1 unless said otherwise; what holds or does not
- * is 1 or 0.
+ * A feature that speaks for a page or against it. From 0 to 1 unless stated otherwise; yes-or-no features
+ * are 1 or 0.
  */
 export type PageMark = "pair" | "class" | "code" | "prose" | "like" | "main" | "focus" | "title" | "exact" | "address" | "sort" | "meaning" | "wording" | "bare" | "rank" | "bm25" | "found" | "tool_address" | "tool_code" | "tool_words" | "named" | "the_named" | "another" | "known";
 
 /**
- * What speaks for a page. A mark that is not set counts as 0.
+ * The marks of a page. A mark that is not set counts as 0.
  */
 export type PageMarks = { [key in PageMark]?: number };
 
@@ -3058,32 +3057,32 @@ secrets: Rules,
 code: Rules, };
 
 /**
- * What an event tells.
+ * What an event reports.
  */
 export type Phase = { "kind": "start" } | { "kind": "result", 
 /**
- * How.
+ * How it ended.
  */
 outcome: Outcome, } | { "kind": "trace", 
 /**
- * What.
+ * The progress.
  */
 trace: Trace, };
 
 /**
- * One thing wrong with one field.
+ * A problem with a field.
  */
 export type Problem = { 
 /**
- * Field name; empty when the whole card is meant.
+ * Field name; empty if the problem concerns the whole card.
  */
 field: string, 
 /**
- * What is wrong, as the end of a sentence that starts with the field's name.
+ * The problem, as the end of a sentence that starts with the field's name.
  */
 reason: string, 
 /**
- * Whether the card is refused for it.
+ * Whether the card is refused because of it.
  */
 severity: Severity, };
 
@@ -3158,23 +3157,23 @@ sessions: AgentSessions, };
  */
 export type Proposal = { 
 /**
- * Its number, by which people name it.
+ * Its number, which people use to refer to it.
  */
 id: number, 
 /**
- * What is proposed.
+ * The proposed changes.
  */
 draft: Draft, 
 /**
- * Who or what proposed it.
+ * The person or program that proposed it.
  */
 proposed_by: string, 
 /**
- * When.
+ * When it was created.
  */
 created_at: string, 
 /**
- * Where it stands.
+ * Its state.
  */
 state: ProposalState, 
 /**
@@ -3182,35 +3181,35 @@ state: ProposalState,
  */
 decided_at: string | null, 
 /**
- * By whom.
+ * Who decided it.
  */
 decided_by: string | null, 
 /**
- * Why, in the reviewer's words.
+ * The reason, in the reviewer's words.
  */
 decision: string | null, 
 /**
- * The fields taken over.
+ * The accepted fields.
  */
 accepted: Array<string>, 
 /**
- * What reviewers decided about each field.
+ * Reviewers' decisions on each field.
  */
 decisions: Array<FieldDecision>, 
 /**
- * Reviewers who accepted it while the library asks for more of them.
+ * Approvals given so far, if the library requires several.
  */
 approvals: Array<Approval>, 
 /**
- * Fields that were checked against a later revision of the card than the draft's: their base.
+ * For fields that were checked against a later revision of the card than the draft's: that revision.
  */
 rebased: { [key in string]: number }, 
 /**
- * Fields that somebody changed in the card since: never overwritten unseen.
+ * Fields that somebody has changed in the card since; these are never overwritten unseen.
  */
 conflicts: Array<string>, 
 /**
- * What can go wrong when all of it is accepted.
+ * Risk of accepting all of it.
  */
 risk: Risk, };
 
@@ -3315,15 +3314,15 @@ similar: Array<[string, string]>,
 events: Array<ProposalEvent>, };
 
 /**
- * A step in the life of a proposal.
+ * An event in the history of a proposal.
  */
 export type ProposalEvent = { 
 /**
- * When, RFC 3339 in UTC.
+ * When it happened, RFC 3339 in UTC.
  */
 at: string, 
 /**
- * By whom.
+ * Who caused it.
  */
 by: string, 
 /**
@@ -3332,7 +3331,7 @@ by: string,
  */
 what: string, 
 /**
- * In words.
+ * Details in words.
  */
 why: string, };
 
@@ -3441,7 +3440,7 @@ created_at: string,
 reason: string, };
 
 /**
- * Where a proposal stands.
+ * State of a proposal.
  */
 export type ProposalState = "pending" | "accepted" | "rejected" | "withdrawn";
 
@@ -3506,15 +3505,15 @@ export type ProposedField = {
  */
 field: string, 
 /**
- * Its value; `null` is a value, missing takes the field away.
+ * The proposed value; `null` is a value, a missing one removes the field.
  */
 value?: JsonValue, 
 /**
- * What supports it.
+ * The supporting evidence.
  */
 evidence: Array<Evidence>, 
 /**
- * How likely it is true, 0 to 1.
+ * Probability that it is correct, 0 to 1.
  */
 confidence: number, };
 
@@ -3597,68 +3596,68 @@ id: string,
  */
 name: string, 
 /**
- * What it does, shortened.
+ * Description, shortened.
  */
 description: string, 
 /**
- * Score of the ranking, 0 to 1.
+ * Ranking score, 0 to 1.
  */
 score: number, 
 /**
- * What that score is made of.
+ * Components of that score.
  */
 parts: ScoreParts, 
 /**
- * What the reranker gave it, 0 to 1.
+ * Score given by the reranker, 0 to 1.
  */
 judged: number | null, 
 /**
- * Why, in the reranker's words.
+ * The reranker's justification.
  */
 justification: string | null, };
 
 /**
- * Everything the verifier found out about a card at one time.
+ * Everything one examination found out about a card.
  */
 export type Report = { 
 /**
- * How the card stands.
+ * State of the card.
  */
 state: CardState, 
 /**
- * How its address fares.
+ * Health of its link.
  */
 link: LinkHealth, 
 /**
- * Whether the page there is about the tool, if there is one.
+ * Whether the page there is about the tool, if there is a page.
  */
 page: Judgement | null, 
 /**
- * The card's claims against its page, or against the page that was found for it.
+ * The card's claims, checked against its page or the page that was found for it.
  */
 claims: Array<Claim>, 
 /**
- * What looking for another page came to, if that was done.
+ * Result of searching for another page, if that was done.
  */
 search: Sought | null, 
 /**
- * The pages that were weighed, best first.
+ * The pages that were scored, best first.
  */
 candidates: Array<Weighed>, 
 /**
- * Failures to reach the page in a row, this one included.
+ * Consecutive failures to reach the page, including this one.
  */
 attempts: number, 
 /**
- * Nothing could be asked because there is no network; nothing else in here means anything then.
+ * Set when there was no network; the other fields then mean nothing.
  */
 offline: boolean, 
 /**
- * The page shows more code than is read; what it shows further down was not looked at.
+ * Whether the page shows more code than is parsed; the rest was not checked.
  */
 cut: boolean, 
 /**
- * Who judged: `rules`, or a model's name beside them.
+ * Who judged: `rules`, or `rules` and a model's name.
  */
 judged_by: string, };
 
@@ -3676,7 +3675,7 @@ approvals: number,
 reviewer: string, };
 
 /**
- * The name of a revision in every library, in hexadecimal.
+ * The id of a revision in every library, in hexadecimal.
  */
 export type RevisionId = string;
 
@@ -3714,7 +3713,7 @@ fields: { [key in string]: JsonValue } | null,
 diff: Array<FieldDiff>, };
 
 /**
- * How much a reviewer should look before accepting. Ordered: low is least.
+ * How carefully a reviewer should look before accepting. Ordered from low to high.
  */
 export type Risk = "low" | "medium" | "high";
 
@@ -3799,28 +3798,28 @@ text: string,
 starter: Starter | null, };
 
 /**
- * Why a card was found. `keyword + vector + name + feedback + rerank` is the score, to within rounding.
+ * Why a card was found. The score is `keyword + vector + name + feedback + rerank`, up to rounding.
  */
 export type ScoreParts = { 
 /**
- * What keywords contribute to the score.
+ * Contribution of keywords to the score.
  */
 keyword: number, 
 /**
- * What the vector contributes to the score; negative when the card is less like the request
- * than the average card.
+ * Contribution of the vector to the score; negative if the card is less similar to the request than the
+ * average card.
  */
 vector: number, 
 /**
- * What a match of the name contributes to the score.
+ * Contribution of a name match to the score.
  */
 name: number, 
 /**
- * What was said of the card for like requests moved the score by.
+ * Change of the score by feedback on the card for similar requests.
  */
 feedback: number, 
 /**
- * What comparing the request with the card token by token moved the score by; never positive.
+ * Change of the score by comparing request and card token by token; never positive.
  */
 rerank: number, 
 /**
@@ -3828,12 +3827,12 @@ rerank: number,
  */
 name_match?: NameMatch, 
 /**
- * Cosine of the whole request with the card; absent when one of them has no vector.
+ * Cosine of the whole request with the card; absent if one of them has no vector.
  */
 cosine?: number, 
 /**
- * The piece of the card's page that is closest to the request, counted from 0; absent when the
- * card has no page in the index.
+ * The chunk of the card's page that is closest to the request, counted from 0; absent if the card has no
+ * page in the index.
  */
 chunk?: number, 
 /**
@@ -3841,15 +3840,15 @@ chunk?: number,
  */
 bm25: number, 
 /**
- * Share of the information in the request's words that the card has, 0 to 1.
+ * Share of the information content of the request's words that the card matches, 0 to 1.
  */
 coverage: number, 
 /**
- * The clause of a long request that the card answers best.
+ * The clause of a long request that the card matches best.
  */
 clause?: string, 
 /**
- * Words of the request found in the card, and where.
+ * Words of the request found in the card, with the field.
  */
 matched_terms: Array<MatchedTerm>, };
 
@@ -4260,7 +4259,7 @@ value: string, };
 export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "profiles" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
 
 /**
- * Whether a problem keeps the card out.
+ * Severity of a problem.
  */
 export type Severity = "error" | "warning";
 
@@ -4325,15 +4324,15 @@ known: Array<KnownKeyView>, };
 export type Sort = "name" | "provider" | "kind" | "updated" | "health";
 
 /**
- * What looking for another page came to.
+ * Result of searching for another page.
  */
 export type Sought = { "kind": "found", 
 /**
- * It.
+ * The page.
  */
 page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" } | { "kind": "no_search" } | { "kind": "search_failed", 
 /**
- * What a service said.
+ * The error of one service.
  */
 why: string, };
 
@@ -4383,8 +4382,8 @@ digest: string,
 signature: SignatureView, };
 
 /**
- * A run of words with its side. The `Equal` and `Delete` spans joined are the text before, the
- * `Equal` and `Insert` spans joined the text after.
+ * A run of words with its side. The `Equal` and `Delete` spans joined are the text before, the `Equal` and
+ * `Insert` spans joined are the text after.
  */
 export type Span = { 
 /**
@@ -4392,12 +4391,12 @@ export type Span = {
  */
 op: SpanOp, 
 /**
- * The words, white space included.
+ * The words, including white space.
  */
 text: string, };
 
 /**
- * Which side a piece of text belongs to.
+ * Which side a span of text belongs to.
  */
 export type SpanOp = "equal" | "delete" | "insert";
 
@@ -4505,12 +4504,12 @@ checks: number,
 migrated_from: string | null, };
 
 /**
- * What the agent does.
+ * A step of the agent.
  */
 export type Step = "search" | "generate" | "grade_grounded" | "grade_answers" | "rewrite" | "web" | "finalize" | "feedback" | "add";
 
 /**
- * A piece of the trace.
+ * An event of the trace.
  */
 export type StepEvent = { 
 /**
@@ -4518,23 +4517,23 @@ export type StepEvent = {
  */
 step: Step, 
 /**
- * What happens.
+ * What happened in the step.
  */
 phase: Phase, 
 /**
- * In words.
+ * A description for people.
  */
 text: string, 
 /**
- * The model that did it; none when it ran on this machine by rules.
+ * The model that ran the step; `None` if it was rule-based.
  */
 model: string | null, 
 /**
- * Tokens read and written by the model.
+ * Input and output tokens of the model.
  */
 tokens: [number, number], 
 /**
- * Milliseconds the step took, at its end.
+ * Duration of the step in milliseconds, at its end.
  */
 ms: number, };
 
@@ -4547,7 +4546,7 @@ export type Stub = {
  */
 language: string, 
 /**
- * The lines.
+ * The code.
  */
 code: string, };
 
@@ -4667,23 +4666,23 @@ export type TestRequest = {
 connection: Connection, };
 
 /**
- * A part of a text that is not meant for whoever reads it.
+ * A flagged part of a text.
  */
 export type TextMark = { 
 /**
- * Where it begins, in UTF-16 code units, as strings are counted in the window.
+ * Start offset in UTF-16 code units, as the window counts them.
  */
 start: number, 
 /**
- * Where it ends, likewise.
+ * End offset, likewise.
  */
 end: number, 
 /**
- * What is the matter.
+ * Kind of problem.
  */
 sort: MarkSort, 
 /**
- * What it is, in a short sentence.
+ * Explanation in a short sentence.
  */
 why: string, };
 
@@ -4916,23 +4915,23 @@ offset: number,
 limit: number, };
 
 /**
- * What happens while discovery runs, as it happens.
+ * Progress of discovery.
  */
 export type Trace = { "kind": "thought", 
 /**
- * In words.
+ * The thought.
  */
 text: string, } | { "kind": "action", 
 /**
- * In words.
+ * The action.
  */
 text: string, } | { "kind": "observation", 
 /**
- * In words.
+ * The result.
  */
 text: string, 
 /**
- * It failed.
+ * Whether the action failed.
  */
 failed: boolean, };
 
@@ -5040,7 +5039,7 @@ model: string,
 dim: number, };
 
 /**
- * How sure an answer is.
+ * Certainty of an answer.
  */
 export type Verdict = "answered" | "unsure" | "nothing";
 
@@ -5083,20 +5082,20 @@ anew: boolean, };
  */
 export type Visit = { 
 /**
- * What was asked for.
+ * The requested URL.
  */
 url: string, 
 /**
- * The HTTP status of the answer; 0 when there was none.
+ * HTTP status of the response; 0 if there was none.
  */
 status: number, };
 
 /**
- * A page that was weighed.
+ * A page that was scored.
  */
 export type Weighed = { 
 /**
- * Its address.
+ * Its URL.
  */
 url: string, 
 /**
@@ -5104,15 +5103,15 @@ url: string,
  */
 title: string, 
 /**
- * How sure it is that it documents this tool, 0 to 1.
+ * Probability that it documents this tool, 0 to 1.
  */
 score: number, 
 /**
- * What speaks for it.
+ * The page marks behind the score.
  */
 marks: PageMarks, 
 /**
- * In a sentence, for people.
+ * The reason for people, in one sentence.
  */
 why: string, };
 
