@@ -13,7 +13,7 @@ use super::Note;
 use crate::error::{LibraryError, Result};
 use crate::store::Library;
 
-/// Author of the events recorded here.
+/// Author of the events that AutoKit causes by itself.
 pub(super) const ITSELF: &str = "AutoKit";
 
 impl Library {
