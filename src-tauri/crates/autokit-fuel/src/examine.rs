@@ -14,8 +14,8 @@ use crate::settle::unverified;
 use autokit_pages::{PageMark, Subject};
 use autokit_pages::{Result, aside};
 
-/// Least probability at which a page is accepted as the right one. The right ones reach 0.5; up to 0.6, so do
-/// two in five hundred that only look right.
+/// Least probability at which a page is accepted as the right one. The right pages have 0.5 or more, but up
+/// to 0.6 so do two in five hundred pages that only look right.
 const SURE: f32 = 0.6;
 /// Log-odds bonus of a page that the card already names.
 const NAMED_BY_THE_CARD: f32 = 1.5;
