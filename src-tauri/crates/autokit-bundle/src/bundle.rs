@@ -8,12 +8,12 @@ use crate::sign::Signature;
 /// A bundle that was read.
 #[derive(Debug)]
 pub struct Bundle {
-    /// What it holds.
+    /// The cards and metadata of the bundle.
     pub contents: Contents,
-    /// Cards in it that cannot be taken.
+    /// Cards that were rejected as invalid.
     pub rejected: Vec<Rejected>,
-    /// SHA-256 of what it says about itself, checksums included: names it.
+    /// SHA-256 of the manifest including its checksums, in hexadecimal. It identifies the bundle.
     pub digest: String,
-    /// Who signed it, if somebody did; the signature was checked.
+    /// The verified signature, if the bundle is signed.
     pub signature: Option<Signature>,
 }

@@ -1,69 +1,69 @@
-//! What a bundle holds, whatever form it comes in.
+//! The content of a bundle, in either form.
 
 use autokit_toolcard::{Author, CardId, Operation, Problem, ReadItem, Revision, RevisionId, Toolcard};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use ts_rs::TS;
 
-/// What a bundle calls itself.
+/// The format name in the manifest.
 pub const FORMAT: &str = "autokit.toolcards";
-/// The version of the format this program writes; later ones are refused.
+/// The format version this program writes; later versions are refused.
 pub const VERSION: u32 = 1;
 
-/// What is said about a bundle as a whole.
+/// Metadata of a bundle as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct About {
-    /// What people call it.
+    /// Display name.
     pub name: String,
     /// Who made it.
     pub author: String,
-    /// When, RFC 3339 in UTC.
+    /// Creation time, RFC 3339 in UTC.
     pub created_at: String,
-    /// The licence of cards that name none: an SPDX expression or a sentence.
+    /// The licence of cards that do not name their own: an SPDX expression or a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
-    /// Whatever else there is to say.
+    /// Free-text note.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
 impl About {
-    /// The day it was made, or an empty text.
+    /// The day of creation, or an empty string.
     pub fn day(&self) -> &str {
         self.created_at.get(..10).unwrap_or_default()
     }
 }
 
-/// A bundle, ready to be written or just read.
+/// The content of a bundle that is to be written or was just read.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// What is said about it.
+    /// Metadata of the bundle.
     pub about: About,
-    /// The cards, by id.
+    /// The cards, ordered by id.
     pub cards: Vec<Entry>,
-    /// Whether earlier revisions are in it.
+    /// Whether earlier revisions are included.
     pub history: bool,
-    /// The model its vectors were made with, if it holds any.
+    /// The model that computed the vectors, if there are any.
     pub vectors: Option<VectorModel>,
 }
 
-/// What the vectors of a bundle were made with.
+/// The embedding model behind a bundle's vectors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct VectorModel {
-    /// Identity of the model, weights included.
+    /// Identifies the model, including its weights.
     pub model: String,
-    /// Length of one vector.
+    /// Dimension of one vector.
     pub dim: u32,
 }
 
 /// Where a card came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Provenance {
-    /// Who added it first.
+    /// Who first added it.
     pub author: Author,
-    /// When, RFC 3339 in UTC.
+    /// When it was added, RFC 3339 in UTC.
     pub at: String,
-    /// How.
+    /// How it was added.
     pub operation: Operation,
     /// Its licence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,27 +71,27 @@ pub struct Provenance {
     pub licence: Option<String>,
 }
 
-/// Who made a revision, how, when and why, with the name it has everywhere.
+/// Metadata of a revision: its id, and who made it, how, when and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// The name.
+    /// The revision's id, the same in every library.
     pub id: RevisionId,
-    /// What was done.
+    /// The kind of change.
     pub operation: Operation,
-    /// By whom.
+    /// Who made it.
     pub author: Author,
-    /// When, RFC 3339 in UTC.
+    /// Time of the change, RFC 3339 in UTC.
     pub at: String,
-    /// Why.
+    /// The reason given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// Revisions of other libraries that went into it.
+    /// Revisions from other libraries that were merged into it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<RevisionId>,
 }
 
 impl Step {
-    /// What a bundle tells of a revision that is named `id`.
+    /// The metadata that a bundle records for a revision with the id `id`.
     pub fn of(revision: &Revision, id: RevisionId) -> Step {
         Step {
             id,
@@ -107,7 +107,7 @@ impl Step {
 /// An earlier state of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Past {
-    /// Its revision.
+    /// Metadata of the revision.
     pub step: Step,
     /// The card as JSON text.
     pub body: String,
@@ -116,28 +116,28 @@ pub struct Past {
 /// A card of a bundle.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Where it stands in the bundle, from 1.
+    /// Position in the bundle, from 1.
     pub position: usize,
-    /// Its id where it comes from.
+    /// The card's id in the library it comes from.
     pub id: CardId,
     /// The card.
     pub card: Toolcard,
     /// Its newest revision.
     pub step: Step,
-    /// The revisions before that, newest first, as far as they are not in `history`.
+    /// Earlier revisions that are not in `history`, newest first.
     pub ancestors: Vec<RevisionId>,
-    /// Earlier states, oldest first.
+    /// Earlier states in full, oldest first.
     pub history: Vec<Past>,
     /// Where it came from.
     pub provenance: Provenance,
-    /// Its vectors, row after row.
+    /// Its vectors, concatenated row by row.
     pub vectors: Option<Vec<f32>>,
-    /// What a person should look at.
+    /// Problems a person should look at.
     pub warnings: Vec<Problem>,
 }
 
 impl Entry {
-    /// A card that comes without a history, as from a file of another format.
+    /// A card without a history, for example from a file in another format.
     pub fn plain(item: ReadItem, by: &Author, at: &str) -> Entry {
         let id = item.card.key().id();
         let step = Step {
@@ -166,7 +166,7 @@ impl Entry {
         }
     }
 
-    /// The names of everything that went into it before its newest revision.
+    /// The ids of all revisions that led to the newest one, merged revisions included.
     pub fn before(&self) -> impl Iterator<Item = &RevisionId> {
         let history = self.history.iter().rev();
         let history = history.flat_map(|past| std::iter::once(&past.step.id).chain(&past.step.merged));
@@ -174,7 +174,7 @@ impl Entry {
     }
 }
 
-/// A file of a bundle: what it is called, and how its lines are made.
+/// One of the JSON Lines files of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
     Cards,
@@ -197,39 +197,39 @@ impl Part {
 /// Size and checksum of a file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSum {
-    /// What it is called.
+    /// Name of the file.
     pub name: String,
-    /// How long it is, in bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// SHA-256 in hexadecimal.
     pub sha256: String,
 }
 
-/// `bundle.json`: what a bundle says about itself, and the checksums of the rest.
+/// `bundle.json`, the manifest: metadata of the bundle and the checksums of its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`FORMAT`].
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// What is said about it.
+    /// Metadata of the bundle.
     #[serde(flatten)]
     pub about: About,
-    /// How many cards it holds.
+    /// Number of cards.
     pub cards: u32,
-    /// Whether earlier revisions are in it.
+    /// Whether earlier revisions are included.
     pub history: bool,
-    /// The model its vectors were made with, if it holds any.
+    /// The model that computed the vectors, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<VectorModel>,
-    /// The other files. A folder leaves them out: a version control keeps checksums of its own, and
-    /// these would differ in every branch.
+    /// The other files. Empty for a folder: version control keeps its own checksums, and these would differ
+    /// on every branch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileSum>,
 }
 
 impl Manifest {
-    /// As the text of `bundle.json`.
+    /// The text of `bundle.json`.
     pub(crate) fn to_text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("strings and numbers are JSON");
         text.push('\n');

@@ -4,78 +4,78 @@ use std::io;
 
 use autokit_toolcard::{CardId, ReadError};
 
-/// Result of reading or writing.
+/// Result of reading or writing a bundle.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why it failed.
+/// Why a bundle cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The disk or pipe failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is no bundle, or not one that was written to its end.
+    /// The input is not a bundle, or was not written completely.
     #[error("this is no bundle: {0}")]
     NotABundle(String),
-    /// It was made by a later version.
+    /// A later version of the format.
     #[error("the bundle has version {found} of the format; this AutoKit reads up to {}", crate::VERSION)]
     Newer {
-        /// Its version.
+        /// The version found.
         found: u64,
     },
-    /// Its content is not what its own list says.
+    /// A file in the bundle is invalid or differs from what the manifest lists.
     #[error("`{file}` in the bundle is damaged: {why}")]
     Damaged {
-        /// The file.
+        /// Name of the file.
         file: String,
         /// What is wrong with it.
         why: String,
     },
-    /// Something in it does not belong there.
+    /// The bundle contains something that does not belong in one.
     #[error("the bundle holds {what}, which does not belong in one")]
     Foreign {
-        /// What.
+        /// A description of it.
         what: String,
     },
-    /// What stands where it should be written is not ours to replace.
+    /// The destination holds something AutoKit did not write and will not replace.
     #[error("nothing was written: {0}")]
     Place(String),
-    /// The export that made the folder was interrupted.
+    /// An export into this folder was interrupted.
     #[error("the export into this folder was not finished: export again")]
     Unfinished,
-    /// It is larger than anything one should read whole.
+    /// The bundle exceeds one of the [limits](crate::limits).
     #[error("the bundle is too large: {what}")]
     TooLarge {
         /// What is too large, with the limit.
         what: String,
     },
-    /// The signature does not fit what is signed.
+    /// The signature cannot be read or does not match the signed content, or the signing key cannot be read.
     #[error("the signature of the bundle is wrong: {0}")]
     Signature(String),
-    /// What would leave holds a key or a password.
+    /// The export would contain an API key or a password.
     #[error("{} would leave with a key or password in it: {}", cards_told(.0), told(.0))]
     Secrets(Vec<Secret>),
-    /// A file of another format that cannot be read.
+    /// A file in another format cannot be read.
     #[error("{0}")]
     Cards(#[from] ReadError),
 }
 
-/// A value that must not leave.
+/// A value that must not be exported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// The card; empty for what the bundle says about itself.
+    /// The card that holds it; empty for the bundle's own metadata.
     pub card: CardId,
-    /// Its name, or what to call the bundle.
+    /// The card's name, or a label for the bundle.
     pub name: String,
-    /// Where in it, e.g. `init_args.api_key`.
+    /// Path within the card, e.g. `init_args.api_key`.
     pub field: String,
-    /// What it looks like, in words; never the value.
+    /// What kind of secret it looks like, in words; never the value.
     pub kind: &'static str,
-    /// Whether it is in an earlier revision only.
+    /// Whether this occurrence is in an earlier revision.
     pub in_history: bool,
 }
 
-/// How many of them are named in a message; all are in the error.
+/// How many secrets a message names; the error holds all of them.
 const NAMED: usize = 5;
 
 fn cards_told(secrets: &[Secret]) -> String {

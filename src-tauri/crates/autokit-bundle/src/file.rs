@@ -1,4 +1,4 @@
-//! A bundle as one file: a ZIP, which every system can open.
+//! A bundle as a single ZIP file.
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
@@ -14,12 +14,12 @@ use crate::lines::{Reading, check_time, cleaned_about, label, note, write_part};
 use crate::secrets::refuse_secrets;
 use crate::sign::{Signature, SigningKey};
 
-/// Name of the file that says what the bundle is.
+/// Name of the manifest.
 pub(crate) const MANIFEST: &str = "bundle.json";
-/// Name of the file that says who signed it.
+/// Name of the signature file.
 pub(crate) const SIGNATURE: &str = "signature.json";
 
-/// Counts and digests what is written.
+/// A writer that counts and hashes what is written to it.
 struct Sum {
     hash: Sha256,
     bytes: u64,
@@ -46,7 +46,7 @@ impl Contents {
         }
     }
 
-    /// What the bundle says about itself, without the list of its files.
+    /// The manifest without the list of files.
     pub(crate) fn manifest(&self) -> Manifest {
         Manifest {
             format: FORMAT.to_owned(),
@@ -59,11 +59,12 @@ impl Contents {
         }
     }
 
-    /// What the bundle says about itself, with the checksums of its files.
+    /// The manifest with the checksums of the files.
     pub(crate) fn sealed(&self) -> io::Result<Manifest> {
         let mut manifest = self.manifest();
         for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
-            // Made twice rather than kept: a large library would fill the memory.
+            // Each file is serialized twice, here and when it is written, rather than kept: a large library
+            // would fill the memory.
             let mut sum = Sum { hash: Sha256::new(), bytes: 0 };
             write_part(part, self, &mut sum)?;
             let sha256 = hex::encode(sum.hash.finalize());
@@ -73,10 +74,10 @@ impl Contents {
     }
 }
 
-/// Writes a bundle; the same content makes the same bytes. Gives its digest.
+/// Writes a bundle as one file and returns its digest. The same content gives the same bytes.
 ///
 /// # Errors
-/// [`Error::Secrets`] when a card holds a key or password; [`Error::Io`].
+/// [`Error::Secrets`] when the bundle would contain an API key or password; [`Error::Io`].
 pub fn write_file(out: impl Write + Seek, contents: &Contents, key: Option<&SigningKey>) -> Result<String> {
     refuse_secrets(contents)?;
     let manifest = contents.sealed()?.to_text();
@@ -105,15 +106,15 @@ pub fn write_file(out: impl Write + Seek, contents: &Contents, key: Option<&Sign
     Ok(digest_of(manifest.as_bytes()))
 }
 
-/// SHA-256 in hexadecimal, by which a bundle or a file is named.
+/// Returns the SHA-256 in hexadecimal that identifies a bundle or a file.
 pub fn digest_of(manifest: &[u8]) -> String {
     hex::encode(Sha256::digest(manifest))
 }
 
-/// Reads a bundle that is one file.
+/// Reads a bundle from a single file.
 ///
 /// # Errors
-/// All of [`Error`] but [`Error::Secrets`].
+/// Any variant of [`Error`] except [`Error::Secrets`].
 pub fn read_file(mut input: impl Read + Seek) -> Result<Bundle> {
     let bytes = input.seek(SeekFrom::End(0))?;
     if bytes > limits::FILE_BYTES {
@@ -143,10 +144,10 @@ fn damaged(file: &str, why: &dyn std::fmt::Display) -> Error {
     Error::Damaged { file: file.to_owned(), why: why.to_string() }
 }
 
-/// The number of files the end of a ZIP tells. Of two files with one name the reader shows only one;
-/// that there are two is seen by this.
+/// Reads the number of entries from the end-of-central-directory record. Of two entries with the same name
+/// the ZIP reader shows only one; the count reveals the other.
 fn entries_listed(input: &mut (impl Read + Seek), bytes: u64) -> Result<usize> {
-    /// The record at the end, and the longest comment behind it.
+    /// Size of the record plus the longest comment that may follow it.
     const END: u64 = 22 + 65_535;
     input.seek(SeekFrom::Start(bytes.saturating_sub(END)))?;
     let mut tail = Vec::new();
@@ -179,7 +180,7 @@ fn check_names<R: Read + Seek>(zip: &mut ZipArchive<R>, listed: usize) -> Result
     Ok(())
 }
 
-/// A file small enough to be read whole.
+/// Reads a file of at most [`limits::MANIFEST_BYTES`]; `None` if there is none.
 fn small<R: Read + Seek>(zip: &mut ZipArchive<R>, name: &str) -> Result<Option<String>> {
     let file = match zip.by_name(name) {
         Ok(file) => file,
@@ -196,7 +197,7 @@ fn small<R: Read + Seek>(zip: &mut ZipArchive<R>, name: &str) -> Result<Option<S
     String::from_utf8(text).map(Some).map_err(|_| damaged(name, &"it is not UTF-8"))
 }
 
-/// Reads what a bundle says about itself; a later version is told from a damaged one.
+/// Reads a manifest. Another format version gives [`Error::Newer`] rather than a parse error.
 pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
     #[derive(serde::Deserialize)]
     struct Versioned {
@@ -232,7 +233,7 @@ pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// What a bundle lists is what there is, and not more than is ever read.
+/// Checks that the manifest lists exactly the files in the archive, within the size limit.
 fn check_lists<R: Read + Seek>(manifest: &Manifest, zip: &ZipArchive<R>) -> Result<()> {
     let mut names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
     names.sort_unstable();
@@ -253,7 +254,7 @@ fn check_lists<R: Read + Seek>(manifest: &Manifest, zip: &ZipArchive<R>) -> Resu
     Ok(())
 }
 
-/// Reads a file line by line, never more of it than its list says there is.
+/// Reads a file line by line and verifies its checksum; stops when it exceeds the size in the manifest.
 fn read_part(part: Part, file: impl Read, sum: &FileSum, reading: &mut Reading) -> Result<()> {
     let failed = |error: io::Error| damaged(part.name(), &error);
     let mut hash = Sha256::new();

@@ -1,4 +1,4 @@
-//! A bundle as a folder: one file a card, in a stable order and shape, so that differences read well.
+//! A bundle as a folder: one file per card, in a stable order and layout, so that diffs are readable.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,16 +19,16 @@ use crate::sign::{Signature, SigningKey};
 
 /// Folder of the cards.
 const CARDS: &str = "cards";
-/// Folder of their earlier revisions.
+/// Folder of the cards' earlier revisions.
 const HISTORY: &str = "history";
-/// Says that this folder is ours and that the export into it has not come to its end. It is written
-/// before anything else and removed after everything else.
+/// Marks a folder as ours with an export still in progress. It is written before anything else and removed
+/// after everything else.
 const UNFINISHED: &str = ".autokit-unfinished";
-/// How files are called until they are whole; what an interrupted export left is known by it.
+/// Prefix and suffix of temporary files, by which the remains of an interrupted export are recognised.
 const PARTIAL: (&str, &str) = (".autokit-", ".tmp");
 
-/// The name of a card's file, without its ending. Ids that some file system would not keep as they are
-/// get a name made of their checksum; what a card is called is read from the file, never from its name.
+/// The name of a card's file, without extension. Ids that some file system would alter are replaced by a name
+/// made from their hash. A card's id is always read from the file, never from its name.
 fn file_name(id: &CardId) -> String {
     const LONGEST: usize = 120;
     const RESERVED: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
@@ -45,12 +45,13 @@ fn file_name(id: &CardId) -> String {
     }
 }
 
-/// Writes a bundle into a folder. Files of cards that are no longer in it are removed; whatever else
-/// lies in the folder stays. Gives its digest.
+/// Writes a bundle into a folder and returns its digest. Files of cards that are no longer in the bundle are
+/// removed; anything else in the folder stays.
 ///
 /// # Errors
-/// [`Error::Secrets`]; [`Error::Place`] when the folder holds something that is not ours, or links;
-/// [`Error::Newer`] when a later version wrote it; [`Error::Io`]. But for the last, nothing was touched.
+/// [`Error::Secrets`]; [`Error::Place`] when the folder holds files that are not ours, or links;
+/// [`Error::Newer`] when a later version wrote it; [`Error::Io`]. With any error but the last, nothing was
+/// changed.
 pub fn write_folder(dir: &Path, contents: &Contents, key: Option<&SigningKey>) -> Result<String> {
     refuse_secrets(contents)?;
     let there = check_place(dir)?;
@@ -92,14 +93,14 @@ pub fn write_folder(dir: &Path, contents: &Contents, key: Option<&SigningKey>) -
         remove(&dir.join(name))?;
     }
     put(&dir.join(MANIFEST), contents.manifest().to_text().as_bytes())?;
-    // Last: without this file, the folder is a whole bundle.
+    // Last: once this file is gone, the folder is a complete bundle.
     remove(&dir.join(UNFINISHED))?;
     Ok(digest_of(sealed.as_bytes()))
 }
 
-/// The files of an earlier export that stand in a folder, `bundle.json` aside. Those that are not
-/// written again are removed, so each of them is one of ours by its content: a folder of something
-/// else, and one in which our names belong to somebody else's files or links, is refused.
+/// Lists the files of an earlier export in a folder, except `bundle.json`. Those that are not written again
+/// will be removed, so the content of each is checked to be ours. A folder that is not a bundle, or where one
+/// of our file names is taken by someone else's file or link, is refused.
 fn check_place(dir: &Path) -> Result<BTreeSet<String>> {
     let mut ours = BTreeSet::new();
     let names = names_in(dir)?;
@@ -159,13 +160,12 @@ fn not_ours(name: &str) -> Error {
     ))
 }
 
-/// Whether a name is that of a file which was not whole yet.
+/// Whether a name is that of a temporary file.
 fn is_partial(name: &str) -> bool {
     name.starts_with(PARTIAL.0) && name.ends_with(PARTIAL.1)
 }
 
-/// Whether there is a file of this name; a link or a folder of that name is refused, for what it leads
-/// to is somebody else's.
+/// Whether there is a file of this name. A link or a folder is refused: its target belongs to someone else.
 fn holds(dir: &Path, name: &str) -> Result<bool> {
     match fs::symlink_metadata(dir.join(name)) {
         Ok(metadata) if metadata.is_file() => Ok(true),
@@ -175,11 +175,11 @@ fn holds(dir: &Path, name: &str) -> Result<bool> {
     }
 }
 
-/// Whether a file holds what we write under such a name.
+/// Whether a file's content is what we write under such a name.
 fn is_ours(dir: &Path, name: &str) -> Result<bool> {
     let path = dir.join(name);
     let bytes = fs::symlink_metadata(&path)?.len();
-    // A file with nothing in it can be lost; a power cut makes such files.
+    // An empty file may be removed without loss; a power cut can leave one behind.
     if bytes == 0 || name.rsplit('/').next().is_some_and(is_partial) {
         return Ok(true);
     }
@@ -203,7 +203,7 @@ fn is_ours(dir: &Path, name: &str) -> Result<bool> {
     })
 }
 
-/// What is in a folder; nothing if there is no such folder.
+/// The entries of a folder; none if the folder does not exist.
 fn entries_of(dir: &Path) -> Result<impl Iterator<Item = io::Result<fs::DirEntry>>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => Some(entries),
@@ -213,9 +213,9 @@ fn entries_of(dir: &Path) -> Result<impl Iterator<Item = io::Result<fs::DirEntry
     Ok(entries.into_iter().flatten())
 }
 
-/// The names in a folder.
+/// The sorted names in a folder.
 fn names_in(dir: &Path) -> Result<Vec<String>> {
-    // None of our names has a character that reading it so would change.
+    // Our own names are plain ASCII, so the lossy conversion does not change them.
     let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
     let mut names = entries_of(dir)?.map(name).collect::<Result<Vec<String>>>()?;
     names.sort();
@@ -231,7 +231,7 @@ fn pretty(entry: &Entry) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Writes a file that is whole at any time; one that is the same already is left alone.
+/// Writes a file atomically; leaves a file with the same content alone.
 fn put(path: &Path, content: &[u8]) -> io::Result<()> {
     let same = fs::symlink_metadata(path).is_ok_and(|there| there.len() == content.len() as u64);
     if same && fs::read(path).is_ok_and(|there| there == content) {
@@ -256,7 +256,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The files of a folder with this ending, by name, with their sizes.
+/// The files of a folder with this extension and their sizes, sorted by name.
 fn files_in(dir: &Path, ending: &str) -> Result<Vec<(String, u64)>> {
     let mut files = Vec::new();
     for entry in entries_of(dir)? {
@@ -265,7 +265,7 @@ fn files_in(dir: &Path, ending: &str) -> Result<Vec<(String, u64)>> {
         if !name.ends_with(ending) || name.starts_with('.') {
             continue;
         }
-        // Not followed: a link could lead to any file of the person who reads.
+        // Links are not followed: one could lead to any file the reader may access.
         let metadata = entry.metadata()?;
         if !metadata.is_file() {
             return Err(Error::Foreign { what: format!("{name:?} as something other than a file") });
@@ -279,7 +279,7 @@ fn files_in(dir: &Path, ending: &str) -> Result<Vec<(String, u64)>> {
     Ok(files)
 }
 
-/// Reads a file that is no link, and not larger than it may be.
+/// Reads a file of at most `most` bytes that is not a link.
 fn text_of(path: &Path, most: u64) -> Result<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let metadata = fs::symlink_metadata(path)?;
@@ -294,10 +294,10 @@ fn text_of(path: &Path, most: u64) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::Damaged { file: name, why: "it is not UTF-8".to_owned() })
 }
 
-/// Reads a bundle that is a folder.
+/// Reads a bundle from a folder.
 ///
 /// # Errors
-/// All of [`Error`] but [`Error::Secrets`].
+/// Any variant of [`Error`] except [`Error::Secrets`].
 pub fn read_folder(dir: &Path) -> Result<Bundle> {
     if fs::symlink_metadata(dir.join(UNFINISHED)).is_ok() {
         return Err(Error::Unfinished);
@@ -322,7 +322,7 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
         }
     }
     let cards = files_in(&dir.join(CARDS), ".json")?;
-    // Cards come and go by merging branches, without anybody counting them.
+    // The number in the manifest is stale after branches were merged.
     manifest.cards = cards.len() as u32;
     for (name, bytes) in cards {
         take(bytes)?;
@@ -358,7 +358,7 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
             reading.line(Part::Vectors, at + 1, line)?;
         }
     }
-    // The order of the one file, which does not depend on what files are called.
+    // The order of the single-file form, independent of file names.
     reading.cards.sort_by(|a, b| a.id.cmp(&b.id));
     let rejected = reading.rejected.len();
     let mut bundle = reading.finished(manifest, String::new(), None)?;

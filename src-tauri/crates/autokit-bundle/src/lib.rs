@@ -1,18 +1,18 @@
-//! Toolcards on their way between libraries: bundles, other formats, three-way merge.
+//! Exchange of toolcards between libraries: bundles, other file formats and three-way merge.
 //!
-//! A **bundle** holds cards with where they come from, and if wanted their history and their vectors.
-//! It has two forms that hold the same thing:
+//! A **bundle** holds cards with their provenance and, optionally, their history and their vectors. It has
+//! two equivalent forms:
 //!
-//! * one file, `name.toolcards`: a ZIP with `bundle.json`, `cards.jsonl`, and where there are any
-//!   `history.jsonl`, `vectors.jsonl` and `signature.json`. The same content makes the same bytes.
-//! * a folder for version control: `bundle.json`, one file a card in `cards/`, its earlier revisions in
+//! * one file, `name.toolcards`: a ZIP with `bundle.json`, `cards.jsonl` and, where present,
+//!   `history.jsonl`, `vectors.jsonl` and `signature.json`. The same content gives the same bytes.
+//! * a folder for version control: `bundle.json`, one file per card in `cards/`, its earlier revisions in
 //!   `history/`.
 //!
-//! `bundle.schema.json` beside this file describes every line of them. What is read was made by
-//! somebody else: sizes are bounded before anything is unpacked, names of files are never used as
-//! paths, a card that is wrong is refused alone, a file that is wrong is refused whole.
+//! `bundle.schema.json` beside this file describes every line of them. Bundles are untrusted input: sizes are
+//! limited before anything is unpacked, file names are never used as paths, an invalid card is rejected on
+//! its own, and an invalid file is rejected as a whole.
 //!
-//! [`merge`] brings two people's changes of a card together, starting from the last state both had.
+//! [`merge`] combines two people's changes to a card, starting from their last common state.
 
 mod bundle;
 pub mod content;
@@ -36,8 +36,8 @@ pub use folder::{read_folder, write_folder};
 pub use secrets::{is_secret, may_be_secret, secrets_in, secrets_in_about, secrets_of};
 pub use sign::{PublicKey, Signature, SigningKey};
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Pins one feature set for the whole workspace; nothing is imported from it.
 use workspace_hack as _;
 
-/// The schema of everything in a bundle, as it is published.
+/// The published JSON schema of everything in a bundle.
 pub const SCHEMA: &str = include_str!("bundle.schema.json");

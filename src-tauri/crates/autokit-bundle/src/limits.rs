@@ -1,23 +1,23 @@
-//! Sizes past which a bundle is refused instead of being read. Each keeps a file somebody sent from
-//! filling memory or disk; all are far above what people exchange.
+//! Limits past which a bundle is refused instead of read. They keep a file from a stranger from filling
+//! memory or disk, and are far above what people exchange.
 
-/// Bytes of the file as it comes.
+/// Maximum size of a bundle file, in bytes.
 pub const FILE_BYTES: u64 = 512 << 20;
-/// Bytes of all that is in it, unpacked. A megabyte of zeros packs into a kilobyte.
+/// Maximum total size unpacked, in bytes. A megabyte of zeros compresses to a kilobyte.
 pub const UNPACKED_BYTES: u64 = 2 << 30;
-/// Cards.
+/// Maximum number of cards.
 pub const CARDS: usize = 200_000;
-/// Earlier revisions of one card.
+/// Maximum number of earlier revisions of one card.
 pub const REVISIONS: usize = 10_000;
-/// Bytes of `bundle.json` or `signature.json`.
+/// Maximum size of `bundle.json` or `signature.json`, in bytes.
 pub const MANIFEST_BYTES: u64 = 1 << 20;
-/// Bytes of one line: a card at its largest, with what is said about it.
+/// Maximum length of a line, in bytes: the largest card plus 1 MiB for its metadata.
 pub const LINE_BYTES: usize = autokit_toolcard::Limits::CARD.card_bytes + (1 << 20);
-/// Numbers in the vectors of one card.
+/// Maximum count of numbers in the vectors of one card.
 pub const VECTOR_NUMBERS: usize = 64 << 10;
-/// Characters of a name, an author or a licence.
+/// Maximum length of a name, an author or a licence, in characters.
 pub const LABEL_CHARS: usize = 200;
-/// Characters of a note or a reason.
+/// Maximum length of a note or a reason, in characters.
 pub const NOTE_CHARS: usize = 4_000;
-/// Bytes of an id.
+/// Maximum length of an id, in bytes.
 pub const ID_BYTES: usize = 200;

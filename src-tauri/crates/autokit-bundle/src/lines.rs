@@ -1,4 +1,4 @@
-//! The files of a bundle, line by line.
+//! Reading and writing the lines of a bundle's files.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ fn raw(text: &str) -> io::Result<&RawValue> {
     serde_json::from_str(text).map_err(io::Error::from)
 }
 
-/// Writes a file of a bundle, one line for each card that has something in it.
+/// Writes one file of a bundle, with a line for each card that has content for it.
 pub(crate) fn write_part(part: Part, contents: &Contents, out: &mut dyn Write) -> io::Result<()> {
     for entry in &contents.cards {
         match part {
@@ -62,32 +62,32 @@ fn write_line(line: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<(
     out.write_all(b"\n")
 }
 
-/// What is read of a bundle, line by line.
+/// Collects what is read from a bundle, line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) cards: Vec<Entry>,
     pub(crate) rejected: Vec<Rejected>,
-    /// Where each card is among `cards`.
+    /// Index of each card in `cards`.
     at: HashMap<CardId, usize>,
-    /// Cards that cannot be taken; what else is said about them is passed over.
+    /// Rejected cards; their history and vectors are skipped.
     refused: HashSet<CardId>,
     keys: HashMap<CardKey, usize>,
     lines: usize,
 }
 
 impl Reading {
-    /// Reads a line of a file.
+    /// Reads one line of a file.
     pub(crate) fn line(&mut self, part: Part, number: usize, text: &str) -> Result<()> {
         let damaged = |why: String| Error::Damaged {
             file: part.name().to_owned(),
             why: format!("line {number}: {why}"),
         };
-        // The place in the line is that of one very long line: of no use to anybody.
+        // Cuts off the position: in a single very long line it helps nobody.
         let syntax = |error: serde_json::Error| {
             let text = error.to_string();
             damaged(text.split(" at line ").next().unwrap_or_default().to_owned())
         };
-        // Passed over, empty lines would cost time without end, for they pack into nothing.
+        // Empty lines compress to almost nothing: skipping them would let a small file cost unbounded time.
         if text.trim().is_empty() {
             return Err(Error::Damaged {
                 file: part.name().to_owned(),
@@ -150,7 +150,7 @@ impl Reading {
         Ok(())
     }
 
-    /// What was read, as a bundle.
+    /// Turns what was read into a bundle; fails if the number of cards differs from the manifest.
     pub(crate) fn finished(
         self,
         manifest: Manifest,
@@ -171,7 +171,7 @@ impl Reading {
         Ok(Bundle { contents, rejected: self.rejected, digest, signature })
     }
 
-    /// The card a line belongs to; none when that card was refused.
+    /// The card a line belongs to, or `None` if that card was rejected. Fails for an unknown id.
     fn entry(&mut self, id: &CardId) -> Result<Option<&mut Entry>, String> {
         match self.at.get(id) {
             Some(at) => Ok(Some(&mut self.cards[*at])),
@@ -211,7 +211,7 @@ impl Reading {
     }
 }
 
-/// The name of a card that may not be one, for the message.
+/// The name of a card that may be invalid, for the message.
 fn name_in(raw: &RawValue) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Named {
@@ -224,7 +224,8 @@ fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// Ids become parts of file names and addresses: letters, digits and what slugs are made of.
+/// Checks an id. Ids become parts of file names and URLs, so only alphanumerics, `-`, `.` and `_` are
+/// allowed.
 fn check_id(id: &CardId) -> Result<(), String> {
     let text = id.as_str();
     let fits = text.len() <= limits::ID_BYTES
@@ -246,7 +247,8 @@ fn check_provenance(provenance: &Provenance) -> Result<(), String> {
     check_time(&provenance.at)
 }
 
-/// `2026-01-02T03:04:05.678Z`: stamps are compared as text, so they have one shape.
+/// Checks a timestamp of the form `2026-01-02T03:04:05.678Z`. Timestamps are compared as text, so only this
+/// form is allowed.
 pub(crate) fn check_time(at: &str) -> Result<(), String> {
     let shape = "0000-00-00T00:00:00.000Z";
     let fits = at.len() == shape.len()
@@ -275,13 +277,13 @@ pub(crate) fn check_time(at: &str) -> Result<(), String> {
     }
 }
 
-/// A text of one line, as it is shown among others: a line end in it would begin a line that seems to
-/// come from the program.
+/// Checks a single-line text. A line break would start a new line in a listing that looks as if it came from
+/// the program.
 pub(crate) fn label(what: &str, text: &str, most: usize) -> Result<(), String> {
     fits(what, text, most, false)
 }
 
-/// A text that may have several lines.
+/// Checks a text that may have several lines.
 pub(crate) fn note(what: &str, text: &str) -> Result<(), String> {
     fits(what, text, limits::NOTE_CHARS, true)
 }
@@ -296,16 +298,16 @@ fn fits(what: &str, text: &str, most: usize, lines: bool) -> Result<(), String> 
     }
 }
 
-/// Whether a character steers whatever shows it; line feeds and tabs are fine in a text of several lines.
+/// Whether a character is a control character or line separator. With `lines`, line feeds and tabs are not.
 fn is_control(c: char, lines: bool) -> bool {
     let separator = matches!(c, '\u{2028}' | '\u{2029}');
     (c.is_control() || separator) && !(lines && matches!(c, '\n' | '\t'))
 }
 
-/// The text as [`label`], or as [`note`] if it may have lines, takes it: what people typed is mended
-/// rather than refused.
+/// Makes a text valid for [`label`], or for [`note`] if it may have `lines`, by replacing control characters
+/// with spaces: the user's own input is repaired rather than refused.
 pub(crate) fn cleaned(text: &str, lines: bool) -> String {
-    // The line ends of other systems are still line ends.
+    // Line endings of other systems remain line breaks.
     let text = if lines { text.replace("\r\n", "\n") } else { text.to_owned() };
     text.chars().map(|c| if is_control(c, lines) { ' ' } else { c }).collect()
 }

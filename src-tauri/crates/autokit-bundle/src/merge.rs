@@ -1,35 +1,35 @@
-//! Three-way merge of a card: what they changed since the last state both had, beside what we changed.
+//! Three-way merge of a card: their changes and ours since the last common state.
 
 use serde_json::{Map, Value};
 
-/// What came of a merge.
+/// Result of a merge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Merged {
-    /// The card with everything taken over that nobody disputes; where there is a conflict, ours.
+    /// The card with all undisputed changes applied; where there is a conflict, our value.
     pub card: Map<String, Value>,
-    /// Fields taken over from them, in whole or in part.
+    /// Fields taken from their side, in whole or in part.
     pub taken: Vec<String>,
-    /// Fields both changed, each to something else.
+    /// Fields that both sides changed to different values.
     pub conflicts: Vec<Conflict>,
 }
 
-/// A field both changed.
+/// A field that both sides changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conflict {
-    /// Its name.
+    /// Name of the field.
     pub field: String,
-    /// What it was when both had the same; none when it was not there, or no such state is known.
+    /// The value in the common state; `None` if it was absent or no common state is known.
     pub base: Option<Value>,
-    /// What we have.
+    /// Our value.
     pub ours: Option<Value>,
-    /// What they have.
+    /// Their value.
     pub theirs: Option<Value>,
 }
 
 /// Merges two states of a card.
 ///
-/// Without a `base`, fields only one side has are kept, and fields that differ are in conflict:
-/// nobody can tell which is newer.
+/// Without a `base`, fields that only one side has are kept and fields that differ are in conflict, since
+/// there is no way to tell which is newer.
 pub fn merge(
     base: Option<&Map<String, Value>>,
     ours: &Map<String, Value>,
@@ -62,7 +62,7 @@ pub fn merge(
     merged
 }
 
-/// A value, or none where there is to be none; nothing for a conflict.
+/// `None` for a conflict; otherwise the value, or `Some(None)` if the field is to be absent.
 type Outcome = Option<Option<Value>>;
 
 fn three_way(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Value>) -> Outcome {
@@ -77,7 +77,7 @@ fn three_way(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Value>)
     else {
         return None;
     };
-    // Two arguments of one constructor do not dispute each other.
+    // Changes to different keys of one object do not conflict.
     let merged = merge(Some(base), ours, theirs);
     merged.conflicts.is_empty().then_some(Some(Value::Object(merged.card)))
 }

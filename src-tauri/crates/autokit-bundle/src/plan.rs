@@ -1,8 +1,8 @@
-//! How a card of a bundle stands to the card a library has: the same, behind, ahead, or apart.
+//! Compares a card of a bundle with the library's own: identical, behind, ahead, or diverged.
 //!
-//! Anybody can write down the name of a revision. So a name counts only where what it names is here and
-//! says the same: a bundle that claims to come after a revision nobody here has seen cannot make that
-//! revision, when it comes, look like old news.
+//! Anybody can write down the id of a revision. An id therefore counts only if that revision is known here
+//! with the same content. Otherwise a bundle could claim to come after a revision nobody here has seen, and
+//! that revision would look outdated when it arrives.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,43 +12,43 @@ use serde_json::{Map, Value};
 use crate::content::Entry;
 use crate::merge::{Merged, merge};
 
-/// A card of the library that a card of the bundle is held against.
+/// The library's card that a card of a bundle is compared with.
 #[derive(Clone, Copy, Debug)]
 pub struct Ours<'a> {
-    /// As it stands.
+    /// Its current state.
     pub card: &'a Map<String, Value>,
-    /// What it went through, oldest first.
+    /// Its revisions, oldest first.
     pub lineage: &'a [Named],
-    /// States of other libraries that are known here, by name.
+    /// Bodies of revisions of other libraries that are known here, by revision id.
     pub foreign: &'a HashMap<RevisionId, String>,
 }
 
-/// How their card stands to ours.
+/// How their card relates to ours.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
-    /// It says the same.
+    /// Both have the same content.
     Identical,
-    /// It is a state ours came from: there is nothing new in it.
+    /// Their state is an ancestor of ours, so there is nothing new in it.
     Behind,
-    /// Ours is a state it came from: nobody changed ours since.
+    /// Our state is an ancestor of theirs: ours did not change since.
     Ahead {
-        /// Their revisions that are new to us begin here in [`Entry::history`]; its length means that
-        /// only the newest is.
+        /// Index in [`Entry::history`] of their first revision that is new to us; its length if only the
+        /// newest one is.
         from: usize,
-        /// What changes.
+        /// The changes.
         merged: Merged,
     },
-    /// Both went on from a state they had in common, or have none.
+    /// Both changed since their last common state, or have no common state.
     Apart {
-        /// Whether there was such a state.
+        /// Whether there is a common state.
         common: bool,
-        /// Both together.
+        /// The merge of both.
         merged: Merged,
     },
 }
 
 impl Standing {
-    /// What would be taken over and what is disputed; none where there is nothing to do.
+    /// The merge result; `None` where there is nothing to do.
     pub fn merged(&self) -> Option<&Merged> {
         match self {
             Standing::Identical | Standing::Behind => None,
@@ -57,16 +57,16 @@ impl Standing {
     }
 }
 
-/// A state both had.
+/// A state that both libraries had.
 struct Common {
     body: Map<String, Value>,
-    /// How many of their earlier states are not newer than it.
+    /// How many entries of their history are this state or older.
     passed: usize,
-    /// Whether ours did not move on from it.
+    /// Whether it is still our current state.
     is_ours: bool,
 }
 
-/// Holds a card of a bundle against ours.
+/// Compares a card of a bundle with ours.
 pub fn compare(entry: &Entry, ours: Ours<'_>) -> Standing {
     let theirs = entry.card.object();
     if same(theirs, ours.card) {
@@ -82,7 +82,8 @@ pub fn compare(entry: &Entry, ours: Ours<'_>) -> Standing {
         return Standing::Behind;
     }
     let common = match by_name(entry, ours, &known) {
-        // Names tell a change back to an earlier state from that state; texts do not.
+        // Ids distinguish a return to an earlier state from that state; comparing texts cannot, so ids go
+        // first.
         None if was(&entry.card.to_json()) => return Standing::Behind,
         None => by_text(entry, ours),
         named => named,
@@ -95,12 +96,12 @@ pub fn compare(entry: &Entry, ours: Ours<'_>) -> Standing {
     }
 }
 
-/// Whether two cards say the same, whatever the order of their fields.
+/// Whether two cards have the same content, whatever the order of their fields.
 fn same(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
     a.len() == b.len() && a.iter().all(|(name, value)| b.get(name) == Some(value))
 }
 
-/// Whether the state of theirs was here, under its name.
+/// Whether their state was seen here under its revision id with the same content.
 fn is_here(entry: &Entry, ours: Ours<'_>) -> bool {
     let theirs = entry.card.object();
     let says_it = |body: &str| serde_json::from_str(body).is_ok_and(|body| same(&body, theirs));
@@ -109,7 +110,7 @@ fn is_here(entry: &Entry, ours: Ours<'_>) -> bool {
     own.any(says_it) || ours.foreign.get(&entry.step.id).is_some_and(|body| says_it(body))
 }
 
-/// The newest state of theirs that was here, by the names of revisions.
+/// The newest of their earlier states that is known here by revision id.
 fn by_name(entry: &Entry, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> Option<Common> {
     let (newest, body) = entry.before().filter(|id| known.contains(*id)).find_map(|id| {
         let here = ours.lineage.iter().find(|named| named.id == *id);
@@ -120,14 +121,14 @@ fn by_name(entry: &Entry, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> Optio
     let passed = entry.history.iter().position(|past| past.step.id == *newest).map_or(0, |at| at + 1);
     Some(Common {
         body: serde_json::from_str(&body).ok()?,
-        // Without the states in between only the newest can be added.
+        // When the states in between are not in the bundle, only the newest can be added.
         passed: if passed == 0 { entry.history.len() } else { passed },
         is_ours: ours.lineage.last().is_some_and(|last| last.id == *newest),
     })
 }
 
-/// The newest state of theirs that ours was in too, by what it said: for cards two people got from the
-/// same file.
+/// The newest of their earlier states that ours once was in too, found by comparing texts: for cards that two
+/// people imported from the same file.
 fn by_text(entry: &Entry, ours: Ours<'_>) -> Option<Common> {
     let texts: HashMap<&str, usize> = ours
         .lineage
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
     use crate::content::{Past, Provenance, Step};
 
-    /// A card in a library of its own: every state it was in.
+    /// A card in its own library, with every state it was in.
     #[derive(Clone)]
     struct Shelf(Vec<Revision>);
 
@@ -244,7 +245,7 @@ mod tests {
         let new = old.clone().then(&c, "y").then(&a, "y");
         for history in [true, false] {
             assert_eq!(new.against(&old.bundle(history), &[]), Standing::Behind);
-            // Back to what it was is a change like any other.
+            // Returning to an earlier state is a change like any other.
             let Standing::Ahead { from, merged } = old.against(&new.bundle(history), &[]) else {
                 panic!("not ahead")
             };
@@ -277,10 +278,10 @@ mod tests {
         let common = Shelf::new(&[&a], "x");
         let theirs = common.clone().then(&c, "y");
         let first = theirs.bundle(false);
-        // A reviewer took nothing of it over, and went on.
+        // We merged without taking any of their changes, then changed ours.
         let ours = common.then(&b, "x").merging(&first);
         assert_eq!(ours.against(&first, &[&first]), Standing::Behind);
-        // Their next change is held against what was seen of them, not against where both began.
+        // Their next change is compared with their last merged state, not with the original common state.
         let next = theirs.then(&json!({"name": "a", "class": "A", "module": "n", "pricing": "free"}), "y");
         let standing = ours.against(&next.bundle(false), &[&first]);
         assert_eq!(standing.merged().expect("news").taken, ["pricing"]);
@@ -293,19 +294,19 @@ mod tests {
         let common = Shelf::new(&[&a], "x");
         let real = common.clone().then(&c, "x");
         let next = real.bundle(false);
-        // Somebody claims to come after a revision we have not seen, and we take that over.
+        // Someone claims to come after a revision we have not seen, and we merge that.
         let mut claims = common.clone().then(&b, "m").bundle(false);
         claims.ancestors.insert(0, next.step.id.clone());
         let ours = common.clone().then(&b, "m").merging(&claims);
         let standing = ours.against(&next, &[&claims]);
         assert_eq!(standing.merged().expect("news").taken, ["module"], "{standing:?}");
-        // Or gives its name to something else.
+        // Or reuses its id for other content.
         let mut forged = common.clone().then(&b, "m").bundle(false);
         forged.step.id = next.step.id.clone();
         let ours = common.then(&b, "m").merging(&forged);
         let standing = ours.against(&next, &[&forged]);
         assert_eq!(standing.merged().expect("news").taken, ["module"], "{standing:?}");
-        // Once it was here it is known.
+        // Once we have the revision itself, it is known.
         assert_eq!(ours.against(&next, &[&next]), Standing::Behind);
     }
 
@@ -314,7 +315,7 @@ mod tests {
         let [a, b, c, _] = states();
         let ours = Shelf::new(&[&c, &a, &b], "x");
         let theirs = Shelf::new(&[&a, &c], "y").bundle(true);
-        // Theirs says what ours said before.
+        // Their state equals an earlier state of ours.
         assert_eq!(ours.against(&theirs, &[]), Standing::Behind);
         let other = json!({"name": "a", "class": "A", "module": "z"});
         let theirs = Shelf::new(&[&a, &other], "y").bundle(true);

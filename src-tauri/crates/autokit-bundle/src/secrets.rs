@@ -1,11 +1,12 @@
-//! Keys and passwords never leave with a bundle: values that look like one are found and named.
+//! Finds API keys and passwords, so that they are never exported with a bundle.
 //!
-//! Two signs: the shape of the keys services give out, wherever it stands ([`text`]); and a field called
-//! after a key ([`names`]) whose value is not a placeholder ([`value`]). What documentation shows
-//! ("YOUR_API_KEY", `${TOKEN}`, the name of an environment variable) is no secret.
+//! There are two signs: the format of the keys that services issue, anywhere in a text ([`text`]), and a
+//! field named after a key ([`names`]) whose value is not a placeholder ([`value`]). What documentation shows
+//! ("YOUR_API_KEY", `${TOKEN}`, the name of an environment variable) is not a secret.
 //!
-//! This search asks a person to take a value out, so it spares what is only about keys. What a file of
-//! settings holds is replaced unasked instead, and then on the slightest sign: `formats::conceal`.
+//! A finding asks a person to remove a value, so text that is merely about keys is spared. Secrets in
+//! imported settings files, in contrast, are replaced without asking and on the slightest sign: see
+//! `formats::conceal`.
 
 mod names;
 #[cfg(test)]
@@ -32,8 +33,8 @@ fn regex(shape: &str) -> Regex {
     Regex::new(shape).expect("a valid expression")
 }
 
-/// Looks through cards; what was found clean is not looked through again, for most of a card's history
-/// says the same as the card.
+/// Searches cards for secrets. Texts found clean are remembered and skipped, because most of a card's history
+/// repeats the card.
 #[derive(Default)]
 struct Search {
     clean: HashSet<u64>,
@@ -41,13 +42,13 @@ struct Search {
 }
 
 impl Search {
-    /// What sort of secret a text under this name is or holds.
+    /// The kind of secret that a text under this name is or contains.
     fn text(&mut self, name: &str, text: &str) -> Option<&'static str> {
         let mark = self.state.hash_one((name, text));
         if self.clean.contains(&mark) {
             return None;
         }
-        // A character nobody sees must not hide a key.
+        // An invisible character must not hide a key.
         let unseen = |c: char| is_unseen(c) && !c.is_whitespace();
         let seen =
             if text.contains(unseen) { Cow::Owned(text.replace(unseen, "")) } else { Cow::Borrowed(text) };
@@ -59,7 +60,7 @@ impl Search {
         found
     }
 
-    /// Where in a value there are keys: the path to each, and what it looks like.
+    /// Adds every secret in a value to `found`: its path and what kind it is.
     fn value(&mut self, name: &str, path: &str, value: &Value, found: &mut Vec<(String, &'static str)>) {
         match value {
             Value::String(text) => {
@@ -73,7 +74,7 @@ impl Search {
                 for (at, item) in items.iter().enumerate() {
                     let path = format!("{path}[{at}]");
                     let text = item.as_str().unwrap_or_default();
-                    // An option says what the text after it is.
+                    // An option such as `--token` determines what the text after it is.
                     let option = before.starts_with('-') && !before.contains('=') && !text.starts_with("--");
                     if option && is_header(before) && header_in(text) {
                         found.push((path, "the value of a header for keys"));
@@ -112,7 +113,7 @@ impl Search {
         found
     }
 
-    /// What is found in texts that go with a card or a bundle; their names say nothing of keys.
+    /// Searches texts that accompany a card or a bundle and whose names say nothing about keys.
     fn texts(&mut self, texts: &[(&str, &str)]) -> Vec<(String, &'static str)> {
         let found =
             texts.iter().filter_map(|(field, text)| Some(((*field).to_owned(), self.text("", text)?)));
@@ -124,13 +125,13 @@ impl Search {
     }
 }
 
-/// Whether a text under this name is or holds a key or password.
+/// Whether a text under this name is or contains an API key or password.
 pub fn is_secret(name: &str, text: &str) -> bool {
     Search::default().text(name, text).is_some()
 }
 
-/// Whether a text under this name may be a key, a password or the like: for where nothing is lost by leaving
-/// out one that is none.
+/// Whether a text under this name may be an API key, a password or similarly private. Errs on the side of
+/// `true`, for callers that lose nothing by leaving out a harmless text.
 pub fn may_be_secret(name: &str, text: &str) -> bool {
     static SAID: LazyLock<Regex> = LazyLock::new(|| {
         regex(r"(?i)\b(pass(word|phrase|code|wd)?|secret|token|pin|api.?key)\b\s*(is|:|=)\s*\S")
@@ -146,12 +147,12 @@ pub fn may_be_secret(name: &str, text: &str) -> bool {
         || SAID.is_match(text)
 }
 
-/// The fields of a card that hold a key or password, each with what it looks like.
+/// The fields of a card that contain an API key or password, each with the kind of secret.
 pub fn secrets_in(card: &Toolcard) -> Vec<(String, &'static str)> {
     Search::default().card(card.object())
 }
 
-/// Everything in these cards, in where they come from and in their history that must not leave.
+/// All secrets in these cards, their provenance and their history.
 pub fn secrets_of(entries: &[Entry]) -> Vec<Secret> {
     let (mut secrets, mut search) = (Vec::new(), Search::default());
     for entry in entries {
@@ -182,8 +183,7 @@ pub fn secrets_of(entries: &[Entry]) -> Vec<Secret> {
     secrets
 }
 
-/// What must not leave in what a bundle says about itself; it belongs to no card, so the id of its
-/// card is empty.
+/// The secrets in a bundle's own metadata. They belong to no card, so their card id is empty.
 pub fn secrets_in_about(about: &About) -> Vec<Secret> {
     let found = Search::default().texts(&[
         ("name", &about.name),

@@ -1,4 +1,4 @@
-//! Signatures: Ed25519 over what a bundle says about itself, which holds the checksums of the rest.
+//! Ed25519 signatures over the manifest of a bundle, which holds the checksums of its other files.
 
 use std::fmt;
 
@@ -12,40 +12,40 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::lines::{cleaned, label};
 
-/// Signed in front of the text, so that a signature made for something else never fits.
+/// Prefix of the signed text, so that a signature made for another purpose is never valid here.
 const CONTEXT: &[u8] = b"autokit.toolcards bundle v1\n";
 const ALGORITHM: &str = "ed25519";
 
-/// A key that signs. Never leaves the keychain but to sign.
+/// A private signing key. It leaves the keychain only to sign.
 pub struct SigningKey(ed25519_dalek::SigningKey);
 
 impl SigningKey {
-    /// A new key.
+    /// Generates a new key.
     ///
     /// # Panics
-    /// When the system has no randomness to give, which leaves nothing safe to do.
+    /// When the system provides no randomness; there is no safe way to continue.
     pub fn generate() -> SigningKey {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).expect("the system gives random bytes");
         SigningKey(ed25519_dalek::SigningKey::from_bytes(&seed))
     }
 
-    /// As text for the keychain.
+    /// Encodes the key as base64 for the keychain.
     pub fn to_secret(&self) -> String {
         STANDARD.encode(self.0.to_bytes())
     }
 
-    /// Reads what [`SigningKey::to_secret`] wrote.
+    /// Decodes the output of [`SigningKey::to_secret`].
     ///
     /// # Errors
-    /// [`Error::Signature`] when it is no key.
+    /// [`Error::Signature`] when the text is not a key.
     pub fn from_secret(text: &str) -> Result<SigningKey> {
         let bytes = STANDARD.decode(text.trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
         let seed = bytes.ok_or_else(|| Error::Signature("the signing key cannot be read".to_owned()))?;
         Ok(SigningKey(ed25519_dalek::SigningKey::from_bytes(&seed)))
     }
 
-    /// The key others check signatures with.
+    /// The public key that others verify signatures with.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }
@@ -62,13 +62,14 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// A key that checks signatures.
+/// A public key that verifies signatures.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PublicKey(ed25519_dalek::VerifyingKey);
 
 impl PublicKey {
-    /// What people compare: the beginning of its SHA-256, in groups of four.
+    /// The fingerprint that people compare: the first 16 bytes of the key's SHA-256 in hexadecimal, in groups
+    /// of four digits.
     pub fn fingerprint(&self) -> String {
         let hex = hex::encode(&Sha256::digest(self.0.as_bytes())[..16]);
         let groups: Vec<&str> = (0..hex.len()).step_by(4).map(|at| &hex[at..at + 4]).collect();
@@ -103,7 +104,7 @@ impl std::str::FromStr for PublicKey {
         let bytes = STANDARD.decode(text.trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
         let bytes = bytes.ok_or("a public key is 32 bytes in base64")?;
         let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes).map_err(|_| "no key of Ed25519")?;
-        // Anybody could sign for such a key.
+        // Anybody can make signatures that a weak key accepts.
         if key.is_weak() { Err("a weak key".to_owned()) } else { Ok(PublicKey(key)) }
     }
 }
@@ -114,13 +115,12 @@ impl From<PublicKey> for String {
     }
 }
 
-/// A signature that fits what it signs.
+/// A signature that is valid for the signed content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// The key it was made with.
     pub key: PublicKey,
-    /// What whoever signed calls themselves. Anybody can call themselves anything: it is the key that
-    /// counts.
+    /// The name the signer claims. Anybody can claim any name: only the key identifies them.
     pub signer: String,
     bytes: [u8; 64],
 }
@@ -147,12 +147,12 @@ impl Signature {
         text
     }
 
-    /// Whether a text is a signature at all, of whatever and by whomever.
+    /// Whether a text has the form of a signature, whatever it signs and whoever made it.
     pub(crate) fn is_one(text: &str) -> bool {
         serde_json::from_str::<Written>(text).is_ok()
     }
 
-    /// Reads a signature and checks it against what it signs.
+    /// Reads a signature and verifies it for `manifest`.
     pub(crate) fn check(text: &str, manifest: &[u8]) -> Result<Signature> {
         let wrong = |why: String| Error::Signature(why);
         let written: Written = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;

@@ -1,6 +1,6 @@
-//! The words of a name.
+//! Splitting names into words.
 
-/// `--apiKey_file` → `api`, `key`, `file`.
+/// Splits a name into lower-case words: `--apiKey_file` → `api`, `key`, `file`.
 pub(crate) fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower_before = false;

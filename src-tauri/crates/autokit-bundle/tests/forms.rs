@@ -1,4 +1,4 @@
-//! Both forms of a bundle hold the same thing, and what is wrong with one is told.
+//! Both forms of a bundle hold the same content, and errors in either are reported.
 
 use std::fs;
 use std::io::{Cursor, Read, Write};
@@ -12,7 +12,7 @@ use autokit_toolcard::{Author, CardId, Operation, RevisionId, Toolcard};
 use proptest as _;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
-// Pins one feature set for the whole workspace; nothing to name.
+// Pins one feature set for the whole workspace; nothing is imported from it.
 use workspace_hack as _;
 use {
     base64 as _, csv as _, ed25519_dalek as _, getrandom as _, regex as _, serde as _, thiserror as _,
@@ -114,7 +114,7 @@ fn packed(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     zip.finish().expect("finished").into_inner()
 }
 
-/// The bundle with one of its files changed, and its list of files made to fit if `sealed`.
+/// The bundle with one of its files changed; if `sealed`, with its checksums updated to match.
 fn changed(name: &str, sealed: bool, change: impl Fn(&str) -> String) -> Vec<u8> {
     let mut files = unpacked(&written(&contents(), None));
     for (file, content) in &mut files {
@@ -205,7 +205,7 @@ fn a_folder_holds_the_same_and_keeps_what_did_not_change() {
     assert_eq!(bundle.signature.as_ref().expect("signed").key, key.public());
     assert_eq!(written(&bundle.contents, Some(&key)), file);
 
-    // A card that went leaves no file; nothing else is touched.
+    // The file of a removed card is deleted; nothing else is touched.
     let names = |part: &str| {
         let mut names: Vec<String> = fs::read_dir(dir.join(part))
             .expect("there")
@@ -250,7 +250,7 @@ fn a_folder_of_something_else_is_not_written_into() {
     assert!(!folder.path().join("cards").exists());
 }
 
-/// Everything in a folder with its content, to see that nothing was touched.
+/// All files of a folder with their content, to check that nothing was touched.
 fn all_in(dir: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir).expect("there") {
@@ -270,7 +270,7 @@ fn files_of_others_make_an_export_refuse_before_it_touches_anything() {
     let ours = tempfile::tempdir().expect("a folder");
     write_folder(ours.path(), &contents(), None).expect("written");
     let manifest = fs::read_to_string(ours.path().join("bundle.json")).expect("there");
-    // What else is called bundle.json, and what lies beside one.
+    // Other files called `bundle.json`, and files next to a bundle.
     for (file, content) in [
         ("bundle.json", r#"{"name": "my-web-app", "version": "1.0.0"}"#.to_owned()),
         ("bundle.json", "not JSON".to_owned()),
@@ -295,7 +295,7 @@ fn files_of_others_make_an_export_refuse_before_it_touches_anything() {
         }
         assert_eq!(all_in(dir), before, "{file}");
     }
-    // What no export writes stays.
+    // Files that no export writes are kept.
     fs::write(ours.path().join("cards/notes.txt"), "x").expect("written");
     write_folder(ours.path(), &Contents::default(), None).expect("written");
     let left = |part: &str| all_in(&ours.path().join(part)).len();
@@ -339,7 +339,7 @@ fn links_are_not_written_through() {
 fn an_interrupted_export_is_known_and_gone_over() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
-    // As it is when the first export into a folder is cut off.
+    // The state after the first export into a folder was interrupted.
     fs::create_dir_all(dir.join("cards")).expect("made");
     fs::create_dir_all(dir.join("history")).expect("made");
     fs::write(dir.join(".autokit-unfinished"), "autokit.toolcards\n").expect("written");
@@ -350,7 +350,7 @@ fn an_interrupted_export_is_known_and_gone_over() {
     assert_eq!(read_folder(dir).expect("read").contents.cards.len(), 4);
     assert!(!dir.join("cards/.autokit-a1b2.tmp").exists() && !dir.join(".autokit-unfinished").exists());
 
-    // As it is when a later one is: new cards beside the old list.
+    // The state after a later export was interrupted: new cards beside the old manifest.
     fs::write(dir.join(".autokit-unfinished"), "autokit.toolcards\n").expect("written");
     assert!(matches!(read_folder(dir), Err(Error::Unfinished)));
     write_folder(dir, &contents(), None).expect("written");
@@ -359,7 +359,7 @@ fn an_interrupted_export_is_known_and_gone_over() {
 
 #[test]
 fn texts_of_one_line_hold_no_line_ends() {
-    // Read from others, they are refused.
+    // When reading, they are refused.
     let spoofed = |name: &str| {
         changed("bundle.json", false, |text| {
             let mut value: Value = serde_json::from_str(text).expect("JSON");
@@ -372,7 +372,7 @@ fn texts_of_one_line_hold_no_line_ends() {
     }
     assert_eq!(read(&spoofed("note")).expect("read").contents.about.note, "Team\nsigned by Alice");
 
-    // Written, they are mended, and what is written is read.
+    // When writing, they are repaired, and the result can be read.
     let mut odd = contents();
     odd.about.name = "Team\ncards".to_owned();
     odd.about.author = "Al\u{1b}ice".to_owned();
@@ -406,7 +406,7 @@ fn empty_lines_are_damage() {
         let refused = read(&changed(part, true, change)).expect_err(part).to_string();
         assert!(refused.contains(part) && refused.contains("is empty"), "{refused}");
     }
-    // The last line may lack its end.
+    // The last line may lack its newline.
     assert!(read(&changed("cards.jsonl", true, |text| text.trim_end().to_owned())).is_ok());
 }
 
@@ -435,11 +435,11 @@ fn a_wrong_or_moved_signature_is_refused() {
     files.push(signature);
     assert!(matches!(read(&packed(&files)), Err(Error::Signature(_))));
 
-    // Taken off, it is a bundle nobody signed.
+    // Without its signature it is an unsigned bundle.
     let stripped: Vec<_> = signed.into_iter().filter(|(name, _)| name != "signature.json").collect();
     assert!(read(&packed(&stripped)).expect("read").signature.is_none());
 
-    // An edit of the content is seen by the checksums.
+    // The checksums reveal a change of the content.
     let edited = changed("cards.jsonl", false, |text| text.replace("alert(1)", "alert(2)"));
     assert!(matches!(read(&edited), Err(Error::Damaged { file, .. }) if file == "cards.jsonl"));
 }
@@ -475,7 +475,7 @@ fn hostile_files_are_refused() {
     }
     let whole = written(&contents(), None);
     assert!(read(&whole[..whole.len() - 30]).is_err(), "cut off");
-    // The same file twice, of which a reader sees the one a checker did not.
+    // The same file twice: a reader may see one that a checker did not.
     let twice = twice(&whole);
     assert!(
         matches!(read(&twice), Err(Error::Foreign { .. } | Error::NotABundle(_))),
@@ -484,7 +484,7 @@ fn hostile_files_are_refused() {
     );
 }
 
-/// A ZIP with an entry more in its directory, of a name that is there already.
+/// A ZIP with an additional directory entry of the same name.
 fn twice(whole: &[u8]) -> Vec<u8> {
     let find = |mark: &[u8]| whole.windows(4).position(|four| four == mark).expect("there");
     let (directory, end) = (find(b"PK\x01\x02"), find(b"PK\x05\x06"));
@@ -514,11 +514,11 @@ fn what_is_too_much_is_refused_before_it_is_unpacked() {
         }
         files
     };
-    // Longer than its list says: read no further than that.
+    // Longer than the manifest lists: not read beyond that length.
     let longer = packed(&bomb(64 << 20));
     assert!(longer.len() < 1 << 20);
     assert!(matches!(read(&longer), Err(Error::Damaged { .. } | Error::TooLarge { .. })));
-    // Listed as it is: one line of that length is none.
+    // Listed with its real size: the line is too long.
     let mut files = bomb(100 << 20);
     seal(&mut files);
     assert!(matches!(read(&packed(&files)), Err(Error::TooLarge { .. })));
@@ -554,7 +554,7 @@ fn a_card_that_is_wrong_is_refused_alone() {
     ];
     for (what, change) in wrong {
         let mut files = unpacked(&changed("cards.jsonl", false, |text| first(text, change)));
-        // An id that is refused takes its history and vectors along.
+        // Rejecting an id also skips its history and vectors.
         let id = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["id"].clone();
         let text = |files: &[(String, Vec<u8>)], name: &str| {
             let (_, content) = files.iter().find(|(file, _)| file == name).expect("there");
@@ -575,7 +575,7 @@ fn a_card_that_is_wrong_is_refused_alone() {
         let lines: Vec<&str> = text.lines().collect();
         [lines[0], lines[0], lines[2], lines[3]].join("\n") + "\n"
     });
-    // The history of a card that is not there.
+    // History of a card that is missing.
     assert!(matches!(read(&repeated), Err(Error::Damaged { .. })));
     let key = changed("cards.jsonl", true, |text| {
         text.replacen("\"description\":", "\"name\":\"again\",\"description\":", 1)

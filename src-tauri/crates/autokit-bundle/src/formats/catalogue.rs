@@ -1,5 +1,5 @@
-//! What the two catalogues, Markdown and HTML, have in common: the order of cards, the names of
-//! kinds, which links can be followed.
+//! Shared by the Markdown and HTML catalogues: the order of cards, headings by kind, and which links are safe
+//! to follow.
 
 use std::borrow::Cow;
 
@@ -16,14 +16,14 @@ pub(super) fn heading(kind: Kind) -> &'static str {
     }
 }
 
-/// The cards by name, whatever their case; equal names stay in the order given.
+/// The cards sorted by name, ignoring case; equal names are ordered by card key.
 pub(super) fn by_name(cards: &[Toolcard]) -> Vec<&Toolcard> {
     let mut sorted: Vec<&Toolcard> = cards.iter().collect();
     sorted.sort_by_cached_key(|card| (card.name().to_lowercase(), card.key()));
     sorted
 }
 
-/// How many tools, thousands parted by commas.
+/// The number of tools, with a comma between thousands.
 pub(super) fn count(cards: &[Toolcard]) -> String {
     let digits = cards.len().to_string();
     let mut grouped = String::new();
@@ -36,14 +36,14 @@ pub(super) fn count(cards: &[Toolcard]) -> String {
     format!("{grouped} {}", if cards.len() == 1 { "tool" } else { "tools" })
 }
 
-/// A short name for a card within the page, the same in every catalogue that has the card.
+/// A short anchor for a card within the page, the same in every catalogue that contains the card.
 pub(super) fn anchor(card: &Toolcard) -> String {
     let id = card.key().id();
     let digest = id.as_str().rsplit('-').next().unwrap_or_default();
     format!("card-{digest}")
 }
 
-/// The text as people see it, lines ended by line feeds alone.
+/// The text with invisible characters made visible and CRLF line endings turned into LF.
 pub(super) fn shown(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         Cow::Owned(visible(&text.replace("\r\n", "\n")).into_owned())
@@ -52,8 +52,8 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The address to follow for a text that is one: http or https and nothing else. What could end the
-/// address where it stands, and what nobody sees, is percent-encoded.
+/// The link target for a text that is an http or https URL; `None` for anything else. Invisible characters
+/// and those that could end the URL early are percent-encoded.
 pub(super) fn link(text: &str) -> Option<String> {
     let text = text.trim();
     let (scheme, rest) = text.split_once("://")?;

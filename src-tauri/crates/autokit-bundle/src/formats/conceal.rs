@@ -1,10 +1,10 @@
-//! Keys in settings: recognised and replaced before anything of them reaches a card.
+//! Finds secrets in settings and replaces them before any of them reaches a card.
 //!
-//! A card is shared; the settings of an MCP client hold what its owner would never share. Values of
-//! environment variables and headers are dropped unseen by the callers. Here is what is left: keys
-//! that people put into arguments and addresses. It errs on the side of replacing: a placeholder in
-//! a card is repaired in a minute, a published key is not. What leaves with a bundle is searched by
-//! `crate::secrets` instead, which asks a person and so must not cry wolf.
+//! Cards are shared; the settings of an MCP client hold what its owner would never share. Callers drop the
+//! values of environment variables and headers without looking at them. This module handles the rest: secrets
+//! that people put into arguments and URLs. It errs on the side of replacing: a needless placeholder in a
+//! card is fixed in a minute, a published key is not. Exported bundles are searched by `crate::secrets`
+//! instead, which asks a person and therefore must avoid false alarms.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,10 +13,10 @@ use regex::{Captures, Regex};
 
 use crate::words::split_words;
 
-/// What stands in place of a key.
+/// Replaces a secret.
 pub(super) const PLACEHOLDER: &str = "<secret>";
 
-/// Words in a name that say its value is a key.
+/// Words in a name which say that its value is a secret.
 const KEY_WORDS: [&str; 20] = [
     "key",
     "apikey",
@@ -40,14 +40,14 @@ const KEY_WORDS: [&str; 20] = [
     "session",
 ];
 
-/// Endings of names written without a break: `accesstoken`, `OPENAIKEY`.
+/// Endings of names written without separators: `accesstoken`, `OPENAIKEY`.
 const KEY_ENDINGS: [&str; 5] = ["key", "token", "secret", "password", "passwd"];
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the patterns of this file compile, as its tests show")
 }
 
-/// `name=value`, `name: value`, `"name": "value"`, the marks escaped or not.
+/// `name=value`, `name: value` and `"name": "value"`, with the quotation marks escaped or not.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r#"(?i)([a-z_$][\w.$-]*)(\\*["']?\s*[=:]\s*)"#,
@@ -56,17 +56,17 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// `--name value` within one text.
+/// `--name value` within a single text.
 static FLAGGED: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(--?[A-Za-z][\w-]*)(\s+)("[^"]*"|'[^']*'|[^\s-]\S*)"#));
 
-/// Schemes of authorization with what follows.
+/// HTTP authorization schemes with their credentials.
 static SCHEME: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer|basic)(\s+)([\w.~+/=-]{6,})"));
 
-/// `https://user:password@host`; the user alone is often a key too.
+/// `https://user:password@host`; the user name alone is often a key too.
 static USER: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?i)\b([a-z][a-z0-9+.-]*)://([^\s"'<>]*@)"#));
 
-/// The beginnings by which services mark their keys, and keys in armour.
+/// Key prefixes of known services, and private keys in PEM format.
 static MARKED: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*|",
@@ -77,17 +77,17 @@ static MARKED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Runs long enough to be a key without a mark.
+/// Runs long enough to be a key without a known prefix.
 static RUN: LazyLock<Regex> = LazyLock::new(|| regex(r"(sha256:)?[A-Za-z0-9_+=-]{16,}"));
 
 static UUID: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
 
-/// `NAME=value` at the start of an argument: an environment variable, whose value is not kept.
+/// `NAME=value` at the start of an argument: an environment variable, whose value is dropped.
 static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| regex(r"^([A-Za-z_][A-Za-z0-9_]*)=(.+)$"));
 
-/// The arguments with everything that looks like a key replaced, and the positions (from 1) of those
-/// it was found in.
+/// Replaces everything that looks like a secret in the arguments. Also returns the positions (from 1) of the
+/// arguments that were changed.
 pub(super) fn conceal_all(arguments: &[&str]) -> (Vec<String>, Vec<usize>) {
     let mut found = Vec::new();
     let mut before = "";
@@ -102,7 +102,7 @@ pub(super) fn conceal_all(arguments: &[&str]) -> (Vec<String>, Vec<usize>) {
     (concealed.collect(), found)
 }
 
-/// One argument; the one before it may say what it is.
+/// Replaces secrets in an argument; the argument before it may tell what it is.
 fn conceal_after<'a>(before: &str, argument: &'a str) -> Cow<'a, str> {
     let flag = before.starts_with('-') && !before.contains('=');
     if flag && names_key(before) && !argument.starts_with('-') && !is_reference(argument) {
@@ -129,7 +129,7 @@ fn conceal_after<'a>(before: &str, argument: &'a str) -> Cow<'a, str> {
     conceal(argument)
 }
 
-/// The text with everything that looks like a key replaced.
+/// Replaces everything in a text that looks like a secret.
 pub(super) fn conceal(text: &str) -> Cow<'_, str> {
     let steps: [fn(&str) -> Cow<'_, str>; 7] = [
         |text| MARKED.replace_all(text, PLACEHOLDER),
@@ -146,7 +146,7 @@ pub(super) fn conceal(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// `git@` is the name everybody has there.
+/// Keeps `git@`, the user name that everyone has there.
 fn user(found: &Captures<'_>) -> String {
     let (scheme, user) = (&found[1], &found[2]);
     if user == "git@" || is_reference(user.trim_end_matches('@')) || past_the_host(scheme, user) {
@@ -156,7 +156,7 @@ fn user(found: &Captures<'_>) -> String {
     }
 }
 
-/// A digest names public content.
+/// Keeps digests, which identify public content.
 fn unmarked(found: &Captures<'_>) -> String {
     if found.get(1).is_none() && looks_random(&found[0]) {
         PLACEHOLDER.to_owned()
@@ -165,8 +165,8 @@ fn unmarked(found: &Captures<'_>) -> String {
     }
 }
 
-/// Replaces the third group where the first is the name of a key. The search goes on within values
-/// that stay: an address is the value of `https:` and has parameters of its own.
+/// Replaces the third group of a match where the first group names a secret. Values that are kept are
+/// searched in turn: in `https:…` the URL is the value of `https:` and has parameters of its own.
 fn values<'a>(pattern: &Regex, text: &'a str, is_key: fn(&str) -> bool) -> Cow<'a, str> {
     let mut out = String::new();
     let (mut kept, mut at) = (0, 0);
@@ -180,7 +180,7 @@ fn values<'a>(pattern: &Regex, text: &'a str, is_key: fn(&str) -> bool) -> Cow<'
         out.push_str(&text[kept..value.start()]);
         out.push_str(PLACEHOLDER);
         (kept, at) = (value.end(), value.end());
-        // A list or an object of keys ends somewhere further on.
+        // Where a list or object of secrets ends is unknown, so the rest of the text is dropped.
         if bare.starts_with(['{', '[']) {
             kept = text.len();
             break;
@@ -193,13 +193,13 @@ fn values<'a>(pattern: &Regex, text: &'a str, is_key: fn(&str) -> bool) -> Cow<'
     Cow::Owned(out)
 }
 
-/// In a web address an `@` behind the host belongs to the path: `https://esm.sh/@scope/package`.
+/// In an HTTP URL, an `@` after the host is part of the path: `https://esm.sh/@scope/package`.
 fn past_the_host(scheme: &str, user: &str) -> bool {
     let web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     web && user.contains(['/', '?', '#'])
 }
 
-/// Whether a name says that its value is a key: one of its words, or its ending.
+/// Whether a name, by one of its words or its ending, says that its value is a secret.
 fn names_key(name: &str) -> bool {
     let words = split_words(name);
     let whole: String = words.concat();
@@ -207,7 +207,7 @@ fn names_key(name: &str) -> bool {
         || KEY_ENDINGS.iter().any(|ending| whole.ends_with(ending))
 }
 
-/// A place where a value is filled in, not a value: `${TOKEN}`, `$TOKEN`, `%TOKEN%`, `{token}`, `<token>`.
+/// Whether a text is a reference to be filled in: `${TOKEN}`, `$TOKEN`, `%TOKEN%`, `{token}`, `<token>`.
 fn is_reference(value: &str) -> bool {
     let bare = value.trim();
     let bare = ["Bearer ", "Basic ", "bearer ", "basic "]
@@ -230,7 +230,7 @@ fn is_reference(value: &str) -> bool {
         })
 }
 
-/// Whether a run of letters and digits is more mixed than names of packages and models are.
+/// Whether a run of letters and digits is more mixed than the names of packages and models.
 fn looks_random(run: &str) -> bool {
     let longest = run.split(['-', '_', '+', '=']).max_by_key(|part| part.len()).unwrap_or("");
     let digits = longest.bytes().filter(u8::is_ascii_digit).count();
@@ -245,7 +245,7 @@ fn looks_random(run: &str) -> bool {
         .count();
     (longest.len() >= 16 && digits >= 3 && letters >= 1 && turns >= 3)
         || (longest.len() >= 24 && turns >= 5)
-        // Keys of base64url come in short parts.
+        // base64url keys contain `-` and `_`, so their parts are short.
         || (run.len() >= 32 && run.bytes().filter(u8::is_ascii_digit).count() >= 4 && run.bytes().any(|b| b.is_ascii_uppercase()) && run.bytes().any(|b| b.is_ascii_lowercase()))
         || (longest.len() >= 32 && letters == 0)
 }
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn keys_are_replaced_wherever_they_stand() {
-        // Not real keys: each is made of the mark its service uses and letters of no meaning.
+        // Not real keys: each is the prefix a service uses, followed by meaningless letters.
         let planted = "planted9Qx7Zt2";
         for (arguments, left) in [
             (vec!["--api-key", planted], "--api-key <secret>"),

@@ -1,4 +1,4 @@
-//! What a file is, told by what it holds; its name decides only where that leaves it open.
+//! Detects the format of a file from its content, and from its name only where the content is ambiguous.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub enum Format {
     Bundle,
     /// The servers in the settings of an MCP client ([`super::read_mcp_servers`]).
     McpServers,
-    /// A server's own description for the MCP registry, or an answer of the registry
+    /// A server's own description for the MCP registry, or a response of the registry
     /// ([`super::read_server_json`]).
     ServerJson,
     /// A table whose first row names fields ([`super::read_csv`]).
@@ -25,15 +25,15 @@ pub enum Format {
     Unknown,
 }
 
-/// Tells the format of a file from its bytes, and from its name where those do not tell, as with
-/// JSON that is cut off: the reader of that format then says what is wrong.
+/// Detects the format of a file from its bytes, and from its name where the bytes are not enough, as with
+/// truncated JSON: the reader of that format then reports what is wrong.
 pub fn detect(bytes: &[u8], name: Option<&str>) -> Format {
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         return Format::Bundle;
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match bytes.trim_ascii_start().first() {
-        // A table can start with a bracket too, but only its own reader would say so.
+        // A table can start with a bracket too; that is for the CSV reader to recognise.
         Some(b'[') if serde_json::from_slice::<Vec<&RawValue>>(bytes).is_ok() => return Format::AutokitJson,
         Some(b'{') => {
             if let Ok(object) = serde_json::from_slice::<Entries<'_>>(bytes) {
@@ -48,8 +48,8 @@ pub fn detect(bytes: &[u8], name: Option<&str>) -> Format {
     by_name(name)
 }
 
-/// What a JSON object is. A card alone and a `server.json` both have a name and a description; only
-/// the latter says where its packages are.
+/// The format of a JSON object. A single card and a `server.json` both have a name and a description; only
+/// the latter lists packages or remotes.
 fn of_object(object: &Entries<'_>) -> Format {
     let settings = object.object("mcp").is_some_and(|mcp| mcp.object("servers").is_some());
     if object.object("mcpServers").is_some() || object.object("servers").is_some() || settings {

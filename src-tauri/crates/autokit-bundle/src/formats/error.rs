@@ -1,11 +1,11 @@
-//! Why a file of another format could not be understood at all, and its bytes taken as text.
+//! Errors for a file of another format as a whole, and reading such a file as text.
 
 use std::io::{self, Read};
 
 use autokit_toolcard::MAX_FILE_BYTES;
 
-/// Nothing in the file can be understood. A bad entry among good ones is not this: it is
-/// [`Rejected`](autokit_toolcard::Rejected).
+/// The file as a whole cannot be read. A bad entry among good ones is
+/// [`Rejected`](autokit_toolcard::Rejected) instead.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     /// The disk or pipe failed.
@@ -21,7 +21,7 @@ pub enum FormatError {
     NotUtf8 {
         /// Offset of the first bad byte.
         offset: usize,
-        /// Line it stands on, from 1.
+        /// The line it is on, from 1.
         line: usize,
     },
     /// Nothing but white space.
@@ -32,7 +32,7 @@ pub enum FormatError {
         "the file is not valid JSON: {0}; take out comments and trailing commas, which JSON does not have"
     )]
     Syntax(serde_json::Error),
-    /// JSON, but no list of MCP servers.
+    /// JSON, but without MCP servers.
     #[error(
         "the file holds {found}; a list of MCP servers has an object \"mcpServers\" or \"servers\" with one entry a server"
     )]
@@ -40,7 +40,7 @@ pub enum FormatError {
         /// What it holds.
         found: &'static str,
     },
-    /// JSON, but nothing from the MCP registry.
+    /// JSON, but not from the MCP registry.
     #[error(
         "the file holds {found}; a server.json is an object with \"name\" and \"packages\" or \"remotes\", an answer of the registry has a list \"servers\""
     )]
@@ -48,7 +48,7 @@ pub enum FormatError {
         /// What it holds.
         found: &'static str,
     },
-    /// A table without the column that makes a row a card.
+    /// A table without the `name` column, which every card needs.
     #[error(
         "the first row has no column `name` (it has: {found}); name the columns by the fields of a card: name, description, documentation …"
     )]
@@ -56,7 +56,7 @@ pub enum FormatError {
         /// The columns it has, shortened.
         found: String,
     },
-    /// Two columns for one field.
+    /// Two columns for the same field.
     #[error(
         "the first row has the column `{name}` twice; rename or delete one of the two, for a card has room for one"
     )]
@@ -64,19 +64,19 @@ pub enum FormatError {
         /// The name both have.
         name: String,
     },
-    /// A first row no table has, as in a file that is no table.
+    /// More columns than a table has; the file is probably not a table.
     #[error(
         "the first row has {found} columns; at most {most} are read, so this is probably no table of cards"
     )]
     TooManyColumns {
-        /// How many it has.
+        /// How many columns it has.
         found: usize,
-        /// How many are read.
+        /// How many columns are read at most.
         most: usize,
     },
 }
 
-/// Everything the reader holds, as text without a byte order mark.
+/// Reads everything as UTF-8 text and removes a byte order mark.
 pub(super) fn text(reader: impl Read) -> Result<String, FormatError> {
     let mut bytes = Vec::new();
     reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;

@@ -1,9 +1,9 @@
-//! A catalogue as one page that works alone: opened from a disk, without a server, without a
-//! request to anywhere.
+//! Writes a catalogue as a single self-contained page: it works when opened from disk, without a server and
+//! without any request.
 //!
-//! The cards lie in the page as JSON, and a script puts every text of them into it as text. The
-//! page's own policy lets exactly that script and that style run, named by their digests, and
-//! forbids everything else, so that even a mistake in the script could load and send nothing.
+//! The cards are embedded as JSON, and a script inserts all their texts as text. The page's content security
+//! policy allows only that script and that style, by their digests, and forbids everything else, so that even
+//! a bug in the script could not load or send anything.
 
 use std::io::{self, Write};
 
@@ -21,8 +21,8 @@ const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// Writes the page: cards in the order of their names, search, a filter by kind, a link to each card;
-/// light and dark as the reader's system is, and everything found on paper.
+/// Writes the page: cards sorted by name, search, a filter by kind, a link to each card, light and dark
+/// according to the reader's system. Printing it prints every card found.
 ///
 /// # Errors
 /// When the writer fails.
@@ -35,7 +35,7 @@ pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &About) -> io
             .map(|text| text.trim().to_owned())
             .filter(|text| !text.is_empty()),
     );
-    // A checkout on Windows may have other line ends than the browser will hash.
+    // A checkout on Windows may have different line endings than the browser hashes.
     let [page, style, script] = [PAGE, STYLE, SCRIPT].map(|text| text.replace("\r\n", "\n"));
     let mut rest = page.as_str();
     while let Some((before, after)) = rest.split_once("{{") {
@@ -56,15 +56,15 @@ pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &About) -> io
     out.write_all(rest.as_bytes())
 }
 
-/// What the script shows of a card: texts made visible, links checked.
+/// What the script shows of a card: invisible characters made visible, links checked.
 #[derive(Serialize)]
 struct Shown {
     anchor: String,
     name: String,
-    /// Beside the name in the list.
+    /// Shown beside the name in the list.
     side: String,
     kind: &'static str,
-    /// Under the name.
+    /// Shown under the name.
     under: String,
     about: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ struct Shown {
     facts: Vec<Fact>,
 }
 
-/// One field of a card with the name people read.
+/// A field of a card with its display name.
 #[derive(Serialize)]
 struct Fact {
     label: String,
@@ -119,8 +119,8 @@ impl Shown {
     }
 }
 
-/// Everything the card holds that does not stand elsewhere: the fields AutoKit knows in their usual
-/// order, then the others as the card has them.
+/// Every field that is not shown elsewhere: known fields in their usual order, then the others in the card's
+/// order.
 fn facts(card: &Toolcard) -> Vec<Fact> {
     let elsewhere = [
         fields::NAME,
@@ -130,7 +130,7 @@ fn facts(card: &Toolcard) -> Vec<Fact> {
         fields::LANGUAGE,
         fields::VERIFIED,
     ];
-    // The lines to copy are the usage, or made from the arguments.
+    // The lines to copy are the usage, or are generated from the arguments.
     let in_code = match card.stub() {
         None => None,
         Some(_) if card.text(fields::USAGE).is_some_and(|usage| !usage.trim().is_empty()) => {
@@ -180,7 +180,7 @@ fn label(field: &str) -> String {
     }
 }
 
-/// The cards as JSON, one a line, with nothing in it that could end the element it lies in.
+/// Writes the cards as JSON, one per line, with nothing in it that could end the enclosing element.
 fn write_island(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
     out.write_all(b"[")?;
     for (index, card) in by_name(cards).into_iter().enumerate() {
@@ -191,7 +191,7 @@ fn write_island(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
     out.write_all(b"\n]")
 }
 
-/// JSON means the same with these escaped, and they stand nowhere but in its texts.
+/// Escapes characters that occur only within JSON strings, which does not change the JSON's meaning.
 fn harmless(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -207,7 +207,7 @@ fn harmless(json: &str) -> String {
     out
 }
 
-/// Text for HTML, between tags or in an attribute.
+/// Escapes text for HTML, between tags or in an attribute.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in shown(text).chars() {

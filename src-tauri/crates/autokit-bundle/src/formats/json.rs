@@ -1,5 +1,5 @@
-//! JSON taken apart one level at a time, so that one entry can be refused alone and an entry that is
-//! there twice is seen twice.
+//! Parses JSON one level at a time, so that a single entry can be rejected on its own and a duplicate key
+//! stays visible.
 
 use std::fmt;
 
@@ -8,21 +8,21 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// The entries of an object in file order, their values as unparsed text.
+/// The entries of an object in file order, with unparsed values.
 pub(super) struct Entries<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
 impl<'a> Entries<'a> {
-    /// The value of a key; of a repeated key the first.
+    /// The value of a key; the first one if the key is repeated.
     pub(super) fn get(&self, key: &str) -> Option<&'a RawValue> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
     }
 
-    /// The value of a key if it starts as an object does.
+    /// The value of a key, if it is an object.
     pub(super) fn object(&self, key: &str) -> Option<Entries<'a>> {
         serde_json::from_str(self.get(key)?.get()).ok()
     }
 
-    /// The value of a key if it is a list, element by element.
+    /// The elements of a key's value, if it is a list.
     pub(super) fn list(&self, key: &str) -> Option<Vec<&'a RawValue>> {
         serde_json::from_str(self.get(key)?.get()).ok()
     }
@@ -48,7 +48,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
     }
 }
 
-/// What a JSON text is, for a message.
+/// The JSON type of a text, for a message.
 pub(super) fn sort_of(text: &str) -> &'static str {
     match text.trim_start().as_bytes().first() {
         Some(b'{') => "an object",
@@ -71,7 +71,7 @@ pub(super) fn list<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> &'a [Va
     keys.iter().find_map(|key| object.get(*key)?.as_array()).map_or(&[], Vec::as_slice)
 }
 
-/// The truth under the first of these keys that has one, or false.
+/// The boolean under the first of these keys that has one, or `false`.
 pub(super) fn flag(object: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().find_map(|key| object.get(*key)?.as_bool()).unwrap_or(false)
 }

@@ -1,8 +1,8 @@
-//! A catalogue in Markdown, to be read on a forge or turned into pages.
+//! Writes a catalogue in Markdown, to be read on a code forge or turned into pages.
 //!
-//! A card's text is text: it makes no heading, link, HTML, table or end of a code block. Every sign
-//! that means something to CommonMark or to GitHub's additions is escaped, lines are kept from
-//! starting like a block, and code stands in fences longer than any run of backticks in it.
+//! A card's text stays text: it cannot create a heading, link, HTML, table or end of a code block. Every
+//! character with a meaning in CommonMark or GitHub's extensions is escaped, no line starts like a block, and
+//! code is fenced with more backticks than any run in it.
 
 use std::io::{self, Write};
 
@@ -11,9 +11,8 @@ use autokit_toolcard::{Kind, Toolcard, fields};
 use super::catalogue::{anchor, by_name, count, heading, link, shown};
 use crate::About;
 
-/// Writes the catalogue: title and count, contents by kind, and of each card its name, description,
-/// language, module and class, documentation link and the lines to copy. Cards stand in the order of
-/// their names.
+/// Writes the catalogue: title and count, contents by kind, and for each card its name, description,
+/// language, module and class, documentation link and the lines to copy. Cards are sorted by name.
 ///
 /// # Errors
 /// When the writer fails.
@@ -50,7 +49,7 @@ pub fn write_markdown(out: &mut impl Write, cards: &[Toolcard], about: &About) -
     Ok(())
 }
 
-/// The name, with the provider where there is one: two tools of one name are told apart by it.
+/// The name with the provider, if any, which distinguishes two tools of the same name.
 fn label(card: &Toolcard) -> String {
     match card.text(fields::PROVIDER).filter(|provider| !provider.trim().is_empty()) {
         Some(provider) => format!("{} ({})", line(card.name()), line(provider)),
@@ -59,7 +58,7 @@ fn label(card: &Toolcard) -> String {
 }
 
 fn write_card(out: &mut impl Write, card: &Toolcard) -> io::Result<()> {
-    // An anchor of its own: what a forge makes of a heading differs from one to the next.
+    // An explicit anchor, because forges derive anchors from headings in different ways.
     writeln!(out, "\n<a id=\"{}\"></a>\n\n### {}", anchor(card), line(card.name()))?;
     let description = block(card.description());
     if !description.is_empty() {
@@ -105,13 +104,13 @@ fn filled<'a>(card: &'a Toolcard, field: &str) -> Option<&'a str> {
     card.text(field).filter(|text| !text.trim().is_empty())
 }
 
-/// Text for one line.
+/// Escapes text as a single line.
 fn line(text: &str) -> String {
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     escaped(&shown(&one_line))
 }
 
-/// Text of any number of lines; empty lines part paragraphs, and no line starts a block.
+/// Escapes text of any number of lines; empty lines separate paragraphs, and no line starts a block.
 fn block(text: &str) -> String {
     let mut out = String::new();
     let mut gap = false;
@@ -129,10 +128,10 @@ fn block(text: &str) -> String {
     out
 }
 
-/// One line, trimmed, with every sign escaped that could mean something.
+/// Escapes every special character of a trimmed line.
 fn escaped(row: &str) -> String {
     let mut out = String::with_capacity(row.len() + 8);
-    // `1.` and `1)` start a list: the sign behind the digits is escaped.
+    // `1.` and `1)` start a list, so the character after the digits is escaped.
     let digits = row.bytes().take_while(u8::is_ascii_digit).count();
     for (at, c) in row.char_indices() {
         let rest = &row[at..];
@@ -141,7 +140,7 @@ fn escaped(row: &str) -> String {
             | '@' => true,
             '-' | '+' | '=' | ':' if at == 0 => true,
             '.' | ')' if digits > 0 && at == digits => rest.len() == 1 || rest[1..].starts_with([' ', '\t']),
-            // Bare addresses are made links on many pages.
+            // Many renderers turn bare URLs into links.
             ':' => rest.starts_with("://"),
             '.' => at >= 3 && row.as_bytes()[at - 3..at].eq_ignore_ascii_case(b"www"),
             _ => false,
@@ -154,20 +153,20 @@ fn escaped(row: &str) -> String {
     out
 }
 
-/// Text as a code span.
+/// Formats text as a code span.
 fn code(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = shown(&text);
     let fence = "`".repeat(longest_run(&text) + 1);
-    // A space is taken off again by the reader, and keeps backticks from joining the fence.
+    // Keeps a backtick in the text from joining the fence; renderers remove the space again.
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// A web address as a link whose text is the address; anything else as a code span.
+/// Formats a web URL as a link with the URL as its text, and anything else as a code span.
 fn linked(text: &str) -> String {
     match link(text) {
-        // `&` could start an entity, and a bracket ends nothing within the pointed ones.
+        // `&` could start an entity; within angle brackets a parenthesis does not end the link.
         Some(address) => format!("[{}](<{}>)", line(text), address.replace('&', "&amp;")),
         None => code(text),
     }

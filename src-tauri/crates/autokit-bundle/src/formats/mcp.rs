@@ -1,9 +1,9 @@
-//! The servers in the settings of an MCP client (Claude Desktop, Cursor, VS Code and others): one
-//! card a server.
+//! Reads the servers in the settings of an MCP client (Claude Desktop, Cursor, VS Code and others): one card
+//! per server.
 //!
-//! Settings are private. Of environment variables and headers only the names are kept, keys in
-//! arguments and addresses are replaced (see [`super::conceal`]), and what this module does not know
-//! is left out rather than copied, with a word about it.
+//! Settings are private. Only the names of environment variables and headers are kept, secrets in arguments
+//! and URLs are replaced (see [`super::conceal`]), and unknown keys are left out with a warning rather than
+//! copied.
 
 use std::io::Read;
 
@@ -16,7 +16,7 @@ use super::error::{self, FormatError};
 use super::json::{self, Entries};
 use super::run;
 
-/// Keys of a server that are understood; `serverUrl` and `httpUrl` are what some clients call `url`.
+/// Known keys of a server; some clients call `url` `serverUrl` or `httpUrl`.
 const URL: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 const TRANSPORT: [&str; 2] = ["type", "transport"];
 const OTHERS: [&str; 5] = ["command", "args", "env", "headers", "description"];
@@ -25,7 +25,7 @@ const OTHERS: [&str; 5] = ["command", "args", "env", "headers", "description"];
 /// `{"mcp": {"servers": {…}}}`. Positions count the servers in file order.
 ///
 /// # Errors
-/// [`FormatError`] when it is no JSON or has no such object.
+/// [`FormatError`] when the input is not JSON or has no such object.
 pub fn read_mcp_servers(reader: impl Read) -> Result<ReadCards, FormatError> {
     let text = error::text(reader)?;
     let no_servers = || FormatError::NoServers { found: json::sort_of(&text) };
@@ -70,7 +70,7 @@ fn server(position: usize, name: &str, entry: &RawValue) -> Result<Candidate, Pr
     let transport =
         json::text(&entry, &TRANSPORT).unwrap_or(if command.is_some() { "stdio" } else { "http" });
     let usage = command.as_deref().map(|command| {
-        // Some people write the whole line into "command".
+        // Some people write the whole command line into `command`.
         let rest = run::line(args.iter().map(String::as_str));
         let start =
             if command.contains(' ') && args.is_empty() { command.to_owned() } else { run::line([command]) };
@@ -103,7 +103,7 @@ fn server(position: usize, name: &str, entry: &RawValue) -> Result<Candidate, Pr
     Ok(Candidate { position, object, notes })
 }
 
-/// A text that may be missing.
+/// An optional text.
 fn string<'a>(entry: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str>, Problem> {
     match entry.get(key) {
         None | Some(Value::Null) => Ok(None),
@@ -126,7 +126,7 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
         .iter()
         .map(|item| match item {
             Value::String(text) => Ok(text.clone()),
-            // A port written as a number is what a shell would get as text.
+            // A number, such as a port, becomes the text that a shell would pass.
             Value::Number(_) | Value::Bool(_) => Ok(item.to_string()),
             _ => Err(Problem::error("args", "holds something else than strings")),
         })
@@ -147,12 +147,12 @@ fn concealed(field: &str, text: &str, notes: &mut Vec<Problem>) -> String {
     concealed.into_owned()
 }
 
-/// The warning about a key that was replaced.
+/// The warning about a secret that was replaced.
 pub(super) fn replaced(field: &str, place: &str) -> Problem {
     Problem::warning(field, format!("held what looks like a key{place}; {PLACEHOLDER} stands in its place"))
 }
 
-/// The names of variables or headers. Their values are not looked at.
+/// The names of variables or headers. Their values are ignored.
 fn names(entry: &Map<String, Value>, key: &str, notes: &mut Vec<Problem>) -> Option<Value> {
     let name = |text: &str| text.split(['=', ':']).next().unwrap_or("").trim().to_owned();
     let names: Vec<String> = match entry.get(key)? {
@@ -165,7 +165,7 @@ fn names(entry: &Map<String, Value>, key: &str, notes: &mut Vec<Problem>) -> Opt
             return None;
         }
     };
-    // A key that stands where a name belongs would otherwise pass for one.
+    // A secret in place of a name must not be copied as one.
     let concealed: Vec<String> = names.iter().map(|name| conceal::conceal(name).into_owned()).collect();
     if concealed != names {
         notes.push(replaced(key, ""));

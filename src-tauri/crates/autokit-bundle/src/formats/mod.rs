@@ -1,10 +1,10 @@
-//! Cards from and for other programs: spreadsheets, MCP clients, the MCP registry, readers without
-//! AutoKit.
+//! Import and export of other formats: spreadsheets, MCP client settings, the MCP registry, and catalogues
+//! for readers without AutoKit.
 //!
-//! Every reader gives [`ReadCards`](autokit_toolcard::ReadCards): the good cards with their position
-//! and the rejected ones with what is wrong, sorted out by the same rules as an AutoKit file. Every
-//! writer gives the same bytes for the same cards. What comes in is somebody else's text: keys in
-//! it are not kept, and what goes out cannot act in the program that opens it.
+//! Every reader returns [`ReadCards`](autokit_toolcard::ReadCards): valid cards with their position, and
+//! rejected ones with what is wrong, decided by the same rules as for an AutoKit file. Every writer gives the
+//! same bytes for the same cards. Input is untrusted: secrets in it are not kept, and nothing in the output
+//! is executed by the program that opens it.
 
 mod catalogue;
 mod conceal;

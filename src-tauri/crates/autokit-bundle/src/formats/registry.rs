@@ -1,9 +1,9 @@
-//! What a server says about itself for the MCP registry (`server.json`), alone or in an answer of
-//! the registry: one card a server.
+//! Reads a server's description for the MCP registry (`server.json`), alone or in a response of the registry:
+//! one card per server.
 //!
-//! The name `io.github.user/server` becomes provider and name. The first package that a known program
-//! runs becomes `usage`; the version, every package and every remote address are kept beside it. The
-//! spelling of earlier drafts (`registry_name`, `package_arguments` …) is read as well.
+//! The name `io.github.user/server` becomes provider and name. The first package that a known program can run
+//! becomes `usage`; the version, all packages and all remote URLs are kept in further fields. The field names
+//! of earlier drafts (`registry_name`, `package_arguments` …) are accepted as well.
 
 mod package;
 mod start;
@@ -24,15 +24,15 @@ use super::error::{self, FormatError};
 use super::json::{self, Entries};
 use super::mcp::replaced;
 
-/// Where the official registry writes what it knows of a server.
+/// Key under which the official registry puts its metadata of a server.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
 
-/// Reads a `server.json`, an answer of the registry with one server (`{"server": …}`) or a page of
-/// its list (`{"servers": […]}`). Of several versions in a list the one the registry calls latest
-/// counts. Positions count the servers in file order.
+/// Reads a `server.json`, a registry response with one server (`{"server": …}`) or a page of the registry's
+/// list (`{"servers": […]}`). If a list has several versions of a server, the one the registry calls latest
+/// is used. Positions count the servers in file order.
 ///
 /// # Errors
-/// [`FormatError`] when it is no JSON or none of these.
+/// [`FormatError`] when the input is not JSON or none of these.
 pub fn read_server_json(reader: impl Read) -> Result<ReadCards, FormatError> {
     let text = error::text(reader)?;
     let none = || FormatError::NoServerJson { found: json::sort_of(&text) };
@@ -86,7 +86,7 @@ pub fn read_server_json(reader: impl Read) -> Result<ReadCards, FormatError> {
     Ok(read_items(items))
 }
 
-/// A server and what the registry says of it.
+/// A server and the registry's metadata of it.
 struct Listed {
     server: Map<String, Value>,
     latest: Option<bool>,
@@ -136,7 +136,7 @@ fn server(position: usize, entry: &Listed) -> Candidate {
             put(fields::NAME, Some(name.into()));
             put(fields::PROVIDER, Some(provider.into()));
         }
-        // Without a namespace, missing or no text: kept for the check to name.
+        // A name that is missing, not text or without a namespace is kept, so that validation reports it.
         _ => put(fields::NAME, server.get("name").cloned()),
     }
     put(fields::KIND, Some(Kind::McpTool.as_str().into()));
@@ -197,7 +197,7 @@ fn non_empty(list: Vec<Value>) -> Option<Value> {
     (!list.is_empty()).then_some(Value::Array(list))
 }
 
-/// Where a remote server is reached.
+/// Transport and URL of a remote server.
 fn summary(remote: &Map<String, Value>, notes: &mut Vec<Problem>) -> Value {
     let mut short = Map::new();
     if let Some(transport) = json::text(remote, &["type", "transport_type", "transport"]) {
@@ -213,7 +213,7 @@ fn summary(remote: &Map<String, Value>, notes: &mut Vec<Problem>) -> Value {
     Value::Object(short)
 }
 
-/// The names of variables or headers, each once. Values are not looked at.
+/// The distinct names of variables or headers. Values are ignored.
 fn names<'a>(inputs: impl Iterator<Item = &'a Value>) -> Option<Value> {
     let mut names: Vec<Value> = Vec::new();
     for name in inputs.filter_map(|input| json::text(input.as_object()?, &["name"])) {

@@ -1,6 +1,6 @@
-//! A command as one line that can be pasted into a shell.
+//! Formats a command as a line that can be pasted into a shell.
 
-/// The words as a line; each one is quoted where a shell would read anything into it.
+/// Joins words into a line, quoting each one that a shell would interpret.
 pub(super) fn line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(word).collect::<Vec<_>>().join(" ")
 }

@@ -1,21 +1,21 @@
-//! What the name of a field, an option or a header says of its value.
+//! What the name of a field, an option or a header implies about its value.
 
 use crate::words::split_words;
 
-/// What the name of a field says of its value.
+/// What the name of a field implies about its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     /// Nothing.
     Otherwise,
-    /// It may be a key: it is one if it looks like chance made it.
+    /// It may be a key, and counts as one if it looks random.
     Perhaps,
-    /// It is a key or token unless it stands for one.
+    /// It is a key or token unless it is a placeholder.
     Key,
-    /// It is a password or the like, which people choose and which may be short.
+    /// It is a password or similar, which people choose themselves and which may be short.
     Password,
 }
 
-/// What a name says: by its last word, for `token_count` is a number and `max_tokens` a limit.
+/// Classifies a name by its last word, because `token_count` is a number and `max_tokens` a limit.
 pub(super) fn named(name: &str) -> Named {
     let mut words = split_words(name);
     while words.len() > 1 && words.last().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit())) {
@@ -25,7 +25,7 @@ pub(super) fn named(name: &str) -> Named {
     let before = words.len().checked_sub(2).map_or("", |at| words[at].as_str());
     let whole = words.concat();
     let ends = |endings: &[&str]| endings.iter().any(|ending| whole.ends_with(ending));
-    // What language models and lists call a token is a piece of text or a place in a list.
+    // Language models and paginated lists call a piece of text or a position a token.
     let pieces = [
         "page",
         "next",

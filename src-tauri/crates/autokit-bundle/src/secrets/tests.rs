@@ -7,7 +7,7 @@ fn fields(card: &Value) -> Vec<String> {
     secrets_in(&card).into_iter().map(|(field, _)| field).collect()
 }
 
-/// Put together here, so that no file of this project looks as if it held a key.
+/// Builds a key at run time, so that no file of this project appears to contain one.
 fn made(prefix: &str, length: usize) -> String {
     let letters = "a8Bq2ZxK7mP4wR9tYc3L";
     prefix.chars().chain(letters.chars().cycle().take(length)).collect()

@@ -1,4 +1,4 @@
-//! Keys within a text: by the shapes services give theirs, in addresses, commands, settings and code.
+//! Secrets within a text: by the key formats of services, and in URLs, commands, settings and code.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use super::names::{Named, named};
 use super::regex;
 use super::value::{RUN, SHORTEST, is_random, is_value, stands_for, without_scheme};
 
-/// Shapes of keys that services give out, each with what to call it.
+/// Key formats of services, each with a description.
 static SHAPES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     [
         ("a private key", r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"),
@@ -41,53 +41,53 @@ static SHAPES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Name and password in an address; either alone may be a key.
+/// User name and password in a URL; either alone may be a key.
 static IN_ADDRESS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)[a-z][a-z0-9+.-]*://([^\s/:@?#]*)(?::([^\s/]+))?@"));
 
-/// A parameter of an address.
+/// A URL parameter.
 static PARAMETER: LazyLock<Regex> = LazyLock::new(|| regex(r#"[?&;#]([A-Za-z][\w.-]*)=([^&\s#"'<>;]+)"#));
 
-/// Name and password of HTTP, in base64.
+/// User name and password of HTTP Basic authentication, in base64.
 static BASIC: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\bbasic\s+([A-Za-z0-9+/]{6,}={0,2})"));
 
 /// `--name value` and `--name=value` within a command.
 static FLAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(?:^|\s)--?([A-Za-z][\w.-]*)(?:=|\s+)("[^"]*"|'[^']*'|[^\s-]\S*)"#));
 
-/// A text that is one option with its value, or one environment variable with its value.
+/// A text that is a single option or environment variable with its value.
 static OPTION: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*(?:--?([A-Za-z][\w.-]*)|([A-Za-z_][A-Za-z0-9_]*))=(.+)$"));
 
-/// A header: its name and its value.
+/// A header with its name and value.
 static HEADER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*([A-Za-z][\w-]*)\s*:\s*(.+)$"));
 
-/// A value given to something called after a key, in code or in an address.
+/// A value assigned to something named after a key, in code or in a URL.
 static GIVEN: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"(?i)(?:api_?key|access_?key|secret|token|passw(?:or)?d|pwd|passphrase|auth)["']?\s*[=:]\s*(?:["']([^"'\s]{8,})["']|([A-Za-z0-9_.~+/-]{16,}))"#,
     )
 });
 
-/// A password in a list of settings such as `Server=db;User=me;Password=…`.
+/// A password in a settings string such as `Server=db;User=me;Password=…`.
 static SETTING: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(?i)(?:^|;)\s*(?:password|passwd|pwd)\s*=\s*([^;\s"']+)"#));
 
-/// A password told in a sentence.
+/// A password given in a sentence.
 static TOLD: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(?i)passw(?:or)?d["']?\s*[:=]\s*["']?([^\s"',;]{8,})"#));
 
-/// Distinct characters below which what has the shape of a key is a filler.
+/// Minimum number of distinct characters; a key-shaped text with fewer is filler.
 const DISTINCT: usize = 8;
 
-/// All shapes at once: hardly any text has one, and telling so costs one pass.
+/// All patterns in one set: hardly any text matches, and ruling that out takes a single pass.
 static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
     let shapes = SHAPES.iter().map(|(_, shape)| shape.as_str());
     let others = [&IN_ADDRESS, &PARAMETER, &BASIC, &FLAG, &OPTION, &GIVEN, &SETTING, &TOLD];
     RegexSet::new(shapes.chain(others.map(|other| other.as_str()))).expect("valid expressions")
 });
 
-/// What sort of secret a text holds, if it holds one.
+/// The kind of secret that a text contains, if any.
 pub(super) fn secret_in(text: &str) -> Option<&'static str> {
     if text.len() < SHORTEST || !ANY.is_match(text) {
         return None;
@@ -101,7 +101,7 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
     let in_address = |found: Captures<'_>| {
         let part = |at| found.get(at).map_or("", |part: regex::Match<'_>| part.as_str());
         let (user, password) = (part(1), part(2));
-        // Documentation of databases uses the name of the user as the password.
+        // Database documentation uses the user name as the password.
         (user != password && is_value(Named::Password, password)) || is_value(Named::Perhaps, user)
     };
     if IN_ADDRESS.captures_iter(text).any(in_address) {
@@ -171,7 +171,7 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
     GIVEN.captures_iter(text).any(given).then_some("a key written into code")
 }
 
-/// Whether an option is followed by a header.
+/// Whether an option takes a header as its value.
 pub(super) fn is_header(option: &str) -> bool {
     matches!(option.trim_start_matches('-'), "H" | "header" | "headers")
 }
@@ -181,7 +181,7 @@ pub(super) fn header_in(text: &str) -> bool {
     HEADER.captures(text).is_some_and(|found| is_value(named(&found[1]), &found[2]))
 }
 
-/// Whether what has the shape of a key is more than a filler.
+/// Whether a text with the format of a key is more than filler.
 fn is_shaped(text: &str) -> bool {
     let distinct = text.chars().collect::<HashSet<_>>().len();
     distinct >= DISTINCT && !stands_for(without_scheme(text)) && text.chars().any(|c| c.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Whether a value is a key, or stands where a key will be.
+//! Tells keys from placeholders for keys.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -9,57 +9,57 @@ use super::names::Named;
 use super::regex;
 use crate::words::split_words;
 
-/// What no chance puts into a key: code that fetches one, marks of something left out, and what
-/// documentation writes into its examples.
+/// Strings that a random key never contains: code that fetches a key, marks of omitted text, and words that
+/// documentation uses in examples.
 static LEFT_OUT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)example|placeholder|changeme|change[_-]me|redacted|xxxx|\*\*\*|\.\.\.|…|environ\b|getenv|process\.env|secretstr|optional\[",
     )
 });
 
-/// Words by which a text says that the key is still to be put there.
+/// Words which say that a key is still to be filled in.
 static ASKED: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)^(?:your?|insert|sample|dummy|replace|replaceme|fake|here|enter|put|paste|todo|tbd|test)$")
 });
 
-/// A text made of nothing but words about keys is the name of one.
+/// A text made only of words about keys, which is the name of a key rather than a key.
 static ABOUT_KEYS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)^(?:api|key|access|secret|token|passw(?:or)?d|pass|pwd|auth|authorization|bearer|basic|oauth|jwt|cookie|session|credentials?|client|private|personal|public|user|name|value|id|my|your|the|some|a|an|here|insert|enter|test|foo|bar|none|null|true|false|string|str|required|optional|undefined|any|env|[^\p{L}\p{N}])+[0-9]?$",
     )
 });
 
-/// Words of a sentence, which a phrase that is a password hardly has.
+/// Words of a sentence, which are rare in a passphrase.
 static SENTENCE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(?:the|your|an?|of|for|from|to|is|are|key|token|password|secret|credentials?|required|optional|string|see|api|via|with|in|or|and|if|not|used?|oauth2?|auth|authentication|keys|tokens|secrets|service|account|manager|vault|environment|variable)\b",
     )
 });
 
-/// Code that fetches a key: a call, or a field called after one.
+/// Code that fetches a key: a call, or access to a field named after a key.
 static CODE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)^[a-z_]\w*(?:\.\w+)*\(.*\)$|^[a-z_]\w*(?:\.\w+)*\.\w*(?:token|key|secret|passw(?:or)?d|credential|auth)\w*$",
     )
 });
 
-/// A text that is a path or the name of a file.
+/// A path or a file name.
 static FILE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)^(?:~|\.{1,2})?/|^[a-z]:\\|\.(?:json|pem|key|txt|ya?ml|toml|env|crt|p12)$"));
 
-/// Bits a character below which a text is words rather than a key.
+/// Minimum entropy in bits per character; a text with less is words rather than a key.
 const BITS: f64 = 3.0;
 
-/// Characters below which a value of a field called after a key is none.
+/// Minimum length of a key, in characters.
 pub(super) const SHORTEST: usize = 8;
 
-/// Characters below which a password is none.
+/// Minimum length of a password, in characters.
 const SHORTEST_PASSWORD: usize = 6;
 
-/// Characters from which a run of letters and digits is long enough to be a key without a mark.
+/// Minimum length, in characters, of an alphanumeric run that may be a key without a known prefix.
 pub(super) const RUN: usize = 16;
 
-/// Whether a value is a key under a name that says so.
+/// Whether a value is a key, given what its name implies.
 pub(super) fn is_value(named: Named, text: &str) -> bool {
     let text = without_scheme(text.trim().trim_matches(['"', '\'']));
     let (long, distinct) = (text.chars().count(), text.chars().collect::<HashSet<_>>().len());
@@ -69,7 +69,7 @@ pub(super) fn is_value(named: Named, text: &str) -> bool {
         Named::Key => SHORTEST,
         Named::Password => SHORTEST_PASSWORD,
     };
-    // Addresses are looked through for what is in them.
+    // URLs are searched for the secrets in them elsewhere.
     if long < least || distinct < 4 || stands_for(text) || text.contains("://") {
         return false;
     }
@@ -78,7 +78,7 @@ pub(super) fn is_value(named: Named, text: &str) -> bool {
     !sentence && !file
 }
 
-/// The value without `Bearer` and the like before it.
+/// The value without a leading scheme such as `Bearer`.
 pub(super) fn without_scheme(text: &str) -> &str {
     match text.split_once(' ') {
         Some((scheme, rest))
@@ -90,10 +90,10 @@ pub(super) fn without_scheme(text: &str) -> &str {
     }
 }
 
-/// Whether a text stands where a key will be: a placeholder, the name of a variable, or code.
+/// Whether a text is a placeholder for a key: a template, the name of a variable, or code.
 pub(super) fn stands_for(text: &str) -> bool {
     let text = text.trim();
-    // <token>, {token}, $TOKEN, %TOKEN%: filled in later.
+    // <token>, {token}, $TOKEN, %TOKEN%: to be filled in later.
     let within = [('<', '>'), ('{', '}'), ('[', ']'), ('(', ')'), ('%', '%')];
     let word =
         |rest: &str| rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | ' ' | '-'));
@@ -107,7 +107,7 @@ pub(super) fn stands_for(text: &str) -> bool {
         return true;
     }
     if LEFT_OUT.is_match(text) {
-        // The examples of one provider end in this word, which stands in for a part of the key.
+        // The sample keys of one provider contain this word in place of part of the key.
         return text.contains("EXAMPLE") || !LEFT_OUT.split(text).any(has_random_run);
     }
     let shouted = text.contains('_')
@@ -118,7 +118,7 @@ pub(super) fn stands_for(text: &str) -> bool {
                 || part.bytes().all(|b| b.is_ascii_digit())
         });
     let asked = split_words(text).iter().any(|word| ASKED.is_match(word)) && {
-        // Of a key made by chance, a part may look like a word: the rest then does not.
+        // Part of a random key may look like a word; the rest of it does not.
         let delimited = text.split(|c: char| !c.is_alphanumeric());
         let mut rest = delimited.filter(|part| !ASKED.is_match(part));
         !rest.any(|run| has_random_run(run) || is_mixed(run))
@@ -126,7 +126,7 @@ pub(super) fn stands_for(text: &str) -> bool {
     shouted || asked
 }
 
-/// Whether a text has as much in it as only chance puts there.
+/// Whether a text has letters, digits and enough entropy to be random.
 pub(super) fn is_random(text: &str) -> bool {
     let letters = text.chars().any(char::is_alphabetic);
     let digits = text.chars().any(|c| c.is_ascii_digit());
@@ -139,7 +139,7 @@ pub(super) fn is_random(text: &str) -> bool {
     letters && digits && bits >= BITS
 }
 
-/// Whether letters, digits and capitals take turns as they do in no word.
+/// Whether lower-case letters, digits and capitals alternate as in no word.
 fn is_mixed(run: &str) -> bool {
     const LONG: usize = 10;
     const TURNS: usize = 3;
@@ -149,7 +149,7 @@ fn is_mixed(run: &str) -> bool {
     chars.len() >= LONG && turns >= TURNS && chars.iter().any(char::is_ascii_digit)
 }
 
-/// Whether a text has a run of letters and digits that is long and made by chance.
+/// Whether a text contains a long random run of letters and digits.
 fn has_random_run(text: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(|run| run.chars().count() >= RUN && is_random(run))
 }

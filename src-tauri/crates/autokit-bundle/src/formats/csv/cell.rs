@@ -1,23 +1,23 @@
-//! One cell: from a field's value to text and back.
+//! Converts a field's value to the text of a cell and back.
 
 use autokit_toolcard::{Problem, fields, read_exact_value};
 use serde_json::Value;
 
-/// Between the texts of `tags` and `sources`.
+/// Separates the items of `tags` and `sources`.
 const LIST_SEPARATOR: char = '|';
 
-/// How the text of a cell is understood; the column's name decides.
+/// How the text of a cell is parsed, depending on its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cells {
     /// Always text, so that a description may start with a bracket.
     Text,
     /// JSON and nothing else.
     Json,
-    /// True or false.
+    /// `true` or `false`.
     Truth,
-    /// Texts with separators between, or a JSON list.
+    /// Texts with separators, or a JSON list.
     List,
-    /// JSON if it looks and reads like it, else text.
+    /// JSON if it looks like JSON and parses; text otherwise.
     Any,
 }
 
@@ -41,16 +41,16 @@ impl Cells {
         }
     }
 
-    /// The value of a cell that is not empty.
+    /// Parses a non-empty cell.
     ///
     /// # Errors
-    /// The problem, for JSON that cannot be read where nothing else fits.
+    /// A problem, for invalid JSON in a column that only takes JSON.
     pub(super) fn read(self, field: &str, cell: &str) -> Result<Value, Problem> {
         let text = || Value::from(cell);
         match self {
             Cells::Text => Ok(text()),
             Cells::Truth => Ok(match cell.trim() {
-                // A spreadsheet writes its own truths in capitals.
+                // Spreadsheets write booleans in capitals.
                 truth if truth.eq_ignore_ascii_case("true") => Value::Bool(true),
                 truth if truth.eq_ignore_ascii_case("false") => Value::Bool(false),
                 _ => text(),
@@ -72,7 +72,7 @@ impl Cells {
         }
     }
 
-    /// The text from which [`Cells::read`] makes the value again; empty for what a table cannot hold.
+    /// The text that [`Cells::read`] turns back into the value; empty for what a table cannot hold.
     pub(super) fn write(self, field: &str, value: &Value) -> String {
         match (self, value) {
             (_, Value::Null) => String::new(),
@@ -88,7 +88,7 @@ impl Cells {
     }
 
     fn reads_as(self, field: &str, cell: &str, value: &Value) -> bool {
-        // An empty cell would be a missing field.
+        // An empty cell would be read as a missing field.
         cell.is_empty() == (value.as_str() == Some(""))
             && self.read(field, cell).is_ok_and(|read| read == *value)
     }
@@ -103,8 +103,8 @@ fn json_list(cell: &str) -> Option<Value> {
     if cell.starts_with('[') { read_exact_value(cell).ok() } else { None }
 }
 
-/// A text that would be taken for JSON is written as a JSON string; any other text in quotation marks
-/// is just that.
+/// Parses a JSON string that was written for a text which itself looks like JSON; any other text in quotation
+/// marks is plain text.
 fn quoted(cell: &str) -> Option<Value> {
     let looks = cell.strip_prefix('"')?.trim_start_matches('\\').starts_with(['{', '[', '"']);
     if looks { read_exact_value(cell).ok() } else { None }

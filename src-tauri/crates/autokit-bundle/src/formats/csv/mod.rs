@@ -1,13 +1,13 @@
 //! Cards as a table: the first row names the fields, every further row is a card.
 //!
-//! A cell of `init_args`, `parameters` or of a field whose type is not fixed that starts with `{` or
-//! `[` and is JSON is that JSON; `verified` is `true` or `false`; `tags` and `sources` are separated
-//! by `|`, which is none of the delimiters a table has. An empty cell is a missing field, so an
-//! empty text and `null` come back as missing, and a number or truth in a field AutoKit does not
-//! know comes back as text: a table has no types. Everything else comes back as it was.
+//! JSON cells: in `init_args`, `parameters` and fields without a fixed type, a cell that starts with `{` or
+//! `[` and is valid JSON is read as JSON. `verified` is `true` or `false`. `tags` and `sources` are separated
+//! by `|`, which is never a table's delimiter. Because a table has no types, an empty cell is a missing
+//! field, so empty strings and `null` come back as missing, and a number or boolean in an unknown field comes
+//! back as text. Everything else survives a round trip.
 //!
-//! Spreadsheets run a cell that starts with `=` and the like as a formula. [`formula::guard`] puts an
-//! apostrophe before such a cell when writing, and [`formula::unguard`] takes that very apostrophe off when
+//! Spreadsheets run a cell that starts with `=` or a similar sign as a formula. [`formula::guard`] puts an
+//! apostrophe before such a cell when writing, and [`formula::unguard`] removes exactly that apostrophe when
 //! reading.
 
 mod cell;

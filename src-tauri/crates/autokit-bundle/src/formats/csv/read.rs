@@ -1,4 +1,4 @@
-//! Reading a table as cards.
+//! Reads a table as cards.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -11,20 +11,20 @@ use super::cell::Cells;
 use super::formula::unguard;
 use crate::formats::error::{self, FormatError};
 
-/// Between the cells of a table; told from the first row.
+/// Possible delimiters between cells; the first row decides.
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 
-/// Columns read of a table, as many as a spreadsheet has; more is a file that is no table, and
-/// each would cost every row.
+/// Maximum number of columns, as many as a spreadsheet has. With more, the file is not a table, and each
+/// column would slow down every row.
 const MOST_COLUMNS: usize = 16_384;
 
-/// Reads a table as cards: first row the field names as cards have them, every further row a card.
-/// Columns AutoKit does not know are kept as further fields. The delimiter (comma, semicolon or tab)
-/// is told from the first row, or from the line `sep=;` that Excel takes before it. Positions count the
-/// rows below it, blank lines left out.
+/// Reads a table as cards: the first row holds the field names, every further row is a card. Unknown columns
+/// become additional fields. The delimiter (comma, semicolon or tab) is detected from the first row or taken
+/// from the line `sep=;` that Excel puts above it. Positions count the rows below the first, without blank
+/// lines.
 ///
 /// # Errors
-/// [`FormatError`] when it is no text or its first row cannot name fields.
+/// [`FormatError`] when the input is not text or its first row cannot name fields.
 pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
     let text = error::text(reader)?;
     let (told, text) = told_delimiter(&text);
@@ -40,7 +40,7 @@ pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
         let position = rows.len() + 1;
         rows.push(candidate(position, &header, &row, delimiter));
     }
-    // Whatever follows a quotation mark that is never closed is one cell of the last row.
+    // Everything after a quotation mark that is never closed is one cell of the last row.
     let position = rows.len();
     if let (Some(line), Some(last)) = (open, rows.last_mut()) {
         let name = match last {
@@ -55,14 +55,14 @@ pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
     Ok(read_items(rows))
 }
 
-/// Whether the first row of a text names a column `name`, with any of the delimiters.
+/// Whether the first row of a text has a column `name`, with any of the delimiters.
 pub(crate) fn has_name_column(text: &str) -> bool {
     let (told, text) = told_delimiter(text);
     let row = first_row(text, told.unwrap_or_else(|| delimiter(text)));
     row.iter().any(|cell| column(cell) == fields::NAME)
 }
 
-/// What Excel's line `sep=;` says, and the table below it. Excel does not show that line as a row.
+/// The delimiter from Excel's line `sep=;` and the table below it. Excel does not show that line as a row.
 fn told_delimiter(text: &str) -> (Option<u8>, &str) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let line = first.trim_end_matches('\r');
@@ -86,7 +86,7 @@ fn table(text: &str, delimiter: u8) -> ::csv::Reader<&[u8]> {
 /// The next row; `None` at the end.
 fn next(table: &mut ::csv::Reader<&[u8]>) -> Option<StringRecord> {
     let mut row = StringRecord::new();
-    // Reading from memory, rows of any length and text known to be UTF-8 leave nothing to fail.
+    // Reading flexible rows of valid UTF-8 from memory cannot fail.
     table.read_record(&mut row).ok()?.then_some(row)
 }
 
@@ -94,19 +94,19 @@ fn first_row(text: &str, delimiter: u8) -> StringRecord {
     next(&mut table(text, delimiter)).unwrap_or_default()
 }
 
-/// The delimiter with which the first row names most fields of a card, else makes most columns.
+/// The delimiter with which the first row names the most known fields, or else has the most columns.
 fn delimiter(text: &str) -> u8 {
     let worth = |delimiter: u8| {
         let row = first_row(text, delimiter);
         let known = row.iter().filter(|cell| fields::ALL.contains(&column(cell))).count();
         (known, row.len())
     };
-    // Of equals the first counts, and max_by_key takes the last.
+    // On a tie the first delimiter wins; `max_by_key` returns the last.
     DELIMITERS.into_iter().rev().max_by_key(|delimiter| worth(*delimiter)).unwrap_or(b',')
 }
 
-/// The field a cell of the first row names. White space and capitals count only in names that mean
-/// nothing to AutoKit: a space after a comma is common, and so is a capital at the head of a column.
+/// The field that a cell of the first row names. White space and capitals are ignored in the names of known
+/// fields, since spaces after commas and capitalized column names are common; in other names they count.
 fn column(cell: &str) -> &str {
     let cell = unguard(cell);
     let known = fields::ALL.into_iter().find(|field| field.eq_ignore_ascii_case(cell.trim()));
@@ -117,7 +117,7 @@ fn columns(row: &StringRecord) -> Result<Vec<String>, FormatError> {
     if row.len() > MOST_COLUMNS {
         return Err(FormatError::TooManyColumns { found: row.len(), most: MOST_COLUMNS });
     }
-    // Beside a column `name`, one called `Name` is a field of its own.
+    // If there is a column `name`, one called `Name` is a separate field.
     let exact: HashSet<&str> = row.iter().map(|cell| unguard(cell).trim()).collect();
     let named = |cell| {
         let (own, known) = (unguard(cell), column(cell));
@@ -168,7 +168,7 @@ fn candidate(
     }
     let candidate = Candidate { position, object, notes };
     if row.iter().skip(header.len()).any(|cell| !cell.is_empty()) {
-        // Which cell belongs where is anybody's guess.
+        // There is no way to tell which cell belongs where.
         let sign = match delimiter {
             b';' => "semicolon",
             b'\t' => "tab",
@@ -198,7 +198,7 @@ fn unclosed_quote(text: &str, delimiter: u8) -> Option<usize> {
         line += usize::from(byte == b'\n');
         match (opened, byte) {
             (Some(_), b'"') => {
-                // Twice is one mark within the cell.
+                // A doubled quotation mark stands for a single one within the cell.
                 if bytes.next_if_eq(&b'"').is_none() {
                     opened = None;
                 }

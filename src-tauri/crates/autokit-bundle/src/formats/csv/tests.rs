@@ -133,7 +133,7 @@ fn columns_stand_in_the_usual_order_and_formulas_do_not_run() {
     assert_eq!(back.cards[1].card.text("=cmd|' /C calc'!A0"), Some("5"));
 }
 
-/// Texts as they hurt: formulas, apostrophes, quotation marks, delimiters, line ends, brackets.
+/// Difficult texts: formulas, apostrophes, quotation marks, delimiters, line endings, brackets.
 fn nasty() -> impl Strategy<Value = String> {
     prop_oneof![
         "[=+@'\"\t\r\n,;|{}\\[\\]a1 -]{1,8}",
@@ -197,12 +197,12 @@ fn headings_may_have_capitals_and_excel_may_name_the_delimiter() {
         assert_eq!(objects(&read(text)), expected, "{text}");
         assert!(has_name_column(text.trim_start_matches('\u{feff}')), "{text}");
     }
-    // The line is one of the file when it comes to telling where something is.
+    // Line numbers in messages include the `sep=` line.
     let open = read("sep=;\nname;provider\na;\"b\n");
     assert!(refused(&open)[0].1.contains("on line 3"), "{:?}", refused(&open));
-    // Two columns that would be one field.
+    // Two columns that name the same field.
     assert!(matches!(read_csv(&b"Name,NAME\na,b\n"[..]), Err(FormatError::RepeatedColumn { .. })));
-    // A field that differs from a known one in capitals comes back as it was.
+    // A field that differs from a known one only in case survives a round trip.
     let odd = [card(json!({"name": "a", "Name": "b", "Kind": "c"}))];
     assert_eq!(objects(&read(&written(&odd))), [json!({"name": "a", "Name": "b", "Kind": "c"})]);
 }

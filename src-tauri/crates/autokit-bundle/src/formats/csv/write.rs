@@ -1,4 +1,4 @@
-//! Writing cards as a table.
+//! Writes cards as a table.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::cell::Cells;
 use super::formula::guard;
 
-/// Writes cards as a table for spreadsheets: UTF-8 with a byte order mark (without it Excel takes
-/// accents for something else), commas, CRLF. Columns are the fields any card has, those AutoKit
-/// knows first and in their usual order, the others by first appearance; rows are the cards in the
-/// order given. A table has no place for a title, so `about` leaves no trace.
+/// Writes cards as a table for spreadsheets: UTF-8 with a byte order mark (without it Excel garbles accented
+/// letters), commas, CRLF. The columns are the fields that any card has: known fields first in their usual
+/// order, then the others by first appearance. The rows are the cards in the given order. A table has no
+/// place for a title, so `about` is not written.
 ///
 /// # Errors
 /// When the writer fails.
@@ -32,12 +32,12 @@ pub fn write_csv(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
 fn columns(cards: &[Toolcard]) -> Vec<&str> {
     let mut seen: std::collections::HashSet<&str> = fields::ALL.into_iter().collect();
     let used = |field: &str| cards.iter().any(|card| card.object().contains_key(field));
-    // A field `Kind` is read as the field `kind`, unless that has a column too.
+    // A field `Kind` would be read as `kind`, unless `kind` has a column too.
     let mistaken = |field: &str| {
         let mut fields = cards.iter().flat_map(|card| card.object().keys());
         fields.any(|other| other != field && other.trim().eq_ignore_ascii_case(field))
     };
-    // The name stands even over no cards: the file is a table to fill in.
+    // The `name` column is written even without cards, so that the file is a table to fill in.
     let mut columns: Vec<&str> = fields::ALL
         .into_iter()
         .filter(|field| *field == fields::NAME || used(field) || mistaken(field))

@@ -19,7 +19,7 @@ fn written(cards: &[Toolcard], title: &str) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// The cards as the script will read them.
+/// The cards as the script reads them.
 fn island(page: &str) -> &str {
     let start = page.find("id=\"cards\">").expect("an island") + "id=\"cards\">".len();
     &page[start..start + page[start..].find("</script>").expect("closed")]
@@ -73,7 +73,7 @@ fn the_policy_names_exactly_the_script_and_the_style() {
             "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src 'none'; base-uri 'none'; form-action 'none'"
         )
     );
-    // Nothing in the page asks for anything: no sources, no imports, no addresses.
+    // The page requests nothing: no sources, no imports, no URLs.
     for asks in [
         "src=",
         "url(",

@@ -76,7 +76,7 @@ fn links_lead_to_the_web_alone() {
     assert!(page.contains("- OpenAPI: `javascript:alert(1)`\n"), "{page}");
 }
 
-/// Every sign of Markdown, line ends of all sorts, and what is not seen.
+/// Every Markdown special character, all kinds of line endings, and invisible characters.
 fn markup() -> impl Strategy<Value = String> {
     prop_oneof![
         "[-#>*_`~=+|<&\\[\\]()!:1.\\\\ \t\r\n{}a\u{202e}\u{2028}]{0,24}",
@@ -99,7 +99,7 @@ proptest! {
         let page = written(&[Toolcard::new(object).expect("valid")]);
         let unseen = ['\u{202e}', '\u{2028}', '\r'];
         prop_assert!(!page.contains(unseen));
-        // Outside of fences the page has exactly its own headings, fences and anchors.
+        // Outside of fences the page has only its own headings, fences and anchors.
         let (mut fence, mut headings, mut fences) = (None::<String>, 0, 0);
         for row in page.lines() {
             let ticks: String = row.chars().take_while(|c| *c == '`').collect();

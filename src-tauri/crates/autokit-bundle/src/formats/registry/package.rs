@@ -1,4 +1,4 @@
-//! One package of a server: where it comes from and the line that runs it.
+//! A package of a server: its origin and the command line that runs it.
 
 use serde_json::{Map, Value};
 
@@ -9,11 +9,11 @@ use crate::formats::run;
 /// An entry of `packages`.
 pub(super) struct Package<'a>(pub(super) &'a Map<String, Value>);
 
-/// The line that runs a package.
+/// The command line that runs a package.
 pub(super) struct Run {
     /// The line, quoted for a shell.
     pub(super) line: String,
-    /// Whether something in it looked like a key and was replaced.
+    /// Whether something that looked like a secret was replaced.
     pub(super) concealed: bool,
 }
 
@@ -30,18 +30,18 @@ impl<'a> Package<'a> {
         json::text(self.0, &["version"])
     }
 
-    /// How the server is spoken to once it runs.
+    /// The transport of the running server.
     pub(super) fn transport(&self) -> &'a str {
         let transport = self.0.get("transport").and_then(Value::as_object);
         transport.and_then(|transport| json::text(transport, &["type"])).unwrap_or("stdio")
     }
 
-    /// What the environment has to hold.
+    /// The environment variables it needs.
     pub(super) fn variables(&self) -> &'a [Value] {
         json::list(self.0, &["environmentVariables", "environment_variables"])
     }
 
-    /// Registry, identifier and version, as far as they are there.
+    /// Registry, identifier and version, as far as they are known.
     pub(super) fn summary(&self) -> Value {
         let mut short = Map::new();
         for (key, value) in [
@@ -56,17 +56,17 @@ impl<'a> Package<'a> {
         Value::Object(short)
     }
 
-    /// The line that fetches and runs the package; `None` where no program is known that does both.
+    /// The command line that fetches and runs the package; `None` if no known program does both.
     pub(super) fn run(&self) -> Option<Run> {
         let words = self.words()?;
         let (concealed, found) = conceal::conceal_all(&words.iter().map(String::as_str).collect::<Vec<_>>());
         Some(Run { line: run::line(concealed.iter().map(String::as_str)), concealed: !found.is_empty() })
     }
 
-    /// The program that fetches and runs the package, with its arguments, as the registry has them.
+    /// The program that fetches and runs the package, and its arguments, without replacing secrets.
     pub(super) fn words(&self) -> Option<Vec<String>> {
         let identifier = self.identifier();
-        // `-` would be an option of the program that runs it.
+        // A leading `-` would make it an option of the program.
         if identifier.is_empty() || identifier.starts_with('-') {
             return None;
         }
@@ -109,10 +109,10 @@ impl<'a> Package<'a> {
         Some(words)
     }
 
-    /// The identifier with its version, unless it names one already.
+    /// The identifier with its version, unless it already includes one.
     fn pinned(&self, identifier: &str, runtime: &str) -> String {
         let last = identifier.rsplit('/').next().unwrap_or(identifier);
-        // The first letter may be the `@` of an npm scope.
+        // The first character may be the `@` of an npm scope.
         let has_one = last.chars().skip(1).any(|c| matches!(c, '@' | ':' | '='));
         match self.version().filter(|_| !has_one) {
             None => identifier.to_owned(),
@@ -122,8 +122,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// The words of the arguments that have to be given. Optional ones without a fixed value are left to
-/// their default.
+/// The arguments that have to be given. Optional ones without a fixed value are left to their default.
 fn arguments(package: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
     let mut words = Vec::new();
     for argument in json::list(package, keys).iter().filter_map(Value::as_object) {
@@ -142,7 +141,7 @@ fn arguments(package: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
         match (fixed, hint) {
             _ if secret => words.push(PLACEHOLDER.to_owned()),
             (Some(value), _) => words.push(value.to_owned()),
-            // A named argument without value and format is a switch.
+            // A named argument without a value or format is a flag.
             (None, _) if named && !argument.contains_key("valueHint") && !argument.contains_key("format") => {
             }
             (None, hint) => words.push(format!("<{}>", hint.unwrap_or("value").trim_start_matches('-'))),

@@ -1,4 +1,4 @@
-//! The ways a server of the registry is started or reached, taken apart: a person is shown them before
+//! The ways to start or reach a server of the registry, broken into parts that a person is shown before
 //! anything runs.
 
 use serde_json::{Map, Value};
@@ -6,46 +6,47 @@ use serde_json::{Map, Value};
 use super::package::Package;
 use crate::formats::json;
 
-/// A way to a server.
+/// A way to start or reach a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Where it leads.
+    /// How to reach the server.
     pub transport: Transport,
-    /// What it has to be given: variables of a program, headers of an address.
+    /// Inputs it needs: environment variables of a program, or headers of a URL.
     pub inputs: Vec<StartInput>,
 }
 
-/// Where a server is.
+/// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A program on this machine that speaks over its input and output; it fetches the package.
+    /// A local program that speaks MCP over stdio; it fetches the package itself.
     Program {
         /// The program, e.g. `npx`.
         command: String,
-        /// Its arguments. What a person has to fill in stands in `<…>`.
+        /// Its arguments. Parts that a person has to fill in are written `<…>`.
         args: Vec<String>,
     },
-    /// Streamable HTTP.
+    /// The URL of a Streamable HTTP server.
     Address(String),
 }
 
-/// Something a server has to be given.
+/// A value that a server needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartInput {
     /// Name of the variable or header.
     pub name: String,
-    /// What it is, in the words of who published the server.
+    /// Its description by the publisher of the server.
     pub description: Option<String>,
-    /// Whether nothing works without it.
+    /// Whether the server requires it.
     pub required: bool,
-    /// Whether it is a key or a password.
+    /// Whether it is an API key or a password.
     pub secret: bool,
-    /// What it is when nobody says otherwise; never one of a secret.
+    /// The default value; always `None` for a secret.
     pub default: Option<String>,
 }
 
-/// The ways to a server by what the registry says of it, in its order; programs first, for they need no
-/// account elsewhere. Others than these (Server-Sent Events, packages no program is known for) are left out.
+/// The ways to start or reach a server, from its registry entry and in its order; programs come first,
+/// because they need no account elsewhere. Others (Server-Sent Events, packages that no known program runs)
+/// are left out.
 pub fn starts_of(server: &Map<String, Value>) -> Vec<Start> {
     let packages = json::list(server, &["packages"]).iter().filter_map(Value::as_object).map(Package);
     let programs = packages.filter(|package| package.transport() == "stdio").filter_map(|package| {
