@@ -1,4 +1,4 @@
-//! The request body as one argument.
+//! Turns the request body into a single argument.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ pub(super) fn body(
         notes.push("leaves out the request body, which names no media type".to_owned());
         return Ok(None);
     };
-    // The first of the best sort, in the order of the document.
+    // The first media type of the best kind, in document order.
     let Some((media_type, described)) = content.iter().min_by_key(|(name, _)| media::of(name).rank()) else {
         return Ok(None);
     };
@@ -42,7 +42,7 @@ pub(super) fn body(
     match sort {
         Media::Json => {}
         Media::Form | Media::Multipart => mark_files(&mut schema, &encoding),
-        // Whatever the schema says of it, the argument is a text.
+        // Whatever the schema says, the argument is a string.
         Media::Text => schema = text_schema(schema, &[]),
         Media::Binary => {
             schema = text_schema(schema, &[("contentEncoding", "base64"), ("contentMediaType", media_type)]);
@@ -62,7 +62,7 @@ pub(super) fn body(
     Ok(Some((body, schema)))
 }
 
-/// A schema for a body sent as it is; keeps what describes it.
+/// The schema of a body that is sent as a string; keeps descriptions.
 fn text_schema(schema: Value, marks: &[(&str, &str)]) -> Value {
     let mut out = Map::from_iter([("type".to_owned(), json!("string"))]);
     if let Value::Object(mut map) = schema {
@@ -77,7 +77,7 @@ fn text_schema(schema: Value, marks: &[(&str, &str)]) -> Value {
         }
     }
     for (key, value) in marks {
-        // A range such as */* names no media type.
+        // A range such as `*/*` is not a media type.
         if !value.contains('*') {
             out.insert((*key).to_owned(), (*value).into());
         }
@@ -101,7 +101,7 @@ fn encoding(document: &Document, described: &Value, sort: Media) -> IndexMap<Str
             part.style = text("style").and_then(Style::parse);
             part.explode = written.get("explode").and_then(Value::as_bool);
             part.allow_reserved = written.get("allowReserved").and_then(Value::as_bool).unwrap_or(false);
-            // Either of them makes the others hold instead of the media type (3.1, Encoding Object).
+            // Any of the three makes the others apply instead of the media type (3.1, Encoding Object).
             if part.style.is_none() && (part.explode.is_some() || part.allow_reserved) {
                 part.style = Some(Style::Form);
             }
@@ -132,7 +132,7 @@ fn encoding(document: &Document, described: &Value, sort: Media) -> IndexMap<Str
     out
 }
 
-/// 3.0 writes `format: binary`, 3.1 a media type without an encoding, or nothing at all.
+/// Whether a schema is a file: 3.0 writes `format: binary`, 3.1 a media type without an encoding, or nothing.
 fn is_file(schema: &Value) -> bool {
     let text = |key: &str| schema.get(key).and_then(Value::as_str);
     text("format") == Some("binary")
@@ -140,7 +140,7 @@ fn is_file(schema: &Value) -> bool {
             && text("contentMediaType").is_some_and(|name| media::of(name) == Media::Binary))
 }
 
-/// Says in the schema that files are given in Base64.
+/// States in the schema that files are given in Base64.
 fn mark_files(schema: &mut Value, encoding: &IndexMap<String, PartEncoding>) {
     let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
     for (name, part) in encoding {

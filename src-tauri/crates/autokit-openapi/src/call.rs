@@ -1,5 +1,4 @@
-//! What a card keeps so that its operation can be called later, on its own, without the document
-//! it was read from.
+//! What a card stores so that its operation can be called later without the document it was read from.
 
 use autokit_toolcard::Toolcard;
 use indexmap::IndexMap;
@@ -10,50 +9,50 @@ use super::error::CallError;
 
 /// Field of a card that holds its [`Call`].
 pub const CALL_FIELD: &str = "call";
-/// Version of [`Call`] that is written and understood.
+/// The version of [`Call`] that this program writes and reads.
 pub const CALL_VERSION: u64 = 1;
 /// The argument that holds the request body.
 pub const BODY_ARGUMENT: &str = "body";
 
-/// One HTTP operation: where it is sent and where each argument goes.
+/// An HTTP operation: where it is sent and where each argument goes.
 ///
-/// Kept on a card as JSON with the names of these fields; fields of later versions are ignored as
-/// long as the version stays the same.
+/// Stored on a card as JSON with these field names. Unknown fields from later versions of AutoKit are ignored
+/// as long as the version number is the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// [`CALL_VERSION`].
     pub version: u64,
     /// The method in upper case, e.g. `GET`.
     pub method: String,
-    /// Where it can be sent, the default first. Absolute, without a slash at the end.
+    /// Servers it can be sent to, the default first. Absolute URLs without a trailing slash.
     pub servers: Vec<Server>,
-    /// The path with `{name}` for each path parameter by its wire name; starts with `/`. What
-    /// follows a `?` in it is sent with every request.
+    /// The path with `{name}` for each path parameter, by wire name; starts with `/`. Anything after a `?` is
+    /// sent with every request.
     pub path: String,
-    /// Where each argument goes, the body apart.
+    /// Where each argument goes, except the body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter>,
-    /// The request body, where there is one.
+    /// The request body, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
-    /// The `Accept` header, where the document says what is answered.
+    /// The `Accept` header, if the document says which media types are returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept: Option<String>,
-    /// Headers sent with every request, name and value.
+    /// Headers sent with every request, as name and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixed_headers: Vec<(String, String)>,
-    /// Alternatives, of which one is enough; everything within one is needed. No alternative at all,
-    /// and an empty one, mean that nothing is needed.
+    /// Alternative sets of credentials. One alternative suffices, but everything in it is required. An empty
+    /// list or an empty alternative means that no credentials are required.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security: Vec<Vec<Requirement>>,
 }
 
-/// A base address.
+/// A base URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
-    /// Absolute `http` or `https` address without query and without a slash at the end.
+    /// Absolute `http` or `https` URL without a query and without a trailing slash.
     pub url: String,
-    /// What it is for, as the document says.
+    /// Its purpose, according to the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -63,34 +62,34 @@ pub struct Server {
 pub struct Parameter {
     /// The argument's name in the card's `parameters`.
     pub name: String,
-    /// The name it is sent under, which differs when two places share one.
+    /// The name it is sent under, which differs from `name` when two places use the same one.
     pub wire_name: String,
-    /// The part of the request.
+    /// The part of the request it goes to.
     #[serde(rename = "in")]
     pub place: Place,
-    /// How lists and objects are written.
+    /// How lists and objects are serialized.
     pub style: Style,
-    /// Whether each item of a list or object is written on its own.
+    /// Whether each item of a list or object is written separately.
     pub explode: bool,
-    /// Whether characters with a meaning in addresses are left as they are (query only).
+    /// Whether characters with a meaning in URLs are left unencoded (query only).
     #[serde(default, skip_serializing_if = "is_false")]
     pub allow_reserved: bool,
     /// Whether a request without it is refused.
     #[serde(default, skip_serializing_if = "is_false")]
     pub required: bool,
-    /// Media type the value is encoded in before it is written, for parameters described by
-    /// `content`.
+    /// For parameters described by `content`: the media type that the value is encoded in before it is
+    /// written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
-/// Part of a request.
+/// A part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
-    /// A part of the path.
+    /// A segment of the path.
     Path,
-    /// After the `?`.
+    /// The query, after the `?`.
     Query,
     /// A header.
     Header,
@@ -109,7 +108,7 @@ impl Place {
         }
     }
 
-    /// The style that holds when none is written (OpenAPI 3, Parameter Object, `style`).
+    /// The default style of this place (OpenAPI 3, Parameter Object, `style`).
     pub fn style(self) -> Style {
         match self {
             Place::Path | Place::Header => Style::Simple,
@@ -128,7 +127,7 @@ impl Place {
     }
 }
 
-/// How a value is written (OpenAPI 3, Style Values).
+/// How a value is serialized (OpenAPI 3, Style Values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Style {
@@ -149,7 +148,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// Reads the name used in documents.
+    /// Parses the name used in documents.
     pub fn parse(text: &str) -> Option<Style> {
         serde_json::from_value(Value::from(text)).ok()
     }
@@ -160,30 +159,30 @@ impl Style {
 pub struct Body {
     /// The argument's name in the card's `parameters`.
     pub argument: String,
-    /// The media type that is sent. It decides how the argument is written: JSON as it is, forms
-    /// from an object, texts from a string, everything else from a string in Base64.
+    /// The media type that is sent. It determines how the argument is written: JSON as it is, forms from an
+    /// object, text from a string, everything else from a string in Base64.
     pub media_type: String,
     /// Whether a request without a body is refused.
     #[serde(default, skip_serializing_if = "is_false")]
     pub required: bool,
-    /// How single properties of a form are written, where that differs from the default.
+    /// How individual properties of a form are written, where that differs from the default.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub encoding: IndexMap<String, PartEncoding>,
 }
 
-/// How one property of a form is written.
+/// How a property of a form is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartEncoding {
     /// Media type of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// How lists and objects are written in a URL-encoded form.
+    /// How lists and objects are serialized in a URL-encoded form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<Style>,
-    /// As for parameters.
+    /// See [`Parameter::explode`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explode: Option<bool>,
-    /// As for parameters.
+    /// See [`Parameter::allow_reserved`].
     #[serde(default, skip_serializing_if = "is_false")]
     pub allow_reserved: bool,
     /// Whether the argument holds the bytes of a file in Base64.
@@ -191,21 +190,21 @@ pub struct PartEncoding {
     pub base64: bool,
 }
 
-/// One thing that is needed to be let in.
+/// A credential that the operation requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// Name of the scheme in the document: the name its secret is kept under elsewhere.
+    /// Name of the scheme in the document, under which its secret is stored.
     pub key: String,
-    /// What it is.
+    /// The authentication scheme.
     #[serde(flatten)]
     pub scheme: Scheme,
 }
 
-/// How a secret is sent.
+/// How a credential is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Scheme {
-    /// A key at a named place.
+    /// An API key in a header, the query or a cookie.
     ApiKey {
         /// Header, query or cookie.
         #[serde(rename = "in")]
@@ -219,17 +218,18 @@ pub enum Scheme {
     Bearer,
     /// An access token of OAuth 2.0 or OpenID Connect, sent like [`Scheme::Bearer`].
     Oauth2 {
-        /// Where a program fetches one itself (RFC 6749 section 4.4), for the client credentials flow.
+        /// Token endpoint for the client credentials flow (RFC 6749 section 4.4), with which a program gets a
+        /// token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token_url: Option<String>,
-        /// What the token has to allow.
+        /// Scopes that the token needs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scopes: Vec<String>,
-        /// The flows the document offers. Without `clientCredentials` a person has to get the token.
+        /// The flows the document offers. Without `clientCredentials`, a person has to obtain the token.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         flows: Vec<String>,
     },
-    /// Something that cannot be sent here, such as a client certificate.
+    /// A scheme that is not supported, such as a client certificate.
     Unsupported {
         /// What it is, in words.
         reason: String,
@@ -237,11 +237,11 @@ pub enum Scheme {
 }
 
 impl Call {
-    /// The call a card holds; `None` when it has none.
+    /// The call stored on a card; `None` if it has none.
     ///
     /// # Errors
-    /// [`CallError::Version`] for one of a newer program, [`CallError::Malformed`] for anything else
-    /// that is no call.
+    /// [`CallError::Version`] for a call of a newer program, [`CallError::Malformed`] for anything else that
+    /// is not a call.
     pub fn from_card(card: &Toolcard) -> Result<Option<Call>, CallError> {
         let Some(value) = card.object().get(CALL_FIELD).filter(|value| !value.is_null()) else {
             return Ok(None);
@@ -257,14 +257,14 @@ impl Call {
         }
     }
 
-    /// The line a person reads: `GET https://api.example.org/things/{id}`.
+    /// A line for people to read: `GET https://api.example.org/things/{id}`.
     pub fn usage(&self) -> String {
         let server = self.servers.first().map_or("", |server| server.url.as_str());
         format!("{} {server}{}", self.method, self.path)
     }
 }
 
-/// For fields that are left out when they say nothing.
+/// For fields that are skipped when `false`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
 fn is_false(value: &bool) -> bool {
     !value

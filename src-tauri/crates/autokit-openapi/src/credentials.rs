@@ -1,4 +1,4 @@
-//! Secrets given along with a call, and the request that fetches an access token.
+//! Credentials for a call, and the request that fetches an access token.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::call::{Place, Requirement, Scheme};
 use super::error::CallError;
 use super::request::HttpRequest;
 
-/// What is known for one scheme.
+/// The credential for one scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credential {
     /// For [`Scheme::ApiKey`].
@@ -27,11 +27,11 @@ pub enum Credential {
     Token(Secret),
 }
 
-/// Credentials by [`Requirement::key`], for one card. Two documents may give two things the same
-/// name, so whoever keeps secrets keeps them by provider as well.
+/// Credentials for one card, by [`Requirement::key`]. Two documents may use the same key for different
+/// things, so stored secrets must be kept by provider as well.
 pub type Credentials = BTreeMap<String, Credential>;
 
-/// What is added to a request so that it is let in.
+/// What is added to a request to authenticate it.
 #[derive(Default)]
 pub(super) struct Admission {
     pub(super) headers: Vec<(String, String)>,
@@ -39,8 +39,8 @@ pub(super) struct Admission {
     pub(super) cookies: Vec<(String, String)>,
 }
 
-/// Chooses the first alternative whose credentials are all there. An empty one counts last, so that
-/// a request is sent with credentials where there are some.
+/// Chooses the first alternative whose credentials are all available. An empty alternative comes last, so
+/// that available credentials are used.
 pub(super) fn admit(
     alternatives: &[Vec<Requirement>],
     credentials: &Credentials,
@@ -127,7 +127,7 @@ fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
-/// Whether nobody on the way can read what is sent there: it is encrypted, or stays on this machine.
+/// Whether nobody on the network can read what is sent to a URL: it is encrypted or stays on this machine.
 pub(crate) fn is_private(url: &Url) -> bool {
     let this_machine = match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
@@ -138,13 +138,13 @@ pub(crate) fn is_private(url: &Url) -> bool {
     url.scheme() == "https" || url.scheme() == "http" && this_machine
 }
 
-/// The request that fetches an access token with the client credentials grant (RFC 6749 section
-/// 4.4), the client named by Basic authentication as section 2.3.1 has it. The token stands in
-/// the answer's JSON under `access_token`.
+/// Makes the request that fetches an access token with the client credentials grant (RFC 6749 section 4.4).
+/// The client authenticates with HTTP Basic as in section 2.3.1. The response is JSON with the token under
+/// `access_token`.
 ///
 /// # Errors
-/// [`CallError::Url`] when the address is no `https` address. Plain `http` is taken only for this
-/// machine, because the secret would be readable on the way.
+/// [`CallError::Url`] when the URL is not `https`. Plain `http` is accepted only for this machine, because
+/// the secret could be read in transit.
 pub fn client_credentials_form(
     token_url: &str,
     client_id: &str,

@@ -1,4 +1,4 @@
-//! The document as a tree of values, and what its references point at.
+//! The document as a JSON value, and resolving the references in it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -12,20 +12,20 @@ use url::Url;
 
 use super::error::{MAX_DOCUMENT_BYTES, SpecError};
 
-/// Nesting of a YAML document; the JSON reader stops at the same depth.
+/// Maximum nesting of a YAML document; the JSON parser stops at the same depth.
 const MAX_DEPTH: usize = 128;
-/// Stack for [`MAX_DEPTH`] levels of YAML; an unoptimised build takes about 20 KiB a level.
+/// Stack size for [`MAX_DEPTH`] levels of YAML; an unoptimised build takes about 20 KiB per level.
 const YAML_STACK_BYTES: usize = 32 << 20;
-/// Targets looked at to find a circle.
+/// Maximum number of reference targets visited to find a cycle.
 const MAX_REACHED: usize = 2_000;
-/// Schemas made for all cards of one document together, so that a small document with many
-/// operations that all refer to everything does not keep a machine busy for hours. Published
-/// documents with a thousand operations need less than a hundredth of it.
+/// Maximum number of schemas converted for all cards of a document together, so that a small document with
+/// many operations that all refer to everything does not keep a machine busy for hours. Published documents
+/// with a thousand operations need less than a hundredth of this.
 pub(super) const MAX_CONVERTED: usize = 10_000_000;
-/// References that only lead to another reference.
+/// Maximum length of a chain of references that only lead to another reference.
 const MAX_HOPS: usize = 32;
 
-/// The rules schemas were written by.
+/// The schema rules of an OpenAPI version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// OpenAPI 3.0: its own variant of JSON Schema.
@@ -34,20 +34,20 @@ pub(super) enum Dialect {
     V31,
 }
 
-/// A document and what was found out about it.
+/// A parsed document, with caches for its references.
 pub(super) struct Document {
     pub(super) root: Value,
     pub(super) dialect: Dialect,
-    /// Where it came from.
+    /// The URL it came from.
     pub(super) source: Option<Url>,
-    /// Targets referred to from within a target.
+    /// The targets that each target refers to.
     edges: RefCell<HashMap<String, Rc<[String]>>>,
     circular: RefCell<HashMap<String, bool>>,
-    /// Schemas turned into those of cards so far, over all operations.
+    /// Number of schemas converted so far, for all operations.
     pub(super) converted: Cell<usize>,
 }
 
-/// Why a reference leads nowhere; the end of a sentence that starts with what holds it.
+/// Why a reference cannot be resolved, as the end of a sentence whose subject is the holder of the reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RefError {
     #[error(
@@ -63,8 +63,8 @@ pub(super) enum RefError {
 }
 
 impl Document {
-    /// Reads JSON or YAML and checks that it is OpenAPI 3. The second value is what a person
-    /// should know about the document as a whole.
+    /// Reads JSON or YAML and checks that it is OpenAPI 3. The second value is what a person should know
+    /// about the document as a whole.
     pub(super) fn read(
         reader: impl Read,
         source: Option<&str>,
@@ -85,7 +85,7 @@ impl Document {
         let external = || RefError::External(reference.to_owned());
         let (address, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if !address.is_empty() {
-            // The document may call itself by its own name.
+            // The document may refer to itself by its own URL.
             let source = self.source.as_ref().ok_or_else(external)?;
             let same = source.join(address).is_ok_and(|target| {
                 target[..url::Position::AfterQuery] == source[..url::Position::AfterQuery]
@@ -101,12 +101,12 @@ impl Document {
         if pointer.starts_with('/') { Ok(pointer) } else { Err(RefError::NotPointer(reference.to_owned())) }
     }
 
-    /// What a pointer made by [`Document::pointer`] points at.
+    /// The value that a pointer from [`Document::pointer`] refers to.
     pub(super) fn at(&self, pointer: &str) -> Result<&Value, RefError> {
         self.root.pointer(pointer).ok_or_else(|| RefError::Missing(format!("#{pointer}")))
     }
 
-    /// A value, or what it refers to in the end. For everything that is not a schema.
+    /// Follows references until a value that is not one. For everything except schemas.
     pub(super) fn resolve<'a>(&'a self, mut value: &'a Value) -> Result<&'a Value, RefError> {
         for _ in 0..MAX_HOPS {
             let Some(reference) = value.get("$ref").and_then(Value::as_str) else { return Ok(value) };
@@ -115,16 +115,16 @@ impl Document {
         Err(RefError::Circle(value.get("$ref").and_then(Value::as_str).unwrap_or("a reference").to_owned()))
     }
 
-    /// Counts one more schema; false when the document has had its share.
+    /// Counts one more schema; `false` once the document has used up [`MAX_CONVERTED`].
     pub(super) fn may_convert(&self) -> bool {
         let converted = self.converted.get() + 1;
         self.converted.set(converted);
         converted <= MAX_CONVERTED
     }
 
-    /// Whether a target refers back to itself over any number of steps. Said too often, which only
-    /// makes one `$defs` entry more: references in examples count, and so does everything that leads
-    /// to more than [`MAX_REACHED`] others.
+    /// Whether a target refers back to itself over any number of steps. May return `true` for a target that
+    /// does not: references in examples count, and so does anything that leads to more than [`MAX_REACHED`]
+    /// targets. That only adds an entry to `$defs`.
     pub(super) fn circular(&self, pointer: &str) -> bool {
         if let Some(known) = self.circular.borrow().get(pointer) {
             return *known;
@@ -186,7 +186,7 @@ fn address(source: &str) -> Result<Url, SpecError> {
     }
 }
 
-/// The text of a file within the bound, without a byte order mark.
+/// Reads a file of at most [`MAX_DOCUMENT_BYTES`] as text and removes a byte order mark.
 pub(super) fn text(reader: impl Read) -> Result<String, SpecError> {
     let mut bytes = Vec::new();
     reader.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes)?;
@@ -215,13 +215,13 @@ fn parse(text: &str, notes: &mut Vec<String>) -> Result<Value, SpecError> {
             notes.push(format!("the document {exact}; where a key is repeated, the last one was taken"));
             Ok(value)
         }
-        // An object in braces may be YAML, with comments and commas that JSON does not have.
+        // Text in braces may be YAML, with comments and commas that JSON does not have.
         Err(error) => yaml(text).map_err(|_| SpecError::Syntax { format: "JSON", reason: error.to_string() }),
     }
 }
 
-/// Reads YAML on a thread of its own: the reader calls itself for every level of nesting, and the
-/// stack of the caller may be too small for [`MAX_DEPTH`] of them.
+/// Reads YAML on its own thread: the parser recurses for every level of nesting, and the caller's stack may
+/// be too small for [`MAX_DEPTH`] levels.
 fn yaml(text: &str) -> Result<Value, SpecError> {
     std::thread::scope(|scope| {
         let reader = std::thread::Builder::new()
@@ -236,25 +236,25 @@ fn yaml(text: &str) -> Result<Value, SpecError> {
 
 fn parse_yaml(text: &str) -> Result<Value, SpecError> {
     let options = serde_saphyr::options! {
-        // Only true and false, as YAML 1.2 has it: `no` is also the code of a country.
+        // Only `true` and `false` are booleans, as in YAML 1.2: `no` is also a country code.
         strict_booleans: true,
         non_finite_float_policy: serde_saphyr::options::NonFiniteFloatPolicy::AsString,
         with_snippet: false,
         budget: serde_saphyr::budget! {
             max_depth: MAX_DEPTH,
             flow_nesting_limit: MAX_DEPTH,
-            // Values of a document of the largest size; what aliases repeat counts as well.
+            // Enough for the values of a document of the maximum size, including what aliases repeat.
             max_events: 8_000_000,
             max_nodes: 4_000_000,
             max_total_scalar_bytes: MAX_DOCUMENT_BYTES as usize,
-            // An anchored example may be used at every operation.
+            // An anchored example may be used in every operation.
             enforce_alias_anchor_ratio: false,
         },
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| yaml_error(&error))
 }
 
-/// Why YAML was not read, in words of whoever wrote it rather than of the reader.
+/// Turns a YAML error into terms of the document rather than of the parser.
 fn yaml_error(error: &serde_saphyr::Error) -> SpecError {
     use serde_saphyr::budget::BudgetBreach;
     let mut cause = error.without_snippet();
@@ -274,7 +274,7 @@ fn yaml_error(error: &serde_saphyr::Error) -> SpecError {
                 MAX_DOCUMENT_BYTES >> 20
             )
         }
-        // The scanner has a limit of its own, which it tells in words alone.
+        // The scanner has a limit of its own, which it reports only in its message.
         other if other.to_string().contains("recursion limit") => too_deep(),
         _ => return SpecError::Syntax { format: "YAML", reason: error.to_string() },
     };

@@ -1,12 +1,12 @@
-//! Why a document could not be read, and why a request could not be made.
+//! Errors when reading a document or making a request.
 
 use std::io;
 
 /// Largest document that is read: GitHub's has 13 MB, the largest published ones have about 40.
 pub const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 
-/// Nothing in the document can be used. A bad operation among good ones is not this: it is
-/// [`Rejected`](autokit_toolcard::Rejected).
+/// Nothing in the document can be used. A bad operation among good ones is
+/// [`Rejected`](autokit_toolcard::Rejected) instead.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
     /// The disk or pipe failed.
@@ -24,15 +24,15 @@ pub enum SpecError {
     /// Nothing but white space.
     #[error("the document is empty; download it again")]
     Empty,
-    /// Neither JSON nor YAML, or JSON that is nested too deep.
+    /// Neither JSON nor YAML, or JSON that is nested too deeply.
     #[error("the document is not valid {format}: {reason}; correct it there and import it again")]
     Syntax {
         /// `JSON` or `YAML`.
         format: &'static str,
-        /// What the parser says, with the place.
+        /// The parser's message with the position.
         reason: String,
     },
-    /// YAML that is nested too deep or grows too large when its aliases are filled in.
+    /// YAML that is nested too deeply, or grows too large when its aliases are expanded.
     #[error(
         "the document {reason}; write out what its aliases (*name) repeat, or split it, and import it again"
     )]
@@ -48,73 +48,73 @@ pub enum SpecError {
         /// The version as written.
         version: String,
     },
-    /// An OpenAPI version whose rules are not known here.
+    /// An unsupported OpenAPI version.
     #[error("the document says it is OpenAPI {version:?}; versions 3.0, 3.1 and 3.2 are read")]
     Version {
         /// The version as written.
         version: String,
     },
-    /// Something else.
+    /// Not an OpenAPI document.
     #[error(
         "the document is no OpenAPI document: it is {found}; one starts with an object that has \"openapi\": \"3.…\""
     )]
     NotOpenApi {
-        /// What it is.
+        /// What it is instead.
         found: &'static str,
     },
-    /// Not what RapidAPI shows of an API.
+    /// Not RapidAPI documentation.
     #[error(
         "the file holds no RapidAPI documentation: that is an object, or a list of them, with endpoints under \"api_list\""
     )]
     NotRapidApi,
-    /// The address it is said to come from is none.
+    /// The given source is not a valid URL.
     #[error(
         "{source_url:?} is not the address of a document ({reason}); give a full http or https address or none"
     )]
     Source {
-        /// The address as given.
+        /// The URL as given.
         source_url: String,
         /// What is wrong with it.
         reason: String,
     },
 }
 
-/// Why a request could not be made from a call and its arguments. No message holds the value of an
+/// Why a request could not be made from a call and its arguments. Messages never contain the value of an
 /// argument or a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// Made by a newer program.
+    /// The call was written by a newer version of AutoKit.
     #[error("the card's `call` has version {version}, this program knows version 1; update AutoKit")]
     Version {
         /// The version as written.
         version: u64,
     },
-    /// Not a call.
+    /// The value is not a call.
     #[error("the card's `call` cannot be understood: {reason}; import the card again")]
     Malformed {
         /// What is wrong with it.
         reason: String,
     },
-    /// There is no server to send it to.
+    /// The call has no server.
     #[error("the card's `call` names no server; add one under `call.servers`")]
     NoServer,
-    /// A server that the card does not have.
+    /// The server is not one of the card's.
     #[error(
         "{server} is not one of the card's servers ({known}); choose one of them or add it under `call.servers`"
     )]
     UnknownServer {
         /// The server asked for.
         server: String,
-        /// Those of the card, separated by commas.
+        /// The card's servers, separated by commas.
         known: String,
     },
-    /// The address made from server, path and arguments is none.
+    /// Server, path and arguments do not form a valid URL.
     #[error("no valid address comes of the server and the path: {reason}; correct `call` on the card")]
     Url {
         /// What is wrong.
         reason: String,
     },
-    /// A required argument is not there.
+    /// A required argument is missing.
     #[error("the argument `{name}` is missing; the operation requires it")]
     MissingArgument {
         /// The argument.
@@ -133,7 +133,7 @@ pub enum CallError {
     Argument {
         /// The argument.
         name: String,
-        /// Why, with what to do about it.
+        /// The reason, with what to do about it.
         reason: String,
     },
     /// A header that may not be set or that would break the request.
@@ -144,16 +144,16 @@ pub enum CallError {
         /// Why.
         reason: String,
     },
-    /// The operation wants credentials that are not there.
+    /// Credentials that the operation requires are missing.
     #[error("credentials are missing; needed: {needed}; add them to the settings under these names")]
     MissingCredentials {
-        /// What would do, as alternatives.
+        /// The alternatives that would suffice.
         needed: String,
     },
-    /// The operation can only be called with something this program cannot do.
+    /// The operation requires an authentication method that is not supported.
     #[error("the operation wants a sign-in that cannot be made here: {reason}")]
     UnsupportedSecurity {
-        /// Which.
+        /// Which one.
         reason: String,
     },
 }

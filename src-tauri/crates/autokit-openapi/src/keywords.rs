@@ -1,13 +1,13 @@
-//! The keywords of JSON Schema 2020-12 and what their values have to be.
+//! The keywords of JSON Schema 2020-12 and their valid values.
 //!
-//! Documents written by hand hold keywords with values that no validator takes (`type: int`,
-//! `required: true`). One of them would make the whole card uncallable, so it is left out instead.
+//! Hand-written documents contain keywords with values that no validator accepts (`type: int`, `required:
+//! true`). A single one would make the whole card uncallable, so it is left out instead.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-/// What a keyword's value is.
+/// The kind of value a keyword takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
     /// A schema.
@@ -16,13 +16,13 @@ pub(super) enum Shape {
     Schemas,
     /// Schemas by name.
     NamedSchemas,
-    /// Something that a function recognises.
+    /// A value that this function accepts.
     Plain(fn(&Value) -> bool),
-    /// Something that only people read and that may be dropped to save room.
+    /// A text for people, which may be dropped to save space.
     Description,
     /// Written differently in OpenAPI 3.0.
     Old,
-    /// Has no meaning away from the document.
+    /// Has no meaning outside the document.
     Dropped,
     /// Not part of JSON Schema; validators ignore it.
     Unknown,
@@ -34,8 +34,8 @@ impl PartialEq for Shape {
     }
 }
 
-/// The shape of a keyword's value. `$defs` are dropped because whatever refers to them is followed;
-/// `xml` and extensions (`x-…`) say nothing about what may be sent.
+/// The kind of value a keyword takes. `$defs` is dropped because references into it are resolved; `xml` and
+/// extensions (`x-…`) say nothing about what may be sent.
 pub(super) fn shape(keyword: &str) -> Shape {
     match keyword {
         "not"
@@ -75,8 +75,8 @@ pub(super) fn shape(keyword: &str) -> Shape {
     }
 }
 
-/// Whether a keyword describes without restricting, so that it can replace the same keyword of the
-/// schema referred to.
+/// Whether a keyword describes without constraining, so that it can override the same keyword of the
+/// referenced schema.
 pub(super) fn describes(keyword: &str) -> bool {
     matches!(
         keyword,

@@ -1,11 +1,11 @@
-//! OpenAPI documents as cards, and requests made from such a card.
+//! Turns OpenAPI documents into cards, and such a card into requests.
 //!
-//! [`read_openapi`] makes one card of every operation. A card stands alone: its `parameters` is a
-//! JSON Schema without references to the document, and its `call` ([`Call`]) holds what a request
-//! needs, so that the card can be called in a library the document never reached.
+//! [`read_openapi`] makes a card of every operation. A card is self-contained: its `parameters` is a JSON
+//! Schema without references to the document, and its `call` ([`Call`]) holds what a request needs, so that
+//! the card can be called in a library without the document.
 //!
-//! YAML is read by `serde-saphyr`: maintained, without unsafe code, and with limits on what aliases
-//! may repeat.
+//! YAML is parsed by `serde-saphyr`, which is maintained, has no unsafe code, and limits what aliases may
+//! expand to.
 //!
 //! ```
 //! use autokit_openapi::{Call, Credentials, read_openapi};
@@ -58,7 +58,7 @@ use autokit_toolcard::{CardKey, Limits, ReadCards, Rejected, read_items};
 use regex::Regex;
 use serde_json::{Map, Value};
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Pins one feature set for the whole workspace; nothing is imported from it.
 use workspace_hack as _;
 
 pub use call::{
@@ -73,23 +73,24 @@ pub use request::HttpRequest;
 use document::Document;
 use operation::Operation;
 
-/// The fields of a Path Item Object that are operations; `query` is of 3.2.
+/// The fields of a Path Item Object that hold operations; `query` was added in OpenAPI 3.2.
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/// What a document held.
+/// Result of reading a document.
 #[derive(Debug)]
 pub struct Imported {
-    /// The title of the API, as far as it has one.
+    /// The title of the API, if it has one.
     pub title: Option<String>,
-    /// One card an operation, in document order, positions from 1; a refused one is named by its
-    /// method and path, e.g. `GET /things`.
+    /// One card per operation, in document order, with positions from 1. A rejected operation is identified
+    /// by its method and path, e.g. `GET /things`.
     pub read: ReadCards,
-    /// What a person should know about the document as a whole, in whole sentences.
+    /// What a person should know about the document as a whole, in full sentences.
     pub notes: Vec<String>,
 }
 
-/// Whether a file describes an API as OpenAPI does, whatever its version: it says which, at its top level. What is
-/// not read, such as Swagger 2.0, is refused by [`read_openapi`] with the reason.
+/// Whether a file is an API description such as OpenAPI, of any version, according to the version field at
+/// its top level. Versions that are not supported, such as Swagger 2.0, are refused by [`read_openapi`] with
+/// the reason.
 pub fn is_openapi(bytes: &[u8]) -> bool {
     static SAYS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
@@ -97,21 +98,21 @@ pub fn is_openapi(bytes: &[u8]) -> bool {
         )
         .expect("a valid expression")
     });
-    /// Bytes in which documents say it.
+    /// Only this many bytes are searched for the version field.
     const START: usize = 64 << 10;
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(START)]);
-    // A list is one of cards, which may name the version of a document.
+    // A list holds cards, which may mention the version of a document.
     !start.trim_start().starts_with('[') && SAYS.is_match(&start)
 }
 
-/// Reads an OpenAPI 3.0, 3.1 or 3.2 document in JSON or YAML. The version 3.2 is read as 3.1.
+/// Reads an OpenAPI 3.0, 3.1 or 3.2 document in JSON or YAML. Version 3.2 is read as if it were 3.1.
 ///
-/// `source` is the `http` or `https` address the document came from. Relative addresses in it are
-/// completed by it; without it an operation on a relative server is refused.
+/// `source` is the `http` or `https` URL the document came from, used to resolve relative URLs in it. Without
+/// it, an operation on a relative server is rejected.
 ///
 /// # Errors
-/// [`SpecError`] when nothing in the document can be used. An operation that cannot be called
-/// never keeps the others out.
+/// [`SpecError`] when nothing in the document can be used. An operation that cannot be called never affects
+/// the others.
 pub fn read_openapi(reader: impl Read, source: Option<&str>) -> Result<Imported, SpecError> {
     let (document, notes) = Document::read(reader, source)?;
     Ok(import(&document, notes))
@@ -150,11 +151,11 @@ fn import(document: &Document, mut notes: Vec<String>) -> Imported {
     Imported { title, read, notes }
 }
 
-/// A path with what the document has for it.
+/// A path with its Path Item Object.
 type PathItem<'d> = (&'d str, Cow<'d, Map<String, Value>>);
 
-/// The path items of a document, references followed, and those that cannot be. These come first in
-/// the count of positions.
+/// The path items of a document with references resolved, and the ones that cannot be resolved. The latter
+/// get the first positions.
 fn path_items(document: &Document) -> (Vec<PathItem<'_>>, Vec<Rejected>) {
     let mut found = Vec::new();
     let mut refused: Vec<Rejected> = Vec::new();
@@ -178,7 +179,7 @@ fn path_items(document: &Document) -> (Vec<PathItem<'_>>, Vec<Rejected>) {
         }
         match document.resolve(item).map(Value::as_object) {
             Ok(Some(target)) => {
-                // What stands beside the reference is nearer to the path.
+                // Fields beside the reference take precedence over its target.
                 let mut both = target.clone();
                 both.extend(
                     written
@@ -198,7 +199,7 @@ fn path_items(document: &Document) -> (Vec<PathItem<'_>>, Vec<Rejected>) {
 fn operations<'d>(paths: &'d [PathItem<'d>], before: usize) -> Vec<Operation<'d>> {
     let mut found = Vec::new();
     for (path, item) in paths {
-        // Other methods by name, of 3.2.
+        // Additional methods by name, from OpenAPI 3.2.
         let additional = item.get("additionalOperations").and_then(Value::as_object);
         let named = additional.into_iter().flatten().map(|(method, value)| (method.clone(), value));
         let fixed = item
@@ -220,8 +221,8 @@ fn operations<'d>(paths: &'d [PathItem<'d>], before: usize) -> Vec<Operation<'d>
     found
 }
 
-/// Names the operations. Those that share an `operationId` all get method and path added, so that
-/// the name of one does not depend on whether another stands before it.
+/// Names the operations. If several share an `operationId`, method and path are added to all of their names,
+/// so that the name of one does not depend on the order.
 fn name(operations: &mut [Operation<'_>]) {
     let written = |operation: &Operation<'_>| {
         let id = operation.value.get("operationId").and_then(Value::as_str).map(str::trim);
@@ -243,7 +244,7 @@ fn name(operations: &mut [Operation<'_>]) {
             Some(id) => format!("{id}_{made}"),
             None => made,
         };
-        // Room for the number.
+        // Leaves room for the number.
         let base: String = base.chars().take(Limits::CARD.name_chars - 8).collect();
         let mut name = base.clone();
         let mut number = 2;
@@ -259,7 +260,7 @@ fn fits(name: &str) -> bool {
     name.chars().count() <= Limits::CARD.name_chars
 }
 
-/// `get_things_id` for `GET /things/{id}`.
+/// Builds a name from method and path: `get_things_id` for `GET /things/{id}`.
 fn method_and_path(method: &str, path: &str) -> String {
     let mut out = method.to_ascii_lowercase();
     for c in path.chars() {

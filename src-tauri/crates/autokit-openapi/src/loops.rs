@@ -1,16 +1,16 @@
-//! Schemas that apply themselves to the same value.
+//! Breaks cycles of schemas that apply themselves to the same value.
 //!
-//! `Pet: {oneOf: [Cat]}` with `Cat: {allOf: [Pet]}` is common and leads a validator around without
-//! end (JSON Schema 2020-12 core, section 9.4.1). The reference that closes the circle adds no
-//! condition, so it is taken out.
+//! `Pet: {oneOf: [Cat]}` with `Cat: {allOf: [Pet]}` is common and sends a validator into an infinite loop
+//! (JSON Schema 2020-12 core, section 9.4.1). The reference that closes the cycle adds no constraint, so it
+//! is removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Start of every reference between the entries.
+/// Prefix of every reference between the entries.
 const PREFIX: &str = "#/$defs/";
-/// Keywords whose schemas apply to the value itself, not to a part of it.
+/// Keywords whose schemas apply to the value itself rather than to a part of it.
 const SAME_VALUE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -19,12 +19,12 @@ enum State {
     Done,
 }
 
-/// Entries that apply one another to the same value in a row. No document means more, and each
-/// takes room on the stack.
+/// Maximum length of a chain of entries that apply one another to the same value. No real document needs
+/// more, and each takes stack space.
 const MAX_CHAIN: usize = 200;
 
-/// Takes the closing references out of `$defs`; gives the names they referred to, `None` when
-/// more than [`MAX_CHAIN`] entries follow one another.
+/// Removes the references in `$defs` that close a cycle and returns the names they referred to; `None` when a
+/// chain has more than [`MAX_CHAIN`] entries.
 pub(super) fn cut(defs: &mut Map<String, Value>) -> Option<BTreeSet<String>> {
     let names: Vec<String> = defs.keys().cloned().collect();
     let mut walk = Walk { defs, states: BTreeMap::new(), found: BTreeSet::new(), chain: 0 };

@@ -1,6 +1,6 @@
-//! Media types by how a body of them is written.
+//! Classifies media types by how a body is encoded.
 
-/// How a value is written as a body or a part of one.
+/// How a value is encoded as a body or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Media {
     /// JSON.
@@ -9,14 +9,14 @@ pub(super) enum Media {
     Form,
     /// `multipart/form-data`.
     Multipart,
-    /// A text, sent as it is.
+    /// Text, sent as it is.
     Text,
     /// Anything else: bytes, given in Base64.
     Binary,
 }
 
 impl Media {
-    /// The order in which one of several is chosen.
+    /// Preference among several media types; the lowest rank wins.
     pub(super) fn rank(self) -> u8 {
         match self {
             Media::Json => 0,
@@ -28,12 +28,12 @@ impl Media {
     }
 }
 
-/// The sort of a media type, without its parameters.
+/// Classifies a media type, ignoring its parameters.
 pub(super) fn of(media_type: &str) -> Media {
     let plain = media_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     let (sort, name) = plain.split_once('/').unwrap_or((&plain, ""));
     match (sort, name) {
-        // Documents made from program code name no media type where they mean JSON.
+        // Documents generated from code often name no media type where they mean JSON.
         ("*", _) | ("text", "json") | ("application", "json" | "*") => Media::Json,
         ("application", "x-www-form-urlencoded") => Media::Form,
         ("multipart", "form-data") => Media::Multipart,
@@ -48,7 +48,7 @@ pub(super) fn of(media_type: &str) -> Media {
     }
 }
 
-/// A media type that can be sent: a range becomes what it is read as.
+/// A media type that can be sent: a range is replaced by the type it is treated as.
 pub(super) fn concrete(media_type: &str) -> String {
     if !media_type.contains('*') {
         return media_type.trim().to_owned();

@@ -1,4 +1,4 @@
-//! One operation of a document as a card.
+//! Turns an operation of a document into a card.
 
 use autokit_toolcard::{Candidate, Kind, Limits, Problem, Severity, check, fields};
 use serde_json::{Map, Value, json};
@@ -21,12 +21,12 @@ pub(super) struct Operation<'d> {
     pub(super) path: &'d str,
     pub(super) path_item: &'d Map<String, Value>,
     pub(super) value: &'d Value,
-    /// What the card is called; no other of the document has it.
+    /// Name of the card, unique within the document.
     pub(super) name: String,
 }
 
 impl Operation<'_> {
-    /// What it is called when it is refused: `GET /things`.
+    /// How the operation is identified when it is rejected: `GET /things`.
     pub(super) fn label(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
@@ -36,8 +36,8 @@ impl Operation<'_> {
     }
 }
 
-/// Makes the card. Writes schemas out in place as long as that fits, then shares them, then drops
-/// their descriptions.
+/// Makes the card. Schemas are first written out in place; if that is too large, they are shared; if that is
+/// still too large, their descriptions are dropped.
 pub(super) fn card(document: &Document, operation: &Operation<'_>) -> Result<Candidate, Problem> {
     let mut reason = Problem::error("", SchemaError::TooLarge.to_string());
     for detail in [Detail::Inline, Detail::Shared, Detail::Bare] {
@@ -57,7 +57,7 @@ pub(super) fn card(document: &Document, operation: &Operation<'_>) -> Result<Can
     Err(reason)
 }
 
-/// `None` when the schemas do not fit in this detail.
+/// `None` when the schemas are too large at this level of detail.
 fn attempt(
     document: &Document,
     operation: &Operation<'_>,
@@ -74,7 +74,7 @@ fn attempt(
     let found =
         parameters::find(document, [item.get("parameters"), value.get("parameters")], &security, &mut notes)?;
     let mut schemas = Schemas::new(document, detail);
-    // A fragment is how some documents tell two operations on one path apart; it is never sent.
+    // Some documents distinguish two operations on one path by a fragment, which is never sent.
     let sent = operation.path.split('#').next().unwrap_or("");
     let path = if sent.starts_with('/') { sent.to_owned() } else { format!("/{sent}") };
     let made = parameters::arguments(&found, &path, &mut schemas, &mut notes).and_then(|arguments| {
@@ -122,7 +122,7 @@ fn attempt(
     Ok(Some(Candidate { position: operation.position, object, notes }))
 }
 
-/// The fields people read.
+/// Fills in the fields that people read.
 fn describe(
     document: &Document,
     operation: &Operation<'_>,
@@ -172,7 +172,7 @@ fn describe(
     }
 }
 
-/// Summary and description, without saying the same twice.
+/// Summary and description, without repetition.
 fn description(operation: &Operation<'_>, notes: &mut Vec<String>) -> String {
     let from_path = |key: &str| {
         operation.path_item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
@@ -193,7 +193,7 @@ fn description(operation: &Operation<'_>, notes: &mut Vec<String>) -> String {
     text
 }
 
-/// The page about the operation, else about its first tag that has one, else about the whole.
+/// URL of the documentation of the operation, else of its first tag that has one, else of the whole document.
 fn documentation(document: &Document, operation: &Value, tags: &[&str]) -> Option<Result<String, String>> {
     fn page(value: &Value) -> Option<&str> {
         value.get("externalDocs")?.get("url")?.as_str().filter(|url| !url.trim().is_empty())
@@ -210,7 +210,7 @@ fn documentation(document: &Document, operation: &Value, tags: &[&str]) -> Optio
         None => url::Url::parse(written.trim()),
     };
     Some(match url {
-        // As written where nothing had to be added.
+        // URLs that are already absolute are kept as written.
         Ok(url) if matches!(url.scheme(), "http" | "https") => {
             Ok(if written.contains("://") { written.trim().to_owned() } else { url.into() })
         }
@@ -218,8 +218,8 @@ fn documentation(document: &Document, operation: &Value, tags: &[&str]) -> Optio
     })
 }
 
-/// What successful answers are made of, JSON first. An answer that cannot be looked up is no reason
-/// to refuse the call.
+/// The media types of successful responses, JSON first. A response that cannot be resolved is no reason to
+/// reject the operation.
 fn accept(document: &Document, operation: &Value) -> Option<String> {
     let mut types: Vec<&str> = Vec::new();
     for (status, response) in operation.get("responses")?.as_object()? {
@@ -237,7 +237,7 @@ fn accept(document: &Document, operation: &Value) -> Option<String> {
     Some(if *first == "*/*" { "*/*".to_owned() } else { format!("{first}, */*;q=0.5") })
 }
 
-/// The JSON Schema of all arguments together.
+/// The JSON Schema of all arguments.
 fn parameters_schema(
     arguments: Vec<Argument>,
     body: Option<(String, bool, Value)>,
@@ -245,7 +245,7 @@ fn parameters_schema(
 ) -> Value {
     let mut properties = Map::new();
     let mut required: Vec<String> = Vec::new();
-    // In the order in which they are read in an address.
+    // In the order in which they appear in a URL.
     let mut arguments = arguments;
     arguments.sort_by_key(|argument| match argument.parameter.place {
         Place::Path => 0,

@@ -1,4 +1,4 @@
-//! The parameters of an operation as arguments: one flat list of names, whatever the place.
+//! Turns the parameters of an operation into arguments: a flat list of unique names for all places.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use super::request::header_problem;
 use super::schema::{Refused, Schemas};
 use super::servers::names;
 
-/// One argument with its schema.
+/// An argument with its schema.
 pub(super) struct Argument {
     pub(super) parameter: Parameter,
     pub(super) schema: Value,
 }
 
-/// A parameter as the document has it, found and checked, its schema not yet looked at.
+/// A parameter that was found in the document and checked, before its schema is converted.
 pub(super) struct Found<'d> {
     parameter: Parameter,
     object: &'d Map<String, Value>,
 }
 
-/// The parameters of an operation over those of its path, named so that no two are the same.
+/// The parameters of an operation, which override those of its path, with unique names.
 ///
 /// # Errors
 /// The reason why the operation cannot be called, as the end of a sentence.
@@ -59,8 +59,8 @@ pub(super) fn find<'d>(
     Ok(found)
 }
 
-/// A header that something else decides: `Some(None)` when the specification says to ignore it,
-/// `Some(Some(reason))` when a person should know.
+/// Whether something other than an argument sets this parameter: `Some(None)` when it is ignored silently,
+/// `Some(Some(reason))` when a person should be told.
 #[expect(clippy::option_option, reason = "the outer one says whether, the inner one whether to tell")]
 fn sent_otherwise(place: Place, name: &str, security: &[Vec<Requirement>]) -> Option<Option<String>> {
     let is_key = |requirement: &Requirement| match &requirement.scheme {
@@ -119,14 +119,14 @@ fn read(object: &Map<String, Value>) -> Result<Parameter, String> {
         style,
         explode: flag("explode").unwrap_or(style == Style::Form),
         allow_reserved: place == Place::Query && flag("allowReserved").unwrap_or(false),
-        // A path without one of its parts is another path.
+        // Without this segment it would be a different path.
         required: place == Place::Path || flag("required").unwrap_or(false),
         content: content.cloned(),
     })
 }
 
-/// Gives every argument a name of its own. Path parameters keep theirs; another place adds its own
-/// name when the plain one is taken, `body` always is.
+/// Gives every argument a unique name. Path parameters keep theirs; for other places the name of the place is
+/// added when the name is taken. `body` is always taken.
 fn name(found: &mut [Found<'_>]) {
     let mut taken: BTreeSet<String> = BTreeSet::from([BODY_ARGUMENT.to_owned()]);
     for place in [Place::Path, Place::Query, Place::Header, Place::Cookie] {
@@ -145,7 +145,7 @@ fn name(found: &mut [Found<'_>]) {
     }
 }
 
-/// The schemas of the parameters, and parameters for parts of the path that have none.
+/// The schemas of the parameters; adds parameters for path segments that have none.
 pub(super) fn arguments(
     found: &[Found<'_>],
     path: &str,
@@ -201,7 +201,7 @@ pub(super) fn arguments(
     Ok(arguments)
 }
 
-/// What the parameter says about itself is closer to it than what its schema says.
+/// The parameter's own description takes precedence over that of its schema.
 fn describe(schema: Value, object: &Map<String, Value>) -> Value {
     let mut out = match schema {
         Value::Object(map) => map,

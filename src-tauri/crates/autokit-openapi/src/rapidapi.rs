@@ -1,10 +1,10 @@
-//! RapidAPI's documentation of an API as cards that are called like those of an OpenAPI document.
+//! Turns RapidAPI's documentation of an API into cards that are called like those of an OpenAPI document.
 //!
-//! Read are the objects RapidAPI shows for one API, as the ToolBench data set keeps them (Qin et
-//! al. 2023, arXiv:2307.16789, `toolenv/tools/<category>/<tool>.json`): `tool_name`,
-//! `tool_description`, `home_url`, `host` and `api_list` with `name`, `url`, `description`,
-//! `method`, `required_parameters` and `optional_parameters`, each of these with `name`, `type`,
-//! `description` and `default`. One object or a list of them.
+//! The input is what RapidAPI shows for an API, as stored in the ToolBench data set (Qin et al. 2023,
+//! arXiv:2307.16789, `toolenv/tools/<category>/<tool>.json`), as an object or a list of them: `tool_name`,
+//! `tool_description`, `home_url`, `host` and `api_list` with `name`, `url`, `description`, `method`,
+//! `required_parameters` and `optional_parameters`, each of these with `name`, `type`, `description` and
+//! `default`.
 
 use std::io::Read;
 
@@ -19,17 +19,17 @@ use super::document;
 use super::error::SpecError;
 use super::servers::names;
 
-/// Name of the key that is sent with every request, and under which it is kept.
+/// Name of the API key, both as the header of every request and in storage.
 pub const RAPIDAPI_KEY: &str = "X-RapidAPI-Key";
 
 /// The header that names the API at RapidAPI's gateway.
 const HOST_HEADER: &str = "X-RapidAPI-Host";
 
-/// End of every host that takes the key.
+/// Suffix of every host that receives the key.
 const GATEWAY: &str = ".rapidapi.com";
 
-/// Whether a file is RapidAPI's documentation of an API or of several: an object, or a list of them, with a list
-/// of endpoints that have an address. What is no JSON is none.
+/// Whether a file is RapidAPI's documentation of one or several APIs: a JSON object, or a list of them, with
+/// a list of endpoints that have a URL.
 pub fn is_rapidapi(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Api {
@@ -46,7 +46,7 @@ pub fn is_rapidapi(bytes: &[u8]) -> bool {
         One(Api),
         Many(Vec<Api>),
     }
-    /// The word that has to be in it: without it nothing is parsed.
+    /// Nothing is parsed unless the text contains this.
     const WORD: &str = "\"api_list\"";
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     if !text.contains(WORD) {
@@ -60,7 +60,7 @@ pub fn is_rapidapi(bytes: &[u8]) -> bool {
     }
 }
 
-/// Reads RapidAPI's documentation: one card an endpoint, positions from 1 over all of them.
+/// Reads RapidAPI's documentation: one card per endpoint, with positions from 1 over all APIs.
 ///
 /// # Errors
 /// [`SpecError`] when nothing in the file can be used.
@@ -104,8 +104,8 @@ fn card(position: usize, api: &Value, endpoint: &Value) -> Result<Candidate, Str
 
     let mut notes = Vec::new();
     let mut arguments = Arguments::default();
-    // RapidAPI does not say where an argument goes: what the path names goes there, the rest into
-    // the query, or into the body where the method has one.
+    // RapidAPI does not say where an argument goes. Those named in the path go there, the others into the
+    // query, or into the body if the method has one.
     let in_body = matches!(method.as_str(), "POST" | "PUT" | "PATCH");
     for (key, required) in [("required_parameters", true), ("optional_parameters", false)] {
         for described in endpoint.get(key).and_then(Value::as_array).into_iter().flatten() {
@@ -160,7 +160,7 @@ fn card(position: usize, api: &Value, endpoint: &Value) -> Result<Candidate, Str
     Ok(Candidate { position, object, notes })
 }
 
-/// Server, path and gateway host of an endpoint's address.
+/// Server, path and gateway host of an endpoint's URL.
 fn address(written: &str, host: Option<&str>) -> Result<(String, String, String), String> {
     let (server, path) = if let Some((scheme, rest)) = written.split_once("://") {
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -170,7 +170,7 @@ fn address(written: &str, host: Option<&str>) -> Result<(String, String, String)
         (format!("https://{host}"), written.trim_start_matches('/'))
     };
     let url = Url::parse(&server).map_err(|error| format!("has no valid address: {error}"))?;
-    // One key opens every API there, so a file must not send it anywhere else.
+    // One key gives access to every API there, so a file must not be able to send it anywhere else.
     let at_gateway = url.host_str().is_some_and(|name| name.ends_with(GATEWAY));
     if url.scheme() != "https" || !at_gateway || !url.username().is_empty() || url.port().is_some() {
         return Err(format!("is not reached at https://…{GATEWAY}, where alone the key belongs"));
@@ -180,7 +180,7 @@ fn address(written: &str, host: Option<&str>) -> Result<(String, String, String)
     Ok((url.as_str().trim_end_matches('/').to_owned(), format!("/{path}"), host))
 }
 
-/// Arguments while they are collected.
+/// Collects the arguments of an endpoint.
 #[derive(Default)]
 struct Arguments {
     parameters: Vec<Parameter>,
@@ -223,7 +223,7 @@ impl Arguments {
         let body = (!self.in_body.is_empty()).then(|| {
             let required = !self.required_in_body.is_empty();
             let schema = object_schema(self.in_body, self.required_in_body);
-            // A path part of this name would be overwritten; it goes by another.
+            // A path parameter of this name would be overwritten, so it is renamed.
             if let Some(taken) = self.properties.shift_remove(BODY_ARGUMENT) {
                 let other = format!("{BODY_ARGUMENT}_path");
                 self.properties.insert(other.clone(), taken);
@@ -260,7 +260,7 @@ fn object_schema(properties: Map<String, Value>, required: Vec<String>) -> Map<S
     out
 }
 
-/// RapidAPI's own names of types; what is not known is any value.
+/// Converts RapidAPI's type names; an unknown type allows any value.
 fn schema(described: &Value) -> Value {
     let mut out = Map::new();
     let sort = match text_of(described, "type").map(str::to_ascii_uppercase).as_deref() {
@@ -285,7 +285,7 @@ fn schema(described: &Value) -> Value {
     }
     let default = described.get("default").filter(|value| !value.is_null() && **value != json!(""));
     if let Some(value) = default {
-        // Shown in the form on the page: an example rather than what the server takes by itself.
+        // Prefilled in the form on the page: an example, not a default that the server applies.
         out.insert("examples".to_owned(), json!([value]));
     }
     Value::Object(out)

@@ -1,7 +1,7 @@
-//! Schemas of the document turned into JSON Schema 2020-12 that stands alone.
+//! Converts schemas of the document into self-contained JSON Schema 2020-12.
 //!
-//! References are replaced by what they refer to. A schema that refers to itself is kept once
-//! under `$defs`; where replacing would make a card too large, every referenced schema is.
+//! References are replaced by their targets. A schema that refers to itself is put under `$defs` once; if
+//! inlining would make a card too large, so is every referenced schema.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -12,40 +12,40 @@ use super::document::{Dialect, Document, RefError};
 use super::keywords::{self, Shape};
 use super::loops;
 
-/// How much of a schema is written out.
+/// How much of a schema is inlined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// References are replaced; only circular ones stay.
+    /// References are inlined, except circular ones.
     Inline,
-    /// Every referenced schema is kept once under `$defs`.
+    /// Every referenced schema is put under `$defs` once.
     Shared,
-    /// As [`Detail::Shared`], without descriptions and examples.
+    /// Like [`Detail::Shared`], without descriptions and examples.
     Bare,
 }
 
 impl Detail {
-    /// Schemas in one card. What is written out in place is read by people and models, who are
-    /// better served by names past a few thousand; more than the other bound do not fit on a card.
+    /// Maximum number of schemas in a card. Inlined schemas are read by people and models, who are better
+    /// served by names past a few thousand; more than the second limit do not fit on a card.
     fn most_schemas(self) -> usize {
         if self == Detail::Inline { 4_000 } else { 30_000 }
     }
 
-    /// Schemas within schemas. The first bound stays below what a card may nest, the second above
-    /// what a document can.
+    /// Maximum nesting of schemas. The first limit is below what a card may nest, the second above what a
+    /// document can.
     fn deepest(self) -> usize {
         if self == Detail::Inline { 24 } else { 160 }
     }
 }
 
-/// Why a schema could not be taken; the end of a sentence that starts with what holds it.
+/// Why a schema could not be converted, as the end of a sentence whose subject is the holder of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SchemaError {
     #[error(transparent)]
     Reference(#[from] RefError),
-    /// More than [`Detail`] allows.
+    /// It exceeds the limits of [`Detail`].
     #[error("has a schema that grows too large or too deep when its references are followed")]
     TooLarge,
-    /// The operations before it took all the work a document may take.
+    /// Earlier operations used up the work allowed for a document.
     #[error(
         "comes after operations whose schemas repeat each other so often that no more are read; split the document"
     )]
@@ -55,7 +55,7 @@ pub(super) enum SchemaError {
 }
 
 impl SchemaError {
-    /// The error of what holds the schema; `holder` is a sentence up to "that".
+    /// The error for the holder of the schema; `holder` is a sentence up to "that".
     pub(super) fn within(self, holder: &str) -> Refused {
         match self {
             SchemaError::TooLarge => Refused::TooLarge,
@@ -65,12 +65,12 @@ impl SchemaError {
     }
 }
 
-/// Why an operation gives no card.
+/// Why an operation does not become a card.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// With less [`Detail`] it may.
+    /// It may fit with less [`Detail`].
     TooLarge,
-    /// For this reason, the end of a sentence.
+    /// The reason, as the end of a sentence.
     Because(String),
 }
 
@@ -80,12 +80,12 @@ impl From<String> for Refused {
     }
 }
 
-/// The schemas of one card.
+/// Collects the schemas of a card.
 pub(super) struct Schemas<'d> {
     document: &'d Document,
     detail: Detail,
     count: usize,
-    /// Name under `$defs` by pointer into the document.
+    /// Name under `$defs`, by JSON pointer into the document.
     names: IndexMap<String, String>,
     taken: HashSet<String>,
     waiting: VecDeque<(String, String)>,
@@ -105,12 +105,12 @@ impl<'d> Schemas<'d> {
         }
     }
 
-    /// Takes in one schema.
+    /// Converts a schema.
     pub(super) fn add(&mut self, schema: &Value) -> Result<Value, SchemaError> {
         self.convert(schema, 0)
     }
 
-    /// The entries of `$defs` that were referred to, and what was left out on the way.
+    /// The entries of `$defs` that were referred to, and notes about what was left out.
     pub(super) fn finish(mut self) -> Result<(Map<String, Value>, Vec<String>), SchemaError> {
         let mut defs = Map::new();
         while let Some((pointer, name)) = self.waiting.pop_front() {
@@ -156,7 +156,7 @@ impl<'d> Schemas<'d> {
     ) -> Result<Value, SchemaError> {
         let pointer = self.document.pointer(reference)?;
         let target = self.document.at(&pointer)?;
-        // OpenAPI 3.0, Reference Object: what stands beside a reference is ignored.
+        // OpenAPI 3.0, Reference Object: keywords beside a reference are ignored.
         let beside = if self.document.dialect == Dialect::V30 || map.len() == 1 {
             Map::new()
         } else {
@@ -219,7 +219,7 @@ impl<'d> Schemas<'d> {
             return Err(SchemaError::Unsupported("$dynamicRef"));
         }
         if self.document.dialect == Dialect::V31 && map.get("$id").is_some_and(Value::is_string) {
-            // References within it would be meant relative to that name.
+            // References within it would be relative to that name.
             return Err(SchemaError::Unsupported("a name of its own ($id)"));
         }
         let mut out = Map::new();
@@ -273,8 +273,8 @@ impl<'d> Schemas<'d> {
         Ok(converted?.into())
     }
 
-    /// Keywords that 3.0 writes in another way. Gives what stays under the keyword's own name, null
-    /// for nothing, `None` when the value is not valid.
+    /// Converts keywords that 3.0 writes differently. Returns the new value of the keyword itself, null to
+    /// remove it, or `None` when the value is invalid.
     fn old(
         &self,
         key: &str,
@@ -311,7 +311,7 @@ impl<'d> Schemas<'d> {
         }
     }
 
-    /// What a server only ever answers is not required in a request (OpenAPI 3, `readOnly`).
+    /// Properties that a server only returns are not required in a request (OpenAPI 3, `readOnly`).
     fn unread(&self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
         let Some(properties) = map.get("properties").and_then(Value::as_object) else { return };
         let read_only = |name: &str| {
@@ -328,8 +328,8 @@ impl<'d> Schemas<'d> {
     }
 }
 
-/// `nullable: true` of 3.0. Version 3.0.3 says that it means nothing without `type` and does not
-/// add null to an `enum`; those who write it there mean that null may be sent.
+/// Converts `nullable: true` of 3.0. Version 3.0.3 says that it has no effect without `type` and does not add
+/// null to an `enum`; authors who write it there mean that null may be sent.
 fn nullable(mut out: Map<String, Value>) -> Value {
     if let Some(Value::Array(values)) = out.get_mut("enum")
         && !values.contains(&Value::Null)

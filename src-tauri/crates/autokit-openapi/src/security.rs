@@ -1,4 +1,4 @@
-//! What an operation needs to be let in, from `security` and `components/securitySchemes`.
+//! The credentials an operation requires, from `security` and `components/securitySchemes`.
 
 use serde_json::Value;
 use url::Url;
@@ -6,7 +6,7 @@ use url::Url;
 use super::call::{Place, Requirement, Scheme};
 use super::document::Document;
 
-/// The alternatives that hold for an operation: its own, else those of the document.
+/// The alternatives for an operation: its own, else those of the document.
 pub(super) fn security(document: &Document, operation: &Value) -> Vec<Vec<Requirement>> {
     let alternatives = operation.get("security").or_else(|| document.root.get("security"));
     alternatives
@@ -49,7 +49,7 @@ fn read(document: &Document, scheme: &Value, scopes: Vec<String>) -> Scheme {
                 name => Scheme::ApiKey { place, name: name.to_owned() },
             }
         }
-        // Names of schemes are compared without case (RFC 9110 section 11.1).
+        // Scheme names are case-insensitive (RFC 9110 section 11.1).
         "http" => match text("scheme").to_ascii_lowercase().as_str() {
             "basic" => Scheme::Basic,
             "bearer" => Scheme::Bearer,

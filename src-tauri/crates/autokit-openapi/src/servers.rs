@@ -6,10 +6,10 @@ use url::Url;
 use super::call::Server;
 use super::document::Document;
 
-/// Addresses made from the values of one server's variables. Past it only the defaults are kept.
+/// Maximum number of URLs made from the variables of a server. Beyond it, only the default values are used.
 const MAX_COMBINATIONS: usize = 64;
 
-/// The servers that hold for an operation, the default first.
+/// The servers for an operation, the default first.
 ///
 /// # Errors
 /// The reason why there is none, as the end of a sentence.
@@ -22,7 +22,7 @@ pub(super) fn servers(
         .into_iter()
         .flatten()
         .find_map(|servers| servers.as_array().filter(|servers| !servers.is_empty()));
-    // OpenAPI 3, OpenAPI Object: without servers the document's own host is meant.
+    // OpenAPI 3, OpenAPI Object: without `servers`, the host of the document is the server.
     let own = [serde_json::json!({"url": "/"})];
     let list = match written {
         Some(list) => list.as_slice(),
@@ -97,7 +97,7 @@ fn addresses(document: &Document, server: &Value, notes: &mut Vec<String>) -> Re
     urls.iter().map(|url| absolute(document, url)).collect()
 }
 
-/// The names between braces.
+/// The names in braces in a template.
 pub(super) fn names(template: &str) -> impl Iterator<Item = &str> {
     template.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
 }

@@ -1,4 +1,4 @@
-//! Documents that are awkward on purpose.
+//! Tests with documents that are awkward on purpose.
 
 mod cards;
 mod documents;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Imported, SpecError, read_openapi};
 
-/// Reads a document without an address.
+/// Reads a document without a source URL.
 fn read(text: &str) -> Imported {
     read_openapi(text.as_bytes(), None).expect("a document")
 }
@@ -20,13 +20,13 @@ fn refused(text: &str) -> SpecError {
     read_openapi(text.as_bytes(), None).expect_err("refused")
 }
 
-/// The card of that name.
+/// The card of this name.
 fn card<'i>(imported: &'i Imported, name: &str) -> &'i Toolcard {
     let found = imported.read.cards.iter().find(|item| item.card.name() == name);
     &found.unwrap_or_else(|| panic!("{name} in {imported:?}")).card
 }
 
-/// The refusal of that name, as one sentence.
+/// The rejection with this label, as a single sentence.
 fn refusal(imported: &Imported, label: &str) -> String {
     let found = imported.read.rejected.iter().find(|rejected| rejected.name.as_deref() == Some(label));
     let found = found.unwrap_or_else(|| panic!("{label} in {:?}", imported.read.rejected));
@@ -37,7 +37,7 @@ fn parameters(card: &Toolcard) -> &Value {
     &card.object()["parameters"]
 }
 
-/// A validator for a card's arguments; fails when the schema is not valid 2020-12 or refers outside.
+/// A validator for a card's arguments; fails when the schema is not valid 2020-12 or has external references.
 fn validator(card: &Toolcard) -> jsonschema::Validator {
     let schema = parameters(card);
     assert!(jsonschema::draft202012::meta::is_valid(schema), "{schema:#}");

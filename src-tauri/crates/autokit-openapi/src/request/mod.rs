@@ -1,4 +1,4 @@
-//! A call and its arguments as an HTTP request.
+//! Makes an HTTP request from a call and its arguments.
 
 mod payload;
 mod style;
@@ -18,15 +18,15 @@ use super::media::{self, Media};
 use super::servers::names;
 use style::{Escape, Parts};
 
-/// A request, ready to be sent. Printing it shows neither arguments nor secrets.
+/// A request that is ready to be sent. Its `Debug` output shows neither arguments nor secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpRequest {
     /// The method in upper case.
     pub method: String,
-    /// The absolute address.
+    /// The absolute URL.
     pub url: String,
-    /// Headers in the order in which they are sent. Values may hold characters outside ASCII, which
-    /// are meant as UTF-8.
+    /// Headers in the order in which they are sent. Values may contain non-ASCII characters, to be sent as
+    /// UTF-8.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Option<Vec<u8>>,
@@ -45,14 +45,14 @@ impl fmt::Debug for HttpRequest {
 }
 
 impl Call {
-    /// Makes the request. Which values are allowed is for the card's `parameters` schema to say;
-    /// here they only have to fit their places.
+    /// Makes the request. Which values are valid is up to the card's `parameters` schema; here they only have
+    /// to be writable at their places.
     ///
-    /// `server` is the address of one of [`Call::servers`], the first one when `None`. Any other is
-    /// refused, so that credentials go only where the card says.
+    /// `server` is the URL of one of [`Call::servers`], by default the first. Any other is refused, so that
+    /// credentials only go where the card says.
     ///
     /// # Errors
-    /// [`CallError`], each with the name of the argument or credential it is about.
+    /// [`CallError`], which names the argument or credential it is about.
     pub fn request(
         &self,
         arguments: &Map<String, Value>,
@@ -98,7 +98,7 @@ impl Call {
         let Admission { headers: let_in, query: keys, cookies: key_cookies } = admission;
         let encode = |text: &str| Escape::Percent.apply(text);
         query.extend(keys.into_iter().map(|(name, key)| format!("{}={}", encode(&name), encode(&key))));
-        // A key is sent as it was given, as long as a cookie can hold it.
+        // An API key is sent unencoded if a cookie can hold it.
         cookies.extend(key_cookies.into_iter().map(|(name, key)| {
             let key = if key.bytes().all(cookie_octet) { key } else { encode(&key) };
             format!("{}={key}", encode(&name))
@@ -106,7 +106,7 @@ impl Call {
 
         let url = self.address(server, &in_path, &query)?;
         let body = self.body(arguments)?;
-        // What lets a request in is not for an argument to replace.
+        // Arguments must not override authentication headers.
         headers.retain(|(name, _)| let_in.iter().all(|(known, _)| !known.eq_ignore_ascii_case(name)));
         headers.extend(let_in);
         headers.extend(self.fixed_headers.iter().cloned());
@@ -159,7 +159,7 @@ impl Call {
         match arguments.get(&body.argument) {
             None if body.required => Err(CallError::MissingArgument { name: body.argument.clone() }),
             None => Ok(None),
-            // Null is a value in JSON; elsewhere, and where it is not needed, it stands for nothing.
+            // Null is a value in JSON; in other media types, and for an optional body, it means no body.
             Some(Value::Null) if !body.required => Ok(None),
             Some(Value::Null) if media::of(&body.media_type) != Media::Json => {
                 Err(CallError::MissingArgument { name: body.argument.clone() })
@@ -168,7 +168,7 @@ impl Call {
         }
     }
 
-    /// Puts the address together and makes sure that it leads where it seems to.
+    /// Builds the URL and checks that it leads to the intended server and path.
     fn address(
         &self,
         server: &str,
@@ -215,7 +215,7 @@ impl Call {
         Ok(url.into())
     }
 
-    /// The name of the argument for a part of the path.
+    /// The name of the argument for a path parameter.
     fn argument(&self, wire_name: &str) -> String {
         let found =
             self.parameters.iter().find(|known| known.place == Place::Path && known.wire_name == wire_name);
@@ -223,7 +223,7 @@ impl Call {
     }
 }
 
-/// Replaces each `{name}`.
+/// Replaces each `{name}` in a template.
 fn fill(template: &str, values: &BTreeMap<&str, String>) -> Result<String, CallError> {
     let mut out = String::new();
     let mut rest = template;
@@ -246,10 +246,10 @@ fn path_error(name: String) -> CallError {
     CallError::Argument { name, reason }
 }
 
-/// A value on its way into a parameter.
+/// A value prepared for its parameter.
 enum Written<'v> {
     Parts(Parts),
-    /// For `deepObject`, which takes the value as it is.
+    /// For `deepObject`, which takes the value as a whole.
     Whole(&'v Value),
 }
 
@@ -318,8 +318,8 @@ fn check_header(name: &str, value: &str) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Why a header may not be set by a parameter. Those about the connection decide where a request
-/// ends and are written by whatever sends it.
+/// Why a parameter may not set this header. Headers about the connection determine where a request ends and
+/// are set by the HTTP client.
 pub(super) fn header_problem(name: &str) -> Option<&'static str> {
     const CONNECTION: [&str; 11] = [
         "host",
@@ -343,18 +343,18 @@ pub(super) fn header_problem(name: &str) -> Option<&'static str> {
     }
 }
 
-/// RFC 9110 section 5.6.2: what names of methods and headers are made of.
+/// Whether a text is a token, as the names of methods and headers are (RFC 9110 section 5.6.2).
 fn token(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(allowed)
 }
 
-/// RFC 6265 section 4.1.1: what the value of a cookie is made of.
+/// Whether a byte is allowed in the value of a cookie (RFC 6265 section 4.1.1).
 fn cookie_octet(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\",;\\".contains(&byte)
 }
 
-/// Whether a text can be the value of a header.
+/// Whether a text is allowed as the value of a header.
 pub(super) fn header_value(value: &str) -> bool {
     !value.chars().any(|c| c.is_control() && c != '\t')
 }

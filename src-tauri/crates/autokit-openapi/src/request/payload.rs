@@ -1,4 +1,4 @@
-//! The request body as bytes.
+//! Encodes the request body.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use crate::call::{Body, PartEncoding, Style};
 use crate::error::CallError;
 use crate::media::{self, Media};
 
-/// The bytes and their media type, with the boundary where there is one.
+/// The encoded body and its media type, including the boundary if there is one.
 pub(super) fn payload(body: &Body, value: &Value) -> Result<(Vec<u8>, String), CallError> {
     let refuse =
         |reason: &str| CallError::Argument { name: body.argument.clone(), reason: reason.to_owned() };
@@ -43,8 +43,8 @@ fn refuse(body: &Body, property: &str, reason: &str) -> CallError {
     CallError::Argument { name: format!("{}.{property}", body.argument), reason: reason.to_owned() }
 }
 
-/// OpenAPI 3.1, "Support for x-www-form-urlencoded Request Bodies": properties as in a query;
-/// objects, and lists that hold more than plain values, as JSON unless a style is named.
+/// Encodes a form (OpenAPI 3.1, "Support for x-www-form-urlencoded Request Bodies"): properties are written
+/// as in a query; objects, and lists of anything but scalars, as JSON unless a style is given.
 fn form(body: &Body, object: &Map<String, Value>) -> Result<String, CallError> {
     let default = PartEncoding::default();
     let mut pairs = Vec::new();
@@ -78,8 +78,8 @@ fn form(body: &Body, object: &Map<String, Value>) -> Result<String, CallError> {
     Ok(pairs.join("&"))
 }
 
-/// RFC 7578. Each item of a list is a part of its own (OpenAPI 3, Special Considerations for
-/// `multipart` Content).
+/// Encodes RFC 7578 form data. Each item of a list becomes a part of its own (OpenAPI 3, Special
+/// Considerations for `multipart` Content).
 fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Vec<u8>, String), CallError> {
     let default = PartEncoding::default();
     let mut parts: Vec<(String, Vec<u8>)> = Vec::new();
@@ -94,7 +94,7 @@ fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Vec<u8>, Strin
         };
         for item in items.iter().filter(|item| !item.is_null()) {
             let json = part.content_type.as_deref().is_some_and(|name| media::of(name) == Media::Json);
-            // Servers tell files from fields by the file's name.
+            // Servers distinguish files from fields by the presence of a file name.
             let (file, media_type, bytes) = if part.base64 {
                 let bytes = decode(item).ok_or_else(|| {
                     refuse(
@@ -110,7 +110,7 @@ fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Vec<u8>, Strin
                 let media_type = part.content_type.as_deref().or(Some("application/json"));
                 (false, media_type, item.to_string().into_bytes())
             };
-            // As browsers write names (WHATWG HTML, multipart/form-data encoding algorithm).
+            // Names are escaped as browsers do (WHATWG HTML, multipart/form-data encoding algorithm).
             let written = name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
             let file = if file { format!("; filename=\"{written}\"") } else { String::new() };
             let media_type = media_type.map_or_else(String::new, |media_type| {
@@ -131,8 +131,8 @@ fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Vec<u8>, Strin
     Ok((out, boundary))
 }
 
-/// A line that stands in none of the parts, found instead of drawn, so that the same arguments make
-/// the same request.
+/// A boundary that occurs in none of the parts. It is searched for rather than random, so that the same
+/// arguments make the same request.
 fn boundary(parts: &[(String, Vec<u8>)]) -> String {
     let within = |boundary: &str| {
         parts

@@ -1,17 +1,17 @@
-//! How a value is written in a path, a query, a header or a cookie: the styles of OpenAPI 3, which
-//! are those of URI templates (RFC 6570) where they have the same name.
+//! Serializes a value for a path, query, header or cookie by the styles of OpenAPI 3, which match those of
+//! URI templates (RFC 6570) where the names are the same.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::call::Style;
 
-/// Everything but the unreserved characters of RFC 3986 section 2.3.
+/// Everything except the unreserved characters of RFC 3986 section 2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// With `allowReserved`, reserved characters stay, except those that would end the query or be
-/// taken for the start of another parameter (3.1, Parameter Object, `allowReserved`); what is
-/// already encoded stays as well (RFC 6570 section 3.2.3).
+/// With `allowReserved`, reserved characters are kept, except those that would end the query or look like the
+/// start of another parameter (3.1, Parameter Object, `allowReserved`). Sequences that are already encoded
+/// are kept as well (RFC 6570 section 3.2.3).
 const UNSAFE_IN_QUERY: &AsciiSet = &RESERVED
     .remove(b':')
     .remove(b'/')
@@ -26,14 +26,14 @@ const UNSAFE_IN_QUERY: &AsciiSet = &RESERVED
     .remove(b',')
     .remove(b';');
 
-/// How characters are written.
+/// How characters are escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escape {
     /// Percent-encoded unless unreserved.
     Percent,
-    /// Reserved characters stay.
+    /// Reserved characters are kept.
     AllowReserved,
-    /// As they are, for headers.
+    /// No escaping, for headers.
     Nothing,
 }
 
@@ -60,7 +60,7 @@ impl Escape {
     }
 }
 
-/// A value as the styles know it.
+/// A value broken down for the styles.
 #[derive(Debug)]
 pub(super) enum Parts {
     One(String),
@@ -68,11 +68,11 @@ pub(super) enum Parts {
     Pairs(Vec<(String, String)>),
 }
 
-/// Takes a value apart. `None` stands for nothing to send: null, an empty list, an empty object
-/// (RFC 6570 section 2.3 calls all three undefined).
+/// Breaks a value down. `None` means nothing to send: null, an empty list or an empty object (RFC 6570
+/// section 2.3 calls all three undefined).
 ///
 /// # Errors
-/// The reason when it is nested deeper than the styles can write.
+/// The reason, when it is nested more deeply than the styles can write.
 pub(super) fn parts(value: &Value) -> Result<Option<Parts>, String> {
     let item = |value: &Value| {
         scalar(value).ok_or_else(|| {
@@ -98,7 +98,7 @@ pub(super) fn parts(value: &Value) -> Result<Option<Parts>, String> {
     })
 }
 
-/// A plain value as text; `None` for lists, objects and null.
+/// A scalar as text; `None` for lists, objects and null.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -107,7 +107,7 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The styles `simple`, `label` and `matrix`: what replaces `{name}` in a path, and with
+/// Writes the styles `simple`, `label` and `matrix`: the replacement of `{name}` in a path, or with
 /// [`Escape::Nothing`] the value of a header.
 pub(super) fn expand(name: &str, parts: &Parts, style: Style, explode: bool, escape: Escape) -> String {
     let write = |text: &str| escape.apply(text);
@@ -144,8 +144,8 @@ pub(super) fn expand(name: &str, parts: &Parts, style: Style, explode: bool, esc
     }
 }
 
-/// The styles `form`, `spaceDelimited` and `pipeDelimited`: `name=value` pairs, each complete.
-/// Where OpenAPI has no rule (a plain value that is delimited, delimiting with `explode`) they are
+/// Writes the styles `form`, `spaceDelimited` and `pipeDelimited` as complete `name=value` pairs. Where
+/// OpenAPI has no rule (a scalar in a delimited style, or a delimited style with `explode`), values are
 /// written like `form`.
 pub(super) fn query(name: &str, parts: &Parts, style: Style, explode: bool, escape: Escape) -> Vec<String> {
     let write = |text: &str| escape.apply(text);
@@ -170,11 +170,11 @@ pub(super) fn query(name: &str, parts: &Parts, style: Style, explode: bool, esca
     }
 }
 
-/// The style `deepObject`: `name[key]=value`. Objects within are written as `name[key][inner]`,
-/// which OpenAPI leaves open and every server that takes this style reads.
+/// Writes the style `deepObject`: `name[key]=value`. Nested objects are written as `name[key][inner]`, which
+/// OpenAPI leaves undefined and every server that supports this style reads.
 ///
 /// # Errors
-/// The reason when it is no object or holds a list.
+/// The reason, when the value is not an object or contains a list.
 pub(super) fn deep_object(name: &str, value: &Value, escape: Escape) -> Result<Vec<String>, String> {
     let Value::Object(map) = value else {
         return Err("it has to be an object, because its style is deepObject".to_owned());
@@ -184,7 +184,7 @@ pub(super) fn deep_object(name: &str, value: &Value, escape: Escape) -> Result<V
         let inner = format!("{name}[{key}]");
         match value {
             Value::Null => {}
-            // Recursion is bounded by the depth a value can be read with.
+            // Recursion is bounded by the depth at which a value can be parsed.
             Value::Object(_) => out.extend(deep_object(&inner, value, escape)?),
             Value::Array(_) => {
                 return Err(format!(

@@ -8,7 +8,7 @@ use super::HttpRequest;
 use crate::call::{Call, Parameter, Place, Style};
 use crate::{CallError, Credentials};
 
-/// A call of one parameter named `color`.
+/// A call with a single parameter named `color`.
 fn call(place: Place, style: Style, explode: bool) -> Call {
     let path = if place == Place::Path { "/a/{color}/z" } else { "/a" };
     let parameter = Parameter {

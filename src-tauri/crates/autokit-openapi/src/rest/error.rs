@@ -1,32 +1,32 @@
-//! Why an operation was not called, or not answered.
+//! Why an operation could not be called or got no response.
 
 use crate::CallError;
 
-/// Why an operation was not called, or not answered. No message holds a key.
+/// Why an operation could not be called or got no response. Messages never contain a key.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestError {
     /// The request cannot be made from these arguments and keys.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The key could be read on its way.
+    /// A key would be readable in transit.
     #[error("a key is only sent over https, and this operation is at {server}")]
     Open {
-        /// Where the operation is sent.
+        /// The server of the operation.
         server: String,
     },
-    /// It was not answered.
+    /// There was no response.
     #[error(transparent)]
     Web(#[from] autokit_web::Error),
-    /// No access token was given.
+    /// The token endpoint returned no access token.
     #[error("{url} gave no access token: {reason}")]
     NoToken {
-        /// Where it was asked for.
+        /// URL of the token endpoint.
         url: String,
-        /// What it said.
+        /// The reason it gave.
         reason: String,
     },
-    /// Nobody waits for it any more.
+    /// The call was cancelled.
     #[error("the call was taken back")]
     Cancelled,
 }

@@ -1,8 +1,8 @@
-//! Calls operations of web APIs: the card says what is sent, a person which keys go with it.
+//! Calls operations of web APIs. The card determines what is sent; a person determines which keys go with it.
 //!
-//! Keys belong to an origin. A card says itself where it is sent, so a key that was given for one API must
-//! not go to another because a card of the same provider names another host; nor may the address where
-//! access tokens are fetched be a card's choice.
+//! Keys belong to an origin. A card names its own server, so a key that was given for one API must not go to
+//! another just because a card of the same provider names another host. For the same reason, a card must not
+//! choose the URL where access tokens are fetched.
 
 mod error;
 #[cfg(test)]
@@ -27,24 +27,24 @@ use autokit_policy::{Need, Secret};
 pub use error::RestError;
 use token::Tokens;
 
-/// How long one operation may take: longer than pages, for an API may work before it answers.
+/// Timeout of one operation: longer than for pages, since an API may compute before it answers.
 pub const PATIENCE: Duration = Duration::from_mins(1);
-/// Bytes of an answer that are read: far more than an agent is given, so that a whole answer is cut where
-/// its text says so.
+/// Maximum number of response bytes that are read. It is far more than an agent is given, so that a long
+/// response is truncated by the agent's limit, which leaves a notice in the text.
 pub const MOST_BYTES: usize = 4 << 20;
 
-/// What a person gave for one scheme of one origin.
+/// The credentials that a person gave for one scheme of one origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// It is sent as it is.
+    /// Sent as it is.
     Ready(Credential),
-    /// An access token is fetched with it (OAuth 2.0, client credentials).
+    /// Used to fetch an access token (OAuth 2.0, client credentials).
     Client {
-        /// Where, as the person said.
+        /// Token endpoint, as given by the person.
         token_url: String,
-        /// Names the client.
+        /// The client id.
         id: String,
-        /// Its secret.
+        /// The client secret.
         secret: Secret,
     },
 }
@@ -52,13 +52,13 @@ pub enum Key {
 /// The keys of one origin, by the name of their scheme ([`Requirement::key`]).
 pub type Keys = BTreeMap<String, Key>;
 
-/// The origin an operation is sent to: `https://api.example.org`. None if it names no server.
+/// The origin an operation is sent to: `https://api.example.org`. `None` if it has no valid server.
 pub fn origin_of(call: &Call) -> Option<String> {
     let url = Url::parse(&call.servers.first()?.url).ok()?;
     Some(url.origin().ascii_serialization())
 }
 
-/// The first alternative for which there are all keys.
+/// The first alternative for which all keys are available.
 fn chosen<'a>(call: &'a Call, keys: &Keys) -> &'a [Requirement] {
     let there = |all: &&Vec<Requirement>| {
         !all.is_empty() && all.iter().all(|requirement| keys.contains_key(&requirement.key))
@@ -66,7 +66,7 @@ fn chosen<'a>(call: &'a Call, keys: &Keys) -> &'a [Requirement] {
     call.security.iter().find(there).map_or(&[], Vec::as_slice)
 }
 
-/// What calling an operation with these keys needs: hosts, and secrets where some are sent.
+/// The permissions needed to call an operation with these keys: hosts, and secrets if any are sent.
 pub fn needs(call: &Call, keys: &Keys) -> Vec<Need> {
     let server = call.servers.first().and_then(|server| Url::parse(&server.url).ok());
     let mut needs: Vec<Need> = server.as_ref().and_then(Need::to_reach).into_iter().collect();
@@ -83,16 +83,16 @@ pub fn needs(call: &Call, keys: &Keys) -> Vec<Need> {
     needs
 }
 
-/// Calls operations; keeps the access tokens it fetched until they end.
+/// Calls operations and caches the access tokens it fetches until they expire.
 #[derive(Debug, Default)]
 pub struct Rest {
     tokens: Tokens,
     places: Places,
 }
 
-/// Calls under way at a time; others wait. Each may hold [`MOST_BYTES`].
+/// Maximum number of concurrent calls; others wait. Each may hold [`MOST_BYTES`].
 const AT_ONCE: usize = 32;
-/// Characters of a key that is taken out of answers.
+/// Minimum length, in bytes, of a key that is redacted from responses.
 const SHORTEST: usize = 6;
 
 #[derive(Debug)]
@@ -105,10 +105,10 @@ impl Default for Places {
 }
 
 impl Rest {
-    /// Calls an operation. Any status is an answer.
+    /// Calls an operation. A response with any status is a success.
     ///
     /// # Errors
-    /// [`RestError`]: what kept the request from being made, or from being answered.
+    /// [`RestError`]: why the request could not be made or got no response.
     pub async fn call(
         &self,
         fetcher: &Fetcher,
@@ -138,7 +138,7 @@ impl Rest {
         let (credentials, fetched) = self.credentials(fetcher, requirements, keys, false).await?;
         let request = |credentials: &Credentials| call.request(arguments, credentials, None);
         let answer = send(fetcher, request(&credentials)?).await?;
-        // A token may have been taken back before its time.
+        // A token may have been revoked before it expired.
         if answer.status == 401 && fetched {
             let (credentials, _) = self.credentials(fetcher, requirements, keys, true).await?;
             let answer = send(fetcher, request(&credentials)?).await?;
@@ -147,7 +147,7 @@ impl Rest {
         Ok(without(answer, &credentials))
     }
 
-    /// What is sent for an alternative, and whether a token that was fetched earlier is among it.
+    /// The credentials for an alternative, and whether one of them is a cached token.
     async fn credentials(
         &self,
         fetcher: &Fetcher,
@@ -176,8 +176,8 @@ impl Rest {
     }
 }
 
-/// The answer without the keys it was asked with: an API that says back what it was sent would give them to
-/// whoever reads on.
+/// Redacts the keys of the request from the response: an API that echoes what it was sent would reveal them
+/// to whoever reads it.
 fn without(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
     let secrets = credentials.values().flat_map(|credential| match credential {
         Credential::ApiKey(secret) | Credential::Token(secret) => vec![secret.expose().to_owned()],
@@ -186,7 +186,7 @@ fn without(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
             vec![password.expose().to_owned(), pair]
         }
     });
-    // Of a short one every other word could be a part.
+    // A short one could be part of any other word.
     for secret in secrets.filter(|secret| secret.len() >= SHORTEST) {
         if let Ok(text) = std::str::from_utf8(&answer.body)
             && text.contains(&secret)
@@ -197,7 +197,7 @@ fn without(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
     answer
 }
 
-/// Refuses to send a key where others can read it on the way.
+/// Refuses to send a key where others could read it in transit.
 fn is_private(call: &Call) -> Result<(), RestError> {
     let Some(server) = call.servers.first() else { return Ok(()) };
     let url = Url::parse(&server.url)

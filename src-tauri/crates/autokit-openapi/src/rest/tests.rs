@@ -1,4 +1,4 @@
-//! Operations called on a server on this machine.
+//! Calls operations on a local server.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ struct Api {
     revoked: Arc<AtomicUsize>,
 }
 
-/// So that what is taken out of answers can be looked at all the same.
+/// Reverses a text, so that tests can still see what is redacted from responses.
 fn backwards(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// Says what it was sent.
+/// Returns what it was sent.
 async fn echo(request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap_or_default();
@@ -40,7 +40,7 @@ async fn echo(request: Request) -> Response {
 }
 
 async fn token(State(api): State<Api>, headers: HeaderMap, form: String) -> Response {
-    // `client:s/ecret`, each part encoded (RFC 6749 section 2.3.1).
+    // `client:s/ecret`, with each part encoded (RFC 6749 section 2.3.1).
     let known =
         headers.get(header::AUTHORIZATION).is_some_and(|given| given == "Basic Y2xpZW50OnMlMkZlY3JldA==");
     let form: BTreeMap<String, String> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
@@ -186,11 +186,11 @@ async fn tokens_are_fetched_once_and_again_when_they_are_refused() {
     api.revoked.store(1, Ordering::SeqCst);
     assert_eq!(text(&keys).await, (200, "Bearer t2 read".to_owned()));
     assert_eq!(api.tokens.load(Ordering::SeqCst), 2);
-    // Refused for good: asked for once more, and then that is the answer.
+    // Refused for good: a new token is fetched once, then the refusal is returned.
     api.revoked.store(99, Ordering::SeqCst);
     assert_eq!(text(&keys).await.0, 401);
     assert_eq!(api.tokens.load(Ordering::SeqCst), 3);
-    // Another secret does not live on the token of the first.
+    // Another secret must not use the token of the first.
     let wrong = rest.call(&fetcher, &call, &arguments, &client("wrong"), &going).await.expect_err("refused");
     assert!(
         matches!(&wrong, RestError::NoToken { reason, .. } if reason.contains("who are you?")),
@@ -212,7 +212,7 @@ async fn keys_stay_at_their_origin_and_off_open_lines() {
     let open = operation("http://api.example.org", "GET", "/x", &security);
     let refused = called(at, &open, &keys).await.expect_err("an open line");
     assert!(matches!(refused, RestError::Open { .. }), "{refused}");
-    // This machine is closed unless a person named it.
+    // This machine is not reachable unless a person allowed it.
     let closed = Fetcher::new(NetworkPolicy::default(), Limits::default()).expect("a client");
     let call = operation(&server, "GET", "/echo/x", &security);
     let refused = Rest::default().call(&closed, &call, &Map::new(), &keys, &CancellationToken::new()).await;

@@ -1,4 +1,5 @@
-//! Access tokens fetched with client credentials (RFC 6749 section 4.4), kept until shortly before they end.
+//! Fetches access tokens with client credentials (RFC 6749 section 4.4) and caches them until shortly before
+//! they expire.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -11,20 +12,20 @@ use serde::Deserialize;
 use super::RestError;
 use crate::{HttpRequest, client_credentials_form};
 
-/// How long a token server may take.
+/// Timeout of a token request.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Bytes of its answer; a token has a few thousand at most.
+/// Maximum size of a token response, in bytes; a token has a few thousand at most.
 const MOST_BYTES: usize = 256 << 10;
-/// How long before its end a token is used no more: a request has to arrive with it.
+/// How long before its expiry a token is no longer used: a request has to arrive while it is valid.
 const MARGIN: Duration = Duration::from_secs(30);
-/// How long a token counts that does not say when it ends.
+/// Assumed lifetime of a token without an expiry.
 const UNSAID: Duration = Duration::from_mins(5);
-/// Tokens kept; the one that ends first goes.
+/// Maximum number of cached tokens; the one that expires first is evicted.
 const MOST_KEPT: usize = 256;
-/// Characters of a token server's own words that are passed on.
+/// Maximum number of characters of a token server's message that are passed on.
 const REASON: usize = 200;
 
-/// What a token is for. The secret is part of it: a new one must not live on the old one's token.
+/// Cache key of a token. It includes the secret, so that a new secret does not use a token of the old one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Use {
     url: String,
@@ -38,7 +39,7 @@ struct CachedToken {
     until: Instant,
 }
 
-/// The tokens of a process.
+/// The token cache of a process.
 #[derive(Default)]
 pub(super) struct Tokens(Mutex<HashMap<Use, CachedToken>>);
 
@@ -48,13 +49,13 @@ impl std::fmt::Debug for Tokens {
     }
 }
 
-/// A token, and whether it is an earlier one.
+/// A token, and whether it came from the cache.
 pub(super) struct Token {
     pub(super) secret: Secret,
     pub(super) kept: bool,
 }
 
-/// RFC 6749 sections 5.1 and 5.2.
+/// A token response (RFC 6749 sections 5.1 and 5.2).
 #[derive(Deserialize)]
 struct Answer {
     access_token: Option<String>,
@@ -65,7 +66,8 @@ struct Answer {
 }
 
 impl Tokens {
-    /// A token that still counts; `anew` if the one that is kept was refused.
+    /// Returns a valid token; with `anew`, fetches one even if there is a cached one, because that was
+    /// refused.
     pub(super) async fn token(
         &self,
         fetcher: &Fetcher,
@@ -105,7 +107,7 @@ impl Tokens {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Use, CachedToken>> {
-        // What panicked while it held the lock left whole entries.
+        // A panic while the lock was held leaves only complete entries.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -139,7 +141,7 @@ async fn fetch(
         return Err(none(format!("it answers {} with {other}", answered.status)));
     };
     let lasts = answer.expires_in.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
-    // Not even a day is believed of a server that says a century.
+    // A lifetime is capped at one day, whatever the server claims.
     let lasts = lasts.map_or(UNSAID, |seconds| Duration::from_secs_f64(seconds.min(86_400.0)));
     Ok((Secret::new(token), lasts))
 }

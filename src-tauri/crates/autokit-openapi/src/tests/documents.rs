@@ -46,7 +46,7 @@ fn bombs_are_refused() {
         assert!(matches!(error, SpecError::Limit { .. }) && error.to_string().contains(reason), "{error}");
     };
     limit(&aliases, "grows beyond 64 MiB or 4 million values");
-    // One long text repeated.
+    // A single long text that is repeated.
     let long = "x".repeat(1 << 20);
     let text = format!("openapi: 3.0.0\na: &a {long}\nb: [{}]\n", "*a, ".repeat(10_000));
     limit(&text, "grows beyond 64 MiB or 4 million values");
@@ -139,7 +139,7 @@ fn deep_documents_that_are_allowed_are_read() {
     assert!(super::refusal(&imported, "GET /x").contains("levels deep"));
 }
 
-/// Something that looks like part of a document, right or wrong.
+/// Generates something that looks like part of a document, valid or not.
 fn fragment() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),

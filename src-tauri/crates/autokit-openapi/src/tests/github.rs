@@ -1,4 +1,4 @@
-//! A published document of about a thousand operations, given by whoever runs the test:
+//! Imports a published document of about a thousand operations, provided by whoever runs the test:
 //! `npm pack @octokit/openapi`, then
 //! `AUTOKIT_OPENAPI_DOCUMENT=package/generated/api.github.com.json cargo test -p autokit-openapi --lib github -- --ignored --nocapture`.
 

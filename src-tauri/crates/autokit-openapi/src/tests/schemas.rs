@@ -5,7 +5,7 @@ use super::{card, parameters, read, refusal, validator, with_body};
 use crate::document::{Document, MAX_CONVERTED};
 use crate::import;
 
-/// The body's schema within the card's parameters.
+/// The schema of the body within the card's parameters.
 fn body(version: &str, schema: &Value, components: &Value) -> Value {
     let imported = with_body(version, schema, components);
     let card = card(&imported, "x");
@@ -209,7 +209,7 @@ fn pointers_are_unescaped_and_may_lead_anywhere() {
 
 #[test]
 fn schemas_that_would_explode_are_shared() {
-    // Each level refers to the next one twice: written out in place, 2^40 schemas.
+    // Each level refers to the next one twice: inlined, that would be 2^40 schemas.
     let mut schemas = serde_json::Map::new();
     for level in 0..40 {
         let next = json!({"$ref": format!("#/components/schemas/L{}", level + 1)});

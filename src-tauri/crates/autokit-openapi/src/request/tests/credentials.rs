@@ -74,7 +74,7 @@ fn the_first_alternative_that_can_be_met_is_taken() {
     call.security = vec![vec![unsupported()]];
     let error = call.request(&none, &known(), None).expect_err("refused").to_string();
     assert!(error.contains("cert (a client certificate)"), "{error}");
-    // The wrong sort of credential is none.
+    // A credential of the wrong kind does not count.
     call.security = vec![vec![requirement("token", key(Place::Header, "X"))]];
     assert!(matches!(call.request(&none, &known(), None), Err(CallError::MissingCredentials { .. })));
 }

@@ -1,4 +1,4 @@
-//! Requests as a server understands them.
+//! Requests as a server parses them.
 
 use autokit_policy::Secret;
 use axum::Router;
@@ -14,7 +14,7 @@ use super::{call, object, send};
 use crate::call::{Place, Style};
 use crate::{Call, Credential, Credentials, read_openapi};
 
-/// What arrived.
+/// A request as it arrived at the server.
 #[derive(Debug)]
 struct Arrived {
     method: Method,

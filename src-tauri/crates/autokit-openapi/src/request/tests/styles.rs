@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use super::{call, plain, reason, send};
 use crate::call::{Body, Parameter, Place, Style};
 
-/// What is written for the empty text, a text, a list and an object; `None` where the table says
-/// n/a.
+/// The results for the empty string, a string, a list and an object; `None` where the table says n/a.
 fn written(place: Place, style: Style, explode: bool) -> [Option<String>; 4] {
     let values =
         [json!(""), json!("blue"), json!(["blue", "black", "brown"]), json!({"R": 100, "G": 200, "B": 150})];
@@ -49,7 +48,7 @@ fn the_table_of_the_specification() {
                 Some(";R=100;G=200;B=150"),
             ],
         ),
-        // The empty row of label is "." in the table: as a whole segment it would leave the path.
+        // In the table, label with an empty value gives ".", which as a whole segment would leave the path.
         (
             Path,
             Style::Label,
@@ -62,7 +61,7 @@ fn the_table_of_the_specification() {
             true,
             [na, Some(".blue"), Some(".blue.black.brown"), Some(".R=100.G=200.B=150")],
         ),
-        // The same holds for the empty row of simple.
+        // The same applies to simple with an empty value.
         (Path, Style::Simple, false, [na, Some("blue"), Some("blue,black,brown"), Some("R,100,G,200,B,150")]),
         (Path, Style::Simple, true, [na, Some("blue"), Some("blue,black,brown"), Some("R=100,G=200,B=150")]),
         (
@@ -133,7 +132,7 @@ fn the_table_of_the_specification() {
         let expected = expected.map(|text| text.map(str::to_owned));
         assert_eq!(written(place, style, explode), expected, "{place:?} {style:?} {explode}");
     }
-    // Only lists and objects without explode are in the table for these two.
+    // The table has only lists and objects without explode for these two.
     let delimited = written(Place::Query, Style::SpaceDelimited, false);
     assert_eq!(
         delimited[2..],
